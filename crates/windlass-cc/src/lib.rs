@@ -1,0 +1,66 @@
+//! Congestion control as pure, integer state machines.
+//!
+//! This crate knows nothing of sockets, clocks, packets on a wire or simulators. It answers one
+//! question: *given what just happened to a connection, how much may its sender have in flight?*
+//! It is `no_std`, allocates nothing, uses no floating point and no `unsafe`, so the code that is
+//! simulated is the code that a kernel data path or a Cortex-M0 can run.
+//!
+//! # The shape
+//!
+//! A [`Controller`] is a fold: `state' = f(parameters, connection, event)`.
+//!
+//! * **Parameters** are plain values that many connections share ([`reno::Params`]).
+//! * **The connection** is described by [`Conn`]: what the host knows *after* it accounted for the
+//!   event (time, bytes in flight, smoothed RTT, recovery phase). Time is an input; a controller
+//!   never asks for it.
+//! * **Events** are small structs: an acknowledgement ([`Ack`]), a change of recovery phase
+//!   ([`Phase`]), an idle restart. [`Event`] is the same as data, for recording and replay.
+//! * **The answer** is [`Control`]: `cwnd`, `ssthresh` and an optional pacing rate. It is read by
+//!   [`Controller::control`], which changes nothing however often it is called.
+//!
+//! The parts in which algorithms differ are cut apart so that they combine: window growth
+//! ([`growth::Growth`]), slow start ([`slow_start`]), what the window does during loss recovery
+//! ([`recovery::RecoveryWindow`]), and the retransmission timer ([`rto::RtoEstimator`]).
+//!
+//! # Numbers
+//!
+//! Volumes are bytes in `u64`, time is nanoseconds behind the newtypes [`Time`] and [`Span`].
+//! Windows are kept with 16 fractional bits so that `mss²/cwnd` per acknowledgement never rounds
+//! to nothing. Every operation saturates or is bounded by construction; the property tests
+//! run over the whole input range.
+//!
+//! # Example
+//!
+//! ```
+//! use windlass_cc::{Ack, AnyController, Conn, Span, Time};
+//!
+//! let params = windlass_cc::reno::Params { initial_window: 2 * 1460, ..Default::default() };
+//! let mut conn = Conn::new(1460);
+//! let mut reno = AnyController::by_name("reno", &params, &conn).unwrap();
+//! assert_eq!(reno.control(&params, &conn).cwnd, 2920);
+//!
+//! // One acknowledgement of one segment in slow start adds one segment.
+//! conn.now = Time::from_millis(40);
+//! let ack = Ack { acked: 1460, rtt: Span::from_millis(40), ..Ack::default() };
+//! reno.on_ack(&params, &conn, &ack);
+//! assert_eq!(reno.control(&params, &conn).cwnd, 4380);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod controller;
+pub mod growth;
+pub mod info;
+pub mod loss_based;
+pub mod recovery;
+pub mod registry;
+pub mod reno;
+pub mod rto;
+pub mod slow_start;
+pub mod time;
+
+pub use controller::{Ack, Conn, Control, Controller, Event, Phase, flags};
+pub use info::{Info, Param, TraceField};
+pub use registry::{ALGORITHMS, AnyController};
+pub use rto::{Rfc6298, RtoEstimator, RtoParams};
+pub use time::{Rate, Span, Time};

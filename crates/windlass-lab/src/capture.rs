@@ -1,0 +1,1 @@
+//! Packet captures: pcapng files that Wireshark reads.

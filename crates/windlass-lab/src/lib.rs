@@ -1,0 +1,14 @@
+//! The laboratory: scenarios, replications, statistics, claims and reports.
+#![forbid(unsafe_code)]
+
+pub mod capture;
+pub mod claims;
+pub mod experiment;
+pub mod models;
+pub mod papers;
+pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod stats;
+pub mod store;
+pub mod units;

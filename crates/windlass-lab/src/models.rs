@@ -1,0 +1,1 @@
+//! Closed-form models of TCP and of lossy links.

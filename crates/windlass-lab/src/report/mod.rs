@@ -1,0 +1,3 @@
+//! The report: one self-contained HTML file.
+
+pub mod model;

@@ -1,0 +1,186 @@
+//! What a report consists of. Papers build this; `html` draws it.
+
+use serde::Serialize;
+
+/// A whole report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Title of the page.
+    pub title: String,
+    /// One paragraph under the title.
+    pub summary: String,
+    /// Label and value pairs: version, seeds, scenario hash, command, time taken.
+    pub provenance: Vec<(String, String)>,
+    /// Sections in order.
+    pub sections: Vec<Section>,
+}
+
+/// A section with a heading.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Section {
+    /// Anchor.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Content in order.
+    pub blocks: Vec<Block>,
+}
+
+/// One piece of content.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Block {
+    /// A paragraph of plain text; a blank line begins a new one, `backquotes` mark code.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A command line that remakes what stands above it.
+    Command {
+        /// The command.
+        command: String,
+    },
+    /// A table.
+    Table(Table),
+    /// A chart.
+    Chart(Chart),
+    /// A packet exchange.
+    Ladder(Ladder),
+}
+
+/// A table with an optional verdict a row.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    /// Anchor.
+    pub id: String,
+    /// Caption.
+    pub caption: String,
+    /// Column headings, units included.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Remarks under the table.
+    pub notes: Vec<String>,
+}
+
+/// One row of a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Row {
+    /// One cell a column.
+    pub cells: Vec<String>,
+    /// Verdict shown as a badge in a last column, if any row of the table has one.
+    pub verdict: Option<crate::claims::Verdict>,
+    /// Shown on hovering over the verdict and in the print version under the row.
+    pub note: Option<String>,
+}
+
+/// How an axis is scaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Linear.
+    #[default]
+    Linear,
+    /// Logarithmic; all values are positive.
+    Log,
+    /// Categories, in the order of their first appearance.
+    Category,
+}
+
+/// One axis of a chart.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ChartAxis {
+    /// Label with unit, such as `Response time (s)`.
+    pub label: String,
+    /// Scale.
+    pub scale: Scale,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// Straight lines between points.
+    Line,
+    /// A step function: each value holds until the next point.
+    Step,
+    /// Points with interval whiskers where `lo` and `hi` are given.
+    Points,
+    /// Bars with interval whiskers.
+    Bars,
+    /// Hollow diamonds: the paper's own figures.
+    Paper,
+}
+
+/// One value of a series.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ChartPoint {
+    /// Position on a linear or logarithmic x axis.
+    pub x: f64,
+    /// Name on a category axis.
+    pub category: Option<String>,
+    /// Value.
+    pub y: f64,
+    /// Lower end of the 95 % interval.
+    pub lo: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub hi: Option<f64>,
+}
+
+/// One series.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChartSeries {
+    /// Name in the legend.
+    pub name: String,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// Its values.
+    pub points: Vec<ChartPoint>,
+}
+
+/// A chart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chart {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Horizontal axis.
+    pub x: ChartAxis,
+    /// Vertical axis.
+    pub y: ChartAxis,
+    /// Series, drawn in order.
+    pub series: Vec<ChartSeries>,
+    /// Whether the reader can zoom and pan.
+    pub zoom: bool,
+}
+
+/// A packet exchange between two ends, time running down.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Ladder {
+    /// Anchor.
+    pub id: String,
+    /// Caption.
+    pub caption: String,
+    /// Name of the left end.
+    pub left: String,
+    /// Name of the right end.
+    pub right: String,
+    /// Messages in order of sending.
+    pub messages: Vec<Message>,
+}
+
+/// One packet of a ladder.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Message {
+    /// Seconds when it left.
+    pub sent_s: f64,
+    /// Seconds when it arrived; `None` when it was lost.
+    pub received_s: Option<f64>,
+    /// True from left to right.
+    pub rightward: bool,
+    /// Text along the arrow, such as `seq 321201 len 1460`.
+    pub label: String,
+    /// Remark at the sending end, such as `fast retransmit` or `3rd duplicate`.
+    pub remark: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Medians, means and confidence intervals.

@@ -1,0 +1,1 @@
+//! Results on disk: a journal that survives a kill, Parquet, CSV and JSON.

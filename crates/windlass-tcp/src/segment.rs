@@ -1,0 +1,131 @@
+//! A TCP segment as a small plain value. Payload bytes are not carried: a stream is known by its
+//! offsets, and whoever owns the bytes looks them up there.
+
+use crate::seq::Seq;
+
+/// Header flags of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgement field is valid.
+    pub const ACK: Flags = Flags(0x10);
+
+    /// Whether all of `other` are set.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets together.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// Timestamps of RFC 7323.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub value: u32,
+    /// TSecr: the peer's clock, echoed.
+    pub echo: u32,
+}
+
+/// A selectively acknowledged range, `[left, right)` (RFC 2018).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct SackBlock {
+    /// First sequence number received.
+    pub left: Seq,
+    /// Sequence number after the last received.
+    pub right: Seq,
+}
+
+/// Most SACK blocks that fit beside timestamps.
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// Options of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Options {
+    /// Maximum segment size, bytes (RFC 9293); on SYN only.
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323); on SYN only.
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018); on SYN only.
+    pub sack_permitted: bool,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// Number of valid entries in `sack`.
+    pub sack_count: u8,
+    /// SACK blocks, the most recent first.
+    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+}
+
+impl Options {
+    /// The valid SACK blocks.
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count).min(MAX_SACK_BLOCKS)]
+    }
+
+    /// Length on the wire in bytes, padding included: always a multiple of four, at most 40.
+    pub fn wire_len(&self) -> u32 {
+        let mut len = 0;
+        if self.mss.is_some() {
+            len += 4;
+        }
+        if self.window_scale.is_some() {
+            len += 4; // three, and one of padding
+        }
+        if self.sack_permitted {
+            len += 2;
+        }
+        if self.timestamps.is_some() {
+            len += 10;
+        }
+        if self.sack_count > 0 {
+            len += 2 + 8 * u32::from(self.sack_count);
+        }
+        len.next_multiple_of(4)
+    }
+}
+
+/// One TCP segment.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Segment {
+    /// First sequence number.
+    pub seq: Seq,
+    /// Acknowledgement number, valid with [`Flags::ACK`].
+    pub ack: Seq,
+    /// Payload, bytes.
+    pub len: u32,
+    /// Window field as it stands in the header, before scaling.
+    pub window: u16,
+    /// Header flags.
+    pub flags: Flags,
+    /// Options.
+    pub options: Options,
+}
+
+/// Bytes of an IPv4 header without options.
+pub const IPV4_HEADER: u32 = 20;
+/// Bytes of a TCP header without options.
+pub const TCP_HEADER: u32 = 20;
+
+impl Segment {
+    /// Size of the IPv4 packet that carries this segment, bytes.
+    pub fn ip_len(&self) -> u32 {
+        IPV4_HEADER + TCP_HEADER + self.options.wire_len() + self.len
+    }
+
+    /// Sequence space used: payload plus one for SYN and one for FIN.
+    pub fn seq_len(&self) -> u32 {
+        self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}

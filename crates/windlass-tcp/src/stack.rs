@@ -1,0 +1,193 @@
+//! How an endpoint behaves: every choice that a paper's simulator or an operating system makes.
+
+use windlass_cc::recovery::Style;
+use windlass_cc::{RtoParams, Span};
+
+/// Initial congestion window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// So many full segments.
+    Segments(u32),
+    /// So many bytes.
+    Bytes(u64),
+    /// RFC 5681 section 3.1: 2, 3 or 4 segments by segment size.
+    Rfc5681,
+    /// RFC 6928: `min(10·MSS, max(2·MSS, 14600))`.
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// The window in bytes for this segment size.
+    pub fn bytes(self, mss: u32) -> u64 {
+        let mss = u64::from(mss);
+        match self {
+            InitialWindow::Segments(n) => u64::from(n) * mss,
+            InitialWindow::Bytes(n) => n,
+            InitialWindow::Rfc5681 if mss > 2190 => 2 * mss,
+            InitialWindow::Rfc5681 if mss > 1095 => 3 * mss,
+            InitialWindow::Rfc5681 => 4 * mss,
+            InitialWindow::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+        }
+    }
+}
+
+/// Behaviour of an endpoint. One value serves any number of connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StackConfig {
+    /// Largest payload of a segment, bytes; `None` takes the path's MTU less 40.
+    pub mss: Option<u32>,
+    /// Receive buffer, bytes.
+    pub receive_buffer: u64,
+    /// Send buffer, bytes: data that the application may hand over before it is acknowledged.
+    pub send_buffer: u64,
+    /// Offer window scaling (RFC 7323).
+    pub window_scaling: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer SACK and report received ranges (RFC 2018).
+    pub sack: bool,
+    /// Initial congestion window.
+    pub initial_window: InitialWindow,
+    /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
+    pub nagle: bool,
+    /// Acknowledge at least every so many full segments; 1 turns delaying off (RFC 1122: 2).
+    pub delayed_ack_segments: u32,
+    /// Longest delay of an acknowledgement (RFC 1122: below 500 ms).
+    pub delayed_ack_timeout: Span,
+    /// Retransmit on duplicate acknowledgements at all.
+    pub fast_retransmit: bool,
+    /// Duplicate acknowledgements that signal a loss (RFC 5681: 3).
+    pub dupthresh: u32,
+    /// Loss recovery; `None` takes the one that belongs to the algorithm.
+    pub recovery: Option<Style>,
+    /// Send new data on the first duplicate acknowledgements (RFC 3042).
+    pub limited_transmit: bool,
+    /// Let the window grow only while it is what limits the sender (RFC 7661).
+    pub window_validation: bool,
+    /// Fall back to the restart window after an idle time of one RTO (RFC 5681 section 4.1).
+    pub idle_restart: bool,
+    /// Take no RTT sample from a retransmitted segment (Karn).
+    pub karn: bool,
+    /// Retransmission timer.
+    pub rto: RtoParams,
+    /// Timers expire at multiples of this period, as in stacks with a slow timer; zero means
+    /// exact timers.
+    pub timer_tick: Span,
+    /// First interval between zero-window probes (RFC 9293 section 3.8.6.1).
+    pub persist_timeout: Span,
+    /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).
+    pub max_syn_retries: u32,
+    /// Retransmissions of the same data before the connection fails (RFC 1122's R2).
+    pub max_data_retries: u32,
+    /// Time in TIME-WAIT (RFC 9293: twice the maximum segment lifetime).
+    pub time_wait: Span,
+}
+
+/// A named set of values.
+#[derive(Debug)]
+pub struct Preset {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// Where the values come from.
+    pub origin: &'static str,
+    /// What it is for.
+    pub description: &'static str,
+    /// The values.
+    pub config: StackConfig,
+}
+
+/// Every preset.
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: "rfc",
+        origin: "RFC 9293, 5681, 6298, 6928, 3042, 7323, 7661",
+        description: "What the standards ask of an endpoint without SACK recovery.",
+        config: RFC,
+    },
+    Preset {
+        name: "riverbed",
+        origin: "Reno-BER Table 2: Riverbed Modeler 16.0.A defaults",
+        description: "The endpoint of the paper on TCP Reno at high bit-error rates: an 8760-byte \
+            receive buffer, half-second timers, no window validation.",
+        config: RIVERBED,
+    },
+];
+
+impl Preset {
+    /// The preset with this name, in any case.
+    pub fn by_name(name: &str) -> Option<&'static Preset> {
+        PRESETS.iter().find(|p| p.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Today's standards.
+pub const RFC: StackConfig = StackConfig {
+    mss: None,
+    receive_buffer: 4 << 20,
+    send_buffer: 4 << 20,
+    window_scaling: true,
+    timestamps: true,
+    sack: true,
+    initial_window: InitialWindow::Rfc6928,
+    nagle: true,
+    delayed_ack_segments: 2,
+    delayed_ack_timeout: Span::from_millis(200),
+    fast_retransmit: true,
+    dupthresh: 3,
+    recovery: None,
+    limited_transmit: true,
+    window_validation: true,
+    idle_restart: true,
+    karn: true,
+    rto: RtoParams {
+        initial: Span::from_secs(1),
+        min: Span::from_secs(1),
+        max: Span::from_secs(60),
+        granularity: Span::from_millis(1),
+        alpha_q16: 65_536 / 8,
+        beta_q16: 65_536 / 4,
+        k: 4,
+        backoff: 2,
+    },
+    timer_tick: Span::ZERO,
+    persist_timeout: Span::from_secs(1),
+    max_syn_retries: 6,
+    max_data_retries: 15,
+    time_wait: Span::from_secs(60),
+};
+
+/// Table 2 of Reno-BER. The retry limits are not in the table, which only says "attempts-based".
+pub const RIVERBED: StackConfig = StackConfig {
+    mss: None,
+    receive_buffer: 8_760,
+    send_buffer: 4 << 20,
+    window_scaling: false,
+    timestamps: false,
+    sack: false,
+    initial_window: InitialWindow::Segments(2),
+    nagle: false,
+    delayed_ack_segments: 2,
+    delayed_ack_timeout: Span::from_millis(200),
+    fast_retransmit: true,
+    dupthresh: 3,
+    recovery: Some(Style::Reno),
+    limited_transmit: false,
+    window_validation: false,
+    idle_restart: false,
+    karn: true,
+    rto: RtoParams {
+        initial: Span::from_secs(3),
+        min: Span::from_secs(1),
+        max: Span::from_secs(64),
+        granularity: Span::from_millis(500),
+        alpha_q16: 65_536 / 8,
+        beta_q16: 65_536 / 4,
+        k: 4,
+        backoff: 2,
+    },
+    timer_tick: Span::from_millis(500),
+    persist_timeout: Span::from_secs(1),
+    max_syn_retries: 6,
+    max_data_retries: 15,
+    time_wait: Span::from_secs(60),
+};
