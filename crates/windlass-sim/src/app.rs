@@ -1,0 +1,198 @@
+//! Applications: what writes to and reads from an endpoint.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::{Endpoint, Profile};
+
+use crate::config::{Cbr, ReadPolicy};
+
+/// The application on one end of a flow.
+#[derive(Clone, Debug)]
+pub struct App {
+    role: Role,
+    read: Reader,
+    /// Next moment at which the application acts by itself.
+    wake: Time,
+    /// The peer has closed and the application is about to.
+    closing: bool,
+    /// Payload bytes read so far.
+    pub delivered: u64,
+    /// When the last awaited byte was read.
+    pub completed: Option<Time>,
+    /// Time that each response took, seconds.
+    pub responses_s: Vec<f64>,
+}
+
+/// What an application does.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    /// Sends a stream, then closes if it has an end.
+    Sender {
+        /// Bytes to send; `None` for no end.
+        bytes: Option<u64>,
+    },
+    /// Sends packets by the clock.
+    CbrSender(Cbr),
+    /// Reads what comes and closes after the peer.
+    Receiver,
+    /// Asks, waits for the answer, thinks, asks again.
+    Client {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// Requests not yet made.
+        left: u32,
+        /// Pause between a response and the next request.
+        think: Span,
+        /// When the present request was made.
+        asked: Time,
+        /// Bytes read when the present response is complete.
+        until: u64,
+    },
+    /// Answers each whole request.
+    Server {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// Answers given.
+        answered: u64,
+    },
+}
+
+/// The reading side of an application.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    policy: ReadPolicy,
+    /// When the next read happens, [`Time::NEVER`] while nothing waits.
+    due: Time,
+    /// Earliest moment of the next read at a limited rate.
+    ready: Time,
+}
+
+impl App {
+    /// An application that opens the connection at `start` if its role does.
+    pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
+        let wake =
+            if matches!(role, Role::Receiver | Role::Server { .. }) { Time::NEVER } else { start };
+        App {
+            role,
+            read: Reader { policy, due: Time::NEVER, ready: Time::ZERO },
+            wake,
+            closing: false,
+            delivered: 0,
+            completed: None,
+            responses_s: Vec::new(),
+        }
+    }
+
+    /// When [`act`](App::act) must be called next.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.wake.min(self.read.due)
+    }
+
+    /// Lets the application act: after anything happened at its endpoint, or at its deadline.
+    pub fn act(&mut self, p: &Profile, now: Time, e: &mut Endpoint) {
+        if now >= self.wake {
+            self.on_wake(now, e);
+        }
+        self.receive(p, now, e);
+        match &mut self.role {
+            Role::Server { request, response, answered } => {
+                while self.delivered >= (*answered + 1) * (*request).max(1) {
+                    *answered += 1;
+                    e.offer(*response);
+                }
+                self.close_after_peer(now, e);
+            }
+            Role::Receiver if e.at_end() => {
+                self.completed.get_or_insert(now);
+                self.close_after_peer(now, e);
+            }
+            Role::Client { .. } => self.follow_response(now, e),
+            _ => {}
+        }
+    }
+
+    /// The peer has closed: so does the application, in a step of its own. By then the stack has
+    /// acknowledged the FIN, as it does before an application hears of it.
+    fn close_after_peer(&mut self, now: Time, e: &Endpoint) {
+        if e.at_end() && !self.closing {
+            self.closing = true;
+            self.wake = now;
+        }
+    }
+
+    fn on_wake(&mut self, now: Time, e: &mut Endpoint) {
+        self.wake = Time::NEVER;
+        if !self.closing {
+            e.connect(); // does nothing from the second time on
+        }
+        match &mut self.role {
+            Role::Sender { bytes: None } => e.offer(u64::MAX),
+            Role::Sender { bytes: Some(n) } => {
+                e.offer(*n);
+                e.close();
+            }
+            Role::CbrSender(cbr) => {
+                if now < cbr.stop {
+                    e.offer(cbr.packet);
+                    self.wake = now + cbr.interval;
+                } else {
+                    e.close();
+                }
+            }
+            Role::Client { request, response, left, asked, until, .. } => {
+                *left -= 1;
+                *asked = now;
+                *until = self.delivered + *response;
+                e.offer(*request);
+            }
+            Role::Receiver | Role::Server { .. } => e.close(),
+        }
+    }
+
+    fn follow_response(&mut self, now: Time, e: &mut Endpoint) {
+        let Role::Client { left, think, asked, until, .. } = &mut self.role else { return };
+        if self.delivered < *until || *until == 0 {
+            return;
+        }
+        self.responses_s.push(now.since(*asked).0 as f64 / 1e9);
+        *until = 0;
+        if *left > 0 {
+            self.wake = now + *think;
+        } else {
+            self.completed = Some(now);
+            e.close();
+        }
+    }
+
+    fn receive(&mut self, p: &Profile, now: Time, e: &mut Endpoint) {
+        let readable = e.readable();
+        if readable == 0 {
+            return;
+        }
+        match self.read.policy {
+            ReadPolicy::Immediate => self.delivered += e.read(p, readable),
+            ReadPolicy::Delayed(after) => {
+                if self.read.due.is_never() {
+                    self.read.due = now + after;
+                } else if now >= self.read.due {
+                    self.read.due = Time::NEVER;
+                    self.delivered += e.read(p, readable);
+                }
+            }
+            ReadPolicy::Rate(bytes_per_s) => {
+                if now < self.read.ready {
+                    self.read.due = self.read.ready;
+                    return;
+                }
+                let n = e.read(p, u64::from(e.mss()));
+                self.delivered += n;
+                self.read.ready = now + Span((n * 1_000_000_000).div_ceil(bytes_per_s.max(1)));
+                self.read.due = if e.readable() > 0 { self.read.ready } else { Time::NEVER };
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What to simulate, fully resolved: no names to look up, no units to parse.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::Profile;
+
+use crate::link::{Framing, QueueLimit};
+use crate::loss::LossModel;
+use crate::results::Series;
+
+/// A network, its flows and what to record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Names of the nodes; elsewhere a node is its index here.
+    pub nodes: Vec<String>,
+    /// Links, each with two directions.
+    pub links: Vec<LinkConfig>,
+    /// Flows.
+    pub flows: Vec<FlowConfig>,
+    /// When the run ends.
+    pub duration: Time,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// What to record.
+    pub record: Record,
+}
+
+/// A bidirectional link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Name.
+    pub name: String,
+    /// Its two ends; forward is from the first to the second.
+    pub ends: [usize; 2],
+    /// Bits per second, each direction.
+    pub rate_bps: u64,
+    /// Propagation delay, each direction.
+    pub delay: Span,
+    /// Queue of each direction.
+    pub queue: QueueLimit,
+    /// Link layer.
+    pub framing: Framing,
+    /// Error model of the forward and the backward direction.
+    pub loss: [Option<LossModel>; 2],
+}
+
+/// A flow: `from` sends the data, `to` receives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowConfig {
+    /// Name.
+    pub name: String,
+    /// Node that sends the data.
+    pub from: usize,
+    /// Node that receives it.
+    pub to: usize,
+    /// Stack and algorithm of both ends.
+    pub profile: Profile,
+    /// What is sent.
+    pub traffic: Traffic,
+    /// How the receiving application reads.
+    pub read: ReadPolicy,
+    /// When the flow starts.
+    pub start: Time,
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// As much as goes, or so many bytes and then a close. `from` opens the connection.
+    Bulk {
+        /// Bytes to send; `None` for no end.
+        bytes: Option<u64>,
+    },
+    /// `to` opens the connection and asks, `from` answers, like a download by FTP or HTTP.
+    RequestResponse {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// How many, one after the other, on one connection.
+        requests: u32,
+        /// Pause between a response and the next request.
+        think: Span,
+    },
+    /// A packet of fixed size at fixed intervals over TCP.
+    CbrTcp(Cbr),
+    /// A datagram of fixed size at fixed intervals, without any control.
+    CbrUdp(Cbr),
+}
+
+/// Constant bit rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cbr {
+    /// Payload of a packet, bytes.
+    pub packet: u64,
+    /// Time between packets.
+    pub interval: Span,
+    /// When to stop.
+    pub stop: Time,
+}
+
+/// How the receiving application reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadPolicy {
+    /// At once.
+    Immediate,
+    /// Everything, this long after data became readable.
+    Delayed(Span),
+    /// At most so many bytes per second, in reads of up to one segment.
+    Rate(u64),
+}
+
+/// What to record besides totals.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Record {
+    /// Series of every flow.
+    pub series: Vec<Series>,
+    /// Least time between two samples of a series; zero records every change.
+    pub interval: Span,
+    /// Links whose packets are logged.
+    pub capture: Vec<usize>,
+}
+
+/// Why a configuration cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A flow's ends are not connected.
+    NoRoute {
+        /// The flow.
+        flow: String,
+    },
+    /// More links and flows than events can address.
+    TooLarge,
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ConfigError::NoRoute { flow } => {
+                write!(f, "no chain of links joins the two ends of flow \"{flow}\"")
+            }
+            ConfigError::TooLarge => write!(
+                f,
+                "links and flows together exceed {} entities",
+                crate::agenda::MAX_ENTITIES
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,222 @@
+//! One direction of a link: queue, serialiser, constant-delay pipe.
+//!
+//! A drop-tail FIFO knows a packet's departure when it arrives, so that no "transmission done"
+//! event exists: a packet costs one event a hop, and a link has one pending event however many
+//! packets its pipe holds.
+
+use std::collections::VecDeque;
+
+use windlass_cc::{Span, Time};
+
+use crate::loss::LossProcess;
+use crate::packet::Packet;
+
+/// How much may wait for transmission, the packet being transmitted not counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes of IP packets.
+    Bytes(u64),
+    /// Anything.
+    Unlimited,
+}
+
+/// Bytes that a link layer adds to an IP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Framing {
+    /// Header and check sequence: part of the frame, so bit errors in them count.
+    pub frame_bytes: u32,
+    /// Preamble and gap: time on the wire, but no bits of the frame.
+    pub gap_bytes: u32,
+}
+
+impl Framing {
+    /// Ethernet: 14 bytes of header and 4 of check sequence; 8 of preamble and 12 of gap.
+    pub const ETHERNET: Framing = Framing { frame_bytes: 18, gap_bytes: 20 };
+    /// PPP as ns-3 models it: 2 bytes of protocol number.
+    pub const PPP: Framing = Framing { frame_bytes: 2, gap_bytes: 0 };
+    /// IP packets as they are.
+    pub const NONE: Framing = Framing { frame_bytes: 0, gap_bytes: 0 };
+}
+
+/// A packet in a link, with the moment when it comes out.
+#[derive(Clone, Debug)]
+struct Transit {
+    arrives: Time,
+    lost: bool,
+    packet: Packet,
+}
+
+/// Totals of a link direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets handed to the link.
+    pub offered: u64,
+    /// Packets that came out at the far end.
+    pub delivered: u64,
+    /// Packets that found the queue full.
+    pub dropped_queue: u64,
+    /// Packets that the error model took.
+    pub dropped_error: u64,
+    /// IP bytes transmitted.
+    pub bytes: u64,
+    /// Time spent transmitting, nanoseconds.
+    pub busy_ns: u64,
+    /// Sum of the waits before transmission, nanoseconds.
+    pub waited_ns: u64,
+    /// Most packets that waited at once.
+    pub max_waiting: u64,
+}
+
+/// What became of a packet handed to a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offer {
+    /// The queue was full.
+    Dropped,
+    /// Accepted; transmission begins at this moment. `wake` says when the link's pending event is
+    /// due, if it has none yet.
+    Accepted {
+        /// Start of transmission.
+        starts: Time,
+        /// Event to schedule.
+        wake: Option<Time>,
+    },
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    busy_until: Time,
+    delay: Span,
+    rate_bps: u64,
+    framing: Framing,
+    /// The last packet size and its transmission time: most packets have the same.
+    last_tx: (u32, Span),
+    pipe: VecDeque<Transit>,
+    limit: QueueLimit,
+    /// Start of transmission and size of the packets still waiting.
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    loss: Option<LossProcess>,
+    /// Totals.
+    pub counters: LinkCounters,
+}
+
+impl Link {
+    /// An idle link of `rate_bps` bits per second.
+    pub fn new(
+        rate_bps: u64,
+        delay: Span,
+        limit: QueueLimit,
+        framing: Framing,
+        loss: Option<LossProcess>,
+    ) -> Link {
+        Link {
+            busy_until: Time::ZERO,
+            delay,
+            rate_bps: rate_bps.max(1),
+            framing,
+            last_tx: (0, Span::ZERO),
+            pipe: VecDeque::new(),
+            limit,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            loss,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// Time on the wire of an IP packet of this size, rounded up to a nanosecond.
+    pub fn transmission_time(&self, ip_len: u32) -> Span {
+        let bits = 8 * u64::from(ip_len + self.framing.frame_bytes + self.framing.gap_bytes);
+        Span((bits * 1_000_000_000).div_ceil(self.rate_bps))
+    }
+
+    /// Packets inside, waiting or on the wire.
+    pub fn inside(&self) -> u64 {
+        self.pipe.len() as u64
+    }
+
+    /// Hands a packet to the link.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: Packet) -> Offer {
+        self.counters.offered += 1;
+        let size = packet.ip_len;
+        let starts = if self.busy_until > now {
+            if !self.make_room(now, size) {
+                self.counters.dropped_queue += 1;
+                return Offer::Dropped;
+            }
+            self.busy_until
+        } else {
+            now
+        };
+        if size != self.last_tx.0 {
+            self.last_tx = (size, self.transmission_time(size));
+        }
+        let transmission = self.last_tx.1;
+        self.counters.bytes += u64::from(size);
+        self.counters.busy_ns += transmission.0;
+        self.counters.waited_ns += starts.since(now).0;
+        self.busy_until = starts + transmission;
+        let arrives = self.busy_until + self.delay;
+        let lost = match &mut self.loss {
+            Some(process) => process.takes(size + self.framing.frame_bytes),
+            None => false,
+        };
+        let wake = self.pipe.is_empty().then_some(arrives);
+        self.pipe.push_back(Transit { arrives, lost, packet });
+        Offer::Accepted { starts, wake }
+    }
+
+    /// Forgets the packets whose transmission has begun; whether one more may wait.
+    fn make_room(&mut self, now: Time, size: u32) -> bool {
+        while let Some(&(starts, bytes)) = self.waiting.front()
+            && starts <= now
+        {
+            self.waiting_bytes -= u64::from(bytes);
+            self.waiting.pop_front();
+        }
+        let fits = match self.limit {
+            QueueLimit::Packets(n) => (self.waiting.len() as u64) < n,
+            QueueLimit::Bytes(n) => self.waiting_bytes + u64::from(size) <= n,
+            QueueLimit::Unlimited => true,
+        };
+        if fits {
+            self.waiting.push_back((self.busy_until, size));
+            self.waiting_bytes += u64::from(size);
+            self.counters.max_waiting = self.counters.max_waiting.max(self.waiting.len() as u64);
+        }
+        fits
+    }
+
+    /// The pending event is due: the first packet comes out, or turns out to be lost.
+    #[inline]
+    pub fn take_arrival(&mut self) -> Option<(Packet, bool)> {
+        let transit = self.pipe.pop_front()?;
+        if transit.lost {
+            self.counters.dropped_error += 1;
+        } else {
+            self.counters.delivered += 1;
+        }
+        Some((transit.packet, transit.lost))
+    }
+
+    /// When the next packet comes out.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Time> {
+        self.pipe.front().map(|t| t.arrives)
+    }
+
+    /// Time spent transmitting up to `now`: transmissions still to come are left out.
+    pub fn busy_ns_by(&self, now: Time) -> u64 {
+        self.counters.busy_ns.saturating_sub(self.busy_until.since(now).0)
+    }
+
+    /// Whether everything handed in is accounted for.
+    pub fn books_close(&self) -> bool {
+        let c = &self.counters;
+        c.offered == c.delivered + c.dropped_queue + c.dropped_error + self.inside()
+    }
+}

@@ -1,0 +1,201 @@
+//! Error models: which frames of a link direction are lost on the wire.
+
+use crate::random::{Chance, Stream};
+
+/// How a bit-error rate becomes a frame-error rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BerFormula {
+    /// `1 − (1 − BER)^bits`.
+    Exact,
+    /// `BER · bits`, at most 1: Reno-BER's equation 3 (RB-1).
+    Linear,
+}
+
+/// An error model. Probabilities are between 0 and 1.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LossModel {
+    /// Each frame is lost with this probability, whatever its size.
+    Drop {
+        /// Probability of loss.
+        probability: f64,
+    },
+    /// Each bit of the frame is wrong with this probability, and one wrong bit loses the frame.
+    Ber {
+        /// Bit-error rate.
+        rate: f64,
+        /// How the frame-error rate follows.
+        formula: BerFormula,
+    },
+    /// Two states with their own loss probabilities; the state may change before each frame.
+    GilbertElliott {
+        /// Probability of going from the good to the bad state.
+        good_to_bad: f64,
+        /// Probability of going from the bad to the good state.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+    /// The frames with these numbers, counted from 1 in the order of transmission.
+    List {
+        /// Frame numbers in ascending order.
+        packets: Vec<u64>,
+    },
+}
+
+/// Probability that a frame of `bits` bits has an error.
+///
+/// ```
+/// use windlass_sim::loss::{BerFormula, frame_error_rate};
+/// let per = frame_error_rate(1e-5, 8 * 1250, BerFormula::Exact);
+/// assert!((per - 0.0952).abs() < 1e-4);
+/// ```
+pub fn frame_error_rate(ber: f64, bits: u64, formula: BerFormula) -> f64 {
+    match formula {
+        BerFormula::Exact => -libm::expm1(bits as f64 * libm::log1p(-ber)),
+        BerFormula::Linear => (ber * bits as f64).min(1.0),
+    }
+}
+
+/// An error model at work on one link direction.
+#[derive(Clone, Debug)]
+pub struct LossProcess {
+    stream: Stream,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Drop(Chance),
+    Ber {
+        rate: f64,
+        formula: BerFormula,
+        /// Frame sizes seen and their chances: a link carries few sizes.
+        chances: Vec<(u32, Chance)>,
+    },
+    GilbertElliott {
+        bad: bool,
+        leave: [Chance; 2],
+        loss: [Chance; 2],
+    },
+    List {
+        packets: Vec<u64>,
+        next: usize,
+        seen: u64,
+    },
+}
+
+impl LossProcess {
+    /// The model drawing from this stream. Two-state models begin in the good state.
+    pub fn new(model: &LossModel, stream: Stream) -> LossProcess {
+        let kind = match model {
+            LossModel::Drop { probability } => Kind::Drop(Chance::new(*probability)),
+            LossModel::Ber { rate, formula } => {
+                Kind::Ber { rate: *rate, formula: *formula, chances: Vec::with_capacity(16) }
+            }
+            LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                Kind::GilbertElliott {
+                    bad: false,
+                    leave: [Chance::new(*good_to_bad), Chance::new(*bad_to_good)],
+                    loss: [Chance::new(*loss_good), Chance::new(*loss_bad)],
+                }
+            }
+            LossModel::List { packets } => {
+                Kind::List { packets: packets.clone(), next: 0, seen: 0 }
+            }
+        };
+        LossProcess { stream, kind }
+    }
+
+    /// Whether the next frame, of this many bytes, is lost.
+    pub fn takes(&mut self, frame_bytes: u32) -> bool {
+        match &mut self.kind {
+            Kind::Drop(chance) => chance.draw(&mut self.stream),
+            Kind::Ber { rate, formula, chances } => {
+                let chance = match chances.iter().find(|c| c.0 == frame_bytes) {
+                    Some(c) => c.1,
+                    None => {
+                        let per = frame_error_rate(*rate, 8 * u64::from(frame_bytes), *formula);
+                        let chance = Chance::new(per);
+                        if chances.len() < chances.capacity() {
+                            chances.push((frame_bytes, chance));
+                        }
+                        chance
+                    }
+                };
+                chance.draw(&mut self.stream)
+            }
+            Kind::GilbertElliott { bad, leave, loss } => {
+                if leave[usize::from(*bad)].draw(&mut self.stream) {
+                    *bad = !*bad;
+                }
+                loss[usize::from(*bad)].draw(&mut self.stream)
+            }
+            Kind::List { packets, next, seen } => {
+                *seen += 1;
+                let hit = packets.get(*next) == Some(seen);
+                *next += usize::from(hit);
+                hit
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Purpose;
+
+    fn losses(model: LossModel, frames: u64, bytes: u32) -> Vec<u64> {
+        let mut p = LossProcess::new(&model, Stream::new(7, 1, Purpose::Loss));
+        (1..=frames).filter(|_| p.takes(bytes)).collect()
+    }
+
+    #[test]
+    fn listed_frames_and_no_others_are_lost() {
+        assert_eq!(losses(LossModel::List { packets: vec![2, 5] }, 10, 100), [2, 5]);
+    }
+
+    #[test]
+    fn drop_rate_is_the_probability_within_four_sigma() {
+        let n = 100_000.0;
+        let got = losses(LossModel::Drop { probability: 0.1 }, n as u64, 100).len() as f64;
+        assert!((got - n * 0.1).abs() < 4.0 * (n * 0.09f64).sqrt(), "{got}");
+    }
+
+    #[test]
+    fn bit_errors_lose_frames_by_their_size() {
+        let n = 100_000.0f64;
+        for (bytes, per) in [(1250u32, 0.095_162_6), (64, 0.005_106_9)] {
+            let model = LossModel::Ber { rate: 1e-5, formula: BerFormula::Exact };
+            let got = losses(model, n as u64, bytes).len() as f64;
+            assert!((got - n * per).abs() < 4.0 * (n * per).sqrt(), "{bytes}: {got}");
+        }
+    }
+
+    #[test]
+    fn the_linear_formula_is_capped_at_certainty() {
+        assert_eq!(frame_error_rate(1e-3, 12_000, BerFormula::Linear), 1.0);
+        assert!((frame_error_rate(1e-6, 12_000, BerFormula::Linear) - 0.012).abs() < 1e-15);
+        assert!((frame_error_rate(1e-4, 12_000, BerFormula::Exact) - 0.698_824).abs() < 1e-5);
+    }
+
+    #[test]
+    fn gilbert_elliott_has_its_mean_loss_and_its_mean_burst() {
+        let n = 200_000u64;
+        let model = LossModel::GilbertElliott {
+            good_to_bad: 0.01,
+            bad_to_good: 0.25,
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        };
+        let lost = losses(model, n, 100);
+        let expected = 0.01 / 0.26; // stationary share of the bad state
+        let share = lost.len() as f64 / n as f64;
+        assert!((share - expected).abs() < 0.003, "{share}");
+        let bursts = 1 + lost.windows(2).filter(|w| w[1] != w[0] + 1).count();
+        let mean = lost.len() as f64 / bursts as f64;
+        assert!((mean - 4.0).abs() < 0.25, "mean burst {mean}, expected 1/0.25");
+    }
+}

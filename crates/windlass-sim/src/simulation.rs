@@ -1,0 +1,348 @@
+//! The event loop.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::{Endpoint, Profile, Seq};
+
+use crate::agenda::{Agenda, MAX_ENTITIES};
+use crate::app::{App, Role};
+use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
+use crate::host::{Host, Kind};
+use crate::link::{Link, Offer};
+use crate::loss::LossProcess;
+use crate::packet::{Body, Packet};
+use crate::random::{Purpose, Stream};
+use crate::recorder::Recorder;
+use crate::results::PacketFate;
+use crate::routing;
+
+/// In the table of routes: the rest of the value is the host that receives the packet.
+const DELIVER: u32 = 1 << 31;
+/// Bytes of a UDP header.
+const UDP_HEADER: u32 = 8;
+
+/// A network in the course of a run.
+///
+/// Entities of the agenda are the link directions, then the hosts; flow `i` has the hosts `2i`
+/// (which sends the data) and `2i + 1`.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    now: Time,
+    agenda: Agenda,
+    pub(crate) links: Vec<Link>,
+    pub(crate) hosts: Vec<Host>,
+    profiles: Vec<Profile>,
+    /// Chains of link directions, each ended by a host with [`DELIVER`] set.
+    routes: Vec<u32>,
+    pub(crate) recorder: Option<Box<Recorder>>,
+    pub(crate) events: u64,
+    pub(crate) config: Config,
+    /// Packets of each host that the network dropped.
+    pub(crate) dropped: Vec<u64>,
+    /// Packets that reached each host, and that each host put on its first link.
+    pub(crate) received: u64,
+    pub(crate) emitted: u64,
+}
+
+impl Simulation {
+    /// Sets up a run at time zero.
+    pub fn new(config: Config) -> Result<Simulation, ConfigError> {
+        let entities = 2 * config.links.len() + 2 * config.flows.len();
+        if entities > MAX_ENTITIES {
+            return Err(ConfigError::TooLarge);
+        }
+        let mut simulation = Simulation {
+            now: Time::ZERO,
+            agenda: Agenda::with_capacity(2 * entities),
+            links: Simulation::build_links(&config),
+            hosts: Vec::with_capacity(2 * config.flows.len()),
+            profiles: config.flows.iter().map(|f| f.profile).collect(),
+            routes: Vec::new(),
+            recorder: Recorder::new(&config.record, config.links.len(), config.flows.len())
+                .map(Box::new),
+            events: 0,
+            dropped: vec![0; 2 * config.flows.len()],
+            received: 0,
+            emitted: 0,
+            config,
+        };
+        for i in 0..simulation.config.flows.len() {
+            simulation.add_flow(i)?;
+        }
+        for host in 0..simulation.hosts.len() as u32 {
+            simulation.arm(host);
+        }
+        Ok(simulation)
+    }
+
+    fn build_links(config: &Config) -> Vec<Link> {
+        let mut links = Vec::with_capacity(2 * config.links.len());
+        for (i, l) in config.links.iter().enumerate() {
+            for direction in 0..2 {
+                let entity = (2 * i + direction) as u64;
+                let loss = l.loss[direction].as_ref().map(|model| {
+                    LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
+                });
+                links.push(Link::new(l.rate_bps, l.delay, l.queue, l.framing, loss));
+            }
+        }
+        links
+    }
+
+    fn add_flow(&mut self, i: usize) -> Result<(), ConfigError> {
+        let flow = self.config.flows[i].clone();
+        let host = 2 * i as u32;
+        let forward = self.add_route(&flow, flow.from, flow.to, host + 1)?;
+        let backward = self.add_route(&flow, flow.to, flow.from, host)?;
+        let [sender, receiver] = Simulation::kinds(&flow, self.config.seed, host);
+        self.hosts.push(Host { armed: Time::NEVER, route: forward, kind: sender });
+        self.hosts.push(Host { armed: Time::NEVER, route: backward, kind: receiver });
+        Ok(())
+    }
+
+    fn add_route(
+        &mut self,
+        flow: &FlowConfig,
+        from: usize,
+        to: usize,
+        host: u32,
+    ) -> Result<u32, ConfigError> {
+        let c = &self.config;
+        let path = routing::shortest_path(c.nodes.len(), &c.links, from, to)
+            .filter(|p| !p.is_empty())
+            .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
+        let start = self.routes.len() as u32;
+        self.routes.extend(path);
+        self.routes.push(DELIVER | host);
+        Ok(start)
+    }
+
+    /// The two ends of a flow.
+    fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
+        let tcp = |end: u32, role: Role, read: ReadPolicy| {
+            let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
+            let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
+            if matches!(role, Role::Receiver | Role::Server { .. }) {
+                endpoint.listen();
+            }
+            Kind::Tcp { endpoint, app: App::new(role, read, flow.start) }
+        };
+        match flow.traffic {
+            Traffic::Bulk { bytes } => [
+                tcp(0, Role::Sender { bytes }, ReadPolicy::Immediate),
+                tcp(1, Role::Receiver, flow.read),
+            ],
+            Traffic::CbrTcp(cbr) => [
+                tcp(0, Role::CbrSender(cbr), ReadPolicy::Immediate),
+                tcp(1, Role::Receiver, flow.read),
+            ],
+            Traffic::RequestResponse { request, response, requests, think } => {
+                let client = Role::Client {
+                    request,
+                    response,
+                    left: requests,
+                    think,
+                    asked: Time::ZERO,
+                    until: 0,
+                };
+                let server = Role::Server { request, response, answered: 0 };
+                [tcp(0, server, ReadPolicy::Immediate), tcp(1, client, flow.read)]
+            }
+            Traffic::CbrUdp(cbr) => [
+                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
+                Kind::DatagramSink { bytes: 0, last: Time::ZERO },
+            ],
+        }
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Frames put on links so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue).sum()
+    }
+
+    /// Processes events up to `end`, or to the configured duration if that is earlier. Returns
+    /// whether anything is left to do before the configured duration.
+    pub fn run_until(&mut self, end: Time) -> bool {
+        let end = end.min(self.config.duration);
+        while let Some((time, entity)) = self.agenda.next() {
+            if time > end {
+                self.now = end;
+                return time <= self.config.duration;
+            }
+            self.now = time;
+            self.events += 1;
+            if (entity as usize) < self.links.len() {
+                self.on_arrival(entity);
+            } else {
+                self.on_host_event(entity - self.links.len() as u32);
+            }
+        }
+        self.now = end;
+        false
+    }
+
+    /// Runs to the end of the configured duration, or until nothing can happen any more.
+    pub fn run(&mut self) {
+        self.run_until(self.config.duration);
+    }
+
+    /// A packet comes out of a link, whose event is at the root of the agenda.
+    fn on_arrival(&mut self, link: u32) {
+        let Some((mut packet, lost)) = self.links[link as usize].take_arrival() else {
+            self.agenda.finish_next();
+            return;
+        };
+        let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
+        self.log(self.now, link, fate, &packet);
+        // The link's own entry is settled first: what the packet causes may come at the same
+        // time, and then it comes after the link's next arrival was scheduled.
+        match self.links[link as usize].next_arrival() {
+            Some(next) => self.agenda.replace_next(next, link),
+            None => self.agenda.finish_next(),
+        }
+        if lost {
+            self.count_drop(&packet);
+            return;
+        }
+        packet.hop += 1;
+        let next = self.routes[packet.hop as usize];
+        if next & DELIVER == 0 {
+            self.put_on_link(next, packet);
+        } else {
+            self.deliver(next & !DELIVER, &packet);
+        }
+    }
+
+    fn put_on_link(&mut self, link: u32, packet: Packet) {
+        match self.links[link as usize].offer(self.now, packet) {
+            Offer::Accepted { starts, wake } => {
+                if let Some(at) = wake {
+                    self.agenda.schedule(at, link);
+                }
+                self.log(starts, link, PacketFate::Sent, &packet);
+            }
+            Offer::Dropped => {
+                self.log(self.now, link, PacketFate::DroppedQueue, &packet);
+                self.count_drop(&packet);
+            }
+        }
+    }
+
+    /// The host that a packet is on its way to.
+    fn destination(&self, packet: &Packet) -> u32 {
+        let rest = &self.routes[packet.hop as usize..];
+        rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !DELIVER)
+    }
+
+    /// A packet was dropped: it counts against the host that sent it, the peer of the one that
+    /// it was meant for.
+    fn count_drop(&mut self, packet: &Packet) {
+        let sender = self.destination(packet) ^ 1;
+        self.dropped[sender as usize] += 1;
+    }
+
+    #[inline]
+    fn log(&mut self, time: Time, link: u32, fate: PacketFate, packet: &Packet) {
+        if self.recorder.is_some() {
+            let to = self.destination(packet);
+            if let Some(r) = &mut self.recorder {
+                r.packet(time, link, to / 2, to % 2 == 1, fate, packet);
+            }
+        }
+    }
+
+    fn deliver(&mut self, host: u32, packet: &Packet) {
+        self.received += 1;
+        let profile = &self.profiles[host as usize / 2];
+        match (&mut self.hosts[host as usize].kind, &packet.body) {
+            (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
+                endpoint.on_segment(profile, self.now, segment);
+                app.act(profile, self.now, endpoint);
+            }
+            (Kind::DatagramSink { bytes, last }, Body::Datagram { len, .. }) => {
+                *bytes += u64::from(*len);
+                *last = self.now;
+            }
+            _ => {}
+        }
+        self.flush(host);
+    }
+
+    /// A host's event, at the root of the agenda, is due.
+    fn on_host_event(&mut self, host: u32) {
+        self.agenda.finish_next();
+        if self.hosts[host as usize].armed != self.now {
+            return; // an earlier event took its place
+        }
+        self.hosts[host as usize].armed = Time::NEVER;
+        let profile = &self.profiles[host as usize / 2];
+        match &mut self.hosts[host as usize].kind {
+            Kind::Tcp { endpoint, app } => {
+                endpoint.on_deadline(profile, self.now);
+                app.act(profile, self.now, endpoint);
+            }
+            Kind::DatagramSource { .. } => self.send_datagram(host),
+            Kind::DatagramSink { .. } => {}
+        }
+        self.flush(host);
+    }
+
+    fn send_datagram(&mut self, host: u32) {
+        let Host { route, kind, .. } = &mut self.hosts[host as usize];
+        let Kind::DatagramSource { cbr, next, sent } = kind else { return };
+        if self.now < *next {
+            return;
+        }
+        if self.now >= cbr.stop {
+            *next = Time::NEVER;
+            return;
+        }
+        *next = self.now + cbr.interval.max(Span(1));
+        *sent += 1;
+        let len = cbr.packet as u32;
+        let body = Body::Datagram { len, sent: self.now };
+        let packet = Packet { ip_len: IPV4_HEADER + UDP_HEADER + len, hop: *route, body };
+        self.emitted += 1;
+        self.put_on_link(self.routes[packet.hop as usize], packet);
+    }
+
+    /// Sends what a host has to say, records it, and sees that it is woken in time.
+    fn flush(&mut self, host: u32) {
+        let profile = self.profiles[host as usize / 2];
+        loop {
+            let Host { route, kind, .. } = &mut self.hosts[host as usize];
+            let Kind::Tcp { endpoint, .. } = kind else { break };
+            let Some(segment) = endpoint.poll_transmit(&profile, self.now) else { break };
+            let body = Body::Segment(segment);
+            let packet = Packet { ip_len: segment.ip_len(), hop: *route, body };
+            self.emitted += 1;
+            self.put_on_link(self.routes[packet.hop as usize], packet);
+        }
+        if let Some(recorder) = &mut self.recorder
+            && let Kind::Tcp { endpoint, app } = &self.hosts[host as usize].kind
+        {
+            if host % 2 == 0 {
+                recorder.sender(self.now, host / 2, &profile, endpoint);
+            } else {
+                recorder.receiver(self.now, host / 2, endpoint, app.delivered);
+            }
+        }
+        self.arm(host);
+    }
+
+    /// Timers are lazy: an event is added only if none is pending early enough.
+    #[inline]
+    fn arm(&mut self, host: u32) {
+        let h = &mut self.hosts[host as usize];
+        let deadline = h.deadline().max(self.now);
+        if deadline < h.armed && !deadline.is_never() {
+            h.armed = deadline;
+            self.agenda.schedule(deadline, self.links.len() as u32 + host);
+        }
+    }
+}

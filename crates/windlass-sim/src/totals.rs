@@ -1,0 +1,179 @@
+//! From a finished simulation to its results; the books must close.
+
+use windlass_cc::{Span, Time};
+
+use crate::config::{FlowConfig, Traffic};
+use crate::host::Kind;
+use crate::link::Link;
+use crate::results::{FlowResult, LinkResult, RunResult};
+use crate::simulation::Simulation;
+
+/// The books of a run do not close: a defect of the simulator, never of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BooksError {
+    /// Which account, and by how much.
+    pub account: String,
+}
+
+impl std::fmt::Display for BooksError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "packets are unaccounted for ({}): this is a defect of Windlass", self.account)
+    }
+}
+
+impl std::error::Error for BooksError {}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn known_ms(span: Span) -> Option<f64> {
+    span.is_known().then(|| span.0 as f64 / 1e6)
+}
+
+impl Simulation {
+    /// Checks the books and draws up the results.
+    pub fn finish(mut self) -> Result<RunResult, BooksError> {
+        self.check_books()?;
+        let (samples, mut packets) = match self.recorder.take() {
+            Some(r) => (r.samples, r.packets),
+            None => Default::default(),
+        };
+        packets.sort_by_key(|p| p.time);
+        Ok(RunResult {
+            end: self.now(),
+            events: self.events,
+            packet_hops: self.packet_hops(),
+            flows: (0..self.config.flows.len()).map(|i| self.flow_result(i)).collect(),
+            links: (0..self.links.len()).map(|i| self.link_result(i)).collect(),
+            samples,
+            packets,
+        })
+    }
+
+    /// Packets sent = delivered + dropped + still inside, per link and in all.
+    fn check_books(&self) -> Result<(), BooksError> {
+        for (i, link) in self.links.iter().enumerate() {
+            if !link.books_close() {
+                let account = format!("link {}: {:?}", self.direction_name(i), link.counters);
+                return Err(BooksError { account });
+            }
+        }
+        let inside: u64 = self.links.iter().map(Link::inside).sum();
+        let dropped: u64 = self.dropped.iter().sum();
+        if self.emitted != self.received + dropped + inside {
+            let account = format!(
+                "{} sent, {} received, {dropped} dropped, {inside} inside",
+                self.emitted, self.received
+            );
+            return Err(BooksError { account });
+        }
+        Ok(())
+    }
+
+    fn direction_name(&self, i: usize) -> String {
+        let link = &self.config.links[i / 2];
+        let (a, b) = (link.ends[i % 2], link.ends[1 - i % 2]);
+        format!("{}:{}>{}", link.name, self.config.nodes[a], self.config.nodes[b])
+    }
+
+    fn link_result(&self, i: usize) -> LinkResult {
+        let link = &self.links[i];
+        let c = &link.counters;
+        let duration = self.now().0 as f64;
+        let accepted = c.offered - c.dropped_queue;
+        LinkResult {
+            name: self.direction_name(i),
+            sent: c.offered,
+            delivered: c.delivered,
+            drops: c.dropped_queue + c.dropped_error,
+            drops_queue: c.dropped_queue,
+            drops_error: c.dropped_error,
+            inside: link.inside(),
+            bytes: c.bytes,
+            utilisation: ratio(link.busy_ns_by(self.now()) as f64, duration),
+            mean_queue_packets: ratio(c.waited_ns as f64, duration),
+            mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
+            max_queue_packets: c.max_waiting,
+        }
+    }
+
+    fn flow_result(&self, i: usize) -> FlowResult {
+        let flow = &self.config.flows[i];
+        match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
+            (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
+            _ => self.datagram_result(i, flow),
+        }
+    }
+
+    /// Seconds from the flow's start to `end`, or to the end of the run.
+    fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
+        end.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9
+    }
+
+    fn tcp_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
+        let (Kind::Tcp { endpoint: tx, .. }, Kind::Tcp { endpoint: rx, app }) =
+            (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind)
+        else {
+            unreachable!("flow_result looked")
+        };
+        let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
+        let completed = if endless { None } else { app.completed };
+        let active_s = self.active_s(flow, completed);
+        let s = tx.stats();
+        // Timeouts of the connection attempt count wherever it was made.
+        let rto_count =
+            s.rto_count + if rx.stats().data_bytes == 0 { 0 } else { rx.stats().rto_count };
+        FlowResult {
+            name: flow.name.clone(),
+            algorithm: flow.profile.algorithm.to_string(),
+            active_s,
+            delivered_bytes: app.delivered,
+            goodput_bps: ratio(app.delivered as f64 * 8.0, active_s),
+            throughput_bps: ratio(s.data_bytes as f64 * 8.0, active_s),
+            retransmits: s.retransmits,
+            fast_retransmits: s.fast_retransmits,
+            rto_count,
+            data_segments: s.data_segments,
+            packets_sent: s.segments_sent,
+            peer_packets_sent: rx.stats().segments_sent,
+            loss_rate: ratio(self.dropped[2 * i] as f64, s.segments_sent as f64),
+            srtt_ms: known_ms(tx.srtt()),
+            min_rtt_ms: known_ms(tx.min_rtt()),
+            cwnd_bytes: tx.control().cwnd,
+            completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
+            responses_s: app.responses_s.clone(),
+            failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
+        }
+    }
+
+    fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
+        let (Kind::DatagramSource { cbr, sent, .. }, Kind::DatagramSink { bytes, .. }) =
+            (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind)
+        else {
+            unreachable!("flow_result looked")
+        };
+        let active_s = self.active_s(flow, Some(cbr.stop.min(self.now())));
+        FlowResult {
+            name: flow.name.clone(),
+            algorithm: "none".to_string(),
+            active_s,
+            delivered_bytes: *bytes,
+            goodput_bps: ratio(*bytes as f64 * 8.0, active_s),
+            throughput_bps: ratio((*sent * cbr.packet) as f64 * 8.0, active_s),
+            retransmits: 0,
+            fast_retransmits: 0,
+            rto_count: 0,
+            data_segments: *sent,
+            packets_sent: *sent,
+            peer_packets_sent: 0,
+            loss_rate: ratio(self.dropped[2 * i] as f64, *sent as f64),
+            srtt_ms: None,
+            min_rtt_ms: None,
+            cwnd_bytes: 0,
+            completion_s: None,
+            responses_s: Vec::new(),
+            failure: None,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Data in: reassembly, acknowledgement policy and the receive window.
+
+use windlass_cc::Time;
+
+use super::{Endpoint, Profile};
+use crate::segment::{Flags, Segment};
+
+impl Endpoint {
+    /// One past the last data byte received in order (the FIN is not data).
+    pub(super) fn data_received(&self) -> u64 {
+        match self.fin_at {
+            Some(end) => self.rcv_nxt.min(end),
+            None => self.rcv_nxt,
+        }
+    }
+
+    /// Payload or FIN of an acceptable segment that starts at offset `start`.
+    pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
+        let right = self.rcv_adv.max(self.rcv_nxt);
+        let end = (start + u64::from(s.len)).min(right);
+        let whole = start + u64::from(s.len) <= right;
+        if s.flags.has(Flags::FIN) && whole {
+            self.fin_at = Some(start + u64::from(s.len));
+        }
+        let duplicate = end <= self.rcv_nxt && s.len > 0;
+        if start <= self.rcv_nxt {
+            let had_gap = !self.ranges.is_empty();
+            self.rcv_nxt = self.ranges.advance(self.rcv_nxt.max(end));
+            // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
+            self.ack_now |= duplicate || had_gap;
+            self.count_for_delayed_ack(p, now);
+        } else {
+            self.ranges.insert(start, end);
+            self.ack_now = true;
+        }
+        if self.fin_at == Some(self.rcv_nxt) {
+            self.rcv_nxt += 1;
+            self.ack_now = true;
+        }
+    }
+
+    /// RFC 1122 section 4.2.3.2.
+    fn count_for_delayed_ack(&mut self, p: &Profile, now: Time) {
+        self.unacked_segments += 1;
+        if self.unacked_segments >= p.stack.delayed_ack_segments {
+            self.ack_now = true;
+        } else if self.delack_deadline.is_never() {
+            self.delack_deadline = now + p.stack.delayed_ack_timeout;
+        }
+    }
+
+    /// The application read: the window may have opened enough to say so. RFC 1122 section
+    /// 4.2.3.3 asks for at least a segment or half the buffer; as in BSD it is two segments, so
+    /// that an update does not double every acknowledgement.
+    pub(super) fn after_read(&mut self, p: &Profile) {
+        let opened = self.window_edge(p).saturating_sub(self.rcv_adv);
+        let step = (2 * u64::from(self.mss)).min(p.stack.receive_buffer / 2).max(1);
+        if opened >= step && self.fin_at.is_none() {
+            self.ack_now = true;
+        }
+    }
+
+    /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and
+    /// moves on only by a worthwhile step.
+    pub(super) fn window_edge(&self, p: &Profile) -> u64 {
+        let held = self.rcv_nxt.saturating_sub(self.rcv_read);
+        let free = p.stack.receive_buffer.saturating_sub(held);
+        let most = 0xffff_u64 << self.rcv_scale;
+        let edge = self.rcv_nxt + free.min(most);
+        let step = u64::from(self.mss).min(p.stack.receive_buffer / 2);
+        if edge >= self.rcv_adv + step || edge <= self.rcv_adv {
+            edge.max(self.rcv_adv)
+        } else {
+            self.rcv_adv
+        }
+    }
+}
