@@ -1,2 +1,39 @@
-//! The `windlass` command.
-fn main() {}
+//! The `windlass` command: reproduce papers, run scenarios, read reports.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::output::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    let chatter = output::Chatter::new(cli.quiet, cli.verbose);
+    match &cli.command {
+        Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
+        Command::Run(a) => commands::run::run(a, &chatter),
+        Command::Report(a) => commands::report::run(a, &chatter),
+        Command::Algorithms(a) => commands::algorithms::run(a),
+        Command::Presets(a) => commands::presets::run(a),
+        Command::Papers(a) => commands::papers::run(a),
+        Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Completions(a) => commands::completions::run(a),
+    }
+}

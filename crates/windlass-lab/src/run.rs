@@ -1,1 +1,108 @@
-//! Runs: from a scenario to results.
+//! Runs: from a scenario to results, many side by side.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use windlass_sim::{BooksError, ConfigError, RunResult, Simulation};
+
+use crate::compile::compile;
+use crate::experiment::RunRecord;
+use crate::scenario::Scenario;
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The simulator does not take the scenario.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The simulator lost count of packets.
+    #[error("run of \"{scenario}\" with seed {seed}: {source}")]
+    Books {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// What is unaccounted for.
+        source: BooksError,
+    },
+}
+
+/// Runs a scenario once.
+pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
+    let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+    simulation.run();
+    simulation.finish().map_err(|source| RunError::Books {
+        scenario: scenario.name.clone(),
+        seed,
+        source,
+    })
+}
+
+/// One run to be made.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Experiment identifier.
+    pub experiment: String,
+    /// Point identifier.
+    pub point: String,
+    /// Seed.
+    pub seed: u64,
+    /// The scenario, overrides applied.
+    pub scenario: Arc<Scenario>,
+    /// Its hash.
+    pub scenario_hash: Arc<str>,
+}
+
+impl Task {
+    /// Makes the run.
+    pub fn run(&self) -> Result<RunRecord, RunError> {
+        let result = simulate(&self.scenario, self.seed)?;
+        Ok(self.record(&result))
+    }
+
+    /// The totals of a result as a record of this task.
+    pub fn record(&self, result: &RunResult) -> RunRecord {
+        RunRecord {
+            experiment: self.experiment.clone(),
+            point: self.point.clone(),
+            seed: self.seed,
+            scenario_hash: self.scenario_hash.to_string(),
+            version: crate::VERSION.to_string(),
+            end_s: result.end.0 as f64 / 1e9,
+            events: result.events,
+            packet_hops: result.packet_hops,
+            flows: result.flows.clone(),
+            links: result.links.clone(),
+        }
+    }
+}
+
+/// Makes all runs, `jobs` side by side (0: one for each processor), and hands each record to
+/// `keep` as it is finished. The first error stops the work; what was kept stays kept.
+///
+/// A record does not depend on `jobs` or on the order in which runs finish.
+pub fn execute<E, F>(tasks: &[Task], jobs: usize, keep: F) -> Result<(), E>
+where
+    E: From<RunError> + Send,
+    F: Fn(RunRecord) -> Result<(), E> + Sync,
+{
+    let stopped = AtomicBool::new(false);
+    let work = || {
+        tasks.par_iter().with_max_len(1).try_for_each(|task| {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let outcome = task.run().map_err(E::from).and_then(&keep);
+            if outcome.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            outcome
+        })
+    };
+    match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
+        Ok(pool) => pool.install(work),
+        // Without threads of its own the process still has the one it runs on.
+        Err(_) => tasks.iter().try_for_each(|t| t.run().map_err(E::from).and_then(&keep)),
+    }
+}

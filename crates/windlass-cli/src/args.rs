@@ -1,0 +1,165 @@
+//! The command line: one definition for parsing, help and completions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const AFTER_HELP: &str = "\
+Begin with:
+  windlass reproduce --quick            a smoke run of every paper, under a minute
+  windlass reproduce reno-ber           the whole first paper: tables, verdicts, report
+  windlass run scenarios/lossy-download.toml
+  windlass algorithms reno              origin, parameters, units and ranges
+
+Exit codes: 0 done; 1 a run failed or a file could not be written; 2 the command line, a scenario or a
+paper is not right.";
+
+/// A laboratory for TCP congestion control in IoT networks.
+#[derive(Parser)]
+#[command(name = "windlass", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Cli {
+    /// Say nothing but results and errors.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: each finished run.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a paper's experiments, print its tables beside ours with verdicts, write the report.
+    ///
+    /// Finished runs are kept in OUT/PAPER/journal.jsonl: a command that was interrupted goes on
+    /// where it stopped. OUT/PAPER/verdicts.json holds the verdicts, OUT/PAPER/report.html the report.
+    Reproduce(Reproduce),
+    /// Run scenario files.
+    ///
+    /// One run prints a table of flows and links. With --runs, seeds follow each other from the
+    /// scenario's own, and medians with 95 % intervals are printed.
+    Run(Run),
+    /// Write a paper's tables and report again from the runs of an earlier reproduction.
+    Report(Report),
+    /// List the congestion-control algorithms, or describe one.
+    Algorithms(Named),
+    /// List the stack presets, or print one value by value.
+    Presets(Named),
+    /// List the papers, or print one's citation.
+    Papers(Named),
+    /// Measure the simulator: packet-hops per CPU-second.
+    Bench(Bench),
+    /// Print a completion script, such as `windlass completions bash > windlass.bash`.
+    Completions(Completions),
+}
+
+/// Arguments of `reproduce`.
+#[derive(Args)]
+pub struct Reproduce {
+    /// Papers, by identifier; all of them when none is named.
+    pub papers: Vec<String>,
+    /// A smoke run: few seeds, the same tables, wider intervals.
+    #[arg(long)]
+    pub quick: bool,
+    /// Replications of each point, instead of the experiment's own number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub seeds: Option<u32>,
+    #[command(flatten)]
+    pub work: Work,
+}
+
+/// Where results go and how many runs go side by side.
+#[derive(Args)]
+pub struct Work {
+    /// Folder for results.
+    #[arg(short, long, value_name = "DIR", default_value = "results")]
+    pub out: PathBuf,
+    /// Runs side by side; 0 takes one for each processor.
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub jobs: usize,
+}
+
+/// Arguments of `run`.
+#[derive(Args)]
+pub struct Run {
+    /// The scenario.
+    pub file: PathBuf,
+    /// Change a value: `--set link.0.rate=2Mbps`, `--set flow.download.algorithm=newreno`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed, instead of the scenario's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Replications over consecutive seeds.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub runs: u32,
+    /// Print one JSON document with `flows` and `links` instead of tables.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the flows as CSV instead of tables.
+    #[arg(long)]
+    pub csv: bool,
+    /// Print the scenario with every default filled in, and stop.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also write a folder with Parquet tables, the resolved scenario and, where the scenario records
+    /// them, time series and captures.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs side by side; 0 takes one for each processor.
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub jobs: usize,
+}
+
+/// Arguments of `report`.
+#[derive(Args)]
+pub struct Report {
+    /// Papers, by identifier; all that OUT holds when none is named.
+    pub papers: Vec<String>,
+    /// Folder of an earlier `reproduce --out`.
+    #[arg(short, long, value_name = "DIR", default_value = "results")]
+    pub out: PathBuf,
+    /// Also write the tables in this form, beside the Parquet files.
+    #[arg(long, value_enum)]
+    pub export: Option<Export>,
+}
+
+/// Forms of exported tables.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Export {
+    /// Comma-separated values.
+    Csv,
+    /// One JSON document.
+    Json,
+}
+
+/// A list, or one of it by name.
+#[derive(Args)]
+pub struct Named {
+    /// Which one; the list when left out.
+    pub name: Option<String>,
+}
+
+/// Arguments of `bench`.
+#[derive(Args)]
+pub struct Bench {
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Timed runs of each case; the median counts.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub runs: u32,
+    /// Cases by name; all when none is named.
+    pub cases: Vec<String>,
+}
+
+/// Arguments of `completions`.
+#[derive(Args)]
+pub struct Completions {
+    /// The shell.
+    pub shell: Shell,
+}

@@ -1,0 +1,10 @@
+//! One module a verb.
+
+pub mod algorithms;
+pub mod bench;
+pub mod completions;
+pub mod papers;
+pub mod presets;
+pub mod report;
+pub mod reproduce;
+pub mod run;
