@@ -32,6 +32,9 @@ BUILD_NOTE = (
     "ns-3: 3.44 from PyPI, which has asserts and logs compiled in; an optimised source build is 1.4 to 1.9 "
     "times faster, and the ratio to it that much smaller."
 )
+# A case whose counting run takes longer than this in CPU-seconds is given at most so many pairs: its spread is
+# small against its length.
+LONG_RUN_S, LONG_RUN_PAIRS = 20, 3
 # Beyond this the two did not do the same work, and a ratio of speeds says less.
 SAME_WORK = 1.25
 
@@ -128,6 +131,8 @@ def measure(name, ns3, windlass, runs):
     print(f"{name}: counting hops in ns-3", file=sys.stderr)
     count = run_ns3(ns3, name, count=True)
     case = Case(name, count["packet_hops"])
+    if count["cpu_s"] > LONG_RUN_S:
+        runs = min(runs, LONG_RUN_PAIRS)
     for index in range(runs):
         print(f"{name}: pair {index + 1} of {runs}", file=sys.stderr)
         timed = run_ns3(ns3, name)
@@ -168,7 +173,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="one pair of runs a case")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="pairs of runs a case (default 5)")
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="pairs of runs a case (default 5; long cases 3 at most)")
     parser.add_argument("--case", choices=CASES, action="append", help="only this case (may be repeated)")
     arguments = parser.parse_args()
     if arguments.runs < 1:
