@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Compares the speed of Windlass and ns-3 3.44 on the same dumbbells, in packet-hops per CPU-second.
+
+A packet-hop is one frame put on one link, data or ACK. Both programs are built first. Each case is then
+run in ns-3 once to count hops, and in turn by ns-3 and by Windlass (A B A B), so that what slows the
+machine down slows both down: the ratio is formed within each pair.
+
+Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import setup
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What must agree with scenarios/bench/dumbbell-N.toml. Static routes are ns-3's fastest at every size.
+CASES = {
+    "dumbbell-4": {"flows": 4, "duration": 10, "stagger": 0.01},
+    "dumbbell-100": {"flows": 100, "duration": 10, "stagger": 0.01},
+    "dumbbell-1000": {"flows": 1000, "duration": 1, "stagger": 0.0002},
+}
+ROUTING = "static"
+BUILD_NOTE = (
+    "ns-3: 3.44 from PyPI, which has asserts and logs compiled in; an optimised source build is 1.4 to 1.9 "
+    "times faster, and the ratio to it that much smaller."
+)
+# A case whose counting run takes longer than this in CPU-seconds is given at most so many pairs: its spread is
+# small against its length.
+LONG_RUN_S, LONG_RUN_PAIRS = 20, 3
+# Beyond this the two did not do the same work, and a ratio of speeds says less.
+SAME_WORK = 1.25
+
+
+class Failed(Exception):
+    """A run or a build failed; the text is for the user."""
+
+
+@dataclass
+class Case:
+    """Measurements of one dumbbell; the two lists pair up."""
+
+    name: str
+    hops: int
+    ns3: list = field(default_factory=list)
+    windlass: list = field(default_factory=list)
+
+    def add(self, ns3, windlass):
+        self.ns3.append({**ns3, "packet_hops": self.hops, "hops_per_cpu_s": self.hops / ns3["cpu_s"]})
+        self.windlass.append(windlass)
+
+    def ratios(self):
+        return [w["hops_per_cpu_s"] / n["hops_per_cpu_s"] for n, w in zip(self.ns3, self.windlass)]
+
+    def summary(self):
+        ratios = self.ratios()
+        return {
+            "name": self.name,
+            "runs": len(ratios),
+            "ns3": side(self.ns3),
+            "windlass": side(self.windlass),
+            "ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)},
+        }
+
+
+def side(runs):
+    """One simulator's share of a summary."""
+    fixed = {key: runs[0][key] for key in ("packet_hops", "goodput_bps", "events")}
+    speeds = [run["hops_per_cpu_s"] for run in runs]
+    return {**fixed, "cpu_s": [run["cpu_s"] for run in runs], "hops_per_cpu_s": statistics.median(speeds)}
+
+
+def run_lines(command):
+    """The JSON objects that a command prints, one a line."""
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode:
+        raise Failed(f"`{' '.join(map(str, command))}` failed:\n{done.stderr.strip()}")
+    try:
+        return [json.loads(line) for line in done.stdout.splitlines() if line.strip()]
+    except json.JSONDecodeError as error:
+        raise Failed(f"`{' '.join(map(str, command))}` printed a line that is not JSON: {error}") from error
+
+
+def run_ns3(program, name, count=False):
+    """One run of ns-3; hops are counted only when asked for, since counting takes time."""
+    arguments = {"name": name, "routing": ROUTING, "count": int(count), **CASES[name]}
+    (line,) = run_lines([program, *(f"--{key}={value}" for key, value in arguments.items())])
+    return line
+
+
+def run_windlass(program, name):
+    """One run of the benchmark, and of it the line of this case."""
+    for line in run_lines([program, "bench", "--json"]):
+        if line["name"] == name:
+            return line
+    raise Failed(f"`windlass bench --json` printed no line named {name}")
+
+
+def build_windlass():
+    """Path of the release build of the `windlass` command."""
+    if shutil.which("cargo") is None:
+        raise setup.Missing("cargo is missing; install Rust (https://rustup.rs) to build Windlass.")
+    print("building windlass", file=sys.stderr)
+    command = ["cargo", "build", "--release", "-p", "windlass-cli", "--message-format=json"]
+    built = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    if built.returncode:
+        raise Failed("cargo could not build windlass-cli")
+    messages = map(json.loads, filter(None, built.stdout.splitlines()))
+    programs = [message["executable"] for message in messages if message.get("executable")]
+    if not programs:
+        raise Failed("cargo built windlass-cli without an executable")
+    return programs[-1]
+
+
+def same_simulation(count, timed):
+    """ns-3 is deterministic: a timed run that differs from the counting run has other hops."""
+    for key in ("events", "goodput_bps"):
+        if count[key] != timed[key]:
+            raise Failed(f"two runs of ns-3's {count['name']} differ in {key}: {count[key]} and {timed[key]}")
+
+
+def measure(name, ns3, windlass, runs):
+    """Counts, then runs both in turn."""
+    print(f"{name}: counting hops in ns-3", file=sys.stderr)
+    count = run_ns3(ns3, name, count=True)
+    case = Case(name, count["packet_hops"])
+    if count["cpu_s"] > LONG_RUN_S:
+        runs = min(runs, LONG_RUN_PAIRS)
+    for index in range(runs):
+        print(f"{name}: pair {index + 1} of {runs}", file=sys.stderr)
+        timed = run_ns3(ns3, name)
+        same_simulation(count, timed)
+        case.add(timed, run_windlass(windlass, name))
+    return case
+
+
+def table(summaries):
+    """The comparison for a person."""
+    head = ("case", "simulator", "packet-hops", "hops/CPU-s", "goodput Mbps", "ratio (min to max)")
+    rows = [head]
+    for case in summaries:
+        ratio = case["ratio"]
+        spread = f"{ratio['median']:.1f} ({ratio['min']:.1f} to {ratio['max']:.1f})"
+        for label, last in (("ns3", ""), ("windlass", spread)):
+            run = case[label]
+            hops, speed = f"{run['packet_hops']:,}", f"{run['hops_per_cpu_s']:,.0f}"
+            first = case["name"] if label == "ns3" else ""
+            rows.append((first, label, hops, speed, f"{run['goodput_bps'] / 1e6:,.1f}", last))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    align = [str.ljust, str.ljust, str.rjust, str.rjust, str.rjust, str.rjust]
+    return "\n".join("  ".join(pad(cell, width) for pad, cell, width in zip(align, row, widths)) for row in rows)
+
+
+def differences(summaries):
+    """A sentence for each quantity in which the two did not do the same work."""
+    notes = []
+    for case in summaries:
+        for key in ("packet_hops", "goodput_bps"):
+            low, high = sorted((case["ns3"][key], case["windlass"][key]))
+            if high > low * SAME_WORK:
+                notes.append(f"{case['name']}: {key} differs by more than {SAME_WORK - 1:.0%}; compare with care.")
+    return notes
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one pair of runs a case")
+    parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="pairs of runs a case (default 5; long cases 3 at most)")
+    parser.add_argument("--case", choices=CASES, action="append", help="only this case (may be repeated)")
+    arguments = parser.parse_args()
+    if arguments.runs < 1:
+        parser.error("--runs must be at least 1")
+    return arguments
+
+
+def compare(arguments):
+    ns3 = setup.ensure()
+    windlass = build_windlass()
+    runs = 1 if arguments.quick else arguments.runs
+    summaries = [measure(name, ns3, windlass, runs).summary() for name in arguments.case or CASES]
+    notes = [BUILD_NOTE, *differences(summaries)]
+    if arguments.json:
+        print(json.dumps({"cases": summaries, "notes": notes}, indent=2))
+    else:
+        print(table(summaries), *notes, sep="\n")
+
+
+def main():
+    try:
+        compare(parse_arguments())
+    except setup.Missing as missing:
+        print(f"skipped: {missing}", file=sys.stderr)
+        return setup.SKIPPED
+    except (Failed, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Fetches ns-3 3.44 from PyPI into bench/ns3/.cache and builds dumbbell.cc against it.
+
+Prints the path of the program. Exit code 3 and one sentence on standard error when something that
+it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CACHE = HERE / ".cache"
+SOURCE = HERE / "dumbbell.cc"
+SKIPPED = 3
+
+PACKAGE = "ns3==3.44.post0"
+# The libraries are the same whatever the Python; one wheel keeps the measurement the same too.
+WHEEL = "ns3-3.44.post0-cp311-cp311-manylinux_2_28_x86_64.whl"
+WHEEL_SHA256 = "2a98479a4a3a1bb819b95ce061871a9d068268b42351b8f0ef598160939ba7ce"
+WHEEL_TAGS = ["--python-version", "3.11", "--implementation", "cp", "--platform", "manylinux_2_28_x86_64"]
+
+OLDEST_GXX = 11
+# The wheel was compiled with logs and asserts on; headers must be read the same way.
+DEFINES = ["-DNS3_BUILD_PROFILE_RELEASE", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE"]
+FLAGS = ["-std=c++20", "-O3", "-Wall", "-Wextra", *DEFINES]
+MODULES = [
+    "applications", "internet-apps", "internet", "traffic-control", "point-to-point",
+    "nix-vector-routing", "bridge", "network", "stats", "core",
+]
+
+
+class Missing(Exception):
+    """Something that this machine lacks; the text is one sentence for the user."""
+
+
+def ensure():
+    """Path of the built program, fetching and building what is not there yet.
+
+    Raises Missing when the machine lacks something.
+    """
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise Missing(
+            f"PyPI has ns-3 3.44 for Linux on x86-64 only, and this is {platform.system()} on {platform.machine()}."
+        )
+    compiler = find_compiler()
+    CACHE.mkdir(exist_ok=True)
+    return build(compiler, unpack(download()))
+
+
+def find_compiler():
+    """Name of the C++ compiler: $CXX, otherwise g++."""
+    compiler = os.environ.get("CXX", "g++")
+    if shutil.which(compiler) is None:
+        raise Missing(f"The compiler {compiler} is missing; install g++ {OLDEST_GXX} or later, or name one in CXX.")
+    version = subprocess.run([compiler, "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
+    major = re.match(r"\d+", version)
+    # A compiler that does not answer as g++ does (clang) is tried as it is.
+    if major and int(major.group()) < OLDEST_GXX:
+        raise Missing(f"{compiler} is version {version}, and ns-3 3.44 needs g++ {OLDEST_GXX} or later.")
+    return compiler
+
+
+def download():
+    """Path of the wheel, fetched with pip unless it is there, its digest checked."""
+    wheel = CACHE / WHEEL
+    if not wheel.exists():
+        if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode:
+            raise Missing(f"{sys.executable} has no pip; install it (Debian: apt install python3-pip) to fetch ns-3.")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--only-binary=:all:", *WHEEL_TAGS, "--dest", str(CACHE), PACKAGE]
+        print("fetching ns-3 3.44 from PyPI (69 MB)", file=sys.stderr)
+        fetched = subprocess.run(command, capture_output=True, text=True)
+        if fetched.returncode or not wheel.exists():
+            reason = (fetched.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise Missing(f"pip could not fetch {PACKAGE}; is the network (PyPI) reachable? pip says: {reason}")
+    if hashlib.sha256(wheel.read_bytes()).hexdigest() != WHEEL_SHA256:
+        raise Missing(f"{wheel} is not the wheel that PyPI published (SHA-256 differs); delete it and try again.")
+    return wheel
+
+
+def unpack(wheel):
+    """Folder with ns-3's include/ and lib64/, unpacked whole or not at all."""
+    target = CACHE / wheel.stem
+    if not target.exists():
+        print("unpacking ns-3", file=sys.stderr)
+        partial = CACHE / (wheel.stem + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(partial)
+        partial.rename(target)
+    return target / "ns3"
+
+
+def build(compiler, ns3):
+    """Path of the program, compiled again only when its source, flags or compiler change."""
+    libraries = ns3 / "lib64"
+    # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
+    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(SOURCE), f"-L{libraries}"]
+    command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
+    command += [f"-lns3.44-{module}" for module in MODULES]
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+    key = hashlib.sha256("\0".join([version, *command, SOURCE.read_text()]).encode()).hexdigest()[:16]
+    program = CACHE / f"dumbbell-{key}"
+    if not program.exists():
+        print("compiling dumbbell.cc", file=sys.stderr)
+        partial = CACHE / f"dumbbell-{key}.partial"
+        compiled = subprocess.run([*command, "-o", str(partial)], capture_output=True, text=True)
+        if compiled.returncode:
+            raise RuntimeError(f"{compiler} could not build dumbbell.cc against ns-3:\n{compiled.stderr}")
+        partial.rename(program)
+    return program
+
+
+def main():
+    try:
+        print(ensure())
+    except Missing as missing:
+        print(f"skipped: {missing}", file=sys.stderr)
+        return SKIPPED
+    except RuntimeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
