@@ -173,7 +173,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="one pair of runs a case")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="pairs of runs a case (default 5; long cases 3 at most)")
+    runs_help = "pairs of runs a case (default 5; long cases 3 at most)"
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help=runs_help)
     parser.add_argument("--case", choices=CASES, action="append", help="only this case (may be repeated)")
     arguments = parser.parse_args()
     if arguments.runs < 1:
