@@ -1,0 +1,277 @@
+//! Reproducing a paper: its runs, its verdicts, its files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::claims::{Claim, Judgement};
+use crate::experiment::{FileError, Plan, RunRecord, TraceRequest};
+use crate::papers::{Material, Paper, Trace, Traces};
+use crate::report::model::{Report, Section};
+use crate::run::{RunError, Task, execute, simulate};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::store::{Batch, Invocation, Notice, RunKey, StoreError};
+
+/// What a reproduction is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Few seeds.
+    pub quick: bool,
+    /// Replications of each point, instead of the experiment's own number.
+    pub seeds: Option<u32>,
+    /// Folder in which the paper gets its own.
+    pub out: PathBuf,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+/// Why a reproduction failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// A paper's file is not right.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A paper's scenario is not right.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Results cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The report contradicts itself.
+    #[error(transparent)]
+    Report(#[from] crate::report::ReportError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There are no runs to report on.
+    #[error("{} holds no run of this version for paper \"{paper}\"; `windlass reproduce {paper}` makes them", dir.display())]
+    NoRuns {
+        /// The paper.
+        paper: String,
+        /// Its folder.
+        dir: PathBuf,
+    },
+}
+
+/// A reproduction in the course of its work.
+pub struct Reproduction {
+    paper: &'static Paper,
+    plan: Plan,
+    claims: Vec<Claim>,
+    tasks: Vec<Task>,
+    batch: Batch,
+    /// What the user should know: a half line that was cut off, runs of another version.
+    pub notices: Vec<Notice>,
+    command: Vec<String>,
+}
+
+/// What a reproduction came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdicts, in the order of the claims.
+    pub judgements: Vec<Judgement>,
+    /// Tables and figures.
+    pub sections: Vec<Section>,
+    /// The paper's folder.
+    pub dir: PathBuf,
+    /// The report's file.
+    pub report: PathBuf,
+}
+
+impl Reproduction {
+    /// Reads the paper's files, draws up its runs and opens its folder.
+    pub fn prepare(
+        paper: &'static Paper,
+        options: &Options,
+    ) -> Result<Reproduction, ReproduceError> {
+        let plan = paper.plan()?;
+        let claims = paper.parsed_claims()?;
+        let tasks = draw_up(paper, &plan, options)?;
+        let (batch, mut notices) = Batch::open(options.out.join(paper.id))?;
+        let wanted: Vec<RunKey> = tasks.iter().map(key).collect();
+        notices.extend(batch.stale(&wanted));
+        let command = options.command.clone();
+        Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
+    }
+
+    /// Runs wanted in all.
+    pub fn total(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Runs that an earlier call has finished.
+    pub fn finished(&self) -> usize {
+        self.tasks.iter().filter(|t| self.batch.has(&key(t))).count()
+    }
+
+    /// Makes the runs that are missing, `jobs` side by side, telling `done` of each. Each run is
+    /// kept before the next is told; a kill loses only what was running.
+    pub fn work(
+        &mut self,
+        jobs: usize,
+        done: impl Fn(&RunRecord) + Sync,
+    ) -> Result<(), ReproduceError> {
+        let missing: Vec<Task> =
+            self.tasks.iter().filter(|t| !self.batch.has(&key(t))).cloned().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut seeds: Vec<u64> = missing.iter().map(|t| t.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        self.batch.add_invocation(&Invocation::now(crate::VERSION, self.command.clone(), seeds))?;
+        self.keep_scenarios(&missing)?;
+        let batch = Mutex::new(&mut self.batch);
+        execute(&missing, jobs, |record: RunRecord| {
+            let mut batch = batch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            batch.append(&record)?;
+            done(&record);
+            Ok::<(), ReproduceError>(())
+        })
+    }
+
+    fn keep_scenarios(&self, tasks: &[Task]) -> Result<(), ReproduceError> {
+        let mut kept = BTreeMap::new();
+        for t in tasks {
+            if kept.insert((t.experiment.clone(), t.point.clone()), ()).is_none() {
+                self.batch.write_scenario(&t.experiment, &t.point, &t.scenario.resolved_toml())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The wanted runs that are finished, in the order of the plan.
+    fn records(&self) -> Vec<RunRecord> {
+        self.tasks.iter().filter_map(|t| self.batch.get(&key(t)).cloned()).collect()
+    }
+
+    /// Judges the claims on the finished runs and writes verdicts, tables and the report.
+    pub fn conclude(self) -> Result<Outcome, ReproduceError> {
+        let records = self.records();
+        let dir = self.batch.dir().to_path_buf();
+        if records.is_empty() {
+            return Err(ReproduceError::NoRuns { paper: self.paper.id.to_string(), dir });
+        }
+        let traces = self.trace()?;
+        let judgements = self.paper.judge(&self.claims, &records, &traces);
+        let sections = self.paper.sections(&Material {
+            plan: &self.plan,
+            claims: &self.claims,
+            records: &records,
+            judgements: &judgements,
+            traces: &traces,
+            fidelity: self.paper.fidelity,
+        });
+        self.batch.export(&records)?;
+        write_json(&dir.join("verdicts.json"), &judgements)?;
+        let report = dir.join("report.html");
+        let page = crate::report::html::render(&self.report(&records, &sections))?;
+        write(&report, page.as_bytes())?;
+        Ok(Outcome { judgements, sections, dir, report })
+    }
+
+    /// Makes the runs whose series and packets the figures show; they repeat exactly, so that
+    /// only their series are kept.
+    fn trace(&self) -> Result<Traces, ReproduceError> {
+        let mut traces = Traces::new();
+        for request in &self.plan.traces {
+            let scenario = self.traced_scenario(request)?;
+            let result = simulate(&scenario, request.seed)?;
+            traces.insert(request.id.clone(), Trace::from(result));
+        }
+        Ok(traces)
+    }
+
+    fn traced_scenario(&self, request: &TraceRequest) -> Result<Scenario, ReproduceError> {
+        let Some(experiment) = self.plan.experiment(&request.experiment) else {
+            unreachable!("the plan's parser checks that a trace names an experiment")
+        };
+        let point = experiment.points().into_iter().find(|p| p.id == request.point);
+        let mut overrides = point.map(|p| p.overrides).unwrap_or_default();
+        overrides.extend(request.overrides());
+        load(self.paper, &experiment.scenario, &overrides)
+    }
+
+    fn report(&self, records: &[RunRecord], sections: &[Section]) -> Report {
+        let seeds = records.iter().map(|r| r.seed).max().unwrap_or(0);
+        let line = |label: &str, value: String| (label.to_string(), value);
+        Report {
+            title: self.paper.title.to_string(),
+            summary: self.paper.summary.to_string(),
+            provenance: vec![
+                line("Paper", format!("{}, {}", self.paper.authors.join(", "), self.paper.published)),
+                line("DOI", self.paper.doi.to_string()),
+                line("Windlass", crate::VERSION.to_string()),
+                line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
+                line("Command", self.command.join(" ")),
+            ],
+            sections: sections.to_vec(),
+        }
+    }
+}
+
+fn key(task: &Task) -> RunKey {
+    RunKey {
+        experiment: task.experiment.clone(),
+        point: task.point.clone(),
+        seed: task.seed,
+        scenario_hash: task.scenario_hash.to_string(),
+        version: crate::VERSION.to_string(),
+    }
+}
+
+fn load(
+    paper: &Paper,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ReproduceError> {
+    let text = paper.scenario(file).unwrap_or_default();
+    let name = format!("papers/{}/{file}", paper.id);
+    Ok(Scenario::with_overrides(text, &name, overrides)?)
+}
+
+/// All runs of a plan.
+fn draw_up(paper: &Paper, plan: &Plan, options: &Options) -> Result<Vec<Task>, ReproduceError> {
+    let mut tasks = Vec::new();
+    for experiment in &plan.experiments {
+        for point in experiment.points() {
+            let scenario = Arc::new(load(paper, &experiment.scenario, &point.overrides)?);
+            let scenario_hash: Arc<str> = scenario.hash().into();
+            let seeds = match options.seeds {
+                Some(n) => 1..=u64::from(n),
+                None => experiment.seeds(&point, options.quick),
+            };
+            tasks.extend(seeds.map(|seed| Task {
+                experiment: experiment.id.clone(),
+                point: point.id.clone(),
+                seed,
+                scenario: scenario.clone(),
+                scenario_hash: scenario_hash.clone(),
+            }));
+        }
+    }
+    Ok(tasks)
+}
+
+/// Writes a file by way of a temporary one, so that no reader sees half of it.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
+    crate::store::write_whole(path, bytes)
+        .map_err(|source| ReproduceError::Write { path: path.to_path_buf(), source })
+}
+
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), ReproduceError> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| ReproduceError::Write {
+        path: path.to_path_buf(),
+        source: e.into(),
+    })?;
+    write(path, format!("{text}\n").as_bytes())
+}
+
