@@ -28,6 +28,8 @@ pub enum Phase {
 }
 
 /// Facts about the connection *after* the host accounted for the event.
+///
+/// A change of `mss` comes with [`Controller::on_mss`].
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conn {
@@ -38,7 +40,7 @@ pub struct Conn {
     pub in_flight: u64,
     /// Bytes acknowledged since the connection began.
     pub delivered: u64,
-    /// Stream offset that the next new byte will carry.
+    /// Stream offset that the next byte never sent before will carry.
     pub next_id: u64,
     /// Smoothed round-trip time, [`Span::NONE`] before the first sample.
     pub srtt: Span,
@@ -121,9 +123,11 @@ pub enum Event {
 
 /// A congestion-control algorithm.
 ///
-/// For one incoming segment the host calls, in this order: [`on_phase`](Controller::on_phase) if
-/// the phase changed, [`on_ack`](Controller::on_ack), then reads
-/// [`control`](Controller::control). `Conn` always shows the situation after the event.
+/// For one incoming segment the host calls, in this order: [`on_ack`](Controller::on_ack) in the
+/// phase in which the acknowledgement arrived, [`on_phase`](Controller::on_phase) if it changes
+/// the phase, then reads [`control`](Controller::control). So the third duplicate does not inflate
+/// the window beyond `ssthresh + 3·SMSS`, and the acknowledgement that ends recovery does not also
+/// grow it (RFC 5681 section 3.2 steps 3 and 6).
 pub trait Controller: Copy {
     /// Plain, shared, validated parameters.
     type Params;
@@ -137,7 +141,11 @@ pub trait Controller: Copy {
     /// An acknowledgement arrived, duplicates included.
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack);
 
-    /// The host's loss recovery moved on. `Loss → Loss` is a repeated timeout.
+    /// The host's loss recovery moved on. `c.phase` is the new phase, and `c.in_flight` still the
+    /// FlightSize at which the loss was found, data sent by limited transmit left out.
+    ///
+    /// `Loss → Loss` is a repeated timeout of the same data; a timeout of other data during `Loss`
+    /// comes as `Loss → Open` and `Open → Loss`, since it sets `ssthresh` anew.
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase);
 
     /// What the host may do now. Pure: calling it twice changes nothing.

@@ -25,8 +25,8 @@
 //! # Numbers
 //!
 //! Volumes are bytes in `u64`, time is nanoseconds behind the newtypes [`Time`] and [`Span`].
-//! Windows are kept with 16 fractional bits so that `mss²/cwnd` per acknowledgement never rounds
-//! to nothing. Every operation saturates or is bounded by construction; the property tests
+//! Windows are kept with 16 fractional bits so that `mss²/cwnd` per acknowledgement does not round
+//! to nothing below windows of 18 GB. Every operation saturates or is bounded by construction; the property tests
 //! run over the whole input range.
 //!
 //! # Example

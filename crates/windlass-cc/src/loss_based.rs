@@ -113,6 +113,7 @@ where
             (Phase::Open | Phase::Loss, Phase::Recovery) => {
                 self.ssthresh = self.growth.ssthresh(p, c, self.cwnd());
                 self.set_cwnd(c, R::enter(c, self.ssthresh));
+                self.slow_start.restart(c);
                 self.growth.restart(p, c);
             }
             (Phase::Recovery, Phase::Open) => {
@@ -142,10 +143,15 @@ where
         self.slow_start.restart(c);
     }
 
-    /// The window keeps its size in segments.
+    /// Window and threshold keep their size in segments.
     fn on_mss(&mut self, _p: &G::Params, c: &Conn, old: u32) {
-        let segments = self.cwnd() / u64::from(old.max(1));
-        self.set_cwnd(c, segments.saturating_mul(u64::from(c.mss)));
+        let old = u64::from(old.max(1));
+        let scale = |bytes: u64| {
+            let whole = (bytes / old).saturating_mul(u64::from(c.mss));
+            whole.saturating_add((bytes % old).saturating_mul(u64::from(c.mss)) / old)
+        };
+        self.set_cwnd(c, scale(self.cwnd()));
+        self.ssthresh = scale(self.ssthresh).clamp(1, MAX_WINDOW);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -49,6 +49,11 @@ macro_rules! algorithms {
                 match self { $(AnyController::$variant(s) => s.on_idle_restart(p, c, gap),)* }
             }
 
+            /// See [`Controller::on_mss`].
+            pub fn on_mss(&mut self, p: &reno::Params, c: &Conn, old: u32) {
+                match self { $(AnyController::$variant(s) => s.on_mss(p, c, old),)* }
+            }
+
             /// See [`Controller::apply`].
             pub fn apply(&mut self, p: &reno::Params, c: &Conn, e: &Event) {
                 match self { $(AnyController::$variant(s) => s.apply(p, c, e),)* }

@@ -66,27 +66,21 @@ pub struct RenoGrowth {
 impl Growth for RenoGrowth {
     type Params = Params;
 
-    fn init(_p: &Params, _c: &Conn) -> RenoGrowth {
-        RenoGrowth { round_end: 0 }
+    fn init(_p: &Params, c: &Conn) -> RenoGrowth {
+        RenoGrowth { round_end: c.next_id }
     }
 
     fn increase(&mut self, p: &Params, c: &Conn, a: &Ack, cwnd: u64) -> u64 {
         let mss = u64::from(c.mss);
-        // acked is bounded by the window and both by 2^40; with mss < 2^16 and 16 fractional bits
-        // a product of 72 bits could arise, so byte counting divides before it scales.
         match p.increase {
-            Increase::PerAck => ((mss * mss) << FRACTION_BITS) / cwnd.max(1),
-            Increase::PerByte => {
-                let acked = a.acked.min(cwnd.max(mss));
-                // (acked << 16) / cwnd is at most 1 in Q16 and thus exact to 2^-16 of a window.
-                ((acked << FRACTION_BITS) / cwnd.max(1)) * mss
-            }
+            Increase::PerAck => quotient(mss, mss, cwnd),
+            Increase::PerByte => quotient(mss, a.acked.min(cwnd), cwnd),
             Increase::PerRtt => {
-                if c.delivered < self.round_end {
+                if c.delivered <= self.round_end {
                     return 0;
                 }
                 self.round_end = c.next_id;
-                ((mss * mss) << FRACTION_BITS) / cwnd.max(1)
+                quotient(mss, mss, cwnd)
             }
         }
     }
@@ -99,6 +93,15 @@ impl Growth for RenoGrowth {
     fn restart(&mut self, _p: &Params, c: &Conn) {
         self.round_end = c.next_id;
     }
+}
+
+/// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,
+/// so that neither truncates before it is multiplied nor overflows.
+fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
+    let product = a.saturating_mul(b);
+    // At most 2^40, so that the remainder still fits when shifted.
+    let cwnd = cwnd.clamp(1, MAX_WINDOW);
+    ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
 }
 
 /// Tahoe: Reno's growth without fast recovery.

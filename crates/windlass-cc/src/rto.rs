@@ -91,6 +91,9 @@ impl RtoEstimator for Rfc6298 {
     }
 
     fn on_sample(&mut self, p: &RtoParams, rtt: Span) {
+        if !rtt.is_known() {
+            return;
+        }
         let r = rtt.0.min(MAX_SAMPLE);
         if self.srtt == u64::MAX {
             self.srtt = r;
