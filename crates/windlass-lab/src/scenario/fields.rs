@@ -1,0 +1,271 @@
+//! Typed access to a table: every way in which a single value can be wrong is said here.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use windlass_cc::Span;
+
+use super::error::{Place, Problem, did_you_mean, listed};
+use super::tree::{Node, Table, Value};
+use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit, UnitError, Window};
+
+/// A table whose keys have been checked against those known.
+pub(super) struct Fields<'a> {
+    /// How messages call the table: ``` `[[link]]` ```, `the scenario`.
+    what: &'a str,
+    place: Place,
+    table: &'a Table,
+}
+
+/// A value together with its key.
+pub(super) struct Field<'a> {
+    pub(super) key: &'a str,
+    pub(super) node: &'a Node,
+}
+
+impl<'a> Fields<'a> {
+    /// The table in `node`, which messages call `what`.
+    pub(super) fn any(node: &'a Node, what: &'a str) -> Result<Fields<'a>, Problem> {
+        match &node.value {
+            Value::Table(table) => Ok(Fields { what, place: node.place.clone(), table }),
+            _ => Err(Problem::new(
+                &node.place,
+                format!("{what} must be a table, not {}", node.kind()),
+            )),
+        }
+    }
+
+    /// The same, provided that it has no other keys than `known`.
+    pub(super) fn open(
+        node: &'a Node,
+        what: &'a str,
+        known: &[&str],
+    ) -> Result<Fields<'a>, Problem> {
+        let fields = Fields::any(node, what)?;
+        fields.allow(known)?;
+        Ok(fields)
+    }
+
+    /// Refuses keys that are not `known`.
+    pub(super) fn allow(&self, known: &[&str]) -> Result<(), Problem> {
+        let Some(entry) = self.table.0.iter().find(|e| !known.contains(&e.key.as_str())) else {
+            return Ok(());
+        };
+        let near = did_you_mean(&entry.key, known);
+        let message = format!("unknown key `{}` in {}{near}", entry.key, self.what);
+        Err(Problem::new(&entry.key_place, message).help(format!(
+            "the keys of {} are {}",
+            self.what,
+            listed(known)
+        )))
+    }
+
+    /// Where the table stands.
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(super) fn field(&self, key: &'a str) -> Option<Field<'a>> {
+        self.table.get(key).map(|node| Field { key, node })
+    }
+
+    /// The value of a key that may be missing.
+    pub(super) fn opt<T>(
+        &self,
+        key: &'a str,
+        read: impl FnOnce(&Field<'a>) -> Result<T, Problem>,
+    ) -> Result<Option<T>, Problem> {
+        self.field(key).map(|field| read(&field)).transpose()
+    }
+
+    /// The value of a key, or a default.
+    pub(super) fn or<T>(
+        &self,
+        key: &'a str,
+        read: impl FnOnce(&Field<'a>) -> Result<T, Problem>,
+        default: T,
+    ) -> Result<T, Problem> {
+        Ok(self.opt(key, read)?.unwrap_or(default))
+    }
+
+    /// The value of a key that must be there; `example` shows how it is written.
+    pub(super) fn req<T>(
+        &self,
+        key: &'a str,
+        example: &str,
+        read: impl FnOnce(&Field<'a>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.opt(key, read)?.ok_or_else(|| {
+            let message = format!("{} lacks the key `{key}`", self.what);
+            Problem::new(&self.place, format!("{message}; write for example `{key} = {example}`"))
+        })
+    }
+}
+
+impl Field<'_> {
+    /// An error at the value.
+    pub(super) fn error(&self, message: impl Display) -> Problem {
+        Problem::new(&self.node.place, format!("`{}`: {message}", self.key))
+    }
+
+    fn wrong_kind(&self, wanted: &str) -> Problem {
+        let message = format!("`{}` must be {wanted}, not {}", self.key, self.node.kind());
+        Problem::new(&self.node.place, message)
+    }
+
+    /// The text of a string.
+    pub(super) fn string(&self) -> Result<&str, Problem> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.wrong_kind("a string")),
+        }
+    }
+
+    /// The items of an array.
+    pub(super) fn array(&self) -> Result<Vec<Field<'_>>, Problem> {
+        match &self.node.value {
+            Value::Array(items) => {
+                Ok(items.iter().map(|node| Field { key: self.key, node }).collect())
+            }
+            _ => Err(self.wrong_kind("an array")),
+        }
+    }
+
+    /// A quantity that is written as a string, or as a bare number if it has no dimension.
+    fn quantity<T: FromStr<Err = UnitError>>(&self) -> Result<T, Problem> {
+        let parsed = match &self.node.value {
+            Value::Text(text) => text.parse(),
+            Value::Integer(n) => n.to_string().parse(),
+            Value::Float(text) => text.parse(),
+            _ => return Err(self.wrong_kind("a quantity in quotes, such as \"30ms\"")),
+        };
+        parsed.map_err(|e| self.error(e))
+    }
+}
+
+pub(super) fn text(field: &Field) -> Result<String, Problem> {
+    field.string().map(str::to_owned)
+}
+
+/// The name of a node, link or flow: it becomes part of file names and column values.
+pub(super) fn name(field: &Field) -> Result<String, Problem> {
+    let text = field.string()?;
+    let legal = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if !text.starts_with(char::is_alphanumeric) || !text.chars().all(legal) {
+        return Err(field.error(format!(
+            "`{}` is not a name; a name has letters, digits, `-`, `_` and `.`, and begins with a \
+             letter or digit",
+            text.escape_debug()
+        )));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn boolean(field: &Field) -> Result<bool, Problem> {
+    match field.node.value {
+        Value::Boolean(value) => Ok(value),
+        _ => Err(field.wrong_kind("`true` or `false`")),
+    }
+}
+
+/// An integer from `min` to `max`.
+pub(super) fn whole(min: u64, max: u64) -> impl Fn(&Field) -> Result<u64, Problem> {
+    move |field| match field.node.value {
+        Value::Integer(n) if u64::try_from(n).is_ok_and(|n| (min..=max).contains(&n)) => {
+            Ok(n as u64) // not negative, as just tested
+        }
+        Value::Integer(n) => {
+            Err(field.error(format!("{n} is outside the range from {min} to {max}")))
+        }
+        _ => Err(field.wrong_kind("an integer")),
+    }
+}
+
+/// The same for what is kept in 32 bits.
+pub(super) fn whole_u32(min: u32, max: u32) -> impl Fn(&Field) -> Result<u32, Problem> {
+    move |field| whole(min.into(), max.into())(field).map(|n| n as u32) // within `max`
+}
+
+/// A size from `min` to `max` bytes.
+pub(super) fn size(min: u64, max: u64) -> impl Fn(&Field) -> Result<u64, Problem> {
+    move |field| {
+        let Bytes(value) = field.quantity()?;
+        if (min..=max).contains(&value) {
+            return Ok(value);
+        }
+        let (value, min, max) = (Bytes(value), Bytes(min), Bytes(max));
+        Err(field.error(format!("{value} is outside the range from {min} to {max}")))
+    }
+}
+
+/// The same for what is kept in 32 bits.
+pub(super) fn size_u32(min: u32, max: u32) -> impl Fn(&Field) -> Result<u32, Problem> {
+    move |field| size(min.into(), max.into())(field).map(|n| n as u32) // within `max`
+}
+
+pub(super) fn span(field: &Field) -> Result<Span, Problem> {
+    field.quantity().map(|Duration(span)| span)
+}
+
+pub(super) fn positive_span(field: &Field) -> Result<Span, Problem> {
+    match span(field)? {
+        Span::ZERO => Err(field.error("must be longer than zero")),
+        span => Ok(span),
+    }
+}
+
+/// A rate above zero in bits per second.
+pub(super) fn rate(field: &Field) -> Result<u64, Problem> {
+    match field.quantity()? {
+        BitRate(0) => Err(field.error("must be more than zero, for example `10Mbps`")),
+        BitRate(bps) => Ok(bps),
+    }
+}
+
+pub(super) fn queue(field: &Field) -> Result<QueueLimit, Problem> {
+    field.quantity()
+}
+
+pub(super) fn probability(field: &Field) -> Result<f64, Problem> {
+    field.quantity().map(|Probability(p)| p)
+}
+
+pub(super) fn window(field: &Field) -> Result<windlass_tcp::InitialWindow, Problem> {
+    field.quantity().map(|Window(window)| window)
+}
+
+/// Packet numbers, from 1: bare integers, since they are ordinals and not quantities.
+pub(super) fn packet_numbers(field: &Field) -> Result<Vec<u64>, Problem> {
+    let items = field.array()?;
+    let mut numbers = items.iter().map(whole(1, i64::MAX as u64)).collect::<Result<Vec<_>, _>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+/// One of the words of a table, in any case.
+pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T, Problem> {
+    move |field| {
+        let text = field.string()?;
+        if let Some((_, value)) = all.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)) {
+            return Ok(*value);
+        }
+        let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
+        Err(unknown_word(field, text, &words))
+    }
+}
+
+/// The error for a word that is none of those known.
+pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem {
+    let near = did_you_mean(word, known);
+    let known = format!("`{}` is one of {}", field.key, listed(known));
+    if near.is_empty() {
+        return field.error(format!("unknown value `{}`; {known}", word.escape_debug()));
+    }
+    field.error(format!("unknown value `{}`{near}", word.escape_debug())).help(known)
+}
+
+/// The word of `value` in such a table; every table lists all of its values.
+pub(super) fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
+    all.iter().find(|(_, v)| v == value).map_or("", |(word, _)| word)
+}

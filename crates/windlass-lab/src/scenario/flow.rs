@@ -1,0 +1,373 @@
+//! Reading flows: their ends, what they send, and how one entry becomes many.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use windlass_cc::{Span, reno};
+
+use super::error::{Place, Problem, did_you_mean, listed};
+use super::fields::{
+    Field, Fields, choice, name, positive_span, rate, size, size_u32, span, text, whole_u32,
+};
+use super::model::{FlowSpec, NO_ALGORITHM, Read, Traffic, Transport};
+use super::network::{MAX_PAIRS, Network, tables};
+use super::route::{Hop, Routes};
+use super::stack::Stack;
+use super::tree::Node;
+use super::{params, stack};
+use crate::units::{Bytes, Duration};
+
+const KEYS: [&str; 11] = [
+    "name",
+    "from",
+    "to",
+    "algorithm",
+    "params",
+    "stack",
+    "start",
+    "count",
+    "stagger",
+    "traffic",
+    "read",
+];
+/// Headers of IPv4 with TCP and with UDP, bytes.
+const TCP_HEADERS: u32 = 40;
+const UDP_HEADERS: u32 = 28;
+/// How many names an error lists before it stops.
+const LISTED_NODES: usize = 12;
+
+/// What all flows of a scenario are read against.
+pub(super) struct Context<'a> {
+    pub(super) network: &'a Network,
+    pub(super) routes: Routes,
+    /// `[stack]`.
+    pub(super) stack: Option<&'a Node>,
+    pub(super) duration: Span,
+}
+
+/// A flow before it has a name.
+struct Unnamed {
+    spec: FlowSpec,
+    /// Where an explicit name stands; `None` when `spec.name` is only a proposal.
+    explicit: Option<Place>,
+}
+
+/// One `[[flow]]` without its ends, name and start.
+struct Template<'a> {
+    fields: Fields<'a>,
+    algorithm: &'static str,
+    params: reno::Params,
+    stack: Stack,
+    traffic: Traffic,
+    read: Read,
+}
+
+/// Reads all flows of the scenario.
+pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Problem> {
+    let items = root.opt("flow", tables)?.unwrap_or_default();
+    if items.is_empty() {
+        let message = "a scenario needs at least one flow; add a `[[flow]]`";
+        return Err(Problem::new(root.place(), message));
+    }
+    let mut flows = Vec::new();
+    for item in items {
+        context.expand(item, &mut flows)?;
+        if flows.len() > MAX_PAIRS as usize {
+            let message = format!("a scenario has at most {MAX_PAIRS} flows");
+            return Err(Problem::new(&item.place, message));
+        }
+    }
+    name_all(flows)
+}
+
+/// Gives proposals the first free number, explicit names first.
+fn name_all(flows: Vec<Unnamed>) -> Result<Vec<FlowSpec>, Problem> {
+    let mut taken = BTreeSet::new();
+    for flow in &flows {
+        let Some(place) = &flow.explicit else { continue };
+        if !taken.insert(flow.spec.name.clone()) {
+            let name = &flow.spec.name;
+            let message = format!("there is already a flow `{name}`; flow names are unique");
+            return Err(Problem::new(place, message));
+        }
+    }
+    let mut next: BTreeMap<String, u32> = BTreeMap::new();
+    let unique = |mut flow: Unnamed| {
+        if flow.explicit.is_some() {
+            return flow.spec;
+        }
+        let base = flow.spec.name.clone();
+        let n = next.entry(base.clone()).or_insert(1);
+        while !taken.insert(flow.spec.name.clone()) {
+            *n += 1;
+            flow.spec.name = format!("{base}-{n}");
+        }
+        flow.spec
+    };
+    Ok(flows.into_iter().map(unique).collect())
+}
+
+impl Context<'_> {
+    /// Appends the flows that one entry stands for.
+    fn expand(&self, item: &Node, flows: &mut Vec<Unnamed>) -> Result<(), Problem> {
+        let template = self.template(item)?;
+        let fields = &template.fields;
+        let from = fields.req("from", "\"server\"", text)?;
+        let to = fields.req("to", "\"client\"", text)?;
+        let is_pattern = from.contains('*') || to.contains('*');
+        let count = match fields.opt("count", whole_u32(1, MAX_PAIRS))? {
+            Some(count) => count,
+            None if !is_pattern => 1,
+            None => self.network.pairs.ok_or_else(|| {
+                let message = "`*` stands for 1, 2, ... up to `count`, which is missing here";
+                Problem::new(fields.place(), message)
+            })?,
+        };
+        let explicit = fields.opt("name", |f| Ok((name(f)?, f.node.place.clone())))?;
+        let start = fields.or("start", span, Span::ZERO)?;
+        let stagger = fields.or("stagger", span, Span::ZERO)?;
+        for i in 1..=count {
+            let end = |pattern: &str| pattern.replace('*', &i.to_string());
+            let (from, to) = (end(&from), end(&to));
+            let name = match &explicit {
+                Some((name, _)) if is_pattern || count > 1 => format!("{name}-{i}"),
+                Some((name, _)) => name.clone(),
+                None => format!("{from}-{to}"),
+            };
+            let offset = stagger.0.checked_mul(u64::from(i - 1));
+            let start = offset.and_then(|offset| start.0.checked_add(offset)).map(Span);
+            let spec = self.flow(&template, name, (&from, &to), start)?;
+            flows.push(Unnamed { spec, explicit: explicit.as_ref().map(|(_, p)| p.clone()) });
+        }
+        Ok(())
+    }
+
+    fn template<'a>(&self, item: &'a Node) -> Result<Template<'a>, Problem> {
+        let fields = Fields::open(item, "`[[flow]]`", &KEYS)?;
+        let traffic = fields.or("traffic", traffic, Traffic::Bulk { bytes: None })?;
+        let is_udp = matches!(traffic, Traffic::Cbr { transport: Transport::Udp, .. });
+        let info = match fields.field("algorithm") {
+            None if is_udp => None,
+            _ => fields.req("algorithm", "\"reno\"", params::algorithm)?,
+        };
+        if info.is_some() == is_udp {
+            let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
+            let message = if is_udp {
+                "a flow of datagrams has no congestion control; leave `algorithm` out"
+            } else {
+                "`none` is for datagrams only; a TCP flow needs an algorithm such as `reno`"
+            };
+            return Err(Problem::new(place, message));
+        }
+        let algorithm_params = match (fields.field("params"), info) {
+            (Some(field), Some(info)) => params::read(&field, info)?,
+            (Some(field), None) => return Err(field.error("there is no algorithm to set them for")),
+            (None, _) => reno::Params::default(),
+        };
+        let shared = self.stack.map(|node| Field { key: "stack", node });
+        let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
+        Ok(Template {
+            algorithm: info.map_or(NO_ALGORITHM, |info| info.id),
+            params: algorithm_params,
+            stack: stack::read(&layers)?,
+            traffic,
+            read: fields.or("read", read_application, Read::Immediate)?,
+            fields,
+        })
+    }
+
+    fn flow(
+        &self,
+        template: &Template,
+        name: String,
+        (from_name, to_name): (&str, &str),
+        start: Option<Span>,
+    ) -> Result<FlowSpec, Problem> {
+        let fields = &template.fields;
+        let from = self.node(fields, "from", from_name)?;
+        let to = self.node(fields, "to", to_name)?;
+        if from == to {
+            let message = format!("flow `{name}` goes from `{from_name}` to itself");
+            return Err(Problem::new(place_of(fields, "to"), message));
+        }
+        let route = self.routes.path(from, to).ok_or_else(|| {
+            let message = format!("no links lead from `{from_name}` to `{to_name}`");
+            Problem::new(place_of(fields, "to"), message)
+        })?;
+        self.check_sizes(template, &route, (from_name, to_name))?;
+        let start = self.check_start(fields, &name, start)?;
+        if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
+            && stop <= start
+        {
+            let (stop, start) = (Duration(stop), Duration(start));
+            let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
+            return Err(Problem::new(place_of(fields, "traffic"), message));
+        }
+        Ok(FlowSpec {
+            name,
+            from,
+            to,
+            algorithm: template.algorithm.to_owned(),
+            params: template.params,
+            stack: template.stack.config,
+            start,
+            traffic: template.traffic,
+            read: template.read,
+        })
+    }
+
+    fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
+        self.network.node(name).ok_or_else(|| {
+            let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
+            let near = did_you_mean(name, &known);
+            let name = name.escape_debug();
+            let message = format!("`{key}`: no link mentions a node `{name}`{near}");
+            let more = if known.len() > LISTED_NODES { ", ..." } else { "" };
+            let known = listed(&known[..known.len().min(LISTED_NODES)]);
+            Problem::new(place_of(fields, key), message)
+                .help(format!("a node exists by being an end of a link; there are {known}{more}"))
+        })
+    }
+
+    fn check_start(
+        &self,
+        fields: &Fields,
+        name: &str,
+        start: Option<Span>,
+    ) -> Result<Span, Problem> {
+        let end = Duration(self.duration);
+        match start {
+            Some(start) if start < self.duration => Ok(start),
+            Some(start) => Err(Problem::new(
+                place_of(fields, "start"),
+                format!(
+                    "flow `{name}` starts at {}, when the run has ended ({end})",
+                    Duration(start)
+                ),
+            )),
+            None => Err(Problem::new(
+                place_of(fields, "stagger"),
+                format!("flow `{name}` starts later than the simulator can count (584 years)"),
+            )),
+        }
+    }
+
+    /// Segments and datagrams have to fit the smallest MTU of their route.
+    fn check_sizes(
+        &self,
+        template: &Template,
+        route: &[Hop],
+        (from, to): (&str, &str),
+    ) -> Result<(), Problem> {
+        let fields = &template.fields;
+        let mtu = route.iter().map(|hop| self.network.links[hop.link].mtu).min().unwrap_or(0);
+        let (key, place, size, headers) = match (template.traffic, template.stack.config.mss) {
+            (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
+                ("packet", place_of(fields, "traffic"), packet, UDP_HEADERS)
+            }
+            (_, Some(mss)) => {
+                let place = template.stack.mss_place.as_ref();
+                ("mss", place.unwrap_or(fields.place()), mss, TCP_HEADERS)
+            }
+            (_, None) => return Ok(()),
+        };
+        let most = mtu.saturating_sub(headers);
+        if size <= most {
+            return Ok(());
+        }
+        let message = format!(
+            "`{key}`: {size}B and {headers}B of headers exceed the MTU of {mtu}B between `{from}` \
+             and `{to}`; write at most `{most}B`"
+        );
+        Err(Problem::new(place, message))
+    }
+}
+
+/// Where a key's value stands, or the table where it could stand.
+fn place_of<'a>(fields: &'a Fields, key: &'a str) -> &'a Place {
+    fields.field(key).map_or(fields.place(), |field| &field.node.place)
+}
+
+#[derive(Clone, Copy)]
+enum TrafficKind {
+    Bulk,
+    RequestResponse,
+    Cbr,
+}
+
+const TRAFFIC_KINDS: [(&str, TrafficKind); 3] = [
+    ("bulk", TrafficKind::Bulk),
+    ("request-response", TrafficKind::RequestResponse),
+    ("cbr", TrafficKind::Cbr),
+];
+
+/// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
+const MAX_TRANSFER: u64 = 1 << 40;
+const MAX_REQUESTS: u32 = 1_000_000;
+const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
+
+fn traffic(field: &Field) -> Result<Traffic, Problem> {
+    let fields = Fields::any(field.node, "`traffic`")?;
+    let kind = fields.req("kind", "\"bulk\"", choice(&TRAFFIC_KINDS))?;
+    let transfer = size(1, MAX_TRANSFER);
+    Ok(match kind {
+        TrafficKind::Bulk => {
+            fields.allow(&["kind", "bytes"])?;
+            Traffic::Bulk { bytes: fields.opt("bytes", transfer)? }
+        }
+        TrafficKind::RequestResponse => {
+            fields.allow(&["kind", "request", "response", "requests", "think"])?;
+            Traffic::RequestResponse {
+                request: fields.req("request", "\"100B\"", &transfer)?,
+                response: fields.req("response", "\"10MB\"", &transfer)?,
+                requests: fields.or("requests", whole_u32(1, MAX_REQUESTS), 1)?,
+                think: fields.or("think", span, Span::ZERO)?,
+            }
+        }
+        TrafficKind::Cbr => {
+            fields.allow(&["kind", "rate", "packet", "transport", "stop"])?;
+            cbr(field, &fields)?
+        }
+    })
+}
+
+fn cbr(field: &Field, fields: &Fields) -> Result<Traffic, Problem> {
+    let rate_bps = fields.req("rate", "\"500kbps\"", rate)?;
+    let packet = fields.req("packet", "\"1000B\"", size_u32(1, MAX_PACKET))?;
+    if u128::from(packet) * 8 * 1_000_000_000 < u128::from(rate_bps) {
+        let size = Bytes(packet.into());
+        return Err(
+            field.error(format!("packets of {size} would fall due more than once a nanosecond"))
+        );
+    }
+    let transport = fields.or("transport", choice(&Transport::ALL), Transport::Tcp)?;
+    let stop = fields.opt("stop", span)?;
+    Ok(Traffic::Cbr { rate_bps, packet, transport, stop })
+}
+
+#[derive(Clone, Copy)]
+enum ReadKind {
+    Immediate,
+    Delayed,
+    Rate,
+}
+
+const READ_KINDS: [(&str, ReadKind); 3] =
+    [("immediate", ReadKind::Immediate), ("delayed", ReadKind::Delayed), ("rate", ReadKind::Rate)];
+
+fn read_application(field: &Field) -> Result<Read, Problem> {
+    let fields = Fields::any(field.node, "`read`")?;
+    Ok(match fields.req("kind", "\"immediate\"", choice(&READ_KINDS))? {
+        ReadKind::Immediate => {
+            fields.allow(&["kind"])?;
+            Read::Immediate
+        }
+        ReadKind::Delayed => {
+            fields.allow(&["kind", "after"])?;
+            Read::Delayed { after: fields.req("after", "\"1ms\"", positive_span)? }
+        }
+        ReadKind::Rate => {
+            fields.allow(&["kind", "rate"])?;
+            Read::Rate { rate_bps: fields.req("rate", "\"1Mbps\"", rate)? }
+        }
+    })
+}

@@ -1,0 +1,238 @@
+//! The resolved form of a scenario: what a file means once every default is filled in.
+
+use windlass_cc::{Span, reno};
+use windlass_sim::Series;
+use windlass_tcp::StackConfig;
+
+use crate::units::QueueLimit;
+
+/// One experiment: a network, the flows that cross it, and what to record.
+///
+/// Nodes and links are known by their index in `nodes` and `links`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Name, the file's stem unless the file says otherwise.
+    pub name: String,
+    /// What it shows; may be empty.
+    pub description: String,
+    /// Simulated time of a run, more than zero.
+    pub duration: Span,
+    /// Seed of the first run, at most `i64::MAX` as TOML has no larger integer.
+    pub seed: u64,
+    /// Names of the nodes in the order in which the links mention them.
+    pub nodes: Vec<String>,
+    /// Links, those of the topology first.
+    pub links: Vec<LinkSpec>,
+    /// Flows in the file's order, at least one.
+    pub flows: Vec<FlowSpec>,
+    /// What to record beside the totals.
+    pub record: RecordSpec,
+}
+
+/// A link between two nodes. Both directions have the same rate, delay and queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Unique name.
+    pub name: String,
+    /// Node where the forward direction begins.
+    pub a: usize,
+    /// Node where the forward direction ends.
+    pub b: usize,
+    /// Rate in bits per second, more than zero.
+    pub rate_bps: u64,
+    /// Propagation delay of one direction.
+    pub delay: Span,
+    /// Most that may wait; what is being transmitted does not count.
+    pub queue: QueueLimit,
+    /// Largest IP packet, bytes: 68 to 65535.
+    pub mtu: u32,
+    /// What surrounds an IP packet on the wire.
+    pub framing: Framing,
+    /// Error models of the forward and the backward direction.
+    pub loss: [Option<LossSpec>; 2],
+}
+
+/// What surrounds an IP packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Framing {
+    /// Nothing.
+    None,
+    /// Header and check sequence, preamble and gap of IEEE 802.3.
+    Ethernet,
+    /// The protocol field of PPP (RFC 1661).
+    Ppp,
+}
+
+impl Framing {
+    /// Every framing with its name in scenarios.
+    pub const ALL: [(&'static str, Framing); 3] =
+        [("none", Framing::None), ("ethernet", Framing::Ethernet), ("ppp", Framing::Ppp)];
+
+    /// Bytes that belong to the frame, so that a bit error in them damages it.
+    pub const fn frame_bytes(self) -> u32 {
+        match self {
+            Framing::None => 0,
+            Framing::Ethernet => 18,
+            Framing::Ppp => 2,
+        }
+    }
+
+    /// Byte times between frames: Ethernet's preamble (8) and gap (12).
+    pub const fn gap_bytes(self) -> u32 {
+        match self {
+            Framing::None | Framing::Ppp => 0,
+            Framing::Ethernet => 20,
+        }
+    }
+}
+
+/// Error model of one direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LossSpec {
+    /// Each packet is lost with this probability.
+    Drop {
+        /// From 0 to 1.
+        probability: f64,
+    },
+    /// Each bit of the frame is wrong with this probability.
+    Ber {
+        /// Bit-error rate, from 0 to 1.
+        rate: f64,
+        /// How it becomes a packet-error rate.
+        formula: BerFormula,
+    },
+    /// A good and a bad state with transitions before each packet (Gilbert 1960, Elliott 1963).
+    /// A link starts in the good state.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        good_to_bad: f64,
+        /// Probability of going from bad to good.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+    /// The packets with these numbers are lost, the first packet of the direction being 1.
+    List {
+        /// In ascending order, each once.
+        packets: Vec<u64>,
+    },
+}
+
+/// How a bit-error rate becomes a packet-error rate over `n` bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BerFormula {
+    /// `1 − (1 − BER)^n`.
+    Exact,
+    /// `min(1, BER·n)`, Reno-BER's equation 3 with the length in bits (RB-1).
+    Linear,
+}
+
+impl BerFormula {
+    /// Every formula with its name in scenarios.
+    pub const ALL: [(&'static str, BerFormula); 2] =
+        [("exact", BerFormula::Exact), ("linear", BerFormula::Linear)];
+}
+
+/// A flow: one connection, or one stream of datagrams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// Unique name.
+    pub name: String,
+    /// Node that sends the data.
+    pub from: usize,
+    /// Node that receives it.
+    pub to: usize,
+    /// Identifier from [`windlass_cc::ALGORITHMS`], or [`NO_ALGORITHM`] for datagrams.
+    pub algorithm: String,
+    /// Parameters of the algorithm. `initial_window` is left at its default, since it belongs to
+    /// the stack and needs the segment size.
+    pub params: reno::Params,
+    /// Behaviour of both endpoints.
+    pub stack: StackConfig,
+    /// When the flow begins, before the end of the run.
+    pub start: Span,
+    /// What the applications send.
+    pub traffic: Traffic,
+    /// How the receiving application reads.
+    pub read: Read,
+}
+
+/// Algorithm of a flow without congestion control.
+pub const NO_ALGORITHM: &str = "none";
+
+/// What the applications of a flow send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// A transfer as fast as the connection allows.
+    Bulk {
+        /// Bytes to send, `None` for as many as the run has time for.
+        bytes: Option<u64>,
+    },
+    /// `to` connects and asks, `from` answers; the last response closes the connection.
+    RequestResponse {
+        /// Bytes of each request.
+        request: u64,
+        /// Bytes of each response.
+        response: u64,
+        /// Number of requests.
+        requests: u32,
+        /// Time from the end of a response to the next request.
+        think: Span,
+    },
+    /// Packets at equal intervals.
+    Cbr {
+        /// Payload rate in bits per second.
+        rate_bps: u64,
+        /// Payload of each packet, bytes.
+        packet: u32,
+        /// What carries it.
+        transport: Transport,
+        /// Simulated time of the end, `None` for the end of the run.
+        stop: Option<Span>,
+    },
+}
+
+/// What carries constant-bit-rate traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// Written to a connection as the packets fall due.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+impl Transport {
+    /// Every transport with its name in scenarios.
+    pub const ALL: [(&'static str, Transport); 2] =
+        [("tcp", Transport::Tcp), ("udp", Transport::Udp)];
+}
+
+/// How the receiving application reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// At once.
+    Immediate,
+    /// Everything there is, this long after data became readable.
+    Delayed {
+        /// More than zero.
+        after: Span,
+    },
+    /// At this rate.
+    Rate {
+        /// Bits per second, more than zero.
+        rate_bps: u64,
+    },
+}
+
+/// What to record beside the totals.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct RecordSpec {
+    /// Series of every flow.
+    pub series: Vec<Series>,
+    /// Least time between two samples of a series; zero records every change.
+    pub interval: Span,
+    /// Links whose packets are logged.
+    pub capture: Vec<usize>,
+}

@@ -1,0 +1,251 @@
+//! Reading links and the topologies that expand to links.
+
+use std::collections::BTreeMap;
+
+use super::error::{Place, Problem};
+use super::fields::{
+    Field, Fields, choice, name, packet_numbers, probability, queue, rate, size_u32, span,
+    whole_u32,
+};
+use super::model::{BerFormula, Framing, LinkSpec, LossSpec};
+use super::tree::{Node, Value};
+use crate::units::QueueLimit;
+use windlass_cc::Span;
+
+/// Keys that a link has in common with the parts of a topology.
+const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
+const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
+const DEFAULT_MTU: u32 = 1_500;
+/// Largest and smallest packet of IPv4 (RFC 791).
+const MTU_RANGE: (u32, u32) = (68, 65_535);
+/// Enough for every study of flows that share a link, and little enough to fit in memory.
+pub(super) const MAX_PAIRS: u32 = 10_000;
+
+/// The nodes and links of a scenario.
+#[derive(Default)]
+pub(super) struct Network {
+    pub(super) nodes: Vec<String>,
+    pub(super) links: Vec<LinkSpec>,
+    /// Pairs of the topology, if there is one.
+    pub(super) pairs: Option<u32>,
+    index: BTreeMap<String, usize>,
+    names: BTreeMap<String, usize>,
+}
+
+/// Everything of a link but its name and its ends.
+#[derive(Clone)]
+struct Line {
+    rate_bps: u64,
+    delay: Span,
+    queue: QueueLimit,
+    mtu: u32,
+    framing: Framing,
+    loss: [Option<LossSpec>; 2],
+}
+
+impl Network {
+    /// Reads the topology, then the links.
+    pub(super) fn read(root: &Fields) -> Result<Network, Problem> {
+        let mut network = Network::default();
+        if let Some(field) = root.field("topology") {
+            network.add_topology(&field)?;
+        }
+        for link in root.opt("link", tables)?.unwrap_or_default() {
+            network.add_link(link)?;
+        }
+        Ok(network)
+    }
+
+    /// Index of the node with this name.
+    pub(super) fn node(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// Index of the link with this name.
+    pub(super) fn link(&self, name: &str) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    fn intern(&mut self, name: &str) -> usize {
+        if let Some(index) = self.node(name) {
+            return index;
+        }
+        self.nodes.push(name.to_owned());
+        self.index.insert(name.to_owned(), self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    fn add_link(&mut self, node: &Node) -> Result<(), Problem> {
+        let mut known = vec!["name", "between"];
+        known.extend(LINE_KEYS);
+        let fields = Fields::open(node, "`[[link]]`", &known)?;
+        let (a, b) = fields.req("between", "[\"client\", \"server\"]", between)?;
+        let (name, place) = match fields.field("name") {
+            Some(field) => (name(&field)?, &field.node.place),
+            None => (self.free_name(&format!("{a}-{b}")), fields.place()),
+        };
+        let line = read_line(&fields)?;
+        self.push(name, (&a, &b), line, place)
+    }
+
+    /// The name, or the name with the first number that makes it unique.
+    fn free_name(&self, base: &str) -> String {
+        let mut name = base.to_owned();
+        let mut n = 2;
+        while self.names.contains_key(&name) {
+            name = format!("{base}-{n}");
+            n += 1;
+        }
+        name
+    }
+
+    fn push(
+        &mut self,
+        name: String,
+        (a, b): (&str, &str),
+        line: Line,
+        place: &Place,
+    ) -> Result<(), Problem> {
+        if self.names.contains_key(&name) {
+            let message = format!("there is already a link `{name}`; link names are unique");
+            return Err(Problem::new(place, message));
+        }
+        let (a, b) = (self.intern(a), self.intern(b));
+        self.names.insert(name.clone(), self.links.len());
+        let Line { rate_bps, delay, queue, mtu, framing, loss } = line;
+        self.links.push(LinkSpec { name, a, b, rate_bps, delay, queue, mtu, framing, loss });
+        Ok(())
+    }
+
+    fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
+        let fields =
+            Fields::open(field.node, "`[topology]`", &["kind", "pairs", "access", "bottleneck"])?;
+        fields.req("kind", "\"dumbbell\"", choice(&[("dumbbell", ())]))?;
+        let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
+        let line = |field: &Field| {
+            let what = format!("`{}`", field.key);
+            read_line(&Fields::open(field.node, &what, &LINE_KEYS)?)
+        };
+        let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
+        let access = fields.req("access", example, line)?;
+        let bottleneck = fields.req("bottleneck", example, line)?;
+        self.pairs = Some(pairs);
+        let place = fields.place();
+        for i in 1..=pairs {
+            let name = format!("access-s{i}");
+            self.push(name, (&format!("s{i}"), "r1"), access.clone(), place)?;
+        }
+        self.push("bottleneck".to_owned(), ("r1", "r2"), bottleneck, place)?;
+        for i in 1..=pairs {
+            let name = format!("access-d{i}");
+            self.push(name, ("r2", &format!("d{i}")), access.clone(), place)?;
+        }
+        Ok(())
+    }
+}
+
+/// The tables of `[[link]]` and `[[flow]]`.
+pub(super) fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
+    match &field.node.value {
+        Value::Array(items) => Ok(items),
+        Value::Table(_) => {
+            let key = field.key;
+            Err(field.error(format!("write `[[{key}]]` with two brackets, as there may be many")))
+        }
+        _ => Err(field.error(format!("must be tables, each beginning with `[[{}]]`", field.key))),
+    }
+}
+
+fn between(field: &Field) -> Result<(String, String), Problem> {
+    let items = field.array()?;
+    let [a, b] = items.as_slice() else {
+        let n = items.len();
+        return Err(field.error(format!("a link joins two nodes, not {n}")));
+    };
+    let (a, b) = (name(a)?, name(b)?);
+    if a == b {
+        return Err(field.error(format!("a link joins two different nodes, not `{a}` to itself")));
+    }
+    Ok((a, b))
+}
+
+fn read_line(fields: &Fields) -> Result<Line, Problem> {
+    Ok(Line {
+        rate_bps: fields.req("rate", "\"10Mbps\"", rate)?,
+        delay: fields.or("delay", span, Span::ZERO)?,
+        queue: fields.or("queue", queue, DEFAULT_QUEUE)?,
+        mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+        framing: fields.or("framing", choice(&Framing::ALL), Framing::None)?,
+        loss: fields.or("loss", losses, [None, None])?,
+    })
+}
+
+/// One table, or an array of tables.
+fn losses(field: &Field) -> Result<[Option<LossSpec>; 2], Problem> {
+    let items = match field.node.value {
+        Value::Array(_) => field.array()?,
+        _ => vec![Field { key: field.key, node: field.node }],
+    };
+    let mut directions = [None, None];
+    for item in &items {
+        let (model, places) = loss(item)?;
+        for direction in places {
+            if directions[*direction].replace(model.clone()).is_some() {
+                let which = ["forward", "backward"][*direction];
+                return Err(item.error(format!("the {which} direction has a loss model already")));
+            }
+        }
+    }
+    Ok(directions)
+}
+
+/// Names of the directions, as indices of [`LinkSpec::loss`].
+const DIRECTIONS: [(&str, &[usize]); 3] =
+    [("forward", &[0]), ("backward", &[1]), ("both", &[0, 1])];
+
+#[derive(Clone, Copy)]
+enum Model {
+    Drop,
+    Ber,
+    GilbertElliott,
+    List,
+}
+
+const MODELS: [(&str, Model); 4] = [
+    ("drop", Model::Drop),
+    ("ber", Model::Ber),
+    ("gilbert-elliott", Model::GilbertElliott),
+    ("list", Model::List),
+];
+
+fn loss(field: &Field) -> Result<(LossSpec, &'static [usize]), Problem> {
+    let fields = Fields::any(field.node, "`loss`")?;
+    let model = fields.req("model", "\"drop\"", choice(&MODELS))?;
+    let keys: &[&str] = match model {
+        Model::Drop => &["probability"],
+        Model::Ber => &["rate", "formula"],
+        Model::GilbertElliott => &["good_to_bad", "bad_to_good", "loss_good", "loss_bad"],
+        Model::List => &["packets"],
+    };
+    fields.allow(&[&["model", "direction"], keys].concat())?;
+    let spec = match model {
+        Model::Drop => {
+            LossSpec::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
+        }
+        Model::Ber => LossSpec::Ber {
+            rate: fields.req("rate", "1e-6", probability)?,
+            formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
+        },
+        Model::GilbertElliott => LossSpec::GilbertElliott {
+            good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
+            bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
+            loss_good: fields.or("loss_good", probability, 0.0)?,
+            loss_bad: fields.or("loss_bad", probability, 1.0)?,
+        },
+        Model::List => {
+            LossSpec::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
+        }
+    };
+    let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
+    Ok((spec, direction))
+}

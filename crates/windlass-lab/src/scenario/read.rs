@@ -1,0 +1,76 @@
+//! Reading a tree into a scenario.
+
+use std::path::Path;
+
+use windlass_cc::Span;
+use windlass_sim::Series;
+
+use super::error::Problem;
+use super::fields::{Field, Fields, choice, positive_span, span, text, unknown_word, whole};
+use super::flow::{self, Context};
+use super::model::{RecordSpec, Scenario};
+use super::network::Network;
+use super::route::Routes;
+use super::tree::Node;
+
+const KEYS: [&str; 9] =
+    ["name", "description", "duration", "seed", "stack", "topology", "link", "flow", "record"];
+
+/// Reads a whole document.
+pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
+    let fields = Fields::open(root, "the scenario", &KEYS)?;
+    let name = fields.or("name", text, stem(source_name))?;
+    let description = fields.or("description", text, String::new())?;
+    let duration = fields.req("duration", "\"100s\"", positive_span)?;
+    let seed = fields.or("seed", whole(0, i64::MAX as u64), 1)?;
+    let network = Network::read(&fields)?;
+    let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
+    let context = Context {
+        network: &network,
+        routes: Routes::new(network.nodes.len(), &network.links),
+        stack: fields.field("stack").map(|field| field.node),
+        duration,
+    };
+    let flows = flow::read(&fields, &context)?;
+    let Network { nodes, links, .. } = network;
+    Ok(Scenario { name, description, duration, seed, nodes, links, flows, record })
+}
+
+/// `download` of `scenarios/download.toml`.
+fn stem(source_name: &str) -> String {
+    let stem = Path::new(source_name).file_stem().map(|stem| stem.to_string_lossy());
+    stem.map_or_else(|| "scenario".to_owned(), |stem| stem.into_owned())
+}
+
+fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
+    let fields = Fields::open(field.node, "`[record]`", &["series", "interval", "capture"])?;
+    Ok(RecordSpec {
+        series: fields.or("series", |f| distinct(f, choice(&Series::ALL)), Vec::new())?,
+        interval: fields.or("interval", span, Span::ZERO)?,
+        capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
+    })
+}
+
+/// The items of an array, each once.
+fn distinct<T: PartialEq>(
+    field: &Field,
+    read: impl Fn(&Field) -> Result<T, Problem>,
+) -> Result<Vec<T>, Problem> {
+    let mut values = Vec::new();
+    for item in field.array()? {
+        let value = read(&item)?;
+        if values.contains(&value) {
+            return Err(item.error("stands here twice"));
+        }
+        values.push(value);
+    }
+    Ok(values)
+}
+
+fn link(field: &Field, network: &Network) -> Result<usize, Problem> {
+    let name = field.string()?;
+    network.link(name).ok_or_else(|| {
+        let known: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
+        unknown_word(field, name, &known)
+    })
+}

@@ -1,0 +1,210 @@
+//! Endpoint behaviour, read and written: a preset, and what is changed in it.
+
+use windlass_cc::RtoParams;
+use windlass_cc::growth::MAX_WINDOW;
+use windlass_cc::recovery::Style;
+use windlass_tcp::stack::PRESETS;
+use windlass_tcp::{InitialWindow, Preset, StackConfig};
+
+use super::error::{Place, Problem};
+use super::fields::{
+    Field, Fields, boolean, choice, positive_span, size, size_u32, span, unknown_word, whole_u32,
+    window, word_of,
+};
+use super::tree::Value;
+use crate::units::{Bytes, Duration, Window};
+
+/// The word for a value that follows from something else.
+const AUTO: &str = "auto";
+/// Preset of a scenario that names none.
+const DEFAULT_PRESET: &str = "rfc";
+/// What an IPv4 packet can carry beside two headers without options.
+const MAX_MSS: u32 = 65_535 - 40;
+/// Scale of the gains in [`RtoParams`].
+const GAIN_ONE: f64 = 65_536.0;
+
+/// The configuration of a flow's endpoints.
+pub(super) struct Stack {
+    pub(super) config: StackConfig,
+    /// Where the MSS was set, if it was.
+    pub(super) mss_place: Option<Place>,
+}
+
+/// One list of fields makes the known keys, the reader and the writer; a field of the struct that
+/// is missing here does not compile.
+macro_rules! table {
+    ($keys:ident, $apply:ident, $written:ident, $struct:ident {
+        $($key:literal $field:ident: $read:expr, $write:expr;)*
+    } $($by_hand:ident)?) => {
+        const $keys: &[&str] = &[$($key),*];
+
+        fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
+            $(if let Some(value) = fields.opt($key, $read)? {
+                config.$field = value;
+            })*
+            Ok(())
+        }
+
+        /// Every field as key and TOML text.
+        fn $written(config: &$struct) -> Vec<(&'static str, String)> {
+            let $struct { $($field,)* $($by_hand: _)? } = config;
+            vec![$(($key, $write($field))),*]
+        }
+    };
+}
+
+table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
+    "mss" mss: mss, |mss: &Option<u32>| match mss {
+        Some(mss) => quoted(Bytes((*mss).into())),
+        None => quoted(AUTO),
+    };
+    "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
+    "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
+    "window_scaling" window_scaling: boolean, plain;
+    "timestamps" timestamps: boolean, plain;
+    "sack" sack: boolean, plain;
+    "initial_window" initial_window: initial_window, |window: &InitialWindow| quoted(Window(*window));
+    "nagle" nagle: boolean, plain;
+    "delayed_ack_segments" delayed_ack_segments: whole_u32(1, 1_000), plain;
+    "delayed_ack_timeout" delayed_ack_timeout: span, time;
+    "fast_retransmit" fast_retransmit: boolean, plain;
+    "dupthresh" dupthresh: whole_u32(1, 1_000), plain;
+    "recovery" recovery: recovery, |style: &Option<Style>| match style {
+        Some(style) => quoted(word_of(&Style::ALL, style)),
+        None => quoted(AUTO),
+    };
+    "limited_transmit" limited_transmit: boolean, plain;
+    "window_validation" window_validation: boolean, plain;
+    "idle_restart" idle_restart: boolean, plain;
+    "karn" karn: boolean, plain;
+    "timer_tick" timer_tick: span, time;
+    "persist_timeout" persist_timeout: positive_span, time;
+    "max_syn_retries" max_syn_retries: whole_u32(0, 1_000), plain;
+    "max_data_retries" max_data_retries: whole_u32(0, 1_000), plain;
+    "time_wait" time_wait: span, time;
+} rto);
+
+table!(RTO_KEYS, apply_rto, written_rto, RtoParams {
+    "initial" initial: positive_span, time;
+    "min" min: span, time;
+    "max" max: positive_span, time;
+    "granularity" granularity: span, time;
+    "alpha" alpha_q16: gain, gain_text;
+    "beta" beta_q16: gain, gain_text;
+    "k" k: whole_u32(0, 1_000), plain;
+    "backoff" backoff: whole_u32(1, 1_000), plain;
+});
+
+fn quoted(value: impl std::fmt::Display) -> String {
+    format!("\"{value}\"")
+}
+
+fn plain(value: &impl ToString) -> String {
+    value.to_string()
+}
+
+fn bytes(value: &u64) -> String {
+    quoted(Bytes(*value))
+}
+
+fn time(value: &windlass_cc::Span) -> String {
+    quoted(Duration(*value))
+}
+
+/// Exact: a multiple of 2^-16 has a short decimal.
+fn gain_text(value: &u32) -> String {
+    (f64::from(*value) / GAIN_ONE).to_string()
+}
+
+fn gain(field: &Field) -> Result<u32, Problem> {
+    let value = match &field.node.value {
+        Value::Integer(n @ 0..=1) => *n as f64,
+        Value::Float(text) => text.parse().unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    };
+    if (0.0..=1.0).contains(&value) {
+        return Ok((value * GAIN_ONE).round() as u32);
+    }
+    Err(field.error("a gain is a number from 0 to 1, such as 0.125"))
+}
+
+fn is_auto(field: &Field) -> bool {
+    matches!(&field.node.value, Value::Text(text) if text == AUTO)
+}
+
+fn mss(field: &Field) -> Result<Option<u32>, Problem> {
+    if is_auto(field) { Ok(None) } else { size_u32(1, MAX_MSS)(field).map(Some) }
+}
+
+fn recovery(field: &Field) -> Result<Option<Style>, Problem> {
+    let mut words = vec![(AUTO, None)];
+    words.extend(Style::ALL.iter().map(|(word, style)| (*word, Some(*style))));
+    choice(&words)(field)
+}
+
+fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
+    match window(field)? {
+        InitialWindow::Segments(0) | InitialWindow::Bytes(0) => {
+            Err(field.error("must be more than nothing, for example `2mss`"))
+        }
+        InitialWindow::Bytes(n) if n > MAX_WINDOW => {
+            Err(field.error(format!("is more than the largest window, {}", Bytes(MAX_WINDOW))))
+        }
+        window => Ok(window),
+    }
+}
+
+fn preset(field: &Field) -> Result<&'static Preset, Problem> {
+    let text = field.string()?;
+    Preset::by_name(text).ok_or_else(|| {
+        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        unknown_word(field, text, &known)
+    })
+}
+
+/// Merges tables, the later over the earlier: the last preset that is named, with every field that
+/// any of them sets.
+pub(super) fn read(layers: &[Field]) -> Result<Stack, Problem> {
+    let known: Vec<&str> =
+        ["preset", "rto"].into_iter().chain(STACK_KEYS.iter().copied()).collect();
+    let layers = layers
+        .iter()
+        .map(|layer| Fields::open(layer.node, "`stack`", &known))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut base = Preset::by_name(DEFAULT_PRESET).map_or(windlass_tcp::stack::RFC, |p| p.config);
+    for fields in &layers {
+        base = fields.opt("preset", preset)?.map_or(base, |preset| preset.config);
+    }
+    let mut stack = Stack { config: base, mss_place: None };
+    for fields in &layers {
+        apply(&mut stack, fields)?;
+    }
+    Ok(stack)
+}
+
+fn apply(stack: &mut Stack, fields: &Fields) -> Result<(), Problem> {
+    apply_fields(&mut stack.config, fields)?;
+    if let Some(field) = fields.field("mss") {
+        stack.mss_place = Some(field.node.place.clone());
+    }
+    let Some(field) = fields.field("rto") else { return Ok(()) };
+    let rto = Fields::open(field.node, "`rto`", RTO_KEYS)?;
+    apply_rto(&mut stack.config.rto, &rto)?;
+    let RtoParams { initial, min, max, .. } = stack.config.rto;
+    for (name, value) in [("min", min), ("initial", initial)] {
+        if value > max {
+            let (value, max) = (Duration(value), Duration(max));
+            return Err(field.error(format!("`{name}` ({value}) is longer than `max` ({max})")));
+        }
+    }
+    Ok(())
+}
+
+/// Every field of the configuration as key and TOML text.
+pub(super) fn written(config: &StackConfig) -> Vec<(&'static str, String)> {
+    let rto: Vec<String> =
+        written_rto(&config.rto).into_iter().map(|(key, text)| format!("{key} = {text}")).collect();
+    let mut fields = written_fields(config);
+    fields.push(("rto", format!("{{ {} }}", rto.join(", "))));
+    fields
+}

@@ -1,0 +1,212 @@
+//! Writing a scenario with every default filled in, and its hash.
+
+use std::fmt::{Display, Write as _};
+
+use windlass_sim::Series;
+
+use super::fields::word_of;
+use super::model::{
+    BerFormula, FlowSpec, Framing, LinkSpec, LossSpec, NO_ALGORITHM, Read, RecordSpec, Scenario,
+    Traffic, Transport,
+};
+use super::{params, stack};
+use crate::units::{BitRate, Bytes, Duration, Probability};
+
+/// The lines of a document as they grow.
+struct Lines(String);
+
+impl Lines {
+    fn header(&mut self, header: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\n" };
+        self.line(format_args!("{gap}{header}"));
+    }
+
+    /// A key and TOML text.
+    fn raw(&mut self, key: &str, text: impl Display) {
+        self.line(format_args!("{key} = {text}"));
+    }
+
+    /// A key and a string or quantity.
+    fn quoted(&mut self, key: &str, value: impl Display) {
+        self.raw(key, quote(value));
+    }
+
+    fn line(&mut self, line: impl Display) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+/// A TOML basic string.
+fn quote(value: impl Display) -> String {
+    let mut quoted = String::from('"');
+    for c in value.to_string().chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn inline(pairs: &[(&str, String)]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
+}
+
+/// The whole scenario as TOML.
+pub(super) fn resolved(scenario: &Scenario) -> String {
+    let mut lines = Lines(String::new());
+    lines.quoted("name", &scenario.name);
+    lines.quoted("description", &scenario.description);
+    lines.raw("seed", scenario.seed);
+    body(&mut lines, scenario);
+    record(&mut lines, scenario, &scenario.record);
+    lines.0
+}
+
+/// FNV-1a (128 bits, folded to 64) of what determines the outcome apart from the seed.
+pub(super) fn hash(scenario: &Scenario) -> String {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let mut lines = Lines(String::new());
+    body(&mut lines, scenario);
+    let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
+    format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
+}
+
+/// Everything but name, description, seed and what to record.
+fn body(lines: &mut Lines, scenario: &Scenario) {
+    lines.quoted("duration", Duration(scenario.duration));
+    let shared = scenario.flows.first().map_or_else(Vec::new, |f| stack::written(&f.stack));
+    lines.header("[stack]");
+    for (key, text) in &shared {
+        lines.raw(key, text);
+    }
+    for spec in &scenario.links {
+        link(lines, scenario, spec);
+    }
+    for spec in &scenario.flows {
+        flow(lines, scenario, spec, &shared);
+    }
+}
+
+fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
+    lines.header("[[link]]");
+    lines.quoted("name", &link.name);
+    lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
+    lines.quoted("rate", BitRate(link.rate_bps));
+    lines.quoted("delay", Duration(link.delay));
+    lines.quoted("queue", link.queue);
+    lines.quoted("mtu", Bytes(link.mtu.into()));
+    lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
+    let losses = match &link.loss {
+        [Some(forward), Some(backward)] if forward == backward => vec![loss(forward, "both")],
+        [forward, backward] => [(forward, "forward"), (backward, "backward")]
+            .into_iter()
+            .filter_map(|(spec, direction)| Some(loss(spec.as_ref()?, direction)))
+            .collect(),
+    };
+    match losses.as_slice() {
+        [] => {}
+        [one] => lines.raw("loss", one),
+        many => lines.raw("loss", array(many, String::clone)),
+    }
+}
+
+fn loss(loss: &LossSpec, direction: &str) -> String {
+    let p = |p: f64| Probability(p).to_string();
+    let (model, mut pairs) = match loss {
+        LossSpec::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
+        LossSpec::Ber { rate, formula } => {
+            let formula = quote(word_of(&BerFormula::ALL, formula));
+            ("ber", vec![("rate", p(*rate)), ("formula", formula)])
+        }
+        LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
+            "gilbert-elliott",
+            vec![
+                ("good_to_bad", p(*good_to_bad)),
+                ("bad_to_good", p(*bad_to_good)),
+                ("loss_good", p(*loss_good)),
+                ("loss_bad", p(*loss_bad)),
+            ],
+        ),
+        LossSpec::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
+    };
+    pairs.insert(0, ("model", quote(model)));
+    pairs.push(("direction", quote(direction)));
+    inline(&pairs)
+}
+
+fn flow(lines: &mut Lines, scenario: &Scenario, flow: &FlowSpec, shared: &[(&str, String)]) {
+    lines.header("[[flow]]");
+    lines.quoted("name", &flow.name);
+    lines.quoted("from", &scenario.nodes[flow.from]);
+    lines.quoted("to", &scenario.nodes[flow.to]);
+    lines.quoted("algorithm", &flow.algorithm);
+    if flow.algorithm != NO_ALGORITHM {
+        lines.raw("params", inline(&params::written(&flow.algorithm, &flow.params)));
+    }
+    let own = stack::written(&flow.stack);
+    let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
+    if !differing.is_empty() {
+        lines.raw("stack", inline(&differing));
+    }
+    lines.quoted("start", Duration(flow.start));
+    lines.raw("traffic", traffic(&flow.traffic));
+    lines.raw("read", read(&flow.read));
+}
+
+fn traffic(traffic: &Traffic) -> String {
+    match *traffic {
+        Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
+        Traffic::Bulk { bytes: Some(bytes) } => {
+            inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
+        }
+        Traffic::RequestResponse { request, response, requests, think } => inline(&[
+            ("kind", quote("request-response")),
+            ("request", quote(Bytes(request))),
+            ("response", quote(Bytes(response))),
+            ("requests", requests.to_string()),
+            ("think", quote(Duration(think))),
+        ]),
+        Traffic::Cbr { rate_bps, packet, transport, stop } => {
+            let mut pairs = vec![
+                ("kind", quote("cbr")),
+                ("rate", quote(BitRate(rate_bps))),
+                ("packet", quote(Bytes(packet.into()))),
+                ("transport", quote(word_of(&Transport::ALL, &transport))),
+            ];
+            pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
+            inline(&pairs)
+        }
+    }
+}
+
+fn read(read: &Read) -> String {
+    match *read {
+        Read::Immediate => inline(&[("kind", quote("immediate"))]),
+        Read::Delayed { after } => {
+            inline(&[("kind", quote("delayed")), ("after", quote(Duration(after)))])
+        }
+        Read::Rate { rate_bps } => {
+            inline(&[("kind", quote("rate")), ("rate", quote(BitRate(rate_bps)))])
+        }
+    }
+}
+
+fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
+    lines.header("[record]");
+    lines.raw("series", array(&record.series, |series| quote(word_of(&Series::ALL, series))));
+    lines.quoted("interval", Duration(record.interval));
+    lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
+}
