@@ -1,0 +1,235 @@
+// The report's behaviour: draws the charts, tooltips, zoom buttons, downloads, copy buttons.
+// Text from the report only ever becomes text nodes, never markup.
+(() => {
+  "use strict";
+
+  const tooltip = document.getElementById("tooltip");
+
+  function showTooltip(event, pairs) {
+    tooltip.replaceChildren(...pairs.map(([key, value]) => {
+      const line = document.createElement("div");
+      const name = document.createElement("span");
+      const text = document.createElement("span");
+      name.className = "key";
+      name.textContent = key;
+      text.textContent = value;
+      line.append(name, text);
+      return line;
+    }));
+    tooltip.hidden = false;
+    const gap = 14;
+    const { width, height } = tooltip.getBoundingClientRect();
+    const left = event.clientX + gap + width > innerWidth ? event.clientX - gap - width : event.clientX + gap;
+    const top = event.clientY + gap + height > innerHeight ? event.clientY - gap - height : event.clientY + gap;
+    tooltip.style.left = `${Math.max(4, left)}px`;
+    tooltip.style.top = `${Math.max(4, top)}px`;
+  }
+
+  function hideTooltip() {
+    tooltip.hidden = true;
+  }
+
+  function announce(text) {
+    document.querySelector(".announcement").textContent = text;
+  }
+
+  // Vega's data are CSV text inside the specification; this reads it once more for the readout.
+  function rowsOf(spec) {
+    return vega.read(spec.data.values, spec.data.format);
+  }
+
+  // The legend takes as many columns as the names leave room for.
+  function fitLegend(spec, width) {
+    const names = spec.layer[0].encoding.shape.scale.domain;
+    const longest = Math.max(...names.map((name) => name.length));
+    spec.config.legend.columns = Math.max(1, Math.min(names.length, Math.floor(width / (longest * 6.6 + 46))));
+    spec.config.legend.labelLimit = width - 40;
+  }
+
+  async function drawChart(figure) {
+    const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    const plot = figure.querySelector(".plot");
+    plot.replaceChildren();
+    fitLegend(spec, plot.clientWidth);
+    const view = new vega.View(vega.parse(vegaLite.compile(spec).spec), {
+      renderer: "svg",
+      container: plot,
+      hover: true,
+      logLevel: vega.Warn,
+      tooltip: (handler, event, item, value) => {
+        if (value === null || value === undefined) hideTooltip();
+        else showTooltip(event, Object.entries(value));
+      },
+    });
+    await view.runAsync();
+    offerCsv(figure, spec);
+    offerSvg(figure, () => view.toSVG());
+    if (spec.usermeta.readout.length > 0) readOut(plot, view, spec);
+    if (plot.hasAttribute("data-zoom")) makeZoomable(figure, plot, view);
+  }
+
+  // Zoom ------------------------------------------------------------------------------------
+
+  function makeZoomable(figure, plot, view) {
+    const home = domains(view);
+    // A page must scroll past a chart: the wheel zooms only once the reader has chosen the chart.
+    plot.addEventListener("wheel", (event) => {
+      if (document.activeElement !== plot) event.stopPropagation();
+    }, { capture: true, passive: true });
+    plot.addEventListener("pointerdown", () => plot.focus({ preventScroll: true }), { capture: true });
+    for (const button of figure.querySelectorAll("[data-zoom-by]")) {
+      button.addEventListener("click", () => {
+        const by = button.dataset.zoomBy;
+        if (by === "reset") setDomains(view, home);
+        else setDomains(view, scaled(view, domains(view), Number(by)));
+        announce(describe(view));
+      });
+    }
+    plot.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowDown: [0, -0.1], ArrowUp: [0, 0.1] }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      setDomains(view, moved(view, domains(view), step));
+      announce(describe(view));
+    });
+  }
+
+  const axes = ["x", "y"];
+
+  function canZoom(view, axis) {
+    return typeof view.scale(axis).invert === "function";
+  }
+
+  function domains(view) {
+    return Object.fromEntries(axes.filter((axis) => canZoom(view, axis)).map((axis) => [axis, view.scale(axis).domain()]));
+  }
+
+  function setDomains(view, wanted) {
+    for (const [axis, domain] of Object.entries(wanted)) view.signal(`zoom_${axis}`, domain);
+    view.runAsync();
+  }
+
+  // Maps a domain through its scale's own space, so that a logarithmic axis zooms evenly.
+  function mapDomain(view, axis, domain, change) {
+    const scale = view.scale(axis);
+    const [from, to] = domain.map((value) => scale(value));
+    return change(from, to).map((pixel) => scale.invert(pixel));
+  }
+
+  function scaled(view, now, by) {
+    return Object.fromEntries(Object.entries(now).map(([axis, domain]) => [axis, mapDomain(view, axis, domain, (from, to) => {
+      const middle = (from + to) / 2;
+      return [middle + (from - middle) * by, middle + (to - middle) * by];
+    })]));
+  }
+
+  function moved(view, now, [right, up]) {
+    return Object.fromEntries(Object.entries(now).map(([axis, domain]) => [axis, mapDomain(view, axis, domain, (from, to) => {
+      const shift = (to - from) * (axis === "x" ? right : up);
+      return [from + shift, to + shift];
+    })]));
+  }
+
+  function describe(view) {
+    return Object.entries(domains(view))
+      .map(([axis, [from, to]]) => `${axis} from ${vega.format(".4~g")(from)} to ${vega.format(".4~g")(to)}`)
+      .join(", ");
+  }
+
+  // Values under the pointer, for curves with too many points to show each ------------------
+
+  function readOut(plot, view, spec) {
+    const rows = rowsOf(spec);
+    const curves = spec.usermeta.readout.map(({ name, step }) => ({
+      name, step, points: rows.filter((row) => row.series === name),
+    }));
+    const number = (value) => vega.format(",.7~r")(value);
+    view.addEventListener("pointermove", (event, item) => {
+      if (item && item.tooltip) return;
+      const svg = plot.querySelector("svg").getBoundingClientRect();
+      const x = event.clientX - svg.left - view.origin()[0];
+      const y = event.clientY - svg.top - view.origin()[1];
+      if (x < 0 || y < 0 || x > view.width() || y > view.height()) return hideTooltip();
+      const at = view.scale("x").invert(x);
+      const found = curves.map((curve) => [curve.name, valueAt(curve, at)]).filter(([, value]) => value !== null);
+      if (found.length === 0) return hideTooltip();
+      showTooltip(event, [[spec.usermeta.xLabel, number(Number(at.toPrecision(6)))], ...found.map(([name, value]) => [name, number(value)])]);
+    });
+    plot.addEventListener("pointerleave", hideTooltip);
+  }
+
+  function valueAt({ points, step }, x) {
+    let low = 0;
+    let high = points.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (points[middle].x <= x) low = middle + 1;
+      else high = middle;
+    }
+    const before = points[low - 1];
+    const after = points[low];
+    if (!before) return null;
+    if (step || !after) return after || before.x === x ? before.y : null;
+    return x - before.x <= after.x - x ? before.y : after.y;
+  }
+
+  // Downloads -------------------------------------------------------------------------------
+
+  function offerCsv(figure, spec) {
+    const body = spec.data.values.slice(spec.data.values.indexOf("\n") + 1);
+    const blob = new Blob([`${spec.usermeta.csvHeader}\n${body}`], { type: "text/csv" });
+    figure.querySelector("a.csv").href = URL.createObjectURL(blob);
+  }
+
+  // The drawing is made when asked for, so that it shows the zoom of that moment.
+  function offerSvg(figure, draw) {
+    const link = figure.querySelector("a.svg");
+    link.addEventListener("click", async (event) => {
+      if (link.dataset.ready) return;
+      event.preventDefault();
+      const svg = (await draw()).replace("<svg ", '<svg color="#1c1c1a" style="background:#fff" ');
+      const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+      link.href = url;
+      link.dataset.ready = "yes";
+      link.click();
+      delete link.dataset.ready;
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+    });
+  }
+
+  // Copying ---------------------------------------------------------------------------------
+
+  async function copy(button) {
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+    } catch {
+      // Some browsers refuse the clipboard to files; the reader can copy what is selected.
+      getSelection().selectAllChildren(code);
+      if (!document.execCommand("copy")) {
+        announce("Selected; press the copy keys.");
+        return;
+      }
+    }
+    button.textContent = "Copied";
+    announce("Copied");
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  }
+
+  // -----------------------------------------------------------------------------------------
+
+  for (const button of document.querySelectorAll(".copy")) {
+    button.addEventListener("click", () => copy(button));
+  }
+  for (const figure of document.querySelectorAll("figure.ladder")) {
+    offerSvg(figure, async () => new XMLSerializer().serializeToString(figure.querySelector("svg")));
+  }
+  const charts = [...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot"));
+  Promise.all(charts.map((figure) => drawChart(figure).catch((error) => {
+    console.error(`${figure.id}:`, error);
+    const failure = document.createElement("p");
+    failure.className = "failure";
+    failure.textContent = `This chart could not be drawn: ${error.message}`;
+    figure.querySelector(".plot").replaceChildren(failure);
+  }))).then(() => { document.documentElement.dataset.charts = "drawn"; });
+})();

@@ -1,0 +1,473 @@
+//! Charts as Vega-Lite specifications.
+//!
+//! The data of a chart is embedded once, as CSV text, which the page both draws and offers for
+//! download. Every series is a layer of its own; an empty layer carries the legend, so that it
+//! shows each series exactly as drawn (line, dash, filled symbol, hollow diamond).
+
+use serde_json::{Value, json};
+
+use super::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
+use super::palette::{INK, Palette};
+use super::thin::{LIMIT, thinned};
+
+/// Lines with at most this many points show each point; longer ones show the curve alone, and
+/// the page's script reads the values out under the pointer.
+const DOTTED_LINE: usize = 60;
+
+/// Points of one series above which they are no longer announced one by one to screen readers.
+const ANNOUNCED: usize = 200;
+
+/// A series with the points that are drawn.
+pub(super) struct Drawn<'a> {
+    /// The series.
+    pub series: &'a ChartSeries,
+    /// Its points: by rising x on a numeric axis for lines and steps, thinned where too many.
+    pub points: Vec<&'a ChartPoint>,
+}
+
+impl Drawn<'_> {
+    fn has_interval(&self) -> bool {
+        self.points.iter().any(|p| p.lo.is_some() && p.hi.is_some())
+    }
+
+    fn is_curve(&self) -> bool {
+        matches!(self.series.mark, Mark::Line | Mark::Step)
+    }
+}
+
+/// The points a chart draws.
+pub(super) fn drawn(chart: &Chart) -> Vec<Drawn<'_>> {
+    let numeric = chart.x.scale != Scale::Category;
+    let draw = |series: &'_ ChartSeries| -> Vec<usize> {
+        let mut order: Vec<usize> = (0..series.points.len()).collect();
+        if numeric && matches!(series.mark, Mark::Line | Mark::Step) {
+            order.sort_by(|&a, &b| series.points[a].x.total_cmp(&series.points[b].x));
+        }
+        order
+    };
+    let pick = |series| {
+        let ordered = draw(series).into_iter().map(|at| &series.points[at]).collect();
+        let points = if numeric { thinned(ordered, LIMIT) } else { ordered };
+        Drawn { series, points }
+    };
+    chart.series.iter().map(pick).collect()
+}
+
+/// Categories of a chart in the order of their first appearance; none on a numeric axis.
+pub(super) fn categories(chart: &Chart) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
+    if chart.x.scale == Scale::Category {
+        let names =
+            chart.series.iter().flat_map(|s| &s.points).filter_map(|p| p.category.as_deref());
+        for name in names {
+            if !out.contains(&name) {
+                out.push(name);
+            }
+        }
+    }
+    out
+}
+
+/// The data as CSV with the columns `series`, `x`, `y`, `lo` and `hi`.
+pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
+    let mut out = String::from("series,x,y,lo,hi\n");
+    let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+    for d in drawn {
+        let name = csv_field(&d.series.name);
+        for p in &d.points {
+            let x = match (&chart.x.scale, &p.category) {
+                (Scale::Category, Some(category)) => csv_field(category),
+                _ => p.x.to_string(),
+            };
+            out.push_str(&format!("{name},{x},{},{},{}\n", p.y, number(p.lo), number(p.hi)));
+        }
+    }
+    out
+}
+
+/// The first line of the CSV that a reader downloads, with the axes' labels.
+pub(super) fn csv_header(chart: &Chart) -> String {
+    let names =
+        ["series", &chart.x.label, &chart.y.label, "95 % interval low", "95 % interval high"];
+    names.map(csv_field).join(",")
+}
+
+/// A CSV field, quoted where RFC 4180 asks for it.
+fn csv_field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The Vega-Lite specification of a chart. Its `usermeta` tells the page's script which series
+/// to read out under the pointer, and the header of the CSV.
+pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Value {
+    let x_type = if chart.x.scale == Scale::Category { "string" } else { "number" };
+    let mut layers = vec![legend_layer(drawn, palette)];
+    let frame = Frame::of(chart, drawn);
+    for (at, d) in drawn.iter().enumerate() {
+        layers.extend(series_layers(&frame, at, d, palette));
+    }
+    if chart.zoom
+        && let Some(first) = layers.get_mut(1)
+    {
+        first["params"] = json!([{
+            "name": "zoom",
+            "select": {"type": "interval", "encodings": frame.zoomed()},
+            "bind": "scales",
+        }]);
+    }
+    json!({
+        "description": chart.caption,
+        "width": "container",
+        "height": 300,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {
+            "values": csv(chart, drawn),
+            "format": {
+                "type": "csv",
+                "parse": {
+                    "series": "string", "x": x_type, "y": "number", "lo": "number", "hi": "number",
+                },
+            },
+        },
+        "layer": layers,
+        "config": config(),
+        "usermeta": {
+            "csvHeader": csv_header(chart),
+            "readout": readout(chart, drawn),
+            "xLabel": chart.x.label,
+        },
+    })
+}
+
+/// Curves whose values the page reads out under the pointer.
+fn readout(chart: &Chart, drawn: &[Drawn<'_>]) -> Vec<Value> {
+    if chart.x.scale == Scale::Category {
+        return Vec::new();
+    }
+    let long = drawn.iter().filter(|d| d.is_curve() && d.points.len() > DOTTED_LINE);
+    long.map(|d| json!({"name": d.series.name, "step": d.series.mark == Mark::Step})).collect()
+}
+
+/// What the layers of one chart share.
+struct Frame<'a> {
+    chart: &'a Chart,
+    /// Names of the places side by side within a category.
+    slots: Vec<String>,
+    /// Place of each series; `None` for the middle of the category.
+    slot_of: Vec<Option<usize>>,
+    x: Value,
+    y: Value,
+    tooltip: Value,
+}
+
+impl<'a> Frame<'a> {
+    fn of(chart: &'a Chart, drawn: &[Drawn<'_>]) -> Frame<'a> {
+        let slot_of = slots(chart);
+        let used = slot_of.iter().flatten().max().map_or(0, |&last| last + 1);
+        let tooltip = json!([
+            {"field": "series", "type": "nominal", "title": "Series"},
+            x_tooltip(chart, drawn),
+            {"field": "y", "type": "quantitative", "title": chart.y.label,
+             "format": number_format(values(drawn))},
+        ]);
+        Frame {
+            chart,
+            slots: (0..used).map(|n| n.to_string()).collect(),
+            slot_of,
+            x: x_encoding(chart, drawn),
+            y: json!({
+                "field": "y", "type": "quantitative", "title": chart.y.label,
+                "scale": y_scale(chart, drawn), "axis": axis(&chart.y, values(drawn)),
+            }),
+            tooltip,
+        }
+    }
+
+    fn zoomed(&self) -> Value {
+        match self.chart.x.scale {
+            Scale::Category => json!(["y"]),
+            Scale::Linear | Scale::Log => json!(["x", "y"]),
+        }
+    }
+
+    /// Position channels of a layer of series `at`.
+    fn position(&self, at: usize) -> Value {
+        let mut encoding = json!({"x": self.x, "y": self.y});
+        if let Some(slot) = self.slot_of[at]
+            && self.slots.len() > 1
+        {
+            encoding["xOffset"] = json!({
+                "datum": self.slots[slot], "type": "nominal",
+                "scale": {"type": "band", "domain": self.slots, "paddingInner": 0.15},
+                "bandPosition": 0.5,
+            });
+        }
+        encoding
+    }
+}
+
+/// Where each series stands within a category. Curves, and a paper's figures beside one series,
+/// stand in the middle; as many papers' series as other ones pair up in order; otherwise every
+/// series has a place of its own.
+fn slots(chart: &Chart) -> Vec<Option<usize>> {
+    let is_paper = |s: &ChartSeries| s.mark == Mark::Paper;
+    let is_curve = |s: &ChartSeries| matches!(s.mark, Mark::Line | Mark::Step);
+    if chart.x.scale != Scale::Category {
+        return vec![None; chart.series.len()];
+    }
+    let papers = chart.series.iter().filter(|s| is_paper(s)).count();
+    let ours = chart.series.iter().filter(|s| !is_paper(s) && !is_curve(s)).count();
+    let (mut next, mut next_paper) = (0, if papers == ours { 0 } else { ours });
+    let mut place = |series| {
+        if is_curve(series) || (is_paper(series) && papers == 1) {
+            return None;
+        }
+        let counter = if is_paper(series) { &mut next_paper } else { &mut next };
+        *counter += 1;
+        Some(*counter - 1)
+    };
+    chart.series.iter().map(&mut place).collect()
+}
+
+fn values<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64> + Clone + 'a {
+    drawn.iter().flat_map(|d| &d.points).flat_map(|p| [Some(p.y), p.lo, p.hi]).flatten()
+}
+
+fn positions<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64> + Clone + 'a {
+    drawn.iter().flat_map(|d| &d.points).map(|p| p.x)
+}
+
+/// A d3 number format that shows these values in full: powers of ten for small ones only.
+fn number_format(values: impl Iterator<Item = f64>) -> &'static str {
+    let largest = values.map(f64::abs).fold(0.0, f64::max);
+    if largest > 0.0 && largest < 1e-3 { ".4~e" } else { ",.7~r" }
+}
+
+fn axis(axis: &ChartAxis, values: impl Iterator<Item = f64> + Clone) -> Value {
+    let small = values.clone().map(f64::abs).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    let large = values.map(f64::abs).fold(0.0, f64::max);
+    match axis.scale {
+        Scale::Log if small < 1e-3 || large >= 1e6 => json!({"format": "~e", "grid": true}),
+        Scale::Log => json!({"format": ",~r", "grid": true}),
+        _ if large > 0.0 && large < 1e-3 => json!({"format": ".3~e", "grid": true}),
+        _ => json!({"format": ",~r", "grid": true}),
+    }
+}
+
+fn scale(scale: Scale, zero: bool) -> Value {
+    match scale {
+        Scale::Log => json!({"type": "log", "nice": true}),
+        Scale::Linear | Scale::Category => json!({"type": "linear", "zero": zero, "nice": true}),
+    }
+}
+
+/// The vertical scale begins at zero unless the values fill a small part of it far above.
+fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
+    let low = values(drawn).fold(f64::INFINITY, f64::min);
+    let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
+    let bars = drawn.iter().any(|d| d.series.mark == Mark::Bars);
+    let zero = bars || low <= 0.0 || high - low > low / 2.0;
+scale(chart.y.scale, zero)
+}
+
+fn x_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
+    if chart.x.scale != Scale::Category {
+        return json!({
+            "field": "x", "type": "quantitative", "title": chart.x.label,
+            "scale": scale(chart.x.scale, false),
+            "axis": axis(&chart.x, positions(drawn)),
+        });
+    }
+    let names = categories(chart);
+    let letters: usize = names.iter().map(|name| name.chars().count() + 2).sum();
+    let labels = if letters > 60 {
+        json!({"labelAngle": -30, "labelAlign": "right", "labelLimit": 160, "grid": false})
+    } else {
+        json!({"labelAngle": 0, "grid": false})
+    };
+    json!({
+        "field": "x", "type": "nominal", "title": chart.x.label, "sort": null,
+        "scale": {"type": "band", "domain": names, "paddingInner": 0.3, "paddingOuter": 0.15},
+        "bandPosition": 0.5,
+        "axis": labels,
+    })
+}
+
+fn x_tooltip(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
+    match chart.x.scale {
+        Scale::Category => json!({"field": "x", "type": "nominal", "title": chart.x.label}),
+        _ => json!({
+            "field": "x", "type": "quantitative", "title": chart.x.label,
+            "format": number_format(positions(drawn)),
+        }),
+    }
+}
+
+/// An empty layer whose scales make the legend.
+fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
+    let styles: Vec<_> = drawn.iter().map(|d| (d, palette.style(d.series))).collect();
+    let names: Vec<&str> = drawn.iter().map(|d| d.series.name.as_str()).collect();
+    let shape = |d: &Drawn<'_>, shape| match d.series.mark {
+        Mark::Line | Mark::Step => "stroke",
+        Mark::Bars => "square",
+        Mark::Points | Mark::Paper => shape,
+    };
+    let fill = |d: &Drawn<'_>, colour| match d.series.mark {
+        Mark::Points | Mark::Bars => colour,
+        Mark::Line | Mark::Step | Mark::Paper => "transparent",
+    };
+    let channel = |range: Value| {
+        json!({
+            "field": "series", "type": "nominal", "title": null,
+            "scale": {"domain": names, "range": range},
+        })
+    };
+    json!({
+        "transform": [{"filter": "false"}],
+        "mark": {"type": "point"},
+        "encoding": {
+            "shape": channel(styles.iter().map(|(d, s)| shape(d, s.shape)).collect()),
+            "stroke": channel(styles.iter().map(|(_, s)| s.colour).collect()),
+            "fill": channel(styles.iter().map(|(d, s)| fill(d, s.colour)).collect()),
+            "strokeDash": channel(styles.iter().map(|(_, s)| json!(s.dash)).collect()),
+        },
+    })
+}
+
+fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette) -> Vec<Value> {
+    let style = palette.style(d.series);
+    let announced = d.points.len() <= ANNOUNCED;
+    let only = json!({"field": "series", "equal": d.series.name});
+    let layer = |mark: Value, tooltip: bool| {
+        let mut encoding = frame.position(at);
+        if tooltip {
+            encoding["tooltip"] = tooltip_of(frame, d);
+        }
+        json!({"transform": transforms(&only, frame, d), "mark": mark, "encoding": encoding})
+    };
+    let curve = |interpolate: &str| {
+        json!({
+            "type": "line", "clip": true, "interpolate": interpolate, "color": style.colour,
+            "strokeDash": style.dash, "strokeWidth": 1.6, "strokeJoin": "round",
+        })
+    };
+    let symbols = |size: f64, filled: bool| {
+        json!({
+            "type": "point", "clip": true, "shape": style.shape, "size": size, "filled": filled,
+            "color": style.colour, "opacity": 1, "strokeWidth": 1.8, "aria": announced,
+        })
+    };
+    let mut layers = match d.series.mark {
+        Mark::Line => vec![layer(curve("linear"), false)],
+        Mark::Step => vec![layer(curve("step-after"), false)],
+        Mark::Points => vec![layer(symbols(60.0, true), true)],
+        Mark::Paper => vec![layer(symbols(110.0, false), true)],
+        Mark::Bars => vec![layer(bars(frame, style.colour), true)],
+    };
+    if d.is_curve() && d.points.len() <= DOTTED_LINE {
+        layers.push(layer(symbols(30.0, true), true));
+    }
+    if d.has_interval() {
+        layers.extend(whiskers(frame, at, d, whisker_colour(d, style.colour)));
+    }
+    layers
+}
+
+fn bars(frame: &Frame<'_>, colour: &str) -> Value {
+    let width = match frame.chart.x.scale {
+        Scale::Category => json!({"band": 1}),
+        Scale::Linear | Scale::Log => json!(8),
+    };
+    json!({"type": "bar", "clip": true, "color": colour, "opacity": 0.75, "width": width})
+}
+
+/// Whiskers on a bar are drawn in ink, to be seen on the bar as well as above it.
+fn whisker_colour(d: &Drawn<'_>, colour: &'static str) -> &'static str {
+    if d.series.mark == Mark::Bars { INK } else { colour }
+}
+
+fn tooltip_of(frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
+    let mut tooltip = frame.tooltip.clone();
+    if d.has_interval()
+        && let Some(lines) = tooltip.as_array_mut()
+    {
+        lines.push(json!({"field": "interval", "type": "nominal", "title": "95 % interval"}));
+    }
+    tooltip
+}
+
+/// Picks one series' rows and adds the interval as text and, for the whiskers, the lower end cut
+/// to the lowest positive value where a logarithmic axis cannot show it.
+fn transforms(only: &Value, frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
+    if !d.has_interval() {
+        return json!([{"filter": only}]);
+    }
+    let all = || d.points.iter().flat_map(|p| [Some(p.y), p.lo, p.hi]).flatten();
+    let format = number_format(all());
+    let text = format!(
+        "isValid(datum.lo) && isValid(datum.hi) \
+         ? format(datum.lo, '{format}') + ' to ' + format(datum.hi, '{format}') : 'none'"
+    );
+    let floor = all().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    let low = if frame.chart.y.scale == Scale::Log && floor.is_finite() {
+        format!("datum.lo > 0 ? datum.lo : {floor}")
+    } else {
+        "datum.lo".to_owned()
+    };
+    json!([
+        {"filter": only},
+        {"calculate": text, "as": "interval"},
+        {"calculate": low, "as": "low"},
+    ])
+}
+
+fn whiskers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, colour: &str) -> Vec<Value> {
+    let mut pick = transforms(&json!({"field": "series", "equal": d.series.name}), frame, d);
+    if let Some(steps) = pick.as_array_mut() {
+        steps.push(json!({"filter": "isValid(datum.lo) && isValid(datum.hi)"}));
+    }
+    let at_field = |field: &str| {
+        let mut encoding = frame.position(at);
+        encoding["y"]["field"] = json!(field);
+        encoding
+    };
+    let mut rule = at_field("low");
+    rule["y2"] = json!({"field": "hi"});
+    let stem = json!({
+        "type": "rule", "clip": true, "color": colour, "strokeWidth": 1.4, "aria": false,
+    });
+    let cap = json!({
+        "type": "point", "shape": "stroke", "clip": true, "size": 70, "color": colour,
+        "strokeWidth": 1.4, "opacity": 1, "aria": false,
+    });
+    let layer =
+        |mark: &Value, encoding| json!({"transform": pick, "mark": mark, "encoding": encoding});
+    vec![layer(&stem, rule), layer(&cap, at_field("low")), layer(&cap, at_field("hi"))]
+}
+
+/// Looks shared by all charts: the page's ink everywhere, so that dark mode and print follow.
+fn config() -> Value {
+    let sans =
+        "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
+    json!({
+        "background": "transparent",
+        "font": sans,
+        "view": {"stroke": null},
+        "axis": {
+            "labelColor": INK, "titleColor": INK, "tickColor": INK, "domainColor": INK,
+            "gridColor": INK, "gridOpacity": 0.13, "labelFontSize": 11.5, "titleFontSize": 12.5,
+            "titleFontWeight": "normal", "titlePadding": 8, "labelOverlap": "greedy",
+            "labelSeparation": 6,
+        },
+        "axisY": {"minExtent": 44},
+        "legend": {
+            "orient": "top", "direction": "horizontal", "labelColor": INK, "labelFontSize": 12,
+            "symbolSize": 90, "symbolStrokeWidth": 1.8, "columnPadding": 18, "offset": 10,
+            "labelLimit": 0,
+        },
+    })
+}

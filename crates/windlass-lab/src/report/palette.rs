@@ -1,0 +1,89 @@
+//! Colours, symbols and dashes that stay with a series' name throughout a report.
+
+use std::collections::BTreeMap;
+
+use super::model::{Block, ChartSeries, Mark, Report};
+
+/// The colour of text and axes, which follows the page's light or dark mode.
+pub(super) const INK: &str = "currentColor";
+
+/// Okabe and Ito's colours that tell apart with any colour vision (M. Okabe and K. Ito, "Color
+/// Universal Design", 2008), the ones with the best contrast on white and on near-black first.
+/// Their yellow is left out (1.3:1 on white); their black is [`INK`].
+const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+
+/// Vega's symbol names, so that points differ without colour. The diamond is the paper's.
+const SHAPES: [&str; 6] =
+    ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right"];
+
+/// Dashes in pixels; a new one for each round through the colours.
+const DASHES: [&[u8]; 4] = [&[], &[7, 3], &[2, 2], &[9, 3, 2, 3]];
+
+/// How one series looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Style {
+    /// CSS colour.
+    pub colour: &'static str,
+    /// Vega symbol for its points.
+    pub shape: &'static str,
+    /// Dash of its lines; empty for a solid one.
+    pub dash: &'static [u8],
+}
+
+impl Style {
+    const PAPER: Style = Style { colour: INK, shape: "diamond", dash: &[] };
+
+    fn nth(n: usize) -> Style {
+        Style {
+            colour: COLOURS[n % COLOURS.len()],
+            shape: SHAPES[n % SHAPES.len()],
+            dash: DASHES[n / COLOURS.len() % DASHES.len()],
+        }
+    }
+}
+
+/// The styles of all series names of a report.
+#[derive(Clone, Debug)]
+pub(super) struct Palette {
+    styles: BTreeMap<String, Style>,
+}
+
+impl Palette {
+    /// Gives every name a style in the order of first appearance. The first name that stands for
+    /// a paper's figures gets the ink, so that the paper reads as print beside our colours.
+    pub fn of(report: &Report) -> Palette {
+        let mut styles = BTreeMap::new();
+        let mut given = 0;
+        let mut ink_free = true;
+        for series in all_series(report) {
+            if styles.contains_key(&series.name) {
+                continue;
+            }
+            let style = if series.mark == Mark::Paper && ink_free {
+                ink_free = false;
+                Style::PAPER
+            } else {
+                given += 1;
+                Style::nth(given - 1)
+            };
+            styles.insert(series.name.clone(), style);
+        }
+        Palette { styles }
+    }
+
+    /// The style of a series: its name's, with the diamond where it shows a paper's figures.
+    pub fn style(&self, series: &ChartSeries) -> Style {
+        let style = self.styles.get(&series.name).copied().unwrap_or(Style::PAPER);
+        match series.mark {
+            Mark::Paper => Style { shape: "diamond", ..style },
+            _ => style,
+        }
+    }
+}
+
+fn all_series(report: &Report) -> impl Iterator<Item = &ChartSeries> {
+    report.sections.iter().flat_map(|section| &section.blocks).flat_map(|block| match block {
+        Block::Chart(chart) => chart.series.as_slice(),
+        _ => &[],
+    })
+}

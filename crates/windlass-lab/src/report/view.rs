@@ -1,0 +1,379 @@
+//! What the page's template sees of a report.
+
+use serde::Serialize;
+
+use super::ReportError;
+use super::chart::{Drawn, drawn, spec};
+use super::ladder;
+use super::ladder_layout::time_text;
+use super::model::{Block, Chart, Ladder, Report, Row, Scale, Table};
+use super::palette::Palette;
+use super::prose::{Span, paragraphs, spans};
+use crate::claims::Verdict;
+
+/// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
+const DATA_ROWS: usize = 200;
+
+/// The page.
+#[derive(Serialize)]
+pub(super) struct Page<'a> {
+    title: &'a str,
+    summary: Vec<Vec<Span>>,
+    verdicts: Vec<Count>,
+    judged: usize,
+    provenance: &'a [(String, String)],
+    sections: Vec<SectionView<'a>>,
+    /// Whether the chart library is needed.
+    pub charts: bool,
+}
+
+#[derive(Serialize)]
+struct SectionView<'a> {
+    id: &'a str,
+    title: &'a str,
+    blocks: Vec<BlockView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum BlockView<'a> {
+    Text { paragraphs: Vec<Vec<Span>> },
+    Command { command: &'a str },
+    Table(TableView<'a>),
+    Chart(ChartView<'a>),
+    Ladder(LadderView<'a>),
+}
+
+#[derive(Serialize)]
+struct TableView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    label: &'a str,
+    columns: Vec<Column<'a>>,
+    rows: Vec<RowView<'a>>,
+    judged: bool,
+    notes: Vec<Vec<Span>>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    /// Whether its cells are numbers, which stand flush right.
+    number: bool,
+}
+
+#[derive(Serialize)]
+struct RowView<'a> {
+    cells: &'a [String],
+    verdict: Option<Badge>,
+    note: Option<Vec<Span>>,
+}
+
+/// How a verdict is shown: never by colour alone.
+#[derive(Clone, Copy, Serialize)]
+struct Badge {
+    class: &'static str,
+    sign: &'static str,
+    name: &'static str,
+    meaning: &'static str,
+}
+
+#[derive(Serialize)]
+struct Count {
+    badge: Badge,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct ChartView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    label: &'a str,
+    empty: bool,
+    zoom: bool,
+    spec: String,
+    thinned: Vec<String>,
+    data: Data,
+}
+
+/// A plain table of data under a figure.
+#[derive(Serialize)]
+struct Data {
+    title: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct LadderView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    remark: String,
+    label: &'a str,
+    svg: String,
+    data: Data,
+}
+
+/// Prepares a report for the template.
+pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
+    let palette = Palette::of(report);
+    let mut sections = Vec::new();
+    for section in &report.sections {
+        let blocks: Result<_, _> = section.blocks.iter().map(|b| block(b, &palette)).collect();
+        sections.push(SectionView { id: &section.id, title: &section.title, blocks: blocks? });
+    }
+    let blocks = || report.sections.iter().flat_map(|s| &s.blocks);
+    let verdicts = verdicts(report);
+    Ok(Page {
+        title: &report.title,
+        summary: paragraphs(&report.summary),
+        judged: verdicts.iter().map(|v| v.count).sum(),
+        verdicts,
+        provenance: &report.provenance,
+        sections,
+        charts: blocks().any(|b| matches!(b, Block::Chart(_))),
+    })
+}
+
+fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, ReportError> {
+    Ok(match block {
+        Block::Text { text } => BlockView::Text { paragraphs: paragraphs(text) },
+        Block::Command { command } => BlockView::Command { command },
+        Block::Table(table) => BlockView::Table(table_view(table)),
+        Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
+        Block::Ladder(ladder) => BlockView::Ladder(ladder_view(ladder)),
+    })
+}
+
+fn badge(verdict: Verdict) -> Badge {
+    let (class, sign, name, meaning) = match verdict {
+        Verdict::Reproduced => (
+            "reproduced",
+            "✓",
+            "reproduced",
+            "our figure agrees with the paper's within the claim's tolerance",
+        ),
+        Verdict::SameDirection => (
+            "same-direction",
+            "≈",
+            "same direction",
+            "the effect points the paper's way, its size differs",
+        ),
+        Verdict::Contradicted => (
+            "contradicted",
+            "✗",
+            "contradicted",
+            "the effect is absent or points the other way, or a derivation is wrong",
+        ),
+        Verdict::NotComparable => (
+            "not-comparable",
+            "–",
+            "not comparable",
+            "it cannot be decided here; the row's note says why",
+        ),
+    };
+    Badge { class, sign, name, meaning }
+}
+
+fn verdicts(report: &Report) -> Vec<Count> {
+    let all = [
+        Verdict::Reproduced,
+        Verdict::SameDirection,
+        Verdict::Contradicted,
+        Verdict::NotComparable,
+    ];
+    let rows = || {
+        report.sections.iter().flat_map(|s| &s.blocks).flat_map(|b| match b {
+            Block::Table(table) => table.rows.as_slice(),
+            _ => &[],
+        })
+    };
+    let count = |verdict| rows().filter(|row| row.verdict == Some(verdict)).count();
+    all.into_iter().map(|v| Count { badge: badge(v), count: count(v) }).collect()
+}
+
+fn table_view(table: &Table) -> TableView<'_> {
+    let number = |at: usize| {
+        let mut cells = table.rows.iter().map(|row| row.cells[at].as_str()).peekable();
+        cells.peek().is_some() && cells.all(is_number_like)
+    };
+    let column = |(at, name)| Column { name, number: at > 0 && number(at) };
+    TableView {
+        id: &table.id,
+        caption: spans(&table.caption),
+        label: &table.caption,
+        columns: table.columns.iter().map(String::as_str).enumerate().map(column).collect(),
+        judged: table.rows.iter().any(|row| row.verdict.is_some()),
+        rows: table.rows.iter().map(row_view).collect(),
+        notes: table.notes.iter().map(|note| spans(note)).collect(),
+    }
+}
+
+fn row_view(row: &Row) -> RowView<'_> {
+    RowView {
+        cells: &row.cells,
+        verdict: row.verdict.map(badge),
+        note: row.note.as_deref().filter(|note| !note.trim().is_empty()).map(spans),
+    }
+}
+
+/// Whether a cell reads as a figure: empty, a dash, or a digit after signs and brackets.
+fn is_number_like(cell: &str) -> bool {
+    let bare = cell
+        .trim()
+        .trim_start_matches(['+', '-', '−', '±', '≈', '<', '>', '≤', '≥', '[', '(', ' ']);
+    bare.is_empty() || bare == "–" || bare == "—" || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, ReportError> {
+    let drawn = drawn(chart);
+    let thinned = drawn.iter().filter(|d| d.points.len() < d.series.points.len()).map(|d| {
+        let (shown, all) = (d.points.len(), d.series.points.len());
+        format!("{}: {shown} of {all} points are drawn; every extreme is kept.", d.series.name)
+    });
+    Ok(ChartView {
+        id: &chart.id,
+        caption: spans(&chart.caption),
+        label: &chart.caption,
+        empty: drawn.iter().all(|d| d.points.is_empty()),
+        zoom: chart.zoom,
+        spec: script_json(&spec(chart, &drawn, palette))?,
+        thinned: thinned.collect(),
+        data: chart_data(chart, &drawn),
+    })
+}
+
+/// JSON that cannot end or open a script element.
+fn script_json(value: &serde_json::Value) -> Result<String, ReportError> {
+    let text = serde_json::to_string(value)?;
+    Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
+}
+
+fn chart_data(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
+    let points: usize = drawn.iter().map(|d| d.points.len()).sum();
+    if points > DATA_ROWS {
+        return series_summary(chart, drawn);
+    }
+    let intervals = drawn.iter().flat_map(|d| &d.points).any(|p| p.lo.is_some() || p.hi.is_some());
+    let mut columns = vec!["Series".to_owned(), chart.x.label.clone(), chart.y.label.clone()];
+    if intervals {
+        columns.push("95 % interval".to_owned());
+    }
+    let mut rows = Vec::new();
+    for d in drawn {
+        for p in &d.points {
+            let x = match (&p.category, chart.x.scale) {
+                (Some(category), Scale::Category) => category.clone(),
+                _ => figure(p.x),
+            };
+            let mut row = vec![d.series.name.clone(), x, figure(p.y)];
+            if intervals {
+                row.push(match (p.lo, p.hi) {
+                    (Some(lo), Some(hi)) => format!("{} to {}", figure(lo), figure(hi)),
+                    _ => "–".to_owned(),
+                });
+            }
+            rows.push(row);
+        }
+    }
+    Data { title: "Data".to_owned(), columns, rows }
+}
+
+fn series_summary(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
+    let columns = ["Series", "Points drawn", "First", "Last", "Least", "Greatest"];
+    let row = |d: &Drawn<'_>| {
+        let values = d.points.iter().map(|p| p.y);
+        let count = d.points.len();
+        let ends = [d.points.first(), d.points.last()].map(|p| p.map(|p| p.y));
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        let greatest = values.fold(f64::NEG_INFINITY, f64::max);
+        let [first, last] = ends.map(|y| y.map_or("–".to_owned(), figure));
+        let rest =
+            if count == 0 { ["–"; 2].map(str::to_owned) } else { [least, greatest].map(figure) };
+        [vec![d.series.name.clone(), count.to_string(), first, last], rest.to_vec()].concat()
+    };
+    Data {
+        title: format!(
+            "Summary of the data: {} (the CSV file holds every point drawn)",
+            chart.y.label
+        ),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: drawn.iter().map(row).collect(),
+    }
+}
+
+/// A number with six significant digits, as a table of data shows it.
+fn figure(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e15).contains(&size) {
+        let text = format!("{value:.5e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let digits = (5 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+fn ladder_view(ladder: &Ladder) -> LadderView<'_> {
+    let drawing = ladder::draw(ladder);
+    let columns = ["Sent (s)", "Arrived (s)", "From", "Packet", "Remark"];
+    let row = |m: &super::model::Message| {
+        let received = m.received_s.map_or("lost".to_owned(), |t| time_text(t, drawing.decimals));
+        let from = if m.rightward { &ladder.left } else { &ladder.right };
+        let remark = m.remark.clone().unwrap_or_default();
+        let sent = time_text(m.sent_s, drawing.decimals);
+        vec![sent, received, from.clone(), m.label.clone(), remark]
+    };
+    LadderView {
+        id: &ladder.id,
+        caption: spans(&ladder.caption),
+        remark: drawing.remark.clone(),
+        label: &ladder.caption,
+        data: Data {
+            title: "Packets as a table".to_owned(),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: ladder.messages.iter().map(row).collect(),
+        },
+        svg: drawing.svg,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_six_digits_and_no_trailing_zeros() {
+        let cases = [
+            (0.0, "0"),
+            (45.66, "45.66"),
+            (166_085.4, "166085"),
+            (12_345_678.0, "12345678"),
+            (8.376_54e-7, "8.37654e-7"),
+            (-0.25, "-0.25"),
+            (1e-6, "1e-6"),
+            (0.1 + 0.2, "0.3"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text);
+        }
+    }
+
+    #[test]
+    fn cells_with_signs_brackets_and_dashes_count_as_numbers() {
+        for cell in ["", "–", "45.66", "−3 %", "[44.1, 46.2]", "≈ 10"] {
+            assert!(is_number_like(cell), "{cell}");
+        }
+        for cell in ["p = 1 %", "Reno", "- none"] {
+            assert!(!is_number_like(cell), "{cell}");
+        }
+    }
+}
