@@ -36,6 +36,7 @@ use crate::experiment::FileError;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+pub(crate) use judge::number;
 pub use judge::{Evidence, judge};
 pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric};
 
