@@ -1,0 +1,146 @@
+//! Names of what a run measures: `flow.NAME.FIELD` and `link.NAME.FIELD`.
+
+use crate::experiment::RunRecord;
+use windlass_sim::{FlowResult, LinkResult};
+
+/// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Flow or link.
+    pub kind: Kind,
+    /// Name of the flow, or `link:from>to`.
+    pub name: String,
+    /// Field, one of [`FLOW_FIELDS`] or [`LINK_FIELDS`].
+    pub field: String,
+}
+
+/// What a metric belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A flow.
+    Flow,
+    /// One direction of a link.
+    Link,
+}
+
+/// A field of `T` by name; `None` when the run has no value for it.
+pub type Field<T> = (&'static str, fn(&T) -> Option<f64>);
+
+/// The fields of a flow. A flow that did not complete has an infinite `completion_s`.
+pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
+    ("active_s", |f| Some(f.active_s)),
+    ("delivered_bytes", |f| Some(f.delivered_bytes as f64)),
+    ("goodput_bps", |f| Some(f.goodput_bps)),
+    ("throughput_bps", |f| Some(f.throughput_bps)),
+    ("retransmits", |f| Some(f.retransmits as f64)),
+    ("fast_retransmits", |f| Some(f.fast_retransmits as f64)),
+    ("rto_count", |f| Some(f.rto_count as f64)),
+    ("data_segments", |f| Some(f.data_segments as f64)),
+    ("packets_sent", |f| Some(f.packets_sent as f64)),
+    ("peer_packets_sent", |f| Some(f.peer_packets_sent as f64)),
+    ("loss_rate", |f| Some(f.loss_rate)),
+    ("srtt_ms", |f| f.srtt_ms),
+    ("min_rtt_ms", |f| f.min_rtt_ms),
+    ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
+    ("completion_s", |f| Some(f.completion_s.unwrap_or(f64::INFINITY))),
+];
+
+/// The fields of a direction of a link. `drop_fraction` is `drops` over `sent`.
+pub const LINK_FIELDS: &[Field<LinkResult>] = &[
+    ("sent", |l| Some(l.sent as f64)),
+    ("delivered", |l| Some(l.delivered as f64)),
+    ("drops", |l| Some(l.drops as f64)),
+    ("drops_queue", |l| Some(l.drops_queue as f64)),
+    ("drops_error", |l| Some(l.drops_error as f64)),
+    ("drop_fraction", |l| (l.sent > 0).then(|| l.drops as f64 / l.sent as f64)),
+    ("bytes", |l| Some(l.bytes as f64)),
+    ("utilisation", |l| Some(l.utilisation)),
+    ("mean_queue_packets", |l| Some(l.mean_queue_packets)),
+    ("mean_queue_delay_ms", |l| Some(l.mean_queue_delay_ms)),
+    ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
+];
+
+fn names<T>(fields: &[Field<T>]) -> String {
+    fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+fn look_up<T>(fields: &[Field<T>], field: &str) -> Option<fn(&T) -> Option<f64>> {
+    fields.iter().find(|(name, _)| *name == field).map(|(_, get)| *get)
+}
+
+impl Metric {
+    /// Reads a path.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what would be right, when the shape or the field is wrong.
+    pub fn parse(path: &str) -> Result<Metric, String> {
+        let shape = || format!("metric `{path}` must look like flow.NAME.FIELD or link.NAME.FIELD");
+        let (kind, rest) = path.split_once('.').ok_or_else(shape)?;
+        let (name, field) = rest.rsplit_once('.').ok_or_else(shape)?;
+        let (kind, known, all) = match kind {
+            "flow" => (Kind::Flow, look_up(FLOW_FIELDS, field).is_some(), names(FLOW_FIELDS)),
+            "link" => (Kind::Link, look_up(LINK_FIELDS, field).is_some(), names(LINK_FIELDS)),
+            _ => return Err(shape()),
+        };
+        if !known {
+            return Err(format!("metric `{path}` ends in an unknown field; there are {all}"));
+        }
+        Ok(Metric { kind, name: name.to_owned(), field: field.to_owned() })
+    }
+
+    /// The value in a run; `None` when the run has no such flow or link, or no value.
+    pub fn of(&self, run: &RunRecord) -> Option<f64> {
+        match self.kind {
+            Kind::Flow => {
+                let flow = run.flows.iter().find(|f| f.name == self.name)?;
+                look_up(FLOW_FIELDS, &self.field)?(flow)
+            }
+            Kind::Link => {
+                let link = run.links.iter().find(|l| l.name == self.name)?;
+                look_up(LINK_FIELDS, &self.field)?(link)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_hold_the_punctuation_of_link_directions() {
+        let m = Metric::parse("link.cloud-client:cloud>client.drops").unwrap();
+        assert_eq!((m.kind, m.name.as_str()), (Kind::Link, "cloud-client:cloud>client"));
+        assert_eq!(m.field, "drops");
+    }
+
+    #[test]
+    fn wrong_paths_say_what_would_be_right() {
+        for (path, expected) in [
+            ("goodput", "must look like flow.NAME.FIELD"),
+            ("node.a.goodput_bps", "must look like flow.NAME.FIELD"),
+            ("flow.a.goodput", "there are active_s, "),
+            ("link.a.goodput_bps", "there are sent, "),
+        ] {
+            let message = Metric::parse(path).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    /// A numeric field added to the results must be nameable, but for identity and lists.
+    #[test]
+    fn every_numeric_field_of_the_results_can_be_named() {
+        let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let flow = serde_json::to_value(&run.flows[0]).unwrap();
+        for (name, value) in flow.as_object().unwrap() {
+            let known = look_up(FLOW_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number(), "flow field {name}");
+        }
+        let link = serde_json::to_value(&run.links[0]).unwrap();
+        for (name, value) in link.as_object().unwrap() {
+            let known = look_up(LINK_FIELDS, name).is_some() || name == "inside";
+            assert_eq!(known, value.is_number(), "link field {name}");
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Claims of a paper in checkable form, and the verdicts on them.
+//!
+//! A paper's `claims.toml` lists them:
+//!
+//! ```toml
+//! [[claim]]
+//! id = "table4.p1"                      # unique
+//! source = "Table 4"                    # where it stands
+//! quantity = "Response time at 1 %"     # in words
+//! unit = "s"
+//! paper = 76.83                         # as printed; left out for a claim without a figure
+//! compare_with = { value = 66.83, reason = "less the 10 s offset (RB-10)" }     # optional
+//! measure = { metric = { path = "flow.download.completion_s", at = "download/p=1%" } }
+//! statistic = "median"                  # median (default) | mean | min | max
+//! tolerance = { relative = 0.1, reason = "two implementations" }      # or absolute
+//! direction = { greater_than = { constant = 50.0 } }                  # or less_than
+//! not_comparable = "needs the testbed"  # instead of a criterion
+//! note = "…"
+//! ```
+//!
+//! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
+//! a traced run (`{ trace = "exchange.duplicates" }`), a constant, or the `difference`, `ratio` or
+//! `percent_change` of two measures. Arithmetic is done run by run, matched by seed: all points
+//! share their random numbers, so a paired difference is far sharper than one of medians.
+//!
+//! The **criteria** fix the verdict: within the tolerance, or inside our 95 % interval, is
+//! *reproduced*; else a direction that holds is *same direction*; else the claim is
+//! *contradicted*. A claim without a figure is reproduced when its direction holds. A direction
+//! holds when the paired difference has the sign and, where an interval exists, the interval
+//! excludes zero.
+
+mod judge;
+mod metric;
+
+use crate::experiment::FileError;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+pub(crate) use judge::number;
+pub use judge::{Evidence, judge};
+pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric};
+
+/// One statement of a paper in checkable form.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Identifier, unique within the paper.
+    pub id: String,
+    /// Where it stands: `Table 4`, `Section 5.2`.
+    pub source: String,
+    /// What is claimed, in words.
+    pub quantity: String,
+    /// Unit of the value.
+    pub unit: String,
+    /// The paper's value as printed; `None` for a claim that states only a direction.
+    pub paper: Option<f64>,
+    /// What ours is held against when it is not the printed value itself.
+    pub compare_with: Option<Corrected>,
+    /// What is computed.
+    pub measure: Option<Quantity>,
+    /// How the runs are summed up.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// How close counts as the same.
+    pub tolerance: Option<Tolerance>,
+    /// The comparison that must hold for the effect to point the paper's way.
+    pub direction: Option<Direction>,
+    /// Why the claim cannot be decided here.
+    pub not_comparable: Option<String>,
+    /// Remark that goes with the verdict.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// A printed value put right before it is compared.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corrected {
+    /// The value to compare with, in the claim's unit.
+    pub value: f64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What is computed from the evidence.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// A metric in every run of a point.
+    Metric(At),
+    /// A closed form of the paper, by name.
+    Model(String),
+    /// A quantity read from a traced run, by name.
+    Trace(String),
+    /// A number.
+    Constant(f64),
+    /// First less second.
+    Difference(Box<[Quantity; 2]>),
+    /// First over second.
+    Ratio(Box<[Quantity; 2]>),
+    /// First less second, over second, in per cent.
+    PercentChange(Box<[Quantity; 2]>),
+}
+
+/// A metric and the point whose runs it is read from.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct At {
+    /// Path of the metric.
+    pub path: String,
+    /// `experiment/point`.
+    pub at: String,
+}
+
+impl At {
+    /// Experiment and point.
+    pub fn place(&self) -> Option<(&str, &str)> {
+        self.at.split_once('/')
+    }
+}
+
+impl Quantity {
+    /// Calls `visit` with this quantity and every one inside it.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Quantity)) {
+        visit(self);
+        if let Quantity::Difference(pair) | Quantity::Ratio(pair) | Quantity::PercentChange(pair) =
+            self
+        {
+            pair.iter().for_each(|q| q.walk(visit));
+        }
+    }
+}
+
+/// How runs are summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// Median, with the interval between two order statistics.
+    #[default]
+    Median,
+    /// Mean, with Student's interval.
+    Mean,
+    /// Least, without an interval.
+    Min,
+    /// Largest, without an interval.
+    Max,
+}
+
+/// How close counts as the same. Fixed, with its reason, before the runs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    /// Fraction of the value compared with.
+    pub relative: Option<f64>,
+    /// In the claim's unit.
+    pub absolute: Option<f64>,
+    /// Why so much and no more.
+    pub reason: String,
+}
+
+/// A comparison that must hold.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The measure exceeds this.
+    GreaterThan(Quantity),
+    /// The measure stays below this.
+    LessThan(Quantity),
+}
+
+impl Direction {
+    /// What the measure is compared with.
+    pub fn baseline(&self) -> &Quantity {
+        match self {
+            Direction::GreaterThan(q) | Direction::LessThan(q) => q,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimsFile {
+    claim: Vec<Spanned<Claim>>,
+}
+
+/// Reads the claims of a paper; `file` names the text in errors.
+///
+/// # Errors
+///
+/// The first thing wrong with the text, with its line and column.
+pub fn parse(text: &str, file: &str) -> Result<Vec<Claim>, FileError> {
+    let raw: ClaimsFile = toml::from_str(text).map_err(|e| FileError::toml(file, text, &e))?;
+    let mut claims: Vec<Claim> = Vec::new();
+    for spanned in raw.claim {
+        let (span, claim) = (spanned.span(), spanned.into_inner());
+        let twice = claims.iter().any(|c| c.id == claim.id);
+        let problem =
+            if twice { Err("exists already, give it another id".into()) } else { claim.check() };
+        if let Err(problem) = problem {
+            return Err(FileError::at(file, text, span, format!("claim `{}` {problem}", claim.id)));
+        }
+        claims.push(claim);
+    }
+    Ok(claims)
+}
+
+impl Claim {
+    /// The quantities that the claim reads, those inside others included.
+    pub fn quantities(&self) -> Vec<&Quantity> {
+        let mut all = Vec::new();
+        let baseline = self.direction.as_ref().map(Direction::baseline);
+        for quantity in self.measure.iter().chain(baseline) {
+            quantity.walk(&mut |q| all.push(q));
+        }
+        all
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for quantity in self.quantities() {
+            if let Quantity::Metric(at) = quantity {
+                Metric::parse(&at.path)?;
+                at.place().ok_or_else(|| {
+                    format!("reads `{}`, which must look like experiment/point", at.at)
+                })?;
+            }
+        }
+        if let Some(t) = &self.tolerance {
+            let given = [t.relative, t.absolute];
+            if given.iter().flatten().count() != 1 {
+                return Err("needs either a relative or an absolute tolerance".to_owned());
+            }
+            if given.iter().flatten().any(|v| !v.is_finite() || *v < 0.0) {
+                return Err("has a tolerance that is not a finite number from zero up".to_owned());
+            }
+            if self.paper.is_none() {
+                return Err("has a tolerance but no `paper` value to hold it against".to_owned());
+            }
+        }
+        let decided = self.tolerance.is_some() || self.direction.is_some();
+        match (&self.not_comparable, decided, &self.measure) {
+            (Some(_), true, _) => {
+                Err("is `not_comparable` and has a criterion; keep one".to_owned())
+            }
+            (None, false, _) => {
+                Err("needs a `tolerance`, a `direction` or `not_comparable`".to_owned())
+            }
+            (None, true, None) => Err("needs a `measure`".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How a claim stands after the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Ours agrees with the paper's figure within the claim's tolerance.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The effect points the paper's way, its size differs.
+    #[serde(rename = "same direction")]
+    SameDirection,
+    /// The effect is absent or points the other way, or a derivation is wrong.
+    #[serde(rename = "contradicted")]
+    Contradicted,
+    /// It cannot be decided here; the note says why.
+    #[serde(rename = "not comparable")]
+    NotComparable,
+}
+
+/// One claim with its verdict: a line of `verdicts.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Identifier, unique within the paper.
+    pub id: String,
+    /// Where it stands: `Table 4`, `Fig. 6`, `Section 4.2`.
+    pub source: String,
+    /// What is claimed, in words.
+    pub quantity: String,
+    /// Unit of `paper` and `measured`.
+    pub unit: String,
+    /// The paper's value.
+    pub paper: Option<f64>,
+    /// Ours.
+    pub measured: Option<f64>,
+    /// 95 % confidence interval of ours.
+    pub ci95: Option<[f64; 2]>,
+    /// Runs behind it; 0 for arithmetic.
+    pub n: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, and what differs.
+    pub note: String,
+}
+
+#[cfg(test)]
+pub(crate) mod fixtures {
+    use crate::experiment::RunRecord;
+    use windlass_sim::{FlowResult, LinkResult};
+
+    /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
+    pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
+        let finished = completion_s.is_finite().then_some(completion_s);
+        RunRecord {
+            experiment: experiment.to_owned(),
+            point: point.to_owned(),
+            seed,
+            scenario_hash: String::new(),
+            version: String::new(),
+            end_s: 100.0,
+            events: 1,
+            packet_hops: 1,
+            flows: vec![FlowResult {
+                name: "f".to_owned(),
+                algorithm: "reno".to_owned(),
+                active_s: finished.unwrap_or(100.0),
+                delivered_bytes: 1000,
+                goodput_bps: 8000.0 / finished.unwrap_or(100.0),
+                throughput_bps: 0.0,
+                retransmits: seed,
+                fast_retransmits: 0,
+                rto_count: 0,
+                data_segments: 10,
+                packets_sent: 12,
+                peer_packets_sent: 6,
+                loss_rate: 0.0,
+                srtt_ms: Some(40.0),
+                min_rtt_ms: Some(40.0),
+                cwnd_bytes: 0,
+                completion_s: finished,
+                responses_s: vec![],
+                failure: None,
+            }],
+            links: vec![LinkResult {
+                name: "l:a>b".to_owned(),
+                sent: 10,
+                delivered: 9,
+                drops: 1,
+                drops_queue: 0,
+                drops_error: 1,
+                inside: 0,
+                bytes: 15_000,
+                utilisation: 0.5,
+                mean_queue_packets: 0.0,
+                mean_queue_delay_ms: 0.0,
+                max_queue_packets: 1,
+            }],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIM: &str = "[[claim]]\nid = 'a'\nsource = 'T'\nquantity = 'q'\nunit = 's'\npaper = 1.0\n\
+        measure = { metric = { path = 'flow.f.completion_s', at = 'e/p' } }\n\
+        tolerance = { relative = 0.1, reason = 'r' }\n";
+
+    #[test]
+    fn a_claim_reads_back_with_its_quantities() {
+        let text = format!(
+            "{CLAIM}direction = {{ greater_than = {{ ratio = [{{ constant = 1.0 }}, {{ model = 'm' }}] }} }}"
+        );
+        let claims = parse(&text, "claims.toml").unwrap();
+        assert_eq!(claims[0].quantities().len(), 4);
+        assert_eq!(claims[0].statistic, Statistic::Median);
+    }
+
+    #[test]
+    fn errors_name_the_claim_the_place_and_the_cure() {
+        let cases = [
+            (CLAIM.replace("flow.f.completion_s", "flow.f.time"), "unknown field"),
+            (CLAIM.replace("e/p", "e"), "must look like experiment/point"),
+            (CLAIM.replace("relative = 0.1", "relative = -0.1"), "finite number from zero up"),
+            (CLAIM.replace("relative = 0.1, ", ""), "either a relative or an absolute"),
+            (CLAIM.replace("paper = 1.0\n", ""), "no `paper` value"),
+            (CLAIM.replace("tolerance = ", "# "), "needs a `tolerance`, a `direction`"),
+            (format!("{CLAIM}not_comparable = 'x'"), "keep one"),
+            (CLAIM.replace("measure = ", "# "), "needs a `measure`"),
+            (format!("{CLAIM}{CLAIM}"), "9:1: claim `a` exists already"),
+            (CLAIM.replace("unit", "units"), "unknown field `units`"),
+        ];
+        for (text, expected) in cases {
+            let message = parse(&text, "claims.toml").unwrap_err().to_string();
+            assert!(message.starts_with("claims.toml:"), "{message}");
+            assert!(message.contains(expected), "{message} does not contain {expected}");
+        }
+    }
+}

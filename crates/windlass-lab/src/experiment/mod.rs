@@ -1,0 +1,448 @@
+//! Experiments: a scenario, axes that vary it, and replications over seeds.
+//!
+//! A paper's `experiments.toml` lists them:
+//!
+//! ```toml
+//! [[experiment]]
+//! id = "download"
+//! title = "One download under five loss probabilities"
+//! scenario = "download.toml"      # beside this file
+//! seeds = 60                      # runs a point
+//! quick_seeds = 3                 # runs a point with --quick
+//!
+//! [[experiment.axis]]
+//! name = "p"
+//! [[experiment.axis.value]]
+//! label = "1%"
+//! set = { "link.cloud-client.loss.probability" = "1%" }
+//!
+//! [[trace]]                       # one run whose series and packets are kept
+//! id = "p=1%"
+//! experiment = "download"
+//! point = "p=1%"
+//! series = ["cwnd_bytes"]
+//! capture = ["cloud-client"]
+//! ```
+//!
+//! The points of an experiment are the cartesian product of its axes, the last axis varying
+//! fastest.
+
+mod error;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use toml::Spanned;
+
+pub use error::FileError;
+
+/// Everything a paper runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Experiments in the order of the file.
+    pub experiments: Vec<Experiment>,
+    /// Runs whose series and packets are kept for figures, in the order of the file.
+    pub traces: Vec<TraceRequest>,
+}
+
+/// A scenario varied along axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Identifier, unique in the plan.
+    pub id: String,
+    /// What it shows, in words.
+    pub title: String,
+    /// File name of the scenario, relative to the plan's folder.
+    pub scenario: String,
+    /// Axes; without any there is one point, called `all`.
+    pub axes: Vec<Axis>,
+    seeds: u64,
+    quick_seeds: u64,
+}
+
+/// One way in which the scenario varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Name, such as `p`.
+    pub name: String,
+    /// Values in the order of the file.
+    pub values: Vec<AxisValue>,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxisValue {
+    /// Label, unique on its axis.
+    pub label: String,
+    /// Scenario keys with their values in TOML syntax (quotes may be left out), in order of key.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
+    /// What the value stands for, in words.
+    #[serde(default)]
+    pub about: String,
+    /// Runs of the points with this value, instead of the experiment's `seeds`.
+    pub seeds: Option<u64>,
+    /// Runs of the points with this value under `--quick`, instead of `quick_seeds`.
+    pub quick_seeds: Option<u64>,
+}
+
+/// A run whose time series and packets are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceRequest {
+    /// Identifier, unique in the plan.
+    pub id: String,
+    /// Experiment.
+    pub experiment: String,
+    /// Point of the experiment.
+    pub point: String,
+    /// Seed; 1 unless told.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Series to record, by the names of [`windlass_sim::Series::ALL`].
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// Least time between two samples of a series, with unit; every change unless told.
+    #[serde(default = "every_change")]
+    pub interval: String,
+    /// Links whose packets are logged.
+    #[serde(default)]
+    pub capture: Vec<String>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn every_change() -> String {
+    "0s".to_owned()
+}
+
+impl TraceRequest {
+    /// The scenario overrides that switch this recording on.
+    pub fn overrides(&self) -> Vec<(String, String)> {
+        let list = |names: &[String]| {
+            let quoted: Vec<String> = names.iter().map(|n| format!("{n:?}")).collect();
+            format!("[{}]", quoted.join(", "))
+        };
+        vec![
+            ("record.series".to_owned(), list(&self.series)),
+            ("record.interval".to_owned(), self.interval.clone()),
+            ("record.capture".to_owned(), list(&self.capture)),
+        ]
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    experiment: Vec<ExperimentFile>,
+    #[serde(default)]
+    trace: Vec<Spanned<TraceRequest>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExperimentFile {
+    id: Spanned<String>,
+    title: String,
+    scenario: String,
+    seeds: Spanned<u64>,
+    quick_seeds: Spanned<u64>,
+    #[serde(default)]
+    axis: Vec<AxisFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AxisFile {
+    name: Spanned<String>,
+    value: Vec<Spanned<AxisValue>>,
+}
+
+impl Plan {
+    /// Reads a plan; `file` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the text, with its line and column.
+    pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
+        let raw: PlanFile = toml::from_str(text).map_err(|e| FileError::toml(file, text, &e))?;
+        let fail = |span, message: String| FileError::at(file, text, span, message);
+        let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
+        for e in raw.experiment {
+            if plan.experiment(e.id.get_ref()).is_some() {
+                let message =
+                    format!("experiment `{}` exists already, give it another id", e.id.get_ref());
+                return Err(fail(e.id.span(), message));
+            }
+            plan.experiments.push(e.check(&fail)?);
+        }
+        for t in raw.trace {
+            let span = t.span();
+            plan.check_trace(t.get_ref()).map_err(|message| fail(span, message))?;
+            plan.traces.push(t.into_inner());
+        }
+        Ok(plan)
+    }
+
+    /// The experiment with this identifier.
+    pub fn experiment(&self, id: &str) -> Option<&Experiment> {
+        self.experiments.iter().find(|e| e.id == id)
+    }
+
+    fn check_trace(&self, t: &TraceRequest) -> Result<(), String> {
+        if self.traces.iter().any(|other| other.id == t.id) {
+            return Err(format!("trace `{}` exists already, give it another id", t.id));
+        }
+        let experiment = self.experiment(&t.experiment).ok_or_else(|| {
+            let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
+            format!("no experiment `{}`; there are {}", t.experiment, known.join(", "))
+        })?;
+        let points = experiment.points();
+        if points.iter().all(|p| p.id != t.point) {
+            let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
+            let all = known.join(" | ");
+            return Err(format!(
+                "experiment `{}` has no point `{}`; it has {all}",
+                t.experiment, t.point
+            ));
+        }
+        for name in &t.series {
+            if windlass_sim::Series::ALL.iter().all(|(known, _)| known != name) {
+                let known: Vec<&str> = windlass_sim::Series::ALL.iter().map(|(n, _)| *n).collect();
+                return Err(format!("no series `{name}`; there are {}", known.join(", ")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ExperimentFile {
+    fn check(
+        self,
+        fail: &impl Fn(std::ops::Range<usize>, String) -> FileError,
+    ) -> Result<Experiment, FileError> {
+        for count in [&self.seeds, &self.quick_seeds] {
+            if *count.get_ref() == 0 {
+                return Err(fail(count.span(), "an experiment needs at least one seed".to_owned()));
+            }
+        }
+        let mut axes: Vec<Axis> = Vec::new();
+        for axis in self.axis {
+            if axes.iter().any(|a| a.name == *axis.name.get_ref()) {
+                let message = format!("axis `{}` exists already", axis.name.get_ref());
+                return Err(fail(axis.name.span(), message));
+            }
+            axes.push(axis.check(fail)?);
+        }
+        Ok(Experiment {
+            id: self.id.into_inner(),
+            title: self.title,
+            scenario: self.scenario,
+            axes,
+            seeds: self.seeds.into_inner(),
+            quick_seeds: self.quick_seeds.into_inner(),
+        })
+    }
+}
+
+impl AxisFile {
+    fn check(
+        self,
+        fail: &impl Fn(std::ops::Range<usize>, String) -> FileError,
+    ) -> Result<Axis, FileError> {
+        let name = self.name.get_ref().clone();
+        if self.value.is_empty() {
+            return Err(fail(self.name.span(), format!("axis `{name}` needs at least one value")));
+        }
+        let mut values: Vec<AxisValue> = Vec::new();
+        for value in self.value {
+            let (span, value) = (value.span(), value.into_inner());
+            if value.seeds == Some(0) || value.quick_seeds == Some(0) {
+                return Err(fail(span, format!("value `{}` needs at least one seed", value.label)));
+            }
+            if value.label.contains([',', '=']) {
+                let message = format!("label `{}` must not contain `,` or `=`", value.label);
+                return Err(fail(span, message));
+            }
+            if values.iter().any(|v| v.label == value.label) {
+                let message = format!("axis `{name}` has the value `{}` already", value.label);
+                return Err(fail(span, message));
+            }
+            values.push(value);
+        }
+        Ok(Axis { name, values })
+    }
+}
+
+impl Experiment {
+    /// All points: the cartesian product of the axes, the last axis varying fastest.
+    pub fn points(&self) -> Vec<Point> {
+        let mut points = vec![Point { id: String::new(), coordinates: vec![], overrides: vec![] }];
+        for axis in &self.axes {
+            points = points
+                .iter()
+                .flat_map(|p| axis.values.iter().map(|v| p.extended(&axis.name, v)))
+                .collect();
+        }
+        if self.axes.is_empty() {
+            points[0].id = "all".to_owned();
+        }
+        points
+    }
+
+    /// The seeds to run at a point: 1 up to the number that the experiment, or the last of the
+    /// point's values that says otherwise, asks for.
+    pub fn seeds(&self, point: &Point, quick: bool) -> RangeInclusive<u64> {
+        let own = self.values(point).filter_map(|v| if quick { v.quick_seeds } else { v.seeds });
+        1..=own.last().unwrap_or(if quick { self.quick_seeds } else { self.seeds })
+    }
+
+    /// The axis values that make up a point.
+    fn values<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a AxisValue> {
+        point.coordinates.iter().filter_map(|(axis, label)| {
+            let axis = self.axes.iter().find(|a| a.name == *axis)?;
+            axis.values.iter().find(|v| v.label == *label)
+        })
+    }
+}
+
+impl Point {
+    fn extended(&self, axis: &str, value: &AxisValue) -> Point {
+        let mut point = self.clone();
+        let comma = if point.id.is_empty() { "" } else { "," };
+        point.id = format!("{}{comma}{axis}={}", point.id, value.label);
+        point.coordinates.push((axis.to_owned(), value.label.clone()));
+        point.overrides.extend(value.set.iter().map(|(k, v)| (k.clone(), v.clone())));
+        point
+    }
+}
+
+/// One point of an experiment: coordinates, and what they change in the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// `axis=label` pairs joined by commas: `mode=data-only,p=1%`.
+    pub id: String,
+    /// Axis and label of each coordinate.
+    pub coordinates: Vec<(String, String)>,
+    /// `key = value` overrides in TOML syntax, applied to the scenario in order.
+    pub overrides: Vec<(String, String)>,
+}
+
+/// The record of one run, as the journal keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Experiment identifier.
+    pub experiment: String,
+    /// Point identifier.
+    pub point: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Hash of the resolved scenario.
+    pub scenario_hash: String,
+    /// Windlass version that made it.
+    pub version: String,
+    /// Simulated time at the end, seconds.
+    pub end_s: f64,
+    /// Events processed.
+    pub events: u64,
+    /// Frames put on links.
+    pub packet_hops: u64,
+    /// Flow totals.
+    pub flows: Vec<windlass_sim::FlowResult>,
+    /// Link totals.
+    pub links: Vec<windlass_sim::LinkResult>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = r#"
+[[experiment]]
+id = "e"
+title = "t"
+scenario = "s.toml"
+seeds = 30
+quick_seeds = 3
+[[experiment.axis]]
+name = "mode"
+value = [{ label = "a" }, { label = "b", set = { "x.y" = "both" } }]
+[[experiment.axis]]
+name = "p"
+value = [{ label = "0%", seeds = 2, quick_seeds = 1 }, { label = "1%", set = { "x.p" = "1%" } }]
+
+[[trace]]
+id = "t"
+experiment = "e"
+point = "mode=b,p=1%"
+series = ["cwnd_bytes"]
+"#;
+
+    fn error(text: &str) -> String {
+        Plan::parse(text, "experiments.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn points_are_the_product_of_the_axes_with_the_last_fastest() {
+        let plan = Plan::parse(PLAN, "f").unwrap();
+        let points = plan.experiments[0].points();
+        let ids: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
+        assert_eq!(ids, ["mode=a,p=0%", "mode=a,p=1%", "mode=b,p=0%", "mode=b,p=1%"]);
+        let pair = |k: &str, v: &str| (k.to_owned(), v.to_owned());
+        assert_eq!(points[3].overrides, [pair("x.y", "both"), pair("x.p", "1%")]);
+        assert_eq!(points[3].coordinates, [pair("mode", "b"), pair("p", "1%")]);
+    }
+
+    #[test]
+    fn seeds_come_from_the_value_before_the_experiment() {
+        let plan = Plan::parse(PLAN, "f").unwrap();
+        let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
+        assert_eq!((e.seeds(&points[0], false), e.seeds(&points[0], true)), (1..=2, 1..=1));
+        assert_eq!((e.seeds(&points[1], false), e.seeds(&points[1], true)), (1..=30, 1..=3));
+    }
+
+    #[test]
+    fn an_experiment_without_axes_has_one_point() {
+        let text = "[[experiment]]\nid='e'\ntitle='t'\nscenario='s'\nseeds=1\nquick_seeds=1\n";
+        let points = Plan::parse(text, "f").unwrap().experiments[0].points();
+        assert_eq!((points.len(), points[0].id.as_str()), (1, "all"));
+    }
+
+    #[test]
+    fn a_trace_turns_into_overrides_of_the_record_table() {
+        let plan = Plan::parse(PLAN, "f").unwrap();
+        let overrides = plan.traces[0].overrides();
+        assert_eq!(overrides[0], ("record.series".to_owned(), "[\"cwnd_bytes\"]".to_owned()));
+        assert_eq!(plan.traces[0].seed, 1);
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_cure() {
+        let cases = [
+            (PLAN.replace("seeds = 30", "seeds = 0"), "6:9: an experiment needs at least one seed"),
+            (PLAN.replace("seeds = 30", "sedes = 30"), "6:1: unknown field `sedes`"),
+            (PLAN.replace("name = \"p\"", "name = \"mode\""), "12:8: axis `mode` exists already"),
+            (
+                PLAN.replace("label = \"b\"", "label = \"a\""),
+                "axis `mode` has the value `a` already",
+            ),
+            (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain"),
+            (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; there are cwnd_bytes"),
+            (PLAN.replace("mode=b,p", "mode=c,p"), "experiment `e` has no point `mode=c,p=1%`"),
+            (
+                PLAN.replace("experiment = \"e\"", "experiment = \"f\""),
+                "no experiment `f`; there are e",
+            ),
+            (format!("{PLAN}{}", &PLAN[..PLAN.find("[[trace]]").unwrap()]), "`e` exists already"),
+            ("experiment = 3".to_owned(), "1:14: invalid type"),
+        ];
+        for (text, expected) in cases {
+            let message = error(&text);
+            assert!(message.starts_with("experiments.toml:"), "{message}");
+            assert!(message.contains(expected), "{message} does not contain {expected}");
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Closed-form models of TCP and of lossy links.

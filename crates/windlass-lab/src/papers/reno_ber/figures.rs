@@ -1,0 +1,181 @@
+//! Figures 2 to 8 and 10, redrawn from our runs.
+
+use super::closed_forms::PRINTED;
+use super::{ladder, section};
+use crate::models::reno_ber::FILE_BYTES;
+use crate::papers::{Material, Trace};
+use crate::report::model::{
+    Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale, Section,
+};
+use windlass_cc::Time;
+use windlass_sim::Series;
+
+/// Length of the paper's runs, seconds.
+const RUN_S: f64 = 2700.0;
+/// What figures 3, 5 and 8 show of them, seconds.
+const START_S: f64 = 80.0;
+
+/// All figures with data of ours.
+pub(super) fn sections(m: &Material) -> Vec<Section> {
+    let pair = |whole: Chart, start: Chart| vec![Block::Chart(whole), Block::Chart(start)];
+    let mut all = vec![
+        section(
+            "figures-2-3",
+            "Figures 2 and 3: congestion window",
+            pair(
+                window(m, "fig-2", "Figure 2. Congestion window of the server", RUN_S),
+                window(m, "fig-3", "Figure 3. The same, first 80 s", START_S),
+            ),
+        ),
+        section(
+            "figures-4-5",
+            "Figures 4 and 5: acknowledged bytes",
+            pair(
+                acknowledged(m, "fig-4", "Figure 4. ACK number that the client sent", RUN_S),
+                acknowledged(m, "fig-5", "Figure 5. The same, first 80 s", START_S),
+            ),
+        ),
+        section("figure-6", "Figure 6: mean throughput", vec![Block::Chart(throughput(m))]),
+        section(
+            "figures-7-8",
+            "Figures 7 and 8: traffic received",
+            pair(
+                received(
+                    m,
+                    "fig-7",
+                    "Figure 7. Bytes that reached the client's application",
+                    RUN_S,
+                ),
+                received(m, "fig-8", "Figure 8. The same, first 80 s", START_S),
+            ),
+        ),
+    ];
+    all.extend(ladder::section(m));
+    all
+}
+
+const OFFSET: &str = "The paper's downloads start 10 s into the run, ours at zero (RB-10).";
+
+fn chart(
+    m: &Material,
+    id: &str,
+    caption: &str,
+    (label, scale, mark): (&str, Scale, Mark),
+    points: impl Fn(&Trace) -> Vec<ChartPoint>,
+) -> Chart {
+    let series = PRINTED.iter().filter_map(|p| {
+        let trace = m.traces.get(&format!("p={}", p.label))?;
+        Some(ChartSeries { name: format!("p = {}", p.label), mark, points: points(trace) })
+    });
+    Chart {
+        id: id.to_owned(),
+        caption: format!("{caption}, one run a drop probability. {OFFSET}"),
+        x: ChartAxis { label: "Time (s)".to_owned(), scale: Scale::Linear },
+        y: ChartAxis { label: label.to_owned(), scale },
+        series: series.collect(),
+        zoom: true,
+    }
+}
+
+/// A series up to `end` seconds, scaled.
+fn samples(trace: &Trace, series: Series, end: f64) -> Vec<ChartPoint> {
+    trace
+        .values(series)
+        .map(|(t, v)| ChartPoint { x: seconds(t), y: v as f64, ..ChartPoint::default() })
+        .take_while(|p| p.x <= end)
+        .collect()
+}
+
+pub(super) fn seconds(t: Time) -> f64 {
+    t.as_nanos() as f64 / 1e9
+}
+
+fn window(m: &Material, id: &str, caption: &str, end: f64) -> Chart {
+    let axis = ("Congestion window (bytes)", Scale::Log, Mark::Step);
+    chart(m, id, caption, axis, |t| {
+        let all = samples(t, Series::Cwnd, end);
+        all.into_iter().filter(|p| p.y > 0.0).collect()
+    })
+}
+
+fn acknowledged(m: &Material, id: &str, caption: &str, end: f64) -> Chart {
+    let axis = ("ACK number (bytes)", Scale::Linear, Mark::Step);
+    chart(m, id, caption, axis, |t| samples(t, Series::AckNumber, end))
+}
+
+fn received(m: &Material, id: &str, caption: &str, end: f64) -> Chart {
+    // A longer step for the longer axis: what one could see in print.
+    let step = if end > START_S { 10.0 } else { 1.0 };
+    let caption = format!("{caption}, mean over {step} s");
+    let axis = ("Received (bytes/s)", Scale::Linear, Mark::Step);
+    chart(m, id, &caption, axis, |t| rates(&samples(t, Series::Delivered, end), step))
+}
+
+/// Mean rate of a growing count in steps of `step` seconds, and a zero after the last.
+fn rates(count: &[ChartPoint], step: f64) -> Vec<ChartPoint> {
+    let Some(last) = count.last() else { return Vec::new() };
+    let bins = (last.x / step).floor() as usize + 1;
+    let mut ends = vec![0.0; bins];
+    for p in count {
+        ends[((p.x / step).floor() as usize).min(bins - 1)] = p.y;
+    }
+    let mut before = 0.0f64;
+    let mut points = Vec::with_capacity(bins + 1);
+    for (i, end) in ends.iter().enumerate() {
+        let end = end.max(before);
+        let y = (end - before) / step;
+        points.push(ChartPoint { x: i as f64 * step, y, ..ChartPoint::default() });
+        before = end;
+    }
+    points.push(ChartPoint { x: bins as f64 * step, y: 0.0, ..ChartPoint::default() });
+    points
+}
+
+fn throughput(m: &Material) -> Chart {
+    let category = |label: &str, y: f64, ci: Option<[f64; 2]>| ChartPoint {
+        category: Some(label.to_owned()),
+        y,
+        lo: ci.map(|c| c[0]),
+        hi: ci.map(|c| c[1]),
+        ..ChartPoint::default()
+    };
+    let ours = PRINTED.iter().filter_map(|p| {
+        let j = m.judgement(&format!("fig6.{}", p.key))?;
+        Some(category(p.label, j.measured?, j.ci95))
+    });
+    let paper = |offset: f64| {
+        PRINTED.iter().map(move |p| category(p.label, FILE_BYTES / (p.response_s - offset), None))
+    };
+    let series = |name: &str, mark, points: Vec<ChartPoint>| ChartSeries {
+        name: name.to_owned(),
+        mark,
+        points,
+    };
+    Chart {
+        id: "fig-6".to_owned(),
+        caption: "Figure 6. File size over response time: medians with 95 % intervals beside the \
+            paper's values, as printed and less the 10 s of RB-10"
+            .to_owned(),
+        x: ChartAxis { label: "Drop probability".to_owned(), scale: Scale::Category },
+        y: ChartAxis { label: "Mean throughput (bytes/s)".to_owned(), scale: Scale::Linear },
+        series: vec![
+            series("ours", Mark::Bars, ours.collect()),
+            series("paper", Mark::Paper, paper(0.0).collect()),
+            series("paper less 10 s", Mark::Paper, paper(10.0).collect()),
+        ],
+        zoom: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_differences_of_the_count_and_end_in_zero() {
+        let at = |x: f64, y: f64| ChartPoint { x, y, ..ChartPoint::default() };
+        let rates = rates(&[at(0.5, 100.0), at(0.9, 300.0), at(2.5, 400.0)], 1.0);
+        let pairs: Vec<(f64, f64)> = rates.iter().map(|p| (p.x, p.y)).collect();
+        assert_eq!(pairs, [(0.0, 300.0), (1.0, 0.0), (2.0, 100.0), (3.0, 0.0)]);
+    }
+}

@@ -1,0 +1,81 @@
+//! The fidelity notes as a section of the report.
+//!
+//! `fidelity.md` is plain: an introduction, then for every note a heading `## RB-1: title` and
+//! paragraphs that begin with `Problem:`, `Choice:` and `Consequence:`.
+
+use crate::report::model::{Block, Row, Section, Table};
+
+/// One note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Note {
+    /// Identifier, such as `RB-1`.
+    pub(super) id: String,
+    /// What it is about.
+    pub(super) title: String,
+    /// What the paper leaves open or gets wrong.
+    pub(super) problem: String,
+    /// What was chosen.
+    pub(super) choice: String,
+    /// What follows for the results.
+    pub(super) consequence: String,
+}
+
+/// The notes in order.
+pub(super) fn parse(markdown: &str) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for block in markdown.split("\n\n") {
+        let text = block.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((id, title)) = text.strip_prefix("## ").and_then(|t| t.split_once(": ")) {
+            let (id, title) = (id.to_owned(), title.to_owned());
+            notes.push(Note { id, title, ..Note::default() });
+        } else if let Some(note) = notes.last_mut() {
+            for (label, field) in [
+                ("Problem: ", &mut note.problem),
+                ("Choice: ", &mut note.choice),
+                ("Consequence: ", &mut note.consequence),
+            ] {
+                if let Some(rest) = text.strip_prefix(label) {
+                    *field = rest.to_owned();
+                }
+            }
+        }
+    }
+    notes
+}
+
+/// The section.
+pub(super) fn section(markdown: &str) -> Section {
+    let rows = parse(markdown).into_iter().map(|n| Row {
+        cells: vec![n.id, n.title, n.problem, n.choice, n.consequence],
+        ..Row::default()
+    });
+    let table = Table {
+        id: "fidelity-table".to_owned(),
+        caption: "What the paper leaves open or gets wrong, and what was done".to_owned(),
+        columns: ["note", "about", "problem", "choice", "consequence"].map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+        notes: vec![],
+    };
+    Section {
+        id: "fidelity".to_owned(),
+        title: "Fidelity notes".to_owned(),
+        blocks: vec![Block::Table(table)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_note_of_the_paper_is_complete_and_in_order() {
+        let notes = parse(crate::papers::reno_ber::PAPER.fidelity);
+        for (k, note) in notes.iter().enumerate() {
+            assert_eq!(note.id, format!("RB-{}", k + 1));
+            for part in [&note.title, &note.problem, &note.choice, &note.consequence] {
+                assert!(!part.is_empty(), "{} is incomplete", note.id);
+            }
+        }
+        assert!(notes.len() >= 24);
+    }
+}

@@ -1,0 +1,193 @@
+//! What is read from traced runs: peaks of the windows, round trips of growth, and the packet
+//! exchange of figure 10.
+
+use crate::papers::{Trace, Traces};
+use std::collections::BTreeMap;
+use windlass_cc::Time;
+use windlass_sim::{PacketEvent, PacketFate, Series};
+use windlass_tcp::{Flags, Segment, Seq};
+
+/// Identifier of figure 10's trace in `experiments.toml`.
+pub(crate) const EXCHANGE: &str = "exchange";
+/// The receiver's window, bytes.
+const RWND: u64 = 8760;
+/// Half of the window in flight when figure 10's segment is lost, bytes.
+const HALF: u64 = 4380;
+
+/// One packet's way between server and client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage {
+    /// When its first transmission began.
+    pub(crate) sent: Time,
+    /// When it arrived; `None` when it was lost or still under way at the end.
+    pub(crate) received: Option<Time>,
+    /// From the server to the client.
+    pub(crate) from_server: bool,
+    /// The segment.
+    pub(crate) segment: Segment,
+}
+
+/// A packet exchange with its turning points.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    /// Packets in order of sending.
+    pub(crate) passages: Vec<Passage>,
+    /// Sequence number of the server's first data byte less one.
+    pub(crate) server_isn: Seq,
+    /// Index of the lost segment.
+    pub(crate) lost: usize,
+    /// Index of its retransmission.
+    pub(crate) resent: usize,
+}
+
+impl Exchange {
+    /// Reads the exchange from a trace whose captures cover the whole path; `None` when it has no
+    /// handshake, no loss or no retransmission.
+    pub(crate) fn read(trace: &Trace) -> Option<Exchange> {
+        let passages = passages(trace);
+        let syn = passages.iter().find(|p| p.from_server && p.segment.flags.has(Flags::SYN))?;
+        let server_isn = syn.segment.seq;
+        let data = |p: &Passage| p.from_server && p.segment.len > 0;
+        let lost = passages.iter().position(|p| data(p) && p.received.is_none())?;
+        let seq = passages[lost].segment.seq;
+        let later = passages.iter().skip(lost + 1);
+        let resent = lost + 1 + later.clone().position(|p| data(p) && p.segment.seq == seq)?;
+        Some(Exchange { passages, server_isn, lost, resent })
+    }
+
+    /// The lost segment's number as Wireshark counts: the first data byte is 1.
+    pub(crate) fn lost_number(&self) -> u32 {
+        self.relative(self.passages[self.lost].segment.seq)
+    }
+
+    /// A sequence number of the server's relative to its first.
+    pub(crate) fn relative(&self, seq: Seq) -> u32 {
+        seq.0.wrapping_sub(self.server_isn.0)
+    }
+
+    /// Acknowledgements that ask for the lost segment and had arrived when it was resent.
+    pub(crate) fn asking(&self) -> impl Iterator<Item = (usize, &Passage)> {
+        let seq = self.passages[self.lost].segment.seq;
+        let resent = self.passages[self.resent].sent;
+        self.passages.iter().enumerate().filter(move |(_, p)| {
+            let in_time = p.received.is_some_and(|t| t <= resent);
+            !p.from_server && p.segment.ack == seq && p.segment.len == 0 && in_time
+        })
+    }
+
+    /// Duplicates among them in the sense of RFC 5681: nothing new acknowledged and the same
+    /// window as before, so that a window update is none.
+    pub(crate) fn duplicates(&self) -> Vec<usize> {
+        let asking: Vec<(usize, u16)> = self.asking().map(|(i, p)| (i, p.segment.window)).collect();
+        asking.windows(2).filter(|w| w[0].1 == w[1].1).map(|w| w[1].0).collect()
+    }
+}
+
+/// Joins the captures of the links of a path: a packet leaves where it is first sent and arrives
+/// where it is last delivered. Links are FIFO, so equal segments are matched in order.
+fn passages(trace: &Trace) -> Vec<Passage> {
+    let ends = |forward: bool| {
+        let mut links: Vec<(Time, u32)> = Vec::new();
+        for e in trace.packets.iter().filter(|e| e.forward == forward) {
+            if links.iter().all(|(_, link)| *link != e.link) {
+                links.push((e.time, e.link));
+            }
+        }
+        Some((links.first()?.1, links.last()?.1))
+    };
+    let mut all: Vec<Passage> = Vec::new();
+    for forward in [true, false] {
+        let Some((first, last)) = ends(forward) else { continue };
+        let at = |link: u32, fate: PacketFate| {
+            let here =
+                move |e: &&PacketEvent| e.forward == forward && e.link == link && e.fate == fate;
+            trace.packets.iter().filter(here)
+        };
+        let mut arrivals: Vec<&PacketEvent> = at(last, PacketFate::Delivered).collect();
+        let mut losses: Vec<&PacketEvent> = trace
+            .packets
+            .iter()
+            .filter(|e| e.forward == forward)
+            .filter(|e| matches!(e.fate, PacketFate::DroppedError | PacketFate::DroppedQueue))
+            .collect();
+        for sent in at(first, PacketFate::Sent) {
+            let Some(segment) = sent.segment else { continue };
+            let matching = |list: &[&PacketEvent]| {
+                list.iter().position(|e| e.segment == sent.segment && e.time >= sent.time)
+            };
+            let loss = matching(&losses);
+            let arrival = matching(&arrivals);
+            // The loss belongs to this copy unless a copy arrived before it happened.
+            let lost = match (loss, arrival) {
+                (Some(l), Some(a)) => losses[l].time < arrivals[a].time,
+                (loss, _) => loss.is_some(),
+            };
+            let received = if lost {
+                loss.map(|l| losses.remove(l));
+                None
+            } else {
+                arrival.map(|a| arrivals.remove(a).time)
+            };
+            all.push(Passage { sent: sent.time, received, from_server: forward, segment });
+        }
+    }
+    all.sort_by_key(|p| (p.sent, !p.from_server));
+    all
+}
+
+/// The quantities that `trace = "…"` in `claims.toml` refers to, as far as the traces yield them.
+pub(crate) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
+    let mut found = BTreeMap::new();
+    for (id, trace) in traces {
+        if let Some(p) = id.strip_prefix("p=") {
+            let mut peak = |name: &str, series| {
+                if let Some(value) = trace.values(series).map(|(_, v)| v).max() {
+                    found.insert(format!("{name}.p={p}"), value as f64);
+                }
+            };
+            peak("cwnd_max", Series::Cwnd);
+            peak("in_flight_max", Series::InFlight);
+        } else if let Some(growth) = id.strip_prefix("growth=") {
+            if let Some(rtts) = rtts_to_full_window(trace) {
+                found.insert(format!("growth.{growth}.rtts"), rtts);
+            }
+        } else if id == EXCHANGE {
+            exchange_quantities(trace, &mut found);
+        }
+    }
+    found
+}
+
+/// Round trips from the end of the only recovery, which leaves three segments, until the
+/// congestion window is back at the receiver's; the round trip is the least smoothed one.
+fn rtts_to_full_window(trace: &Trace) -> Option<f64> {
+    let cwnd: Vec<(Time, u64)> = trace.values(Series::Cwnd).collect();
+    let full = cwnd.iter().position(|(_, v)| *v > RWND)?;
+    let start = full + cwnd[full..].iter().position(|(_, v)| *v == HALF)?;
+    let end = start + cwnd[start..].iter().position(|(_, v)| *v >= RWND)?;
+    let rtt = trace.values(Series::Srtt).map(|(_, v)| v).filter(|v| *v > 0).min()?;
+    Some(cwnd[end].0.since(cwnd[start].0).as_nanos() as f64 / rtt as f64)
+}
+
+fn exchange_quantities(trace: &Trace, found: &mut BTreeMap<String, f64>) {
+    let Some(exchange) = Exchange::read(trace) else { return };
+    let mut put = |name: &str, value: f64| {
+        found.insert(format!("{EXCHANGE}.{name}"), value);
+    };
+    put("lost", f64::from(exchange.lost_number()));
+    put("duplicates", exchange.duplicates().len() as f64);
+    let windows = || exchange.asking().map(|(_, p)| f64::from(p.segment.window));
+    if let Some(low) = windows().reduce(f64::min) {
+        put("window_low", low);
+    }
+    if let Some(high) = windows().reduce(f64::max) {
+        put("window_high", high);
+    }
+    let resent = exchange.passages[exchange.resent].sent;
+    let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t <= resent);
+    let mut falls = after.scan(u64::MAX, |last, (_, v)| Some((std::mem::replace(last, v), v)));
+    // Recovery inflates the window by duplicates; its end is the first fall.
+    if let Some((_, window)) = falls.find(|(before, v)| *before != u64::MAX && v < before) {
+        put("cwnd_after", window as f64);
+    }
+}
