@@ -93,7 +93,8 @@ impl Chatter {
     /// A progress bar, hidden unless a person watches.
     pub fn bar(&self, total: u64, what: &str) -> ProgressBar {
         let watched = !self.quiet && io::stderr().is_terminal();
-        let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template(
             "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {eta} left",
         )

@@ -1,17 +1,15 @@
 //! From a scenario to what the simulator takes.
 
 use windlass_cc::{ALGORITHMS, Span, Time};
+use windlass_sim::ConfigError;
 use windlass_sim::config::{
     Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic as SimTraffic,
 };
-use windlass_sim::link::{Framing as SimFraming, QueueLimit as SimQueue};
-use windlass_sim::routing::shortest_path;
-use windlass_sim::{ConfigError, loss};
+use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::routing::link_of;
 use windlass_tcp::Profile;
 
-use crate::scenario::{
-    BerFormula, FlowSpec, LinkSpec, LossSpec, NO_ALGORITHM, Read, Scenario, Traffic, Transport,
-};
+use crate::scenario::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, Scenario, Traffic, Transport};
 use crate::units::QueueLimit;
 
 /// The configuration of one run of `scenario` with this seed.
@@ -20,22 +18,16 @@ use crate::units::QueueLimit;
 ///
 /// When the simulator cannot take it; a parsed scenario has been checked for everything but size.
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
-    let mut links: Vec<LinkConfig> = scenario.links.iter().map(link).collect();
+    let products = scenario.bdp_bytes();
+    let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
+    let routes = scenario.routes();
     let mut flows = Vec::with_capacity(scenario.flows.len());
-    let mut longest_rtt = vec![Span::ZERO; links.len()];
     for spec in &scenario.flows {
-        let path = shortest_path(scenario.nodes.len(), &links, spec.from, spec.to)
+        let path = routes
+            .path(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
-        let crossed: Vec<usize> = path.iter().map(|d| *d as usize / 2).collect();
-        let one_way: u64 = crossed.iter().map(|l| links[*l].delay.0).sum();
-        for &l in &crossed {
-            longest_rtt[l] = longest_rtt[l].max(Span(2 * one_way));
-        }
-        let mtu = crossed.iter().map(|l| scenario.links[*l].mtu).min().unwrap_or(1500);
-        flows.push(flow(spec, mtu, scenario.duration));
-    }
-    for (i, spec) in scenario.links.iter().enumerate() {
-        links[i].queue = queue(spec, longest_rtt[i]);
+        let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
+        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -51,47 +43,24 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     })
 }
 
-fn link(spec: &LinkSpec) -> LinkConfig {
+fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
     LinkConfig {
         name: spec.name.clone(),
         ends: [spec.a, spec.b],
         rate_bps: spec.rate_bps,
         delay: spec.delay,
-        queue: SimQueue::Unlimited, // settled once the flows' round-trip times are known
-        framing: SimFraming {
-            frame_bytes: spec.framing.frame_bytes(),
-            gap_bytes: spec.framing.gap_bytes(),
-        },
-        loss: [spec.loss[0].as_ref().map(loss_model), spec.loss[1].as_ref().map(loss_model)],
+        queue: queue(spec, bdp_bytes),
+        framing: spec.framing,
+        loss: spec.loss.clone(),
     }
 }
 
-fn loss_model(spec: &LossSpec) -> loss::LossModel {
-    match spec.clone() {
-        LossSpec::Drop { probability } => loss::LossModel::Drop { probability },
-        LossSpec::Ber { rate, formula } => loss::LossModel::Ber {
-            rate,
-            formula: match formula {
-                BerFormula::Exact => loss::BerFormula::Exact,
-                BerFormula::Linear => loss::BerFormula::Linear,
-            },
-        },
-        LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            loss::LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
-        }
-        LossSpec::List { packets } => loss::LossModel::List { packets },
-    }
-}
-
-/// The queue of a link. A bandwidth-delay product is the link's rate times the longest
-/// propagation round trip among the flows that cross it.
-fn queue(spec: &LinkSpec, rtt: Span) -> SimQueue {
+fn queue(spec: &LinkSpec, bdp_bytes: u64) -> SimQueue {
     match spec.queue {
         QueueLimit::Packets(n) => SimQueue::Packets(n),
         QueueLimit::Bytes(n) => SimQueue::Bytes(n),
         QueueLimit::BdpMillionths(millionths) => {
-            let bits = u128::from(spec.rate_bps) * u128::from(rtt.0) / 1_000_000_000;
-            let bytes = bits / 8 * u128::from(millionths) / 1_000_000;
+            let bytes = u128::from(bdp_bytes) * u128::from(millionths) / 1_000_000;
             // Less than one packet would let nothing wait at all.
             SimQueue::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(u64::from(spec.mtu)))
         }

@@ -3,6 +3,7 @@
 
 pub mod capture;
 pub mod claims;
+pub mod compile;
 pub mod experiment;
 pub mod models;
 pub mod papers;
@@ -12,3 +13,6 @@ pub mod scenario;
 pub mod stats;
 pub mod store;
 pub mod units;
+
+/// Version of Windlass, part of every stored result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -23,7 +23,7 @@ pub enum QueueLimit {
 }
 
 /// Bytes that a link layer adds to an IP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Framing {
     /// Header and check sequence: part of the frame, so bit errors in them count.
     pub frame_bytes: u32,
@@ -38,6 +38,9 @@ impl Framing {
     pub const PPP: Framing = Framing { frame_bytes: 2, gap_bytes: 0 };
     /// IP packets as they are.
     pub const NONE: Framing = Framing { frame_bytes: 0, gap_bytes: 0 };
+    /// Every framing with its name in scenarios.
+    pub const ALL: [(&'static str, Framing); 3] =
+        [("none", Framing::NONE), ("ethernet", Framing::ETHERNET), ("ppp", Framing::PPP)];
 }
 
 /// A packet in a link, with the moment when it comes out.

@@ -3,12 +3,18 @@
 use crate::random::{Chance, Stream};
 
 /// How a bit-error rate becomes a frame-error rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BerFormula {
     /// `1 − (1 − BER)^bits`.
     Exact,
     /// `BER · bits`, at most 1: Reno-BER's equation 3 (RB-1).
     Linear,
+}
+
+impl BerFormula {
+    /// Every formula with its name in scenarios.
+    pub const ALL: [(&'static str, BerFormula); 2] =
+        [("exact", BerFormula::Exact), ("linear", BerFormula::Linear)];
 }
 
 /// An error model. Probabilities are between 0 and 1.

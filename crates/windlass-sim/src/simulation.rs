@@ -14,7 +14,7 @@ use crate::packet::{Body, Packet};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::PacketFate;
-use crate::routing;
+use crate::routing::Routes;
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
 const DELIVER: u32 = 1 << 31;
@@ -66,8 +66,10 @@ impl Simulation {
             emitted: 0,
             config,
         };
+        let ends = simulation.config.links.iter().map(|l| l.ends);
+        let routes = Routes::new(simulation.config.nodes.len(), ends);
         for i in 0..simulation.config.flows.len() {
-            simulation.add_flow(i)?;
+            simulation.add_flow(i, &routes)?;
         }
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
@@ -89,32 +91,28 @@ impl Simulation {
         links
     }
 
-    fn add_flow(&mut self, i: usize) -> Result<(), ConfigError> {
-        let flow = self.config.flows[i].clone();
+    fn add_flow(&mut self, i: usize, routes: &Routes) -> Result<(), ConfigError> {
+        let flow = &self.config.flows[i];
         let host = 2 * i as u32;
-        let forward = self.add_route(&flow, flow.from, flow.to, host + 1)?;
-        let backward = self.add_route(&flow, flow.to, flow.from, host)?;
-        let [sender, receiver] = Simulation::kinds(&flow, self.config.seed, host);
+        let path = routes
+            .path(flow.from, flow.to)
+            .filter(|p| !p.is_empty())
+            .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
+        let [sender, receiver] = Simulation::kinds(flow, self.config.seed, host);
+        // What comes back takes the same links the other way.
+        let back: Vec<u32> = path.iter().rev().map(|direction| direction ^ 1).collect();
+        let forward = self.add_route(path, host + 1);
+        let backward = self.add_route(back, host);
         self.hosts.push(Host { armed: Time::NEVER, route: forward, kind: sender });
         self.hosts.push(Host { armed: Time::NEVER, route: backward, kind: receiver });
         Ok(())
     }
 
-    fn add_route(
-        &mut self,
-        flow: &FlowConfig,
-        from: usize,
-        to: usize,
-        host: u32,
-    ) -> Result<u32, ConfigError> {
-        let c = &self.config;
-        let path = routing::shortest_path(c.nodes.len(), &c.links, from, to)
-            .filter(|p| !p.is_empty())
-            .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
+    fn add_route(&mut self, path: Vec<u32>, host: u32) -> u32 {
         let start = self.routes.len() as u32;
         self.routes.extend(path);
         self.routes.push(DELIVER | host);
-        Ok(start)
+        start
     }
 
     /// The two ends of a flow.

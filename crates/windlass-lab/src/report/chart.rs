@@ -271,7 +271,7 @@ fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
     let bars = drawn.iter().any(|d| d.series.mark == Mark::Bars);
     let zero = bars || low <= 0.0 || high - low > low / 2.0;
-scale(chart.y.scale, zero)
+    scale(chart.y.scale, zero)
 }
 
 fn x_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {

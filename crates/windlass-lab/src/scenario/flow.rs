@@ -10,11 +10,11 @@ use super::fields::{
 };
 use super::model::{FlowSpec, NO_ALGORITHM, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
-use super::route::{Hop, Routes};
 use super::stack::Stack;
 use super::tree::Node;
 use super::{params, stack};
 use crate::units::{Bytes, Duration};
+use windlass_sim::routing::{Direction, Routes, link_of};
 
 const KEYS: [&str; 11] = [
     "name",
@@ -255,11 +255,11 @@ impl Context<'_> {
     fn check_sizes(
         &self,
         template: &Template,
-        route: &[Hop],
+        route: &[Direction],
         (from, to): (&str, &str),
     ) -> Result<(), Problem> {
         let fields = &template.fields;
-        let mtu = route.iter().map(|hop| self.network.links[hop.link].mtu).min().unwrap_or(0);
+        let mtu = route.iter().map(|d| self.network.links[link_of(*d)].mtu).min().unwrap_or(0);
         let (key, place, size, headers) = match (template.traffic, template.stack.config.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
                 ("packet", place_of(fields, "traffic"), packet, UDP_HEADERS)

@@ -57,7 +57,6 @@ mod network;
 mod overrides;
 mod params;
 mod read;
-mod route;
 mod stack;
 mod tree;
 mod write;
@@ -67,11 +66,11 @@ use std::path::Path;
 use windlass_cc::Span;
 
 pub use error::ScenarioError;
-pub use model::{
-    BerFormula, FlowSpec, Framing, LinkSpec, LossSpec, NO_ALGORITHM, Read, RecordSpec, Scenario,
-    Traffic, Transport,
-};
-pub use route::{Hop, Routes};
+pub use model::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Traffic, Transport};
+pub use windlass_sim::link::Framing;
+pub use windlass_sim::loss::{BerFormula, LossModel};
+pub use windlass_sim::routing::Routes;
+use windlass_sim::routing::link_of;
 
 use error::{Place, Problem, SourceText};
 use overrides::Override;
@@ -157,7 +156,7 @@ impl Scenario {
 
     /// Routes over the scenario's links.
     pub fn routes(&self) -> Routes {
-        Routes::new(self.nodes.len(), &self.links)
+        network::routes(self.nodes.len(), &self.links)
     }
 
     /// The bandwidth-delay product of each link in bytes, to which [`QueueLimit::BdpMillionths`]
@@ -168,9 +167,10 @@ impl Scenario {
         let mut round_trips = vec![Span::ZERO; self.links.len()];
         for flow in &self.flows {
             let path = routes.path(flow.from, flow.to).unwrap_or_default();
-            let one_way = path.iter().fold(Span::ZERO, |sum, hop| sum + self.links[hop.link].delay);
-            for hop in &path {
-                round_trips[hop.link] = round_trips[hop.link].max(one_way + one_way);
+            let delay = |d: &u32| self.links[link_of(*d)].delay;
+            let one_way = path.iter().fold(Span::ZERO, |sum, d| sum + delay(d));
+            for link in path.into_iter().map(link_of) {
+                round_trips[link] = round_trips[link].max(one_way + one_way);
             }
         }
         let product = |(link, rtt): (&LinkSpec, Span)| {

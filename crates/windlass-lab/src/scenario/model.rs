@@ -2,6 +2,8 @@
 
 use windlass_cc::{Span, reno};
 use windlass_sim::Series;
+use windlass_sim::link::Framing;
+use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 
 use crate::units::QueueLimit;
@@ -49,90 +51,7 @@ pub struct LinkSpec {
     /// What surrounds an IP packet on the wire.
     pub framing: Framing,
     /// Error models of the forward and the backward direction.
-    pub loss: [Option<LossSpec>; 2],
-}
-
-/// What surrounds an IP packet on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Framing {
-    /// Nothing.
-    None,
-    /// Header and check sequence, preamble and gap of IEEE 802.3.
-    Ethernet,
-    /// The protocol field of PPP (RFC 1661).
-    Ppp,
-}
-
-impl Framing {
-    /// Every framing with its name in scenarios.
-    pub const ALL: [(&'static str, Framing); 3] =
-        [("none", Framing::None), ("ethernet", Framing::Ethernet), ("ppp", Framing::Ppp)];
-
-    /// Bytes that belong to the frame, so that a bit error in them damages it.
-    pub const fn frame_bytes(self) -> u32 {
-        match self {
-            Framing::None => 0,
-            Framing::Ethernet => 18,
-            Framing::Ppp => 2,
-        }
-    }
-
-    /// Byte times between frames: Ethernet's preamble (8) and gap (12).
-    pub const fn gap_bytes(self) -> u32 {
-        match self {
-            Framing::None | Framing::Ppp => 0,
-            Framing::Ethernet => 20,
-        }
-    }
-}
-
-/// Error model of one direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LossSpec {
-    /// Each packet is lost with this probability.
-    Drop {
-        /// From 0 to 1.
-        probability: f64,
-    },
-    /// Each bit of the frame is wrong with this probability.
-    Ber {
-        /// Bit-error rate, from 0 to 1.
-        rate: f64,
-        /// How it becomes a packet-error rate.
-        formula: BerFormula,
-    },
-    /// A good and a bad state with transitions before each packet (Gilbert 1960, Elliott 1963).
-    /// A link starts in the good state.
-    GilbertElliott {
-        /// Probability of going from good to bad.
-        good_to_bad: f64,
-        /// Probability of going from bad to good.
-        bad_to_good: f64,
-        /// Loss probability in the good state.
-        loss_good: f64,
-        /// Loss probability in the bad state.
-        loss_bad: f64,
-    },
-    /// The packets with these numbers are lost, the first packet of the direction being 1.
-    List {
-        /// In ascending order, each once.
-        packets: Vec<u64>,
-    },
-}
-
-/// How a bit-error rate becomes a packet-error rate over `n` bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BerFormula {
-    /// `1 − (1 − BER)^n`.
-    Exact,
-    /// `min(1, BER·n)`, Reno-BER's equation 3 with the length in bits (RB-1).
-    Linear,
-}
-
-impl BerFormula {
-    /// Every formula with its name in scenarios.
-    pub const ALL: [(&'static str, BerFormula); 2] =
-        [("exact", BerFormula::Exact), ("linear", BerFormula::Linear)];
+    pub loss: [Option<LossModel>; 2],
 }
 
 /// A flow: one connection, or one stream of datagrams.

@@ -7,7 +7,11 @@ use super::fields::{
     Field, Fields, choice, name, packet_numbers, probability, queue, rate, size_u32, span,
     whole_u32,
 };
-use super::model::{BerFormula, Framing, LinkSpec, LossSpec};
+use windlass_sim::link::Framing;
+use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::routing::Routes;
+
+use super::model::LinkSpec;
 use super::tree::{Node, Value};
 use crate::units::QueueLimit;
 use windlass_cc::Span;
@@ -40,7 +44,7 @@ struct Line {
     queue: QueueLimit,
     mtu: u32,
     framing: Framing,
-    loss: [Option<LossSpec>; 2],
+    loss: [Option<LossModel>; 2],
 }
 
 impl Network {
@@ -175,13 +179,13 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         delay: fields.or("delay", span, Span::ZERO)?,
         queue: fields.or("queue", queue, DEFAULT_QUEUE)?,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
-        framing: fields.or("framing", choice(&Framing::ALL), Framing::None)?,
+        framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         loss: fields.or("loss", losses, [None, None])?,
     })
 }
 
 /// One table, or an array of tables.
-fn losses(field: &Field) -> Result<[Option<LossSpec>; 2], Problem> {
+fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {
     let items = match field.node.value {
         Value::Array(_) => field.array()?,
         _ => vec![Field { key: field.key, node: field.node }],
@@ -218,7 +222,7 @@ const MODELS: [(&str, Model); 4] = [
     ("list", Model::List),
 ];
 
-fn loss(field: &Field) -> Result<(LossSpec, &'static [usize]), Problem> {
+fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
     let model = fields.req("model", "\"drop\"", choice(&MODELS))?;
     let keys: &[&str] = match model {
@@ -230,22 +234,27 @@ fn loss(field: &Field) -> Result<(LossSpec, &'static [usize]), Problem> {
     fields.allow(&[&["model", "direction"], keys].concat())?;
     let spec = match model {
         Model::Drop => {
-            LossSpec::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
+            LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
         }
-        Model::Ber => LossSpec::Ber {
+        Model::Ber => LossModel::Ber {
             rate: fields.req("rate", "1e-6", probability)?,
             formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
         },
-        Model::GilbertElliott => LossSpec::GilbertElliott {
+        Model::GilbertElliott => LossModel::GilbertElliott {
             good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
             bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
             loss_good: fields.or("loss_good", probability, 0.0)?,
             loss_bad: fields.or("loss_bad", probability, 1.0)?,
         },
         Model::List => {
-            LossSpec::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
+            LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
         }
     };
     let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
     Ok((spec, direction))
+}
+
+/// Routes over these links.
+pub(super) fn routes(nodes: usize, links: &[LinkSpec]) -> Routes {
+    Routes::new(nodes, links.iter().map(|l| [l.a, l.b]))
 }

@@ -10,7 +10,6 @@ use super::fields::{Field, Fields, choice, positive_span, span, text, unknown_wo
 use super::flow::{self, Context};
 use super::model::{RecordSpec, Scenario};
 use super::network::Network;
-use super::route::Routes;
 use super::tree::Node;
 
 const KEYS: [&str; 9] =
@@ -27,7 +26,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
     let context = Context {
         network: &network,
-        routes: Routes::new(network.nodes.len(), &network.links),
+        routes: super::network::routes(network.nodes.len(), &network.links),
         stack: fields.field("stack").map(|field| field.node),
         duration,
     };

@@ -5,9 +5,11 @@ use std::fmt::{Display, Write as _};
 use windlass_sim::Series;
 
 use super::fields::word_of;
+use windlass_sim::link::Framing;
+use windlass_sim::loss::{BerFormula, LossModel};
+
 use super::model::{
-    BerFormula, FlowSpec, Framing, LinkSpec, LossSpec, NO_ALGORITHM, Read, RecordSpec, Scenario,
-    Traffic, Transport,
+    FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Traffic, Transport,
 };
 use super::{params, stack};
 use crate::units::{BitRate, Bytes, Duration, Probability};
@@ -123,15 +125,15 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
 }
 
-fn loss(loss: &LossSpec, direction: &str) -> String {
+fn loss(loss: &LossModel, direction: &str) -> String {
     let p = |p: f64| Probability(p).to_string();
     let (model, mut pairs) = match loss {
-        LossSpec::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
-        LossSpec::Ber { rate, formula } => {
+        LossModel::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
+        LossModel::Ber { rate, formula } => {
             let formula = quote(word_of(&BerFormula::ALL, formula));
             ("ber", vec![("rate", p(*rate)), ("formula", formula)])
         }
-        LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
+        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
             "gilbert-elliott",
             vec![
                 ("good_to_bad", p(*good_to_bad)),
@@ -140,7 +142,7 @@ fn loss(loss: &LossSpec, direction: &str) -> String {
                 ("loss_bad", p(*loss_bad)),
             ],
         ),
-        LossSpec::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
+        LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
     };
     pairs.insert(0, ("model", quote(model)));
     pairs.push(("direction", quote(direction)));
