@@ -13,7 +13,7 @@ use super::network::Network;
 use super::route::Routes;
 use super::tree::Node;
 
-const KEYS: [&str; 9] =
+pub(super) const KEYS: [&str; 9] =
     ["name", "description", "duration", "seed", "stack", "topology", "link", "flow", "record"];
 
 /// Reads a whole document.
