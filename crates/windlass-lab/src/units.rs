@@ -181,7 +181,7 @@ impl Dimension {
 
 /// The largest of `units` of which `value` is a whole multiple, the first one otherwise.
 fn canonical(value: u64, units: &[(&str, u64)]) -> String {
-    let best = units.iter().rev().find(|(_, factor)| value != 0 && value % factor == 0);
+    let best = units.iter().rev().find(|(_, factor)| value != 0 && value.is_multiple_of(*factor));
     let (unit, factor) = best.unwrap_or(&units[0]);
     format!("{}{unit}", value / factor)
 }
@@ -354,7 +354,7 @@ impl FromStr for Probability {
             return Err(bad("is negative"));
         }
         if value > 1.0 {
-            return Err(bad("is more than certain"));
+            return Err(bad("is more than 100 %"));
         }
         Ok(Probability(value.abs())) // -0 is 0
     }

@@ -27,6 +27,20 @@ impl Problem {
         Problem { place: place.clone(), message: message.into(), help: None }
     }
 
+    /// An unknown word: the message ends with the suggestion, and without one with all that is
+    /// known, which otherwise is the help.
+    pub(super) fn suggesting(
+        place: &Place,
+        message: String,
+        near: String,
+        known: String,
+    ) -> Problem {
+        if near.is_empty() {
+            return Problem::new(place, format!("{message}; {known}"));
+        }
+        Problem::new(place, message + &near).help(known)
+    }
+
     pub(super) fn help(mut self, help: impl Into<String>) -> Problem {
         self.help = Some(help.into());
         self
@@ -130,8 +144,11 @@ impl miette::Diagnostic for ScenarioError {
 
 /// The span within the text and on character boundaries, whatever a parser reported.
 fn clamp(text: &str, span: Range<usize>) -> Range<usize> {
-    let start = text.floor_char_boundary(span.start);
-    let end = text.floor_char_boundary(span.end).max(start);
+    let boundary = |at: usize| {
+        (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    };
+    let start = boundary(span.start);
+    let end = boundary(span.end).max(start);
     start..end
 }
 
@@ -142,17 +159,24 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// ` (did you mean ...)`, or nothing when no known word is near.
+/// `; did you mean ...?`, or nothing when no known word is near or begins alike.
 pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+    const LEAST_BEGINNING: usize = 3;
     let lower = word.to_lowercase();
-    let distance = |k: &&str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());
-    match known.iter().map(|k| (distance(k), k)).min_by_key(|(d, _)| *d) {
-        Some((d, k)) if d <= 1 + k.chars().count() / 4 => format!("; did you mean `{k}`?"),
-        _ => String::new(),
+    let distance = |k: &str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());
+    let nearest = known.iter().map(|k| (distance(k), *k)).min_by_key(|(d, _)| *d);
+    let near = nearest.filter(|(d, k)| *d <= 1 + k.chars().count() / 4).map(|(_, k)| k);
+    let begins_alike = |k: &&&str| lower.len() >= LEAST_BEGINNING && k.starts_with(&lower);
+    match near.or_else(|| known.iter().find(begins_alike).copied()) {
+        Some(word) => format!("; did you mean `{word}`?"),
+        None => String::new(),
     }
 }
 
-/// The words in backquotes, separated by commas.
+/// The words in backquotes, separated by commas; a network's ten thousand names are cut short.
 pub(super) fn listed(words: &[&str]) -> String {
-    words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ")
+    const MOST: usize = 30;
+    let shown: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();
+    let more = if words.len() > MOST { ", ..." } else { "" };
+    shown.join(", ") + more
 }

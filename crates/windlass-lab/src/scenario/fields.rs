@@ -51,13 +51,10 @@ impl<'a> Fields<'a> {
         let Some(entry) = self.table.0.iter().find(|e| !known.contains(&e.key.as_str())) else {
             return Ok(());
         };
+        let message = format!("unknown key `{}` in {}", entry.key.escape_debug(), self.what);
         let near = did_you_mean(&entry.key, known);
-        let message = format!("unknown key `{}` in {}{near}", entry.key, self.what);
-        Err(Problem::new(&entry.key_place, message).help(format!(
-            "the keys of {} are {}",
-            self.what,
-            listed(known)
-        )))
+        let known = format!("the keys of {} are {}", self.what, listed(known));
+        Err(Problem::suggesting(&entry.key_place, message, near, known))
     }
 
     /// Where the table stands.
@@ -257,12 +254,10 @@ pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T,
 
 /// The error for a word that is none of those known.
 pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem {
+    let message = format!("`{}`: unknown value `{}`", field.key, word.escape_debug());
     let near = did_you_mean(word, known);
     let known = format!("`{}` is one of {}", field.key, listed(known));
-    if near.is_empty() {
-        return field.error(format!("unknown value `{}`; {known}", word.escape_debug()));
-    }
-    field.error(format!("unknown value `{}`{near}", word.escape_debug())).help(known)
+    Problem::suggesting(&field.node.place, message, near, known)
 }
 
 /// The word of `value` in such a table; every table lists all of its values.

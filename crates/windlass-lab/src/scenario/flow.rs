@@ -11,12 +11,12 @@ use super::fields::{
 use super::model::{FlowSpec, NO_ALGORITHM, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
-use super::tree::Node;
+use super::tree::{Node, Value};
 use super::{params, stack};
 use crate::units::{Bytes, Duration};
 use windlass_sim::routing::{Direction, Routes, link_of};
 
-const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 11] = [
     "name",
     "from",
     "to",
@@ -32,8 +32,6 @@ const KEYS: [&str; 11] = [
 /// Headers of IPv4 with TCP and with UDP, bytes.
 const TCP_HEADERS: u32 = 40;
 const UDP_HEADERS: u32 = 28;
-/// How many names an error lists before it stops.
-const LISTED_NODES: usize = 12;
 
 /// What all flows of a scenario are read against.
 pub(super) struct Context<'a> {
@@ -200,7 +198,7 @@ impl Context<'_> {
         {
             let (stop, start) = (Duration(stop), Duration(start));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
-            return Err(Problem::new(place_of(fields, "traffic"), message));
+            return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
         Ok(FlowSpec {
             name,
@@ -218,13 +216,10 @@ impl Context<'_> {
     fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
         self.network.node(name).ok_or_else(|| {
             let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
+            let message = format!("`{key}`: no link mentions a node `{}`", name.escape_debug());
             let near = did_you_mean(name, &known);
-            let name = name.escape_debug();
-            let message = format!("`{key}`: no link mentions a node `{name}`{near}");
-            let more = if known.len() > LISTED_NODES { ", ..." } else { "" };
-            let known = listed(&known[..known.len().min(LISTED_NODES)]);
-            Problem::new(place_of(fields, key), message)
-                .help(format!("a node exists by being an end of a link; there are {known}{more}"))
+            let known = format!("the nodes are {}", listed(&known));
+            Problem::suggesting(place_of(fields, key), message, near, known)
         })
     }
 
@@ -262,7 +257,7 @@ impl Context<'_> {
         let mtu = route.iter().map(|d| self.network.links[link_of(*d)].mtu).min().unwrap_or(0);
         let (key, place, size, headers) = match (template.traffic, template.stack.config.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
-                ("packet", place_of(fields, "traffic"), packet, UDP_HEADERS)
+                ("packet", place_within(fields, "traffic", "packet"), packet, UDP_HEADERS)
             }
             (_, Some(mss)) => {
                 let place = template.stack.mss_place.as_ref();
@@ -285,6 +280,15 @@ impl Context<'_> {
 /// Where a key's value stands, or the table where it could stand.
 fn place_of<'a>(fields: &'a Fields, key: &'a str) -> &'a Place {
     fields.field(key).map_or(fields.place(), |field| &field.node.place)
+}
+
+/// Where a key of an inner table stands.
+fn place_within<'a>(fields: &'a Fields, table: &'a str, key: &str) -> &'a Place {
+    match fields.field(table).map(|field| &field.node.value) {
+        Some(Value::Table(inner)) => inner.get(key).map(|node| &node.place),
+        _ => None,
+    }
+    .unwrap_or(place_of(fields, table))
 }
 
 #[derive(Clone, Copy)]

@@ -49,6 +49,8 @@
 //! tree; then the tree is read into [`Scenario`], every check being made where the value is read.
 //! An error therefore points at the file's line and column or at the `--set` that is at fault.
 
+#[cfg(test)]
+mod docs_test;
 mod error;
 mod fields;
 mod flow;
@@ -72,11 +74,11 @@ pub use windlass_sim::loss::{BerFormula, LossModel};
 pub use windlass_sim::routing::Routes;
 use windlass_sim::routing::link_of;
 
+pub use crate::units::QueueLimit;
+
 use error::{Place, Problem, SourceText};
 use overrides::Override;
 use tree::Node;
-
-pub use crate::units::QueueLimit;
 
 impl Scenario {
     /// Reads a scenario. `source_name` appears in errors, and its stem is the default name.

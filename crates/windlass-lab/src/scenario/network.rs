@@ -17,7 +17,7 @@ use crate::units::QueueLimit;
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
-const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
+pub(super) const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).

@@ -14,22 +14,14 @@ pub(super) struct Override<'a> {
 impl Override<'_> {
     /// Sets the value in the document.
     pub(super) fn apply(&self, root: &mut Node) -> Result<(), Problem> {
-        let keys = toml_edit::Key::parse(self.key).map_err(|_| {
-            self.error(
-                "is not a key; write the names of tables and the key joined by dots, such as \
-                        `link.0.rate`",
-            )
-        })?;
+        let keys = toml_edit::Key::parse(self.key).map_err(|_| self.not_a_key())?;
         let path: Vec<&str> = keys.iter().map(toml_edit::Key::get).collect();
-        let Some((last, parents)) = path.split_last() else {
-            return Err(self.error("is not a key"));
-        };
+        let Some((last, parents)) = path.split_last() else { return Err(self.not_a_key()) };
         let mut node = root;
         for depth in 0..parents.len() {
             node = self.step(node, &path[..=depth])?;
         }
         let value = self.parse_value()?;
-        let is_named = parents.is_empty();
         match &mut node.value {
             Value::Table(table) => {
                 let key = (*last).to_owned();
@@ -39,11 +31,7 @@ impl Override<'_> {
                 let index = self.index(items, &path)?;
                 items[index] = value;
             }
-            _ if is_named => return Err(self.error("the document is not a table")),
-            _ => {
-                let parent = parents.join(".");
-                return Err(self.error(&format!("`{parent}` is {}, not a table", node.kind())));
-            }
+            _ => return Err(self.not_a_table(node.kind(), parents)),
         }
         Ok(())
     }
@@ -72,11 +60,20 @@ impl Override<'_> {
                 let index = self.index(items, path)?;
                 Ok(&mut items[index])
             }
-            _ => {
-                let parent = path[..path.len() - 1].join(".");
-                Err(self.error(&format!("`{parent}` is {kind}, not a table")))
-            }
+            _ => Err(self.not_a_table(kind, &path[..path.len() - 1])),
         }
+    }
+
+    fn not_a_key(&self) -> Problem {
+        self.error(&format!(
+            "`{}` is not a key; write the names of tables and the key joined by dots, such as \
+             `link.0.rate`",
+            self.key
+        ))
+    }
+
+    fn not_a_table(&self, kind: &str, path: &[&str]) -> Problem {
+        self.error(&format!("`{}` is {kind}, not a table", path.join(".")))
     }
 
     fn missing(&self, table: &Table, path: &[&str]) -> Problem {
@@ -86,10 +83,10 @@ impl Override<'_> {
             table.0.iter().filter(is_container).map(|e| e.key.as_str()).collect();
         let near = did_you_mean(key, &known);
         let whole = path.join(".");
-        self.error(&format!("the file has no table `{whole}`{near}")).help(format!(
-            "only keys of existing tables can be set; a whole table is set with \
-             --set '{whole}={{ ... }}'"
-        ))
+        let advice =
+            format!("a table as a whole is set with --set '{whole}={{ key = value, ... }}'");
+        let message = format!("the file has no table `{whole}`");
+        Problem::suggesting(&self.key_place(), message, near, advice)
     }
 
     /// Position of the item that the last name of `path` calls, by name or by number from 0.
@@ -115,13 +112,12 @@ impl Override<'_> {
         }
         let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
         let near = did_you_mean(key, &names);
-        let parent = parents.join(".");
-        let problem = self.error(&format!("`{parent}` has no item `{key}`{near}"));
-        let numbers = format!("its {} items are numbered from 0", items.len());
-        Err(match names.is_empty() {
-            true => problem.help(numbers),
-            false => problem.help(format!("{numbers} and called {}", listed(&names))),
-        })
+        let message = format!("`{}` has no item `{key}`", parents.join("."));
+        let mut known = "its items are called by number, from 0".to_owned();
+        if !names.is_empty() {
+            known += &format!(", or by name: {}", listed(&names));
+        }
+        Err(Problem::suggesting(&self.key_place(), message, near, known))
     }
 
     /// The value, which may omit the quotes of a string.

@@ -12,7 +12,7 @@ use super::model::{RecordSpec, Scenario};
 use super::network::Network;
 use super::tree::Node;
 
-const KEYS: [&str; 9] =
+pub(super) const KEYS: [&str; 9] =
     ["name", "description", "duration", "seed", "stack", "topology", "link", "flow", "record"];
 
 /// Reads a whole document.

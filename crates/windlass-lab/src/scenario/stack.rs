@@ -36,7 +36,7 @@ macro_rules! table {
     ($keys:ident, $apply:ident, $written:ident, $struct:ident {
         $($key:literal $field:ident: $read:expr, $write:expr;)*
     } $($by_hand:ident)?) => {
-        const $keys: &[&str] = &[$($key),*];
+        pub(super) const $keys: &[&str] = &[$($key),*];
 
         fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
             $(if let Some(value) = fields.opt($key, $read)? {
@@ -46,7 +46,7 @@ macro_rules! table {
         }
 
         /// Every field as key and TOML text.
-        fn $written(config: &$struct) -> Vec<(&'static str, String)> {
+        pub(super) fn $written(config: &$struct) -> Vec<(&'static str, String)> {
             let $struct { $($field,)* $($by_hand: _)? } = config;
             vec![$(($key, $write($field))),*]
         }

@@ -107,9 +107,9 @@ fn refusals_say_what_is_wrong_and_what_would_be_right() {
     assert_eq!(message::<QueueLimit>("-1bdp"), format!("`-1bdp` is negative; {queue}"));
     let probability = "write a number from 0 to 1, or from `0%` to `100%`";
     for (text, what) in [
-        ("120%", "is more than certain"),
-        ("1.5", "is more than certain"),
-        ("1e999999", "is more than certain"),
+        ("120%", "is more than 100 %"),
+        ("1.5", "is more than 100 %"),
+        ("1e999999", "is more than 100 %"),
         ("-1%", "is negative"),
         ("nan", "is not a probability"),
         ("inf", "is not a probability"),

@@ -1,0 +1,62 @@
+//! `docs/scenarios.md` against the code.
+
+use windlass_cc::growth::MAX_WINDOW;
+use windlass_sim::Series;
+use windlass_tcp::stack::PRESETS;
+
+use super::{Scenario, flow, network, read, stack};
+
+const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
+
+/// The table rows of the section with this heading.
+fn rows(heading: &str) -> Vec<Vec<&'static str>> {
+    let after = REFERENCE.split_once(&format!("\n{heading}\n")).expect(heading).1;
+    let section = after.split("\n#").next().unwrap_or(after);
+    let cells = |line: &'static str| line.trim_matches('|').split(" | ").map(str::trim).collect();
+    section.lines().filter(|line| line.starts_with('|')).map(cells).collect()
+}
+
+fn documents(heading: &str, keys: &[&str]) {
+    let rows = rows(heading);
+    for key in keys {
+        let cell = format!("`{key}`");
+        let found = rows.iter().any(|row| row.iter().take(2).any(|c| *c == cell));
+        assert!(found, "{heading} lacks {key}");
+    }
+}
+
+#[test]
+fn the_reference_has_every_key() {
+    documents("## The scenario", &read::KEYS);
+    documents("## `[[link]]`", &["name", "between"]);
+    documents("## `[[link]]`", &network::LINE_KEYS);
+    documents("## `[[flow]]`", &flow::KEYS);
+    documents("## `[stack]` and `stack`", stack::STACK_KEYS);
+    documents("## `[stack]` and `stack`", stack::RTO_KEYS);
+    let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
+    assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
+    assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");
+}
+
+#[test]
+fn the_reference_has_the_presets_values() {
+    let rows = rows("## `[stack]` and `stack`");
+    for (column, preset) in PRESETS.iter().enumerate() {
+        assert_eq!(rows[0][2 + column], format!("`{}`", preset.name));
+        let (rto, fields): (Vec<_>, Vec<_>) =
+            stack::written(&preset.config).into_iter().partition(|(key, _)| *key == "rto");
+        let rto_fields = stack::written_rto(&preset.config.rto);
+        assert_eq!(rto.len(), 1);
+        for (key, text) in fields.into_iter().chain(rto_fields) {
+            let row = rows.iter().find(|row| row[0] == format!("`{key}`")).expect(key);
+            assert_eq!(row[2 + column], format!("`{text}`"), "{key} of {}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn the_references_example_is_a_scenario() {
+    let example = REFERENCE.split("```toml\n").nth(1).and_then(|s| s.split("```").next()).unwrap();
+    let scenario = Scenario::from_str(example, "example.toml").unwrap();
+    assert_eq!(scenario.flows.len(), 1);
+}

@@ -1,0 +1,226 @@
+//! What scenario files mean: defaults, expansion, overrides, the stored form and its hash.
+
+use windlass_cc::reno::Increase;
+use windlass_cc::{RtoParams, Span};
+use windlass_lab::scenario::{Hop, LossSpec, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
+use windlass_sim::Series;
+use windlass_tcp::{InitialWindow, StackConfig, stack};
+
+const MINIMAL: &str = r#"
+duration = "10s"
+[[link]]
+between = ["a", "b"]
+rate = "1Mbps"
+[[flow]]
+from = "a"
+to = "b"
+algorithm = "Reno"
+"#;
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_str(text, "dir/minimal.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn set(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Scenario::with_overrides(text, "minimal.toml", &overrides).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn example(name: &str) -> Scenario {
+    let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scenario.name, name);
+    let resolved = scenario.resolved_toml();
+    assert_eq!(read(&resolved), scenario, "{resolved}");
+    scenario
+}
+
+#[test]
+fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
+    let s = read(MINIMAL);
+    assert_eq!((s.name.as_str(), s.description.as_str(), s.seed), ("minimal", "", 1));
+    assert_eq!(s.nodes, ["a", "b"]);
+    let link = &s.links[0];
+    assert_eq!((link.name.as_str(), link.a, link.b), ("a-b", 0, 1));
+    assert_eq!((link.delay, link.queue, link.mtu), (Span::ZERO, QueueLimit::Packets(100), 1500));
+    assert_eq!(link.loss, [None, None]);
+    let flow = &s.flows[0];
+    assert_eq!((flow.name.as_str(), flow.algorithm.as_str()), ("a-b", "reno"));
+    assert_eq!(flow.stack, stack::RFC);
+    assert_eq!(flow.traffic, Traffic::Bulk { bytes: None });
+    assert_eq!((flow.read, flow.start), (Read::Immediate, Span::ZERO));
+    assert_eq!((s.record.series.len(), s.record.capture.len()), (0, 0));
+}
+
+#[test]
+fn the_dumbbell_has_four_flows_over_one_bottleneck() {
+    let s = example("dumbbell");
+    let names: Vec<_> = s.flows.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["reno-1", "reno-2", "reno-3", "reno-4"]);
+    assert_eq!(s.flows[3].start, Span::from_millis(300));
+    let bottleneck = s.links.iter().position(|link| link.name == "bottleneck").unwrap();
+    let routes = s.routes();
+    for flow in &s.flows {
+        let path = routes.path(flow.from, flow.to).unwrap();
+        assert_eq!(path.len(), 3);
+        assert_eq!(path[1], Hop { link: bottleneck, forward: true });
+        assert!(path.iter().all(|hop| hop.forward));
+        let back = routes.path(flow.to, flow.from).unwrap();
+        assert!(back.iter().all(|hop| !hop.forward));
+    }
+    // 10 Mbit/s over a round trip of 2 · (1 + 20 + 1) ms.
+    assert_eq!(s.bdp_bytes()[bottleneck], 55_000);
+    assert_eq!(s.links[bottleneck].queue, QueueLimit::BdpMillionths(1_000_000));
+    assert_eq!(s.record.series, [Series::Cwnd, Series::Srtt]);
+}
+
+#[test]
+fn the_lossy_download_loses_data_packets_only() {
+    let s = example("lossy-download");
+    assert_eq!(s.links[1].loss, [Some(LossSpec::Drop { probability: 0.01 }), None]);
+    assert_eq!(s.record.capture, [1]);
+    assert_eq!(
+        s.flows[0].traffic,
+        Traffic::RequestResponse {
+            request: 100,
+            response: 10_000_000,
+            requests: 1,
+            think: Span::ZERO
+        }
+    );
+}
+
+#[test]
+fn the_two_rates_have_datagrams_and_a_loss_model_each_way() {
+    let s = example("two-rates");
+    assert!(matches!(
+        s.links[1].loss,
+        [Some(LossSpec::GilbertElliott { .. }), Some(LossSpec::Ber { .. })]
+    ));
+    assert_eq!(s.flows[0].params.increase, Increase::PerByte);
+    assert_eq!(s.flows[0].stack.mss, Some(536));
+    assert_eq!(s.flows[1].algorithm, NO_ALGORITHM);
+}
+
+#[test]
+fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
+    let text = format!(
+        "{MINIMAL}stack = {{ preset = \"riverbed\", nagle = true, rto = {{ alpha = 0.25 }} }}\n\
+         [stack]\npreset = \"rfc\"\nreceive_buffer = \"64KiB\"\nnagle = false\n\
+         recovery = \"auto\"\nrto = {{ min = \"200ms\", k = 2 }}\n"
+    );
+    let expected = StackConfig {
+        receive_buffer: 65_536,
+        nagle: true,
+        recovery: None,
+        rto: RtoParams {
+            min: Span::from_millis(200),
+            k: 2,
+            alpha_q16: 16_384,
+            ..stack::RIVERBED.rto
+        },
+        ..stack::RIVERBED
+    };
+    assert_eq!(read(&text).flows[0].stack, expected);
+}
+
+#[test]
+fn one_entry_becomes_many_flows_with_unique_names() {
+    let text = format!(
+        "{MINIMAL}count = 2\nstagger = \"1s\"\nstart = \"2s\"\n\
+         [[flow]]\nname = \"a-b-2\"\nfrom = \"b\"\nto = \"a\"\nalgorithm = \"tahoe\"\n"
+    );
+    let s = read(&text);
+    let flows: Vec<_> = s.flows.iter().map(|f| (f.name.as_str(), f.start)).collect();
+    let expected =
+        [("a-b", Span::from_secs(2)), ("a-b-3", Span::from_secs(3)), ("a-b-2", Span::ZERO)];
+    assert_eq!(flows, expected);
+}
+
+#[test]
+fn routes_are_shortest_and_earlier_links_win() {
+    let link = |name, a, b| {
+        format!("[[link]]\nname=\"{name}\"\nbetween=[\"{a}\",\"{b}\"]\nrate=\"1bps\"\n")
+    };
+    let ring = ["w", "x", "y", "z", "w2"];
+    let links = [
+        link(ring[0], "p", "q"),
+        link(ring[1], "q", "r"),
+        link(ring[2], "p", "s"),
+        link(ring[3], "s", "r"),
+        link(ring[4], "p", "q"),
+    ];
+    let text = format!(
+        "duration=\"1s\"\n{}[[flow]]\nfrom=\"p\"\nto=\"r\"\nalgorithm=\"reno\"\n",
+        links.concat()
+    );
+    let s = read(&text);
+    let hops = s.routes().path(s.flows[0].from, s.flows[0].to).unwrap();
+    assert_eq!(hops, [Hop { link: 0, forward: true }, Hop { link: 1, forward: true }]);
+}
+
+#[test]
+fn overrides_call_items_by_name_or_number_and_may_omit_quotes() {
+    let s = set(
+        MINIMAL,
+        &[
+            ("link.a-b.rate", "2Mbps"),
+            ("link.0.loss", "{ model = \"drop\", probability = \"1%\" }"),
+            ("link.0.loss.probability", "2%"),
+            ("flow.a-b.algorithm", "newreno"),
+            ("flow.0.params.increase", "per-byte"),
+            ("flow.0.stack.rto.min", "200ms"),
+            ("stack.initial_window", "2mss"),
+            ("record.series", "[\"cwnd_bytes\"]"),
+            ("seed", "7"),
+            ("name", "\"42\""),
+        ],
+    );
+    assert_eq!((s.name.as_str(), s.seed), ("42", 7));
+    assert_eq!(s.links[0].rate_bps, 2_000_000);
+    assert_eq!(s.links[0].loss[0], Some(LossSpec::Drop { probability: 0.02 }));
+    assert_eq!(s.flows[0].algorithm, "newreno");
+    assert_eq!(s.flows[0].params.increase, Increase::PerByte);
+    assert_eq!(s.flows[0].stack.rto.min, Span::from_millis(200));
+    assert_eq!(s.flows[0].stack.initial_window, InitialWindow::Segments(2));
+    assert_eq!(s.record.series, [Series::Cwnd]);
+}
+
+#[test]
+fn overrides_may_depend_on_each_other() {
+    let s = set(
+        MINIMAL,
+        &[("flow.0.from", "b"), ("flow.0.to", "a"), ("duration", "1s"), ("flow.0.start", "0.5s")],
+    );
+    assert_eq!((s.flows[0].from, s.flows[0].to), (1, 0));
+}
+
+#[test]
+fn the_hash_follows_what_is_simulated_and_nothing_else() {
+    let base = read(MINIMAL);
+    assert_eq!(base.hash().len(), 16);
+    let same = [
+        ("name", "x"),
+        ("description", "y"),
+        ("seed", "9"),
+        ("record.series", "[\"cwnd_bytes\"]"),
+        ("duration", "10000ms"),
+        ("link.0.queue", "100p"),
+        ("flow.0.stack.preset", "rfc"),
+    ];
+    for (key, value) in same {
+        assert_eq!(set(MINIMAL, &[(key, value)]).hash(), base.hash(), "{key}={value}");
+    }
+    let other = [
+        ("duration", "11s"),
+        ("link.0.delay", "1ns"),
+        ("flow.0.algorithm", "tahoe"),
+        ("flow.0.stack.karn", "false"),
+        ("flow.0.params.initial_ssthresh", "64KiB"),
+        ("link.0.loss", "{ model = \"list\", packets = [3] }"),
+    ];
+    for (key, value) in other {
+        assert_ne!(set(MINIMAL, &[(key, value)]).hash(), base.hash(), "{key}={value}");
+    }
+}
