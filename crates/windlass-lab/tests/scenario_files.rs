@@ -2,7 +2,7 @@
 
 use windlass_cc::reno::Increase;
 use windlass_cc::{RtoParams, Span};
-use windlass_lab::scenario::{Hop, LossSpec, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
+use windlass_lab::scenario::{LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
 use windlass_sim::Series;
 use windlass_tcp::{InitialWindow, StackConfig, stack};
 
@@ -64,10 +64,10 @@ fn the_dumbbell_has_four_flows_over_one_bottleneck() {
     for flow in &s.flows {
         let path = routes.path(flow.from, flow.to).unwrap();
         assert_eq!(path.len(), 3);
-        assert_eq!(path[1], Hop { link: bottleneck, forward: true });
-        assert!(path.iter().all(|hop| hop.forward));
+        assert_eq!(path[1], 2 * bottleneck as u32, "the bottleneck, forward");
+        assert!(path.iter().all(|direction| direction % 2 == 0), "all forward");
         let back = routes.path(flow.to, flow.from).unwrap();
-        assert!(back.iter().all(|hop| !hop.forward));
+        assert!(back.iter().all(|direction| direction % 2 == 1), "all backward");
     }
     // 10 Mbit/s over a round trip of 2 · (1 + 20 + 1) ms.
     assert_eq!(s.bdp_bytes()[bottleneck], 55_000);
@@ -78,7 +78,7 @@ fn the_dumbbell_has_four_flows_over_one_bottleneck() {
 #[test]
 fn the_lossy_download_loses_data_packets_only() {
     let s = example("lossy-download");
-    assert_eq!(s.links[1].loss, [Some(LossSpec::Drop { probability: 0.01 }), None]);
+    assert_eq!(s.links[1].loss, [Some(LossModel::Drop { probability: 0.01 }), None]);
     assert_eq!(s.record.capture, [1]);
     assert_eq!(
         s.flows[0].traffic,
@@ -96,7 +96,7 @@ fn the_two_rates_have_datagrams_and_a_loss_model_each_way() {
     let s = example("two-rates");
     assert!(matches!(
         s.links[1].loss,
-        [Some(LossSpec::GilbertElliott { .. }), Some(LossSpec::Ber { .. })]
+        [Some(LossModel::GilbertElliott { .. }), Some(LossModel::Ber { .. })]
     ));
     assert_eq!(s.flows[0].params.increase, Increase::PerByte);
     assert_eq!(s.flows[0].stack.mss, Some(536));
@@ -179,7 +179,7 @@ fn overrides_call_items_by_name_or_number_and_may_omit_quotes() {
     );
     assert_eq!((s.name.as_str(), s.seed), ("42", 7));
     assert_eq!(s.links[0].rate_bps, 2_000_000);
-    assert_eq!(s.links[0].loss[0], Some(LossSpec::Drop { probability: 0.02 }));
+    assert_eq!(s.links[0].loss[0], Some(LossModel::Drop { probability: 0.02 }));
     assert_eq!(s.flows[0].algorithm, "newreno");
     assert_eq!(s.flows[0].params.increase, Increase::PerByte);
     assert_eq!(s.flows[0].stack.rto.min, Span::from_millis(200));

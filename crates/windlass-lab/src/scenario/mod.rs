@@ -183,6 +183,11 @@ impl Scenario {
     }
 }
 
+/// The keys of `stack` with their values as a scenario would spell them.
+pub fn stack_values(config: &windlass_tcp::StackConfig) -> Vec<(&'static str, String)> {
+    stack::written(config)
+}
+
 /// Reads the document with all overrides but one applied to it.
 fn changed(
     root: &Node,
