@@ -1,1 +1,249 @@
-//! Packet captures: pcapng files that Wireshark reads.
+//! Packet captures: pcapng files that Wireshark and tcptrace read.
+//!
+//! Each link direction becomes an interface, named like the link, with raw IPv4 packets and
+//! timestamps in nanoseconds; the simulation begins at the epoch. Packets have valid checksums,
+//! and payload bytes that follow from their sequence numbers ([`wire::fill_pattern`]), so that a
+//! retransmission looks like its original. The same packet log gives the same bytes everywhere.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+use windlass_sim::{PacketEvent, PacketFate};
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::{self, Addresses, UDP_HEADER};
+
+/// Comment on a packet that the error model took, by which Wireshark finds it
+/// (`frame.comment contains "lost"`).
+pub const COMMENT_LOST: &str = "windlass: lost to the error model";
+/// Comment on a packet for which the queue had no room.
+pub const COMMENT_QUEUE: &str = "windlass: dropped, the queue was full";
+
+/// First of the ports that applications take from (RFC 6335 section 6: 49152 to 65535).
+const FIRST_PORT: u16 = 49_152;
+const PORTS: u32 = 16_384;
+/// Host numbers used of each group of 256 addresses: not 0 and 255, which can mean all of them.
+const HOSTS: u32 = 254;
+/// The direction bits of a packet's flags in pcapng.
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+/// The ends of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowAddresses {
+    /// The end at the flow's `from` node.
+    pub from: SocketAddrV4,
+    /// The end at the flow's `to` node.
+    pub to: SocketAddrV4,
+}
+
+impl FlowAddresses {
+    /// Addresses of the flow with this index between the nodes with these indices. Flows have
+    /// distinct pairs of ports, below 2²⁸ of them.
+    pub fn new(flow: u32, from_node: u32, to_node: u32) -> FlowAddresses {
+        let port = |n: u32| FIRST_PORT + (n % PORTS) as u16;
+        FlowAddresses {
+            from: SocketAddrV4::new(node_address(from_node), port(flow)),
+            to: SocketAddrV4::new(node_address(to_node), port(flow / PORTS)),
+        }
+    }
+
+    /// Source and destination of a packet that goes from `from` to `to` (`forward`) or back.
+    pub fn addresses(self, forward: bool) -> Addresses {
+        let addresses = Addresses { source: self.from, destination: self.to };
+        if forward { addresses } else { addresses.reversed() }
+    }
+}
+
+/// The address of the node with this index: 10.0.0.1, 10.0.0.2 and so on. Distinct for the
+/// first 16 646 144 nodes.
+pub fn node_address(node: u32) -> Ipv4Addr {
+    let [_, b, c, _] = (node / HOSTS << 8).to_be_bytes();
+    Ipv4Addr::new(10, b, c, (node % HOSTS) as u8 + 1)
+}
+
+/// Where on a link packets are captured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tap {
+    /// Where the link begins, when transmission begins. Packets that the link loses are there,
+    /// with a comment, and so are those that its queue refused, when they were refused.
+    #[default]
+    Near,
+    /// Where the link ends: only what arrives.
+    Far,
+}
+
+/// How to capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CaptureOptions {
+    /// Where on each link.
+    pub tap: Tap,
+    /// Most bytes kept of a packet; `None` keeps all.
+    pub snap_len: Option<NonZeroU32>,
+}
+
+/// Writes the packets of a log as a pcapng file, and returns how many they are. `links` are the
+/// names of the link directions and `flows` the addresses of the flows, both by index; `packets`
+/// comes in order of time and can be any part of a log. `out` gets many small writes.
+///
+/// # Errors
+///
+/// `out` fails; or, as [`io::ErrorKind::InvalidInput`], an event names a link or flow that is not
+/// there, or has a packet without a wire format.
+pub fn write_pcapng<'a>(
+    out: impl Write,
+    links: &[&str],
+    flows: &[FlowAddresses],
+    packets: impl IntoIterator<Item = &'a PacketEvent>,
+    options: CaptureOptions,
+) -> io::Result<u64> {
+    let mut writer = begin(out, links, options)?;
+    let frames = match options.tap {
+        Tap::Near => near_frames(packets),
+        Tap::Far => far_frames(packets),
+    };
+    let mut bytes = Vec::new();
+    for frame in &frames {
+        bytes.clear();
+        emit(frame.event, links, flows, &mut bytes)?;
+        let original_len = bytes.len() as u32;
+        bytes.truncate(options.snap_len.map_or(usize::MAX, |n| n.get() as usize));
+        let block = EnhancedPacketBlock {
+            interface_id: frame.event.link,
+            timestamp: Duration::from_nanos(frame.event.time.as_nanos()),
+            original_len,
+            data: bytes.as_slice().into(),
+            options: frame.options(options.tap),
+        };
+        writer.write_pcapng_block(block).map_err(io_error)?;
+    }
+    writer.get_mut().flush()?;
+    Ok(frames.len() as u64)
+}
+
+/// A packet as a tap sees it.
+struct Frame<'a> {
+    event: &'a PacketEvent,
+    comment: Option<&'static str>,
+}
+
+impl Frame<'_> {
+    fn options(&self, tap: Tap) -> Vec<EnhancedPacketOption<'static>> {
+        let direction = match tap {
+            Tap::Near => OUTBOUND,
+            Tap::Far => INBOUND,
+        };
+        let comment = self.comment.map(|c| EnhancedPacketOption::Comment(c.into()));
+        comment.into_iter().chain([EnhancedPacketOption::Flags(direction)]).collect()
+    }
+}
+
+/// What leaves the near end, each packet with its fate. A link keeps the order of packets, so the
+/// first one on its way that equals an arrived or lost packet is that packet.
+fn near_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Frame<'a>> {
+    let mut frames: Vec<Frame<'a>> = Vec::new();
+    let mut on_the_way: BTreeMap<u32, VecDeque<usize>> = BTreeMap::new();
+    for event in packets {
+        let sent = on_the_way.entry(event.link).or_default();
+        match event.fate {
+            PacketFate::Sent => {
+                sent.push_back(frames.len());
+                frames.push(Frame { event, comment: None });
+            }
+            PacketFate::DroppedQueue => {
+                frames.push(Frame { event, comment: Some(COMMENT_QUEUE) });
+            }
+            PacketFate::Delivered | PacketFate::DroppedError => {
+                let found = sent.iter().position(|&i| same_packet(frames[i].event, event));
+                let frame = found.and_then(|at| sent.remove(at));
+                if let (Some(i), PacketFate::DroppedError) = (frame, event.fate) {
+                    frames[i].comment = Some(COMMENT_LOST);
+                }
+            }
+        }
+    }
+    frames
+}
+
+fn same_packet(a: &PacketEvent, b: &PacketEvent) -> bool {
+    (a.flow, a.forward, a.segment, a.ip_len) == (b.flow, b.forward, b.segment, b.ip_len)
+}
+
+fn far_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Frame<'a>> {
+    packets
+        .into_iter()
+        .filter(|event| event.fate == PacketFate::Delivered)
+        .map(|event| Frame { event, comment: None })
+        .collect()
+}
+
+fn begin<W: Write>(out: W, links: &[&str], options: CaptureOptions) -> io::Result<PcapNgWriter<W>> {
+    let application = concat!("windlass ", env!("CARGO_PKG_VERSION"));
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: vec![SectionHeaderOption::UserApplication(application.into())],
+        ..SectionHeaderBlock::default()
+    };
+    let mut writer = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+    for link in links {
+        let interface = InterfaceDescriptionBlock {
+            linktype: DataLink::RAW,
+            snaplen: options.snap_len.map_or(0, NonZeroU32::get),
+            options: vec![
+                InterfaceDescriptionOption::IfName((*link).into()),
+                // Timestamps count 10⁻⁹ seconds.
+                InterfaceDescriptionOption::IfTsResol(9),
+            ],
+        };
+        writer.write_pcapng_block(interface).map_err(io_error)?;
+    }
+    Ok(writer)
+}
+
+fn emit(
+    event: &PacketEvent,
+    links: &[&str],
+    flows: &[FlowAddresses],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    if event.link as usize >= links.len() {
+        return Err(invalid(format!("the packet log names link {}, unknown here", event.link)));
+    }
+    let Some(flow) = flows.get(event.flow as usize) else {
+        return Err(invalid(format!("the packet log names flow {}, unknown here", event.flow)));
+    };
+    let addresses = flow.addresses(event.forward);
+    let result = match event.segment {
+        Some(segment) => {
+            wire::emit(&segment, &addresses, |p| wire::fill_pattern(segment.seq, p), out)
+        }
+        None => {
+            let Some(len) = event.ip_len.checked_sub(IPV4_HEADER + UDP_HEADER) else {
+                let text = format!("a datagram has at least 28 bytes, not {}", event.ip_len);
+                return Err(invalid(text));
+            };
+            wire::emit_datagram(len, &addresses, |p| wire::fill_pattern(Default::default(), p), out)
+        }
+    };
+    result.map_err(|e| invalid(e.to_string()))
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

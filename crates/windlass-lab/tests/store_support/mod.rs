@@ -1,0 +1,71 @@
+//! Records for the tests of the store.
+#![allow(dead_code)] // each test file uses a part
+
+use windlass_lab::experiment::RunRecord;
+use windlass_sim::{FlowResult, LinkResult};
+
+/// A flow whose figures differ with `n`, and have no short decimal form.
+pub fn flow(n: u64) -> FlowResult {
+    let x = n as f64 + 1.0;
+    FlowResult {
+        name: format!("flow \"{n}\", éa"),
+        algorithm: "reno".into(),
+        active_s: x / 3.0,
+        delivered_bytes: 1000 + n,
+        goodput_bps: 1e6 / x,
+        throughput_bps: 1e6 / 3.0 + x,
+        retransmits: n,
+        fast_retransmits: n / 2,
+        rto_count: n / 3,
+        data_segments: 10 * n,
+        packets_sent: 11 * n,
+        peer_packets_sent: 12 * n,
+        loss_rate: 0.1 * x,
+        srtt_ms: (n % 2 == 0).then_some(x / 7.0),
+        min_rtt_ms: (n % 3 == 0).then_some(x / 11.0),
+        cwnd_bytes: u64::MAX - n,
+        completion_s: (n % 2 == 1).then_some(x / 13.0),
+        responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
+        failure: (n % 5 == 0).then(|| "too many retries\nof a SYN".into()),
+    }
+}
+
+pub fn link(n: u64) -> LinkResult {
+    let x = n as f64 + 1.0;
+    LinkResult {
+        name: "bottleneck:a>b".into(),
+        sent: 9 * n,
+        delivered: 6 * n,
+        drops: 2 * n,
+        drops_queue: n,
+        drops_error: n,
+        inside: n,
+        bytes: 1500 * n,
+        utilisation: 1.0 / x,
+        mean_queue_packets: x / 19.0,
+        mean_queue_delay_ms: x / 23.0,
+        max_queue_packets: n,
+    }
+}
+
+pub fn record(seed: u64) -> RunRecord {
+    RunRecord {
+        experiment: "table-4".into(),
+        point: "mode=data-only,p=1%".into(),
+        seed,
+        scenario_hash: "0123abcd".into(),
+        version: "0.1.0".into(),
+        end_s: 100.0 / 3.0,
+        events: 100 + seed,
+        packet_hops: 50 + seed,
+        flows: (0..=seed % 3).map(|i| flow(seed + i)).collect(),
+        links: (0..2).map(|i| link(seed + i)).collect(),
+    }
+}
+
+/// A record of some tens of kilobytes, which a kill can hit in the middle of a write.
+pub fn large_record(seed: u64) -> RunRecord {
+    let mut record = record(seed);
+    record.flows[0].responses_s = (1..3000).map(|i| 1.0 / f64::from(i)).collect();
+    record
+}
