@@ -130,7 +130,8 @@ fn congestion_avoidance(put: &mut dyn FnMut(&str, f64)) {
     put("cwnd_peak", window_after_acks(2.0 * MSS, INITIAL_SSTHRESH, MSS, ACKS));
     // Section 5.1: 0.132977 s of a trace whose round trip is 0.042 s; 12 segments of 18.
     put("sec5.1.rtts", 0.132_977 / 0.042);
-    put("sec5.1.one-rtt", (18.0 - 12.0) / 6.0);
+    let window = RWND / MSS;
+    put("sec5.1.one-rtt", (3.0 * window - 12.0) / window);
     // Section 5.2: 3 + 15 + 9 round trips; the nine carry four and five segments in turn.
     let (rtts, sent) = (3.0 + 15.0 + 9.0, 12.0 + 15.0 * 3.0 + 5.0 * 5.0 + 4.0 * 4.0);
     put("sec5.2.segments", sent);

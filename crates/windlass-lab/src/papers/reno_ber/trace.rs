@@ -184,10 +184,168 @@ fn exchange_quantities(trace: &Trace, found: &mut BTreeMap<String, f64>) {
         put("window_high", high);
     }
     let resent = exchange.passages[exchange.resent].sent;
-    let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t <= resent);
+    let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t < resent);
     let mut falls = after.scan(u64::MAX, |last, (_, v)| Some((std::mem::replace(last, v), v)));
     // Recovery inflates the window by duplicates; its end is the first fall.
     if let Some((_, window)) = falls.find(|(before, v)| *before != u64::MAX && v < before) {
         put("cwnd_after", window as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::Quantity;
+    use crate::papers::reno_ber::PAPER;
+    use std::collections::BTreeSet;
+    use windlass_sim::Sample;
+
+    const ISN: u32 = 4_000_000_000;
+    const MSS: u32 = 1460;
+
+    fn ms(t: u64) -> Time {
+        Time::from_millis(t)
+    }
+
+    fn data(segment: u32) -> Segment {
+        let seq = Seq(ISN).add(1 + u64::from(segment * MSS));
+        Segment { seq, len: MSS, flags: Flags::ACK, ..Segment::default() }
+    }
+
+    fn ack(segments: u32, window: u16) -> Segment {
+        let ack = Seq(ISN).add(1 + u64::from(segments * MSS));
+        Segment { ack, window, flags: Flags::ACK, ..Segment::default() }
+    }
+
+    /// A packet over two links of 10 ms each; lost on the second when `arrives` is false.
+    fn pass(log: &mut Vec<PacketEvent>, at: u64, forward: bool, segment: Segment, arrives: bool) {
+        let (first, second) = if forward { (0, 2) } else { (3, 1) };
+        let end = if arrives { PacketFate::Delivered } else { PacketFate::DroppedError };
+        for (time, link, fate) in [
+            (at, first, PacketFate::Sent),
+            (at + 10, first, PacketFate::Delivered),
+            (at + 10, second, PacketFate::Sent),
+            (at + 20, second, end),
+        ] {
+            let ip_len = segment.ip_len();
+            log.push(PacketEvent {
+                time: ms(time),
+                link,
+                flow: 0,
+                forward,
+                fate,
+                segment: Some(segment),
+                ip_len,
+            });
+        }
+    }
+
+    /// Segment 1 is lost, segment 0 waits unread: the window falls, reopens, three duplicates.
+    fn exchange() -> Trace {
+        let mut log = Vec::new();
+        let syn =
+            Segment { seq: Seq(ISN), flags: Flags::SYN.with(Flags::ACK), ..Segment::default() };
+        pass(&mut log, 0, true, syn, true);
+        for k in 0..6 {
+            pass(&mut log, 100 + u64::from(k), true, data(k), k != 1);
+        }
+        pass(&mut log, 121, false, ack(1, 2920), true);
+        pass(&mut log, 122, false, ack(1, 8760), true);
+        for k in 0..3 {
+            pass(&mut log, 123 + k, false, ack(1, 8760), true);
+        }
+        pass(&mut log, 145, true, data(1), true);
+        pass(&mut log, 166, false, ack(6, 8760), true);
+        log.sort_by_key(|e| e.time);
+        let window =
+            |t: u64, value: u64| Sample { time: ms(t), flow: 0, series: Series::Cwnd, value };
+        let samples = vec![window(0, 20_000), window(145, 8760), window(186, 4380)];
+        Trace { samples, packets: log }
+    }
+
+    #[test]
+    fn the_exchange_is_read_across_both_links() {
+        let e = Exchange::read(&exchange()).unwrap();
+        assert_eq!(e.lost_number(), 1 + MSS);
+        assert_eq!(e.passages.len(), 1 + 6 + 5 + 1 + 1);
+        assert_eq!((e.passages[e.lost].received, e.passages[e.resent].sent), (None, ms(145)));
+        let arrived = e.passages.iter().filter(|p| p.received.is_some()).count();
+        assert_eq!(arrived, e.passages.len() - 1);
+    }
+
+    #[test]
+    fn a_window_update_is_no_duplicate() {
+        let e = Exchange::read(&exchange()).unwrap();
+        assert_eq!((e.asking().count(), e.duplicates().len()), (5, 3));
+    }
+
+    #[test]
+    fn the_exchange_yields_the_quantities_of_figure_10() {
+        let traces = Traces::from([(EXCHANGE.to_owned(), exchange())]);
+        let found = quantities(&traces);
+        for (name, value) in [
+            ("lost", 1461.0),
+            ("duplicates", 3.0),
+            ("window_low", 2920.0),
+            ("window_high", 8760.0),
+            ("cwnd_after", 4380.0),
+        ] {
+            assert_eq!(found.get(&format!("exchange.{name}")), Some(&value), "{name}");
+        }
+    }
+
+    #[test]
+    fn growth_is_counted_in_round_trips_from_the_end_of_recovery() {
+        let sample = |t: u64, series, value| Sample { time: ms(t), flow: 0, series, value };
+        let samples = vec![
+            sample(0, Series::Cwnd, 2920),
+            sample(10, Series::Srtt, 40_000_000),
+            sample(20, Series::Cwnd, 4380), // on the way up in slow start: not the start
+            sample(40, Series::Cwnd, 20_000),
+            sample(100, Series::Cwnd, 4380),
+            sample(300, Series::Cwnd, 8000),
+            sample(340, Series::Cwnd, 9000),
+        ];
+        let trace = Trace { samples, packets: vec![] };
+        assert_eq!(rtts_to_full_window(&trace), Some(6.0));
+    }
+
+    #[test]
+    fn a_trace_without_a_loss_yields_nothing_of_figure_10() {
+        let mut trace = exchange();
+        trace.packets.retain(|e| e.fate != PacketFate::DroppedError);
+        trace.packets.retain(|e| e.segment != Some(data(1)));
+        assert!(Exchange::read(&trace).is_none());
+    }
+
+    /// Every quantity that a claim reads comes out of the traces that the plan asks for.
+    #[test]
+    fn every_trace_quantity_that_a_claim_names_is_read_from_a_planned_trace() {
+        let plan = PAPER.plan().unwrap();
+        let mut traces = Traces::new();
+        for request in &plan.traces {
+            let series: Vec<&str> = request.series.iter().map(String::as_str).collect();
+            let mut trace = if request.capture.is_empty() { Trace::default() } else { exchange() };
+            for (at, value) in [(1, 9000), (2, 4380), (3, 9000)] {
+                for (name, series_id) in Series::ALL {
+                    if series.contains(&name) && request.capture.is_empty() {
+                        let (time, flow) = (ms(at), 0);
+                        trace.samples.push(Sample { time, flow, series: series_id, value });
+                    }
+                }
+            }
+            traces.insert(request.id.clone(), trace);
+        }
+        let found = quantities(&traces);
+        let claims = PAPER.parsed_claims().unwrap();
+        let named: BTreeSet<&String> = claims
+            .iter()
+            .flat_map(|c| c.quantities())
+            .filter_map(|q| if let Quantity::Trace(name) = q { Some(name) } else { None })
+            .collect();
+        assert!(named.len() >= 9);
+        for name in named {
+            assert!(found.contains_key(name), "{name} is not read from any trace");
+        }
     }
 }
