@@ -12,7 +12,7 @@ use super::thin::{LIMIT, thinned};
 
 /// Lines with at most this many points show each point; longer ones show the curve alone, and
 /// the page's script reads the values out under the pointer.
-const DOTTED_LINE: usize = 60;
+const DOTTED_LINE: usize = 30;
 
 /// Points of one series above which they are no longer announced one by one to screen readers.
 const ANNOUNCED: usize = 200;
@@ -181,7 +181,7 @@ impl<'a> Frame<'a> {
             x: x_encoding(chart, drawn),
             y: json!({
                 "field": "y", "type": "quantitative", "title": chart.y.label,
-                "scale": y_scale(chart, drawn), "axis": axis(&chart.y, values(drawn)),
+                "scale": y_scale(chart, drawn), "axis": axis("y", &chart.y, values(drawn)),
             }),
             tooltip,
         }
@@ -247,15 +247,43 @@ fn number_format(values: impl Iterator<Item = f64>) -> &'static str {
     if largest > 0.0 && largest < 1e-3 { ".4~e" } else { ",.7~r" }
 }
 
-fn axis(axis: &ChartAxis, values: impl Iterator<Item = f64> + Clone) -> Value {
+/// Ticks of an axis. Small and large values on a logarithmic one are written as powers of ten.
+fn axis(channel: &str, axis: &ChartAxis, values: impl Iterator<Item = f64> + Clone) -> Value {
     let small = values.clone().map(f64::abs).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let large = values.map(f64::abs).fold(0.0, f64::max);
     match axis.scale {
-        Scale::Log if small < 1e-3 || large >= 1e6 => json!({"format": "~e", "grid": true}),
-        Scale::Log => json!({"format": ",~r", "grid": true}),
+        Scale::Log => {
+            let powers = small < 1e-3 || large >= 1e6;
+            json!({"grid": true, "format": ",~r", "labelExpr": log_label(channel, powers)})
+        }
         _ if large > 0.0 && large < 1e-3 => json!({"format": ".3~e", "grid": true}),
         _ => json!({"format": ",~r", "grid": true}),
     }
+}
+
+/// A Vega expression for the labels of a logarithmic axis: each decade alone where more than one
+/// and a half are in view, with 2 and 5 besides where more than half a decade is, else all ticks.
+fn log_label(channel: &str, powers: bool) -> String {
+    const DIGITS: &str = "['⁰','¹','²','³','⁴','⁵','⁶','⁷','⁸','⁹']";
+    let exponent = "floor(log(datum.value) / LN10 + 1e-9)";
+    let leading = format!("round(datum.value / pow(10, {exponent}))");
+    let decades = format!("(log(domain('{channel}')[1] / domain('{channel}')[0]) / LN10)");
+    let digits = format!(
+        "(abs({exponent}) >= 10 ? {DIGITS}[floor(abs({exponent}) / 10)] : '') \
+         + {DIGITS}[abs({exponent}) % 10]"
+    );
+    let label = if powers {
+        format!(
+            "({leading} == 1 ? '' : {leading} + '·') \
+             + '10' + ({exponent} < 0 ? '⁻' : '') + {digits}"
+        )
+    } else {
+        "format(datum.value, ',~r')".to_owned()
+    };
+    format!(
+        "{leading} == 1 || {decades} < 0.5 \
+         || ({decades} < 1.5 && ({leading} == 2 || {leading} == 5)) ? {label} : ''"
+    )
 }
 
 fn scale(scale: Scale, zero: bool) -> Value {
@@ -271,15 +299,25 @@ fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
     let bars = drawn.iter().any(|d| d.series.mark == Mark::Bars);
     let zero = bars || low <= 0.0 || high - low > low / 2.0;
-scale(chart.y.scale, zero)
+    scale(chart.y.scale, zero)
+}
+
+/// Room at both ends where symbols or bars stand, which would be cut in half there.
+fn x_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
+    let mut scale = scale(chart.x.scale, false);
+    if drawn.iter().any(|d| !d.is_curve() || d.points.len() <= DOTTED_LINE) {
+        scale["padding"] = json!(12);
+        scale["nice"] = json!(false);
+    }
+    scale
 }
 
 fn x_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     if chart.x.scale != Scale::Category {
         return json!({
             "field": "x", "type": "quantitative", "title": chart.x.label,
-            "scale": scale(chart.x.scale, false),
-            "axis": axis(&chart.x, positions(drawn)),
+            "scale": x_scale(chart, drawn),
+            "axis": axis("x", &chart.x, positions(drawn)),
         });
     }
     let names = categories(chart);
@@ -342,6 +380,8 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     let style = palette.style(d.series);
     let announced = d.points.len() <= ANNOUNCED;
     let only = json!({"field": "series", "equal": d.series.name});
+    // Symbols may stand over the frame, but not after a zoom that moved them out of it.
+    let clip = frame.chart.zoom;
     let layer = |mark: Value, tooltip: bool| {
         let mut encoding = frame.position(at);
         if tooltip {
@@ -357,7 +397,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     };
     let symbols = |size: f64, filled: bool| {
         json!({
-            "type": "point", "clip": true, "shape": style.shape, "size": size, "filled": filled,
+            "type": "point", "clip": clip, "shape": style.shape, "size": size, "filled": filled,
             "color": style.colour, "opacity": 1, "strokeWidth": 1.8, "aria": announced,
         })
     };
@@ -466,7 +506,7 @@ fn config() -> Value {
         "axisY": {"minExtent": 44},
         "legend": {
             "orient": "top", "direction": "horizontal", "labelColor": INK, "labelFontSize": 12,
-            "symbolSize": 90, "symbolStrokeWidth": 1.8, "columnPadding": 18, "offset": 10,
+            "symbolSize": 130, "symbolOpacity": 1, "symbolStrokeWidth": 1.8, "columnPadding": 18, "offset": 10,
             "labelLimit": 0,
         },
     })
