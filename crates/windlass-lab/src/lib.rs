@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod models;
 pub mod papers;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod scenario;
 pub mod stats;

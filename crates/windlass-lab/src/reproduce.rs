@@ -1,16 +1,23 @@
 //! Reproducing a paper: its runs, its verdicts, its files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+
+use windlass_sim::RunResult;
 
 use crate::claims::{Claim, Judgement};
 use crate::experiment::{FileError, Plan, RunRecord, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
+use crate::report::{self, ReportError};
 use crate::report::model::{Report, Section};
 use crate::run::{RunError, Task, execute, simulate};
 use crate::scenario::{Scenario, ScenarioError};
-use crate::store::{Batch, Invocation, Notice, RunKey, StoreError};
+use crate::store::export::export_records;
+use crate::store::{
+    Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
+};
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
@@ -42,15 +49,7 @@ pub enum ReproduceError {
     Store(#[from] StoreError),
     /// The report contradicts itself.
     #[error(transparent)]
-    Report(#[from] crate::report::ReportError),
-    /// A file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Report(#[from] ReportError),
     /// There are no runs to report on.
     #[error("{} holds no run of this version for paper \"{paper}\"; `windlass reproduce {paper}` makes them", dir.display())]
     NoRuns {
@@ -153,8 +152,9 @@ impl Reproduction {
         self.tasks.iter().filter_map(|t| self.batch.get(&key(t)).cloned()).collect()
     }
 
-    /// Judges the claims on the finished runs and writes verdicts, tables and the report.
-    pub fn conclude(self) -> Result<Outcome, ReproduceError> {
+    /// Judges the claims on the finished runs and writes verdicts, tables in `formats`, and the
+    /// report.
+    pub fn conclude(self, formats: &[Format]) -> Result<Outcome, ReproduceError> {
         let records = self.records();
         let dir = self.batch.dir().to_path_buf();
         if records.is_empty() {
@@ -170,11 +170,13 @@ impl Reproduction {
             traces: &traces,
             fidelity: self.paper.fidelity,
         });
-        self.batch.export(&records)?;
-        write_json(&dir.join("verdicts.json"), &judgements)?;
-        let report = dir.join("report.html");
-        let page = crate::report::html::render(&self.report(&records, &sections))?;
-        write(&report, page.as_bytes())?;
+        export_records(&dir, &records, &self.command.join(" "), formats)?;
+        replace(&dir, "verdicts.json", |out| {
+            serde_json::to_writer_pretty(&mut *out, &judgements)?;
+            out.write_all(b"\n")
+        })?;
+        let page = report::html::render(&self.report(&records, &sections))?;
+        let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
         Ok(Outcome { judgements, sections, dir, report })
     }
 
@@ -185,9 +187,37 @@ impl Reproduction {
         for request in &self.plan.traces {
             let scenario = self.traced_scenario(request)?;
             let result = simulate(&scenario, request.seed)?;
+            self.keep_series(request, &scenario, &result)?;
             traces.insert(request.id.clone(), Trace::from(result));
         }
         Ok(traces)
+    }
+
+    fn keep_series(
+        &self,
+        request: &TraceRequest,
+        scenario: &Scenario,
+        result: &RunResult,
+    ) -> Result<(), ReproduceError> {
+        if result.samples.is_empty() {
+            return Ok(());
+        }
+        let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
+        let run = SeriesRun {
+            experiment: &request.experiment,
+            point: &request.point,
+            seed: request.seed,
+            flows: &flows,
+            samples: &result.samples,
+        };
+        let provenance = Provenance {
+            versions: [crate::VERSION.to_string()].into(),
+            scenario_hashes: [scenario.hash()].into(),
+            seeds: [request.seed].into(),
+            command: self.command.join(" "),
+        };
+        self.batch.write_series(run, &provenance)?;
+        Ok(())
     }
 
     fn traced_scenario(&self, request: &TraceRequest) -> Result<Scenario, ReproduceError> {
@@ -260,18 +290,3 @@ fn draw_up(paper: &Paper, plan: &Plan, options: &Options) -> Result<Vec<Task>, R
     }
     Ok(tasks)
 }
-
-/// Writes a file by way of a temporary one, so that no reader sees half of it.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
-    crate::store::write_whole(path, bytes)
-        .map_err(|source| ReproduceError::Write { path: path.to_path_buf(), source })
-}
-
-fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), ReproduceError> {
-    let text = serde_json::to_string_pretty(value).map_err(|e| ReproduceError::Write {
-        path: path.to_path_buf(),
-        source: e.into(),
-    })?;
-    write(path, format!("{text}\n").as_bytes())
-}
-

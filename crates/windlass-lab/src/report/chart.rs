@@ -6,13 +6,14 @@
 
 use serde_json::{Value, json};
 
-use super::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
+use super::chart_axes::{config, number_format, positions, values, x_encoding, y_encoding};
+use super::model::{Chart, ChartPoint, ChartSeries, Mark, Scale};
 use super::palette::{INK, Palette};
 use super::thin::{LIMIT, thinned};
 
 /// Lines with at most this many points show each point; longer ones show the curve alone, and
 /// the page's script reads the values out under the pointer.
-const DOTTED_LINE: usize = 60;
+pub(super) const DOTTED_LINE: usize = 30;
 
 /// Points of one series above which they are no longer announced one by one to screen readers.
 const ANNOUNCED: usize = 200;
@@ -30,7 +31,8 @@ impl Drawn<'_> {
         self.points.iter().any(|p| p.lo.is_some() && p.hi.is_some())
     }
 
-    fn is_curve(&self) -> bool {
+    /// Whether it is drawn as a curve rather than as symbols or bars.
+    pub fn is_curve(&self) -> bool {
         matches!(self.series.mark, Mark::Line | Mark::Step)
     }
 }
@@ -179,10 +181,7 @@ impl<'a> Frame<'a> {
             slots: (0..used).map(|n| n.to_string()).collect(),
             slot_of,
             x: x_encoding(chart, drawn),
-            y: json!({
-                "field": "y", "type": "quantitative", "title": chart.y.label,
-                "scale": y_scale(chart, drawn), "axis": axis(&chart.y, values(drawn)),
-            }),
+            y: y_encoding(chart, drawn),
             tooltip,
         }
     }
@@ -233,70 +232,6 @@ fn slots(chart: &Chart) -> Vec<Option<usize>> {
     chart.series.iter().map(&mut place).collect()
 }
 
-fn values<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64> + Clone + 'a {
-    drawn.iter().flat_map(|d| &d.points).flat_map(|p| [Some(p.y), p.lo, p.hi]).flatten()
-}
-
-fn positions<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64> + Clone + 'a {
-    drawn.iter().flat_map(|d| &d.points).map(|p| p.x)
-}
-
-/// A d3 number format that shows these values in full: powers of ten for small ones only.
-fn number_format(values: impl Iterator<Item = f64>) -> &'static str {
-    let largest = values.map(f64::abs).fold(0.0, f64::max);
-    if largest > 0.0 && largest < 1e-3 { ".4~e" } else { ",.7~r" }
-}
-
-fn axis(axis: &ChartAxis, values: impl Iterator<Item = f64> + Clone) -> Value {
-    let small = values.clone().map(f64::abs).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
-    let large = values.map(f64::abs).fold(0.0, f64::max);
-    match axis.scale {
-        Scale::Log if small < 1e-3 || large >= 1e6 => json!({"format": "~e", "grid": true}),
-        Scale::Log => json!({"format": ",~r", "grid": true}),
-        _ if large > 0.0 && large < 1e-3 => json!({"format": ".3~e", "grid": true}),
-        _ => json!({"format": ",~r", "grid": true}),
-    }
-}
-
-fn scale(scale: Scale, zero: bool) -> Value {
-    match scale {
-        Scale::Log => json!({"type": "log", "nice": true}),
-        Scale::Linear | Scale::Category => json!({"type": "linear", "zero": zero, "nice": true}),
-    }
-}
-
-/// The vertical scale begins at zero unless the values fill a small part of it far above.
-fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
-    let low = values(drawn).fold(f64::INFINITY, f64::min);
-    let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
-    let bars = drawn.iter().any(|d| d.series.mark == Mark::Bars);
-    let zero = bars || low <= 0.0 || high - low > low / 2.0;
-    scale(chart.y.scale, zero)
-}
-
-fn x_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
-    if chart.x.scale != Scale::Category {
-        return json!({
-            "field": "x", "type": "quantitative", "title": chart.x.label,
-            "scale": scale(chart.x.scale, false),
-            "axis": axis(&chart.x, positions(drawn)),
-        });
-    }
-    let names = categories(chart);
-    let letters: usize = names.iter().map(|name| name.chars().count() + 2).sum();
-    let labels = if letters > 60 {
-        json!({"labelAngle": -30, "labelAlign": "right", "labelLimit": 160, "grid": false})
-    } else {
-        json!({"labelAngle": 0, "grid": false})
-    };
-    json!({
-        "field": "x", "type": "nominal", "title": chart.x.label, "sort": null,
-        "scale": {"type": "band", "domain": names, "paddingInner": 0.3, "paddingOuter": 0.15},
-        "bandPosition": 0.5,
-        "axis": labels,
-    })
-}
-
 fn x_tooltip(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     match chart.x.scale {
         Scale::Category => json!({"field": "x", "type": "nominal", "title": chart.x.label}),
@@ -342,6 +277,8 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     let style = palette.style(d.series);
     let announced = d.points.len() <= ANNOUNCED;
     let only = json!({"field": "series", "equal": d.series.name});
+    // Symbols may stand over the frame, but not after a zoom that moved them out of it.
+    let clip = frame.chart.zoom;
     let layer = |mark: Value, tooltip: bool| {
         let mut encoding = frame.position(at);
         if tooltip {
@@ -357,7 +294,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     };
     let symbols = |size: f64, filled: bool| {
         json!({
-            "type": "point", "clip": true, "shape": style.shape, "size": size, "filled": filled,
+            "type": "point", "clip": clip, "shape": style.shape, "size": size, "filled": filled,
             "color": style.colour, "opacity": 1, "strokeWidth": 1.8, "aria": announced,
         })
     };
@@ -449,25 +386,112 @@ fn whiskers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, colour: &str) -> Vec<Va
     vec![layer(&stem, rule), layer(&cap, at_field("low")), layer(&cap, at_field("hi"))]
 }
 
-/// Looks shared by all charts: the page's ink everywhere, so that dark mode and print follow.
-fn config() -> Value {
-    let sans =
-        "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
-    json!({
-        "background": "transparent",
-        "font": sans,
-        "view": {"stroke": null},
-        "axis": {
-            "labelColor": INK, "titleColor": INK, "tickColor": INK, "domainColor": INK,
-            "gridColor": INK, "gridOpacity": 0.13, "labelFontSize": 11.5, "titleFontSize": 12.5,
-            "titleFontWeight": "normal", "titlePadding": 8, "labelOverlap": "greedy",
-            "labelSeparation": 6,
-        },
-        "axisY": {"minExtent": 44},
-        "legend": {
-            "orient": "top", "direction": "horizontal", "labelColor": INK, "labelFontSize": 12,
-            "symbolSize": 90, "symbolStrokeWidth": 1.8, "columnPadding": 18, "offset": 10,
-            "labelLimit": 0,
-        },
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::model::{Block, ChartAxis, Report, Section};
+
+    fn point(category: &str, y: f64, interval: Option<(f64, f64)>) -> ChartPoint {
+        ChartPoint {
+            category: Some(category.to_owned()),
+            y,
+            lo: interval.map(|i| i.0),
+            hi: interval.map(|i| i.1),
+            ..ChartPoint::default()
+        }
+    }
+
+    fn series(name: &str, mark: Mark, points: Vec<ChartPoint>) -> ChartSeries {
+        ChartSeries { name: name.to_owned(), mark, points }
+    }
+
+    fn chart(y: Scale, series: Vec<ChartSeries>) -> Chart {
+        Chart {
+            id: "c".to_owned(),
+            caption: String::new(),
+            x: ChartAxis { label: "Loss, \"drop\"".to_owned(), scale: Scale::Category },
+            y: ChartAxis { label: "Time (s)".to_owned(), scale: y },
+            series,
+            zoom: false,
+        }
+    }
+
+    fn spec_of(chart: &Chart) -> Value {
+        let section = Section { blocks: vec![Block::Chart(chart.clone())], ..Section::default() };
+        let report = Report { sections: vec![section], ..Report::default() };
+        spec(chart, &drawn(chart), &Palette::of(&report))
+    }
+
+    #[test]
+    fn categories_keep_the_order_of_first_appearance() {
+        let first =
+            series("a", Mark::Bars, vec![point("10 %", 1.0, None), point("1 %", 1.0, None)]);
+        let second =
+            series("b", Mark::Bars, vec![point("1 %", 1.0, None), point("0 %", 1.0, None)]);
+        assert_eq!(categories(&chart(Scale::Linear, vec![first, second])), ["10 %", "1 %", "0 %"]);
+    }
+
+    #[test]
+    fn one_papers_figures_stand_over_the_middle_and_two_pair_up_with_ours() {
+        let of = |marks: &[Mark]| {
+            let name = |(at, &mark): (usize, &Mark)| series(&at.to_string(), mark, Vec::new());
+            slots(&chart(Scale::Linear, marks.iter().enumerate().map(name).collect()))
+        };
+        use Mark::{Bars, Line, Paper, Points};
+        assert_eq!(of(&[Paper, Bars, Points, Line]), [None, Some(0), Some(1), None]);
+        assert_eq!(of(&[Bars, Bars, Paper, Paper]), [Some(0), Some(1), Some(0), Some(1)]);
+        assert_eq!(of(&[Bars, Paper, Paper]), [Some(0), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn csv_quotes_what_would_break_it_and_keeps_numbers_whole() {
+        let odd = series("a,\"b\"", Mark::Points, vec![point("1 %", 0.1 + 0.2, Some((0.25, 0.5)))]);
+        let odd = chart(Scale::Linear, vec![odd]);
+        let text = csv(&odd, &drawn(&odd));
+        assert_eq!(text, "series,x,y,lo,hi\n\"a,\"\"b\"\"\",1 %,0.30000000000000004,0.25,0.5\n");
+        assert!(csv_header(&odd).starts_with("series,\"Loss, \"\"drop\"\"\",Time (s),"));
+    }
+
+    #[test]
+    fn curves_run_by_rising_x_whatever_the_order_given() {
+        let at = |x, y| ChartPoint { x, y, ..ChartPoint::default() };
+        let points = vec![at(2.0, 1.0), at(1.0, 5.0), at(2.0, 3.0)];
+        let mut curve = chart(Scale::Linear, vec![series("s", Mark::Step, points)]);
+        curve.x.scale = Scale::Linear;
+        let order: Vec<f64> = drawn(&curve)[0].points.iter().map(|p| p.y).collect();
+        assert_eq!(order, [5.0, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn an_interval_reaching_below_zero_is_cut_on_a_logarithmic_axis_only() {
+        let ours = || series("ours", Mark::Points, vec![point("1 %", 0.5, Some((-0.25, 1.5)))]);
+        let text = |scale| spec_of(&chart(scale, vec![ours()])).to_string();
+        assert!(text(Scale::Log).contains("datum.lo > 0 ? datum.lo : 0.5"));
+        assert!(!text(Scale::Linear).contains("datum.lo > 0"));
+    }
+
+    #[test]
+    fn the_legend_shows_the_papers_figures_hollow_and_ours_filled() {
+        let both = vec![
+            series("Paper", Mark::Paper, vec![point("1 %", 1.0, None)]),
+            series("ours", Mark::Points, vec![point("1 %", 1.0, None)]),
+        ];
+        let legend = spec_of(&chart(Scale::Linear, both))["layer"][0]["encoding"].clone();
+        assert_eq!(legend["fill"]["scale"]["range"], json!(["transparent", "#0072B2"]));
+        assert_eq!(legend["shape"]["scale"]["range"], json!(["diamond", "circle"]));
+    }
+
+    #[test]
+    fn a_name_keeps_its_colour_from_chart_to_chart() {
+        let with = |names: &[&str]| {
+            let all = names.iter().map(|n| series(n, Mark::Line, Vec::new())).collect();
+            chart(Scale::Linear, all)
+        };
+        let (first, second) = (with(&["a", "b"]), with(&["b"]));
+        let blocks = vec![Block::Chart(first.clone()), Block::Chart(second.clone())];
+        let sections = vec![Section { blocks, ..Section::default() }];
+        let palette = Palette::of(&Report { sections, ..Report::default() });
+        assert_eq!(palette.style(&first.series[1]), palette.style(&second.series[0]));
+        assert_ne!(palette.style(&first.series[0]), palette.style(&first.series[1]));
+    }
 }

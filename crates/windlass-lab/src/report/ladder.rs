@@ -5,6 +5,9 @@ use std::fmt::Write;
 use super::ladder_layout::{Arrow, At, Cut, FONT, Layout, MARGIN, layout, time_text};
 use super::model::{Ladder, Message};
 
+/// Height up to which a drawing stays readable when scaled to one printed page.
+const ONE_PAGE: f64 = 1300.0;
+
 /// A drawn ladder.
 pub(super) struct Drawing {
     /// The SVG element, safe to put into a page and complete as a file of its own.
@@ -75,10 +78,12 @@ fn opening(ladder: &Ladder, plan: &Layout) -> String {
         ladder.right,
         plan.arrows.len(),
     ));
+    // A tall one is cut by pages when printed; a shorter one is scaled to a page.
+    let tall = if plan.height > ONE_PAGE { " tall" } else { "" };
     let mut svg = String::new();
     let _ = write!(
         svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder-drawing\" role=\"img\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder-drawing{tall}\" role=\"img\" \
          aria-label=\"{label}\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-size=\"{FONT}\" \
          font-family=\"'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace\">"

@@ -20,8 +20,11 @@ pub(super) const LONGEST_GAP: f64 = 90.0;
 const TOP: f64 = 44.0;
 /// Distance from a lifeline to the text beside it.
 pub(super) const MARGIN: f64 = 9.0;
-/// Steepest arrow whose label follows its slope; a steeper one's label lies flat.
-const STEEPEST_LABEL: f64 = 32.0;
+/// Height of an arrow over its width up to which labels follow their arrows. One steeper arrow and
+/// all labels of the ladder lie flat, for turned ones would run into flat ones.
+const STEEPEST_LABEL: f64 = 0.625;
+/// Largest width between the lifelines that is spent to keep arrows gentle.
+const GENTLE_WIDTH: f64 = 560.0;
 
 /// A point in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,9 +141,20 @@ impl Delays {
         }
     }
 
-    fn arrival(&self, message: &Message) -> f64 {
+    /// When a message arrives; for a lost one, when it would have: after its usual delay, but in
+    /// its place among its neighbours, so that its arrow does not cross theirs.
+    fn arrival(&self, messages: &[Message], at: usize) -> f64 {
+        let message = &messages[at];
+        if let Some(received) = message.received_s {
+            return received;
+        }
         let delay = if message.rightward { self.rightward } else { self.leftward };
-        message.received_s.unwrap_or(message.sent_s + delay)
+        let same_way = |m: &&Message| m.rightward == message.rightward;
+        let arrivals = |m: &Message| m.received_s;
+        let earlier = messages[..at].iter().filter(same_way).filter_map(arrivals);
+        let later = messages[at + 1..].iter().filter(same_way).filter_map(arrivals);
+        let usual = message.sent_s + delay;
+        usual.max(earlier.fold(message.sent_s, f64::max)).min(later.fold(f64::INFINITY, f64::min))
     }
 }
 
@@ -154,7 +168,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 fn events(messages: &[Message], delays: &Delays) -> Vec<Event> {
     let mut events = Vec::with_capacity(messages.len() * 2);
     for (message, m) in messages.iter().enumerate() {
-        let arrives = delays.arrival(m);
+        let arrives = delays.arrival(messages, message).max(m.sent_s);
         let event =
             |time, arrival| Event { time, message, arrival, left: m.rightward != arrival, y: 0.0 };
         events.extend([event(m.sent_s, false), event(arrives, true)]);
@@ -211,6 +225,8 @@ struct Columns {
     left_x: f64,
     right_x: f64,
     width: f64,
+    /// Whether labels follow their arrows.
+    turned: bool,
 }
 
 impl Columns {
@@ -230,32 +246,37 @@ impl Columns {
         let label = widest(&mut ladder.messages.iter().map(|m| m.label.as_str()));
         let drop = heights.iter().map(|(sent, received)| received - sent).fold(0.0, f64::max);
         // Labels stay in the sender's half; moderate slopes are kept gentle.
-        let between = (label / 0.44 + 2.0 * MARGIN).max(340.0).max((drop * 1.6).min(560.0));
+        let between =
+            (label / 0.44 + 2.0 * MARGIN).max(340.0).max((drop / STEEPEST_LABEL).min(GENTLE_WIDTH));
         let left_x = side(remarks(true), &ladder.left);
         let right_x = left_x + between;
-        Columns { left_x, right_x, width: right_x + side(remarks(false), &ladder.right) }
+        Columns {
+            left_x,
+            right_x,
+            width: right_x + side(remarks(false), &ladder.right),
+            // A hair of tolerance, for the width may have been chosen to just meet the limit.
+            turned: drop <= (STEEPEST_LABEL + 1e-9) * between,
+        }
     }
 }
 
 fn arrow(message: &Message, sent: f64, received: f64, columns: &Columns) -> Arrow {
-    let Columns { left_x, right_x, .. } = *columns;
+    let Columns { left_x, right_x, turned, .. } = *columns;
     let (start, end) = if message.rightward { (left_x, right_x) } else { (right_x, left_x) };
     let from = At { x: start, y: sent };
     let whole = At { x: end, y: received };
     let lost = message.received_s.is_none();
     let to = if lost { At { x: (start + end) / 2.0, y: (sent + received) / 2.0 } } else { whole };
     let slope = (received - sent) / (right_x - left_x);
-    let steep = slope.atan().to_degrees();
-    let follows = steep <= STEEPEST_LABEL;
     let towards = if message.rightward { 1.0 } else { -1.0 };
-    let drop = if follows { MARGIN * slope } else { 0.0 };
+    let drop = if turned { MARGIN * slope } else { 0.0 };
     Arrow {
         from,
         to,
         lost,
         rightward: message.rightward,
         label_at: At { x: start + towards * MARGIN, y: sent + drop - 3.5 },
-        label_angle: if follows { towards * steep } else { 0.0 },
+        label_angle: if turned { towards * slope.atan().to_degrees() } else { 0.0 },
     }
 }
 
@@ -279,4 +300,162 @@ fn decimals(messages: &[Message]) -> usize {
         times.windows(2).all(|w| time_text(w[0], *digits) != time_text(w[1], *digits))
     };
     (3..6).find(tell_apart).unwrap_or(6)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(sent_s: f64, received_s: Option<f64>, rightward: bool) -> Message {
+        let label = "seq 321201 len 1460".to_owned();
+        Message { sent_s, received_s, rightward, label, remark: None }
+    }
+
+    fn ladder(messages: Vec<Message>) -> Ladder {
+        let ends = ["server", "client"].map(str::to_owned);
+        let [left, right] = ends;
+        Ladder { left, right, messages, ..Ladder::default() }
+    }
+
+    /// Corners of a label's box, turned as the label is: its baseline, and the font's height.
+    fn label_box(arrow: &Arrow, label: &str) -> [(f64, f64); 4] {
+        let (sin, cos) = arrow.label_angle.to_radians().sin_cos();
+        let width = text_width(label) * if arrow.rightward { 1.0 } else { -1.0 };
+        let height = -FONT * 0.8;
+        [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)].map(|(x, y)| {
+            (arrow.label_at.x + x * cos - y * sin, arrow.label_at.y + x * sin + y * cos)
+        })
+    }
+
+    /// Whether two convex quadrilaterals overlap, by the separating-axis theorem.
+    fn overlap(a: &[(f64, f64); 4], b: &[(f64, f64); 4]) -> bool {
+        let parted_along_an_edge_of = |shape: &[(f64, f64); 4]| {
+            (0..4).any(|at| {
+                let (p, q) = (shape[at], shape[(at + 1) % 4]);
+                let normal = (p.1 - q.1, q.0 - p.0);
+                let reach = |s: &[(f64, f64); 4]| {
+                    let along = s.map(|c| c.0 * normal.0 + c.1 * normal.1);
+                    let low = along.into_iter().fold(f64::INFINITY, f64::min);
+                    (low, along.into_iter().fold(f64::NEG_INFINITY, f64::max))
+                };
+                let ((a_low, a_high), (b_low, b_high)) = (reach(a), reach(b));
+                a_high <= b_low || b_high <= a_low
+            })
+        };
+        !parted_along_an_edge_of(a) && !parted_along_an_edge_of(b)
+    }
+
+    /// An exchange over a path of varying delay that keeps packets in order, in both directions.
+    fn exchange() -> impl Strategy<Value = Vec<Message>> {
+        let one = (0u32..40_000, any::<bool>(), prop::bool::weighted(0.1), 1.0f64..2.0);
+        (prop::collection::vec(one, 1..40), 1u32..300_000).prop_map(|(steps, delay)| {
+            let (mut now, mut last) = (0.0, [0.0f64; 2]);
+            let mut messages = Vec::new();
+            for (gap, rightward, lost, queue) in steps {
+                // Half of the gaps are nothing at all: bursts are what crowds a ladder.
+                now += if gap % 2 == 0 { 0.0 } else { f64::from(gap) * 1e-6 };
+                let last = &mut last[usize::from(rightward)];
+                let arrives = last.max(now + f64::from(delay) * 1e-6 * queue);
+                *last = if lost { *last } else { arrives };
+                messages.push(message(now, (!lost).then_some(arrives), rightward));
+            }
+            messages
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn arrows_run_down_and_time_never_runs_up(messages in exchange()) {
+            let plan = layout(&ladder(messages.clone()));
+            let mut events = Vec::new();
+            for (arrow, m) in plan.arrows.iter().zip(&messages) {
+                prop_assert!(arrow.to.y > arrow.from.y);
+                events.push((m.sent_s, arrow.from.y));
+                events.extend(m.received_s.map(|t| (t, arrow.to.y)));
+                prop_assert!(arrow.to.y < plan.height && arrow.label_at.x < plan.width);
+            }
+            for a in &events {
+                for b in &events {
+                    prop_assert!(a.0 >= b.0 || a.1 <= b.1, "{a:?} is earlier and lower than {b:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn labels_never_overlap(messages in exchange()) {
+            let plan = layout(&ladder(messages.clone()));
+            let boxes: Vec<_> =
+                plan.arrows.iter().zip(&messages).map(|(a, m)| label_box(a, &m.label)).collect();
+            for (at, one) in boxes.iter().enumerate() {
+                for (other, two) in boxes.iter().enumerate().skip(at + 1) {
+                    prop_assert!(!overlap(one, two), "labels {at} and {other}: {one:?} {two:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn times_beside_one_lifeline_keep_their_distance(messages in exchange()) {
+            let plan = layout(&ladder(messages));
+            for x in [plan.left_x, plan.right_x] {
+                let ends = plan.arrows.iter().flat_map(|a| [a.from, a.to]);
+                let mut heights: Vec<f64> = ends.filter(|at| at.x == x).map(|at| at.y).collect();
+                heights.sort_by(f64::total_cmp);
+                prop_assert!(heights.windows(2).all(|w| w[1] - w[0] >= SPACING - 1e-6));
+            }
+        }
+    }
+
+    #[test]
+    fn a_lost_packet_ends_midway_and_as_steep_as_its_neighbours() {
+        let plan = layout(&ladder(vec![
+            message(0.0, Some(0.02), true),
+            message(0.1, None, true),
+            message(0.2, Some(0.22), true),
+        ]));
+        let lost = &plan.arrows[1];
+        assert!(lost.lost);
+        assert_eq!(lost.to.x, (plan.left_x + plan.right_x) / 2.0);
+        let drop = plan.arrows[0].to.y - plan.arrows[0].from.y;
+        assert!((lost.to.y - lost.from.y - drop / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn packets_far_enough_apart_are_drawn_to_scale() {
+        let plan =
+            layout(&ladder(vec![message(0.0, Some(0.02), true), message(0.01, Some(0.03), true)]));
+        assert!(!plan.spread && plan.cuts.is_empty());
+        let heights = [&plan.arrows[0], &plan.arrows[1]].map(|a| (a.from.y, a.to.y));
+        assert!((heights[1].0 - heights[0].0 - DELAY_HEIGHT / 2.0).abs() < 1e-9);
+        assert!((heights[0].1 - heights[0].0 - DELAY_HEIGHT).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_burst_is_spread_and_a_long_silence_is_cut() {
+        let plan = layout(&ladder(vec![
+            message(0.0, Some(0.02), true),
+            message(0.0, Some(0.02), true),
+            message(5.0, Some(5.02), true),
+        ]));
+        assert!(plan.spread);
+        assert_eq!(plan.cuts.len(), 1);
+        assert!((plan.cuts[0].seconds - 4.98).abs() < 1e-9);
+        assert!(plan.height < 500.0);
+    }
+
+    #[test]
+    fn times_get_the_digits_that_tell_them_apart() {
+        let digits =
+            |second| decimals(&[message(0.0, Some(1.0), true), message(second, None, true)]);
+        assert_eq!(digits(0.5), 3);
+        assert_eq!(digits(0.0002), 4);
+        assert_eq!(digits(0.000_000_1), 6);
+    }
+
+    #[test]
+    fn an_empty_ladder_has_two_lifelines_and_nothing_else() {
+        let plan = layout(&ladder(Vec::new()));
+        assert!(plan.arrows.is_empty() && plan.height.is_finite() && plan.right_x > plan.left_x);
+    }
 }

@@ -14,6 +14,7 @@
 //! ```
 
 mod chart;
+mod chart_axes;
 mod check;
 pub mod html;
 mod ladder;

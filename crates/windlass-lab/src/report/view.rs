@@ -14,6 +14,9 @@ use crate::claims::Verdict;
 /// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
 const DATA_ROWS: usize = 200;
 
+/// Longest cell, in characters, that never breaks into lines.
+const UNBROKEN: usize = 14;
+
 /// The page.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
@@ -60,6 +63,8 @@ struct Column<'a> {
     name: &'a str,
     /// Whether its cells are numbers, which stand flush right.
     number: bool,
+    /// Whether its cells are too short to be broken.
+    short: bool,
 }
 
 #[derive(Serialize)]
@@ -197,7 +202,8 @@ fn table_view(table: &Table) -> TableView<'_> {
         let mut cells = table.rows.iter().map(|row| row.cells[at].as_str()).peekable();
         cells.peek().is_some() && cells.all(is_number_like)
     };
-    let column = |(at, name)| Column { name, number: at > 0 && number(at) };
+    let short = |at: usize| table.rows.iter().all(|row| row.cells[at].chars().count() <= UNBROKEN);
+    let column = |(at, name)| Column { name, number: at > 0 && number(at), short: short(at) };
     TableView {
         id: &table.id,
         caption: spans(&table.caption),
@@ -293,10 +299,7 @@ fn series_summary(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
         [vec![d.series.name.clone(), count.to_string(), first, last], rest.to_vec()].concat()
     };
     Data {
-        title: format!(
-            "Summary of the data: {} (the CSV file holds every point drawn)",
-            chart.y.label
-        ),
+        title: format!("Summary of {}; the CSV file holds every point drawn", chart.y.label),
         columns: columns.map(str::to_owned).to_vec(),
         rows: drawn.iter().map(row).collect(),
     }

@@ -21,7 +21,11 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
 
 /// Writes `dir/name` through `write` into a temporary file beside it, and puts that in its place
 /// once it is safely on disk. On failure nothing is left and an older file of this name stays.
-pub(super) fn replace(
+///
+/// # Errors
+///
+/// The folder cannot be made, or the file cannot be written.
+pub fn replace(
     dir: &Path,
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

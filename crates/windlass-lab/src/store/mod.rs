@@ -28,4 +28,5 @@ pub mod table;
 pub use batch::{Batch, Invocation, Notice, RunKey};
 pub use error::StoreError;
 pub use export::{Format, Provenance};
+pub use files::replace;
 pub use table::{Column, SeriesRun, Table, Values};

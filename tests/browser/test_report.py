@@ -1,0 +1,285 @@
+"""Opens a report in a headless browser and uses it as a reader would.
+
+The report's path comes from the environment variable WINDLASS_REPORT; see README.md.
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    webdriver = None
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1100,1000",
+)
+WAIT_S = 20
+VERDICTS = ("reproduced", "same-direction", "contradicted", "not-comparable")
+
+report = None
+browser = None
+work = None
+
+
+def first_found(names):
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def missing():
+    """What this machine lacks for the test, or None."""
+    if webdriver is None:
+        return "the Python package selenium (pip install -r tests/browser/requirements.txt)"
+    if not first_found(BROWSERS):
+        return "a Chromium browser (Debian: chromium)"
+    if not shutil.which("chromedriver"):
+        return "chromedriver (Debian: chromium-driver)"
+    return None
+
+
+def setUpModule():
+    global report, browser, work
+    lacking = missing()
+    if lacking:
+        message = f"SKIPPED: the browser test of the report needs {lacking}"
+        print(f"\n{message}\n", file=sys.stderr)
+        raise unittest.SkipTest(message)
+    if "WINDLASS_REPORT" not in os.environ:
+        raise RuntimeError("set WINDLASS_REPORT to the path of the report to test")
+    report = pathlib.Path(os.environ["WINDLASS_REPORT"]).resolve()
+    if not report.is_file():
+        raise RuntimeError(f"WINDLASS_REPORT names {report}, which is not a file")
+    work = tempfile.TemporaryDirectory(prefix="windlass-browser-", ignore_cleanup_errors=True)
+    browser = start()
+    unittest.addModuleCleanup(work.cleanup)
+    unittest.addModuleCleanup(browser.quit)
+
+
+def start():
+    options = webdriver.ChromeOptions()
+    options.binary_location = first_found(BROWSERS)
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={work.name}/profile")
+    options.add_experimental_option("prefs", {"download.default_directory": f"{work.name}/downloads"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+
+def all_of(selector, inside=None):
+    return (inside or browser).find_elements(By.CSS_SELECTOR, selector)
+
+
+def text_of(element):
+    """The text of an element whether it is visible or not."""
+    return element.get_attribute("textContent")
+
+
+def wait_for(condition, what):
+    return WebDriverWait(browser, WAIT_S).until(lambda _: condition(), f"waited {WAIT_S} s for {what}")
+
+
+def scroll_to(element):
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+
+
+def tick_labels(figure):
+    return [text_of(label) for label in all_of(".role-axis-label text", figure)]
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        browser.get_log("browser")
+        browser.get_log("performance")
+        browser.get(report.as_uri())
+        charts_drawn = "return document.documentElement.dataset.charts"
+        wait_for(lambda: browser.execute_script(charts_drawn), "the charts to be drawn")
+
+    def some(self, selector):
+        """All elements of a kind; the test is left out where the report has none."""
+        found = all_of(selector)
+        if not found:
+            self.skipTest(f"the report has no {selector}")
+        return found
+
+    def test_nothing_is_logged_and_nothing_is_requested(self):
+        self.assertEqual(browser.get_log("browser"), [])
+        self.assertEqual(browser.execute_script("return performance.getEntriesByType('resource')"), [])
+        events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+        sent = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        self.assertEqual({url for url in sent if not url.startswith(("data:", "blob:"))}, {report.as_uri()})
+
+    def test_every_chart_has_an_svg_with_marks_and_axes(self):
+        for figure in self.some("figure.chart:has(.plot)"):
+            with self.subTest(chart=figure.get_attribute("id")):
+                drawn = "path, line, use"
+                marks = [
+                    mark
+                    for group in all_of(".plot svg .mark-line, .plot svg .mark-symbol, .plot svg .mark-rect", figure)
+                    if "role-mark" in group.get_attribute("class")
+                    for mark in all_of(drawn, group)
+                    if mark.size["width"] > 0 or mark.size["height"] > 0
+                ]
+                self.assertGreater(len(marks), 0)
+                self.assertGreater(len(tick_labels(figure)), 3)
+                self.assertGreater(len(all_of(".role-legend-symbol path", figure)), 0)
+
+    def test_the_wheel_zooms_a_chosen_chart_and_a_double_click_resets_it(self):
+        figure = self.zoomable()
+        plot = all_of(".plot", figure)[0]
+        before = tick_labels(figure)
+        ActionChains(browser).click(plot).perform()
+        self.turn_wheel(plot)
+        wait_for(lambda: tick_labels(figure) != before, "the wheel to change the axes")
+        ActionChains(browser).double_click(plot).perform()
+        wait_for(lambda: tick_labels(figure) == before, "a double click to reset the axes")
+
+    def test_the_wheel_over_a_chart_not_chosen_scrolls_the_page(self):
+        figure = self.zoomable()
+        before = tick_labels(figure)
+        top = browser.execute_script("return scrollY")
+        self.turn_wheel(all_of(".plot", figure)[0])
+        wait_for(lambda: browser.execute_script("return scrollY") != top, "the page to scroll")
+        self.assertEqual(tick_labels(figure), before)
+
+    def test_zoom_buttons_and_arrow_keys_move_the_axes(self):
+        figure = self.zoomable()
+        start = tick_labels(figure)
+        closer, _, reset = all_of("[data-zoom-by]", figure)
+        closer.send_keys(Keys.ENTER)
+        wait_for(lambda: tick_labels(figure) != start, "the button to zoom in")
+        zoomed = tick_labels(figure)
+        plot = all_of(".plot", figure)[0]
+        for _ in range(4):
+            plot.send_keys(Keys.ARROW_RIGHT)
+        wait_for(lambda: tick_labels(figure) != zoomed, "the arrow key to pan")
+        reset.send_keys(Keys.ENTER)
+        wait_for(lambda: tick_labels(figure) == start, "the button to reset")
+
+    def zoomable(self):
+        figure = self.some("figure.chart:has(.plot[data-zoom])")[0]
+        scroll_to(figure)
+        return figure
+
+    def turn_wheel(self, plot):
+        ActionChains(browser).scroll_from_origin(ScrollOrigin.from_element(plot), 0, -240).perform()
+
+    def test_pointing_at_a_mark_or_curve_shows_its_values(self):
+        for figure in self.some("figure.chart:has(.plot)"):
+            with self.subTest(chart=figure.get_attribute("id")):
+                plot = all_of(".plot", figure)[0]
+                scroll_to(plot)
+                symbols = all_of(".role-mark.mark-symbol path[aria-roledescription], .role-mark.mark-rect path", plot)
+                target = symbols[0] if symbols else all_of(".role-mark.mark-line path", plot)[0]
+                ActionChains(browser).move_to_element(target).perform()
+                tooltip = all_of("#tooltip")[0]
+                wait_for(tooltip.is_displayed, "the tooltip")
+                self.assertRegex(text_of(tooltip), r"\d")
+
+    def test_every_ladder_draws_the_packets_of_its_table(self):
+        for figure in self.some("figure.ladder"):
+            with self.subTest(ladder=figure.get_attribute("id")):
+                rows = all_of("details.data tbody tr", figure)
+                lost = [row for row in rows if text_of(all_of("td", row)[0]) == "lost"]
+                self.assertEqual(len(all_of("svg .message", figure)), len(rows))
+                self.assertEqual(len(all_of("svg .message.lost .cross", figure)), len(lost))
+                self.assertEqual(len(all_of("svg text.time", figure)), 2 * len(rows) - len(lost))
+
+    def test_no_text_of_a_ladder_is_cut_off(self):
+        outside = """
+            const frame = arguments[0].getBoundingClientRect();
+            return [...arguments[0].querySelectorAll('text')].filter((text) => {
+                const box = text.getBoundingClientRect();
+                return box.left < frame.left - 1 || box.right > frame.right + 1;
+            }).map((text) => text.textContent);"""
+        for svg in self.some("figure.ladder svg"):
+            self.assertEqual(browser.execute_script(outside, svg), [])
+
+    def test_the_summary_counts_the_badges_of_the_rows(self):
+        self.some("#verdicts")
+        for verdict in VERDICTS:
+            counted = all_of(f'#verdicts [data-count="{verdict}"]')[0].text
+            badges = all_of(f"section:not(#verdicts) td.verdict .badge.{verdict}")
+            self.assertEqual(int(counted), len(badges), verdict)
+            for badge in badges:
+                self.assertIn(verdict.replace("-", " "), text_of(badge))
+
+    def test_a_note_opens_by_keyboard(self):
+        details = self.some("td.verdict details")[0]
+        note = all_of(".note", details)[0]
+        self.assertFalse(note.is_displayed())
+        all_of("summary", details)[0].send_keys(Keys.ENTER)
+        self.assertTrue(note.is_displayed())
+
+    def test_the_csv_link_saves_the_data_of_the_chart(self):
+        figure = self.some("figure.chart:has(a.csv)")[0]
+        text = self.saved(figure, "csv")
+        header, *rows = csv.reader(io.StringIO(text))
+        shown = [text_of(cell) for cell in all_of("details.data th[scope=col]", figure)]
+        self.assertEqual(header[:3], ["series", *shown[1:3]])
+        self.assertEqual(len(rows), len(all_of("details.data tbody tr", figure)))
+        names = {text_of(cell) for cell in all_of("details.data tbody th", figure)}
+        self.assertEqual({row[0] for row in rows}, names)
+
+    def test_the_svg_links_save_drawings(self):
+        for kind in ("chart", "ladder"):
+            figure = self.some(f"figure.{kind}:has(a.svg)")[0]
+            with self.subTest(kind):
+                text = self.saved(figure, "svg")
+                self.assertTrue(text.startswith("<svg "))
+                self.assertIn('xmlns="http://www.w3.org/2000/svg"', text)
+
+    def saved(self, figure, kind):
+        path = pathlib.Path(work.name, "downloads", f"{figure.get_attribute('id')}.{kind}")
+        path.unlink(missing_ok=True)
+        link = all_of(f"a.{kind}", figure)[0]
+        scroll_to(link)
+        link.click()
+        deadline = time.monotonic() + WAIT_S
+        while not (path.is_file() and path.stat().st_size):
+            self.assertLess(time.monotonic(), deadline, f"{path.name} was not saved")
+            time.sleep(0.05)
+        return path.read_text(encoding="utf-8")
+
+    def test_a_narrow_screen_never_scrolls_sideways(self):
+        metrics = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.addCleanup(browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.setUp()
+        self.assertLessEqual(browser.execute_script("return document.documentElement.scrollWidth"), 400)
+
+    def test_headers_name_their_scope_and_figures_have_captions(self):
+        self.assertEqual(all_of("th:not([scope])"), [])
+        self.assertEqual(all_of("figure:not(:has(figcaption))"), [])
+        self.assertEqual(all_of("main .table table:not(:has(caption))"), [])
+        self.assertEqual(all_of("svg[role=img]:not([aria-label])"), [])
+        for link in all_of("nav a"):
+            target = link.get_attribute("href").split("#")[1]
+            self.assertEqual(len(browser.find_elements(By.ID, target)), 1, target)
+
+
+if __name__ == "__main__":
+    unittest.main()
