@@ -10,8 +10,8 @@ use windlass_sim::RunResult;
 use crate::claims::{Claim, Judgement};
 use crate::experiment::{FileError, Plan, RunRecord, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
-use crate::report::{self, ReportError};
 use crate::report::model::{Report, Section};
+use crate::report::{self, ReportError};
 use crate::run::{RunError, Task, execute, simulate};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::store::export::export_records;
@@ -99,6 +99,20 @@ impl Reproduction {
         notices.extend(batch.stale(&wanted));
         let command = options.command.clone();
         Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
+    }
+
+    /// Everything that an earlier reproduction of the paper has finished, whatever its number of
+    /// seeds.
+    pub fn revisit(
+        paper: &'static Paper,
+        options: &Options,
+    ) -> Result<Reproduction, ReproduceError> {
+        let mut work = Reproduction::prepare(paper, options)?;
+        let most = work.batch.records().iter().map(|r| r.seed).max().unwrap_or(0);
+        let seeds = u32::try_from(most).unwrap_or(u32::MAX);
+        work.tasks =
+            draw_up(paper, &work.plan, &Options { seeds: Some(seeds), ..options.clone() })?;
+        Ok(work)
     }
 
     /// Runs wanted in all.
@@ -237,7 +251,10 @@ impl Reproduction {
             title: self.paper.title.to_string(),
             summary: self.paper.summary.to_string(),
             provenance: vec![
-                line("Paper", format!("{}, {}", self.paper.authors.join(", "), self.paper.published)),
+                line(
+                    "Paper",
+                    format!("{}, {}", self.paper.authors.join(", "), self.paper.published),
+                ),
                 line("DOI", self.paper.doi.to_string()),
                 line("Windlass", crate::VERSION.to_string()),
                 line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),

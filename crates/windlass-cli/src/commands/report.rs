@@ -1,1 +1,41 @@
+//! `windlass report`.
 
+use windlass_lab::papers::{PAPERS, Paper};
+use windlass_lab::reproduce::{Options, Reproduction};
+use windlass_lab::store::Format;
+
+use super::papers::find;
+use super::reproduce::show;
+use crate::args::{Export, Report};
+use crate::output::{Chatter, Failure};
+
+/// Writes reports again from the runs that are there.
+pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
+    let papers: Vec<&'static Paper> = match args.papers.as_slice() {
+        [] => PAPERS.iter().filter(|p| args.out.join(p.id).is_dir()).collect(),
+        ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
+    };
+    if papers.is_empty() {
+        let out = args.out.display();
+        return Err(Failure::input(format!(
+            "{out} holds no results of a paper; `windlass reproduce --out {out}` makes them"
+        )));
+    }
+    let mut formats = vec![Format::Parquet];
+    formats.extend(args.export.map(|e| match e {
+        Export::Csv => Format::Csv,
+        Export::Json => Format::Json,
+    }));
+    let options = Options {
+        quick: false,
+        seeds: None,
+        out: args.out.clone(),
+        command: vec!["windlass".to_string(), "report".to_string()],
+    };
+    for paper in papers {
+        let work = Reproduction::revisit(paper, &options).map_err(Failure::work)?;
+        let outcome = work.conclude(&formats).map_err(Failure::work)?;
+        show(paper, &outcome, chatter)?;
+    }
+    Ok(())
+}

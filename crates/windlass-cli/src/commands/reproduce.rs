@@ -1,1 +1,96 @@
+//! `windlass reproduce`.
 
+use std::time::Instant;
+
+use windlass_lab::claims::{Judgement, Verdict};
+use windlass_lab::papers::{PAPERS, Paper, text};
+use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::store::Format;
+
+use super::papers::find;
+use crate::args::Reproduce;
+use crate::output::{Chatter, Failure, print};
+
+/// Reproduces each paper.
+pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
+    let papers: Vec<&'static Paper> = match args.papers.as_slice() {
+        [] => PAPERS.iter().collect(),
+        ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
+    };
+    let options = Options {
+        quick: args.quick,
+        seeds: args.seeds,
+        out: args.work.out.clone(),
+        command: command(args),
+    };
+    for paper in papers {
+        let outcome = reproduce(paper, &options, args.work.jobs, chatter)?;
+        show(paper, &outcome, chatter)?;
+    }
+    Ok(())
+}
+
+/// The command as a reader would repeat it, whatever path it was called by.
+fn command(args: &Reproduce) -> Vec<String> {
+    let mut words = vec!["windlass".to_string(), "reproduce".to_string()];
+    words.extend(args.papers.iter().cloned());
+    if args.quick {
+        words.push("--quick".to_string());
+    }
+    if let Some(n) = args.seeds {
+        words.push(format!("--seeds {n}"));
+    }
+    words
+}
+
+fn reproduce(
+    paper: &'static Paper,
+    options: &Options,
+    jobs: usize,
+    chatter: &Chatter,
+) -> Result<Outcome, Failure> {
+    let begun = Instant::now();
+    let mut work = Reproduction::prepare(paper, options).map_err(Failure::work)?;
+    for notice in &work.notices {
+        chatter.say(format!("note: {notice}"));
+    }
+    let (total, finished) = (work.total(), work.finished());
+    if finished > 0 {
+        chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
+    }
+    let bar = chatter.bar((total - finished) as u64, paper.id);
+    let result = work.work(jobs, |record| {
+        bar.inc(1);
+        chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+    });
+    bar.finish_and_clear();
+    result.map_err(Failure::work)?;
+    let outcome = work.conclude(&[Format::Parquet]).map_err(Failure::work)?;
+    chatter.say(format!("{}: {total} runs, {:.1} s", paper.id, begun.elapsed().as_secs_f64()));
+    Ok(outcome)
+}
+
+/// Prints the tables and the count of verdicts.
+pub fn show(paper: &Paper, outcome: &Outcome, chatter: &Chatter) -> Result<(), Failure> {
+    print(&format!("{}\n\n", paper.title))?;
+    print(&text::sections(&outcome.sections))?;
+    print(&format!("{}\n", counts(&outcome.judgements)))?;
+    chatter.say(format!(
+        "report:   {}\nverdicts: {}",
+        outcome.report.display(),
+        outcome.dir.join("verdicts.json").display()
+    ));
+    Ok(())
+}
+
+fn counts(judgements: &[Judgement]) -> String {
+    let of = |v: Verdict| judgements.iter().filter(|j| j.verdict == v).count();
+    format!(
+        "{} claims: {} reproduced, {} same direction, {} contradicted, {} not comparable",
+        judgements.len(),
+        of(Verdict::Reproduced),
+        of(Verdict::SameDirection),
+        of(Verdict::Contradicted),
+        of(Verdict::NotComparable)
+    )
+}
