@@ -52,9 +52,8 @@ fn mend(bytes: &mut [u8]) -> Option<()> {
 /// RFC 1071, in its plainest form; all parts but the last have an even length.
 fn checksum(parts: &[&[u8]]) -> [u8; 2] {
     let words = parts.iter().flat_map(|p| p.chunks(2));
-    let sum: u64 = words
-        .map(|w| u64::from(u16::from_be_bytes([w[0], w.get(1).copied().unwrap_or(0)])))
-        .sum();
+    let sum: u64 =
+        words.map(|w| u64::from(u16::from_be_bytes([w[0], w.get(1).copied().unwrap_or(0)]))).sum();
     let folded = (0..4).fold(sum, |s, _| (s & 0xffff) + (s >> 16));
     (!(folded as u16)).to_be_bytes()
 }

@@ -67,7 +67,7 @@ impl FlowAddresses {
 /// The address of the node with this index: 10.0.0.1, 10.0.0.2 and so on. Distinct for the
 /// first 16 646 144 nodes.
 pub fn node_address(node: u32) -> Ipv4Addr {
-    let [_, b, c, _] = (node / HOSTS << 8).to_be_bytes();
+    let [_, b, c, _] = ((node / HOSTS) << 8).to_be_bytes();
     Ipv4Addr::new(10, b, c, (node % HOSTS) as u8 + 1)
 }
 

@@ -132,7 +132,7 @@ impl Read {
             original: block.origlen,
             data: block.data[..block.caplen as usize].to_vec(),
             comment: option(OptionCode::Comment)
-                .map(|v| String::from_utf8_lossy(&v[..]).trim_end_matches('\0').to_owned()),
+                .map(|v| String::from_utf8_lossy(v).trim_end_matches('\0').to_owned()),
             direction: option(OptionCode(2)).expect("flags")[0] & 3,
         }
     }

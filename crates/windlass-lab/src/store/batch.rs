@@ -176,15 +176,16 @@ impl Batch {
         files::make_folder(dir)?;
         let lock = lock(dir)?;
         files::sweep_temporaries(dir)?;
-        let (journal, lines, mut notices) = journal::Journal::open(dir)?;
+        let (journal, content) = journal::Journal::open(dir)?;
+        let mut notices = content.notices;
         let mut batch = Batch {
             dir: dir.to_path_buf(),
             journal,
-            records: Vec::with_capacity(lines.len()),
+            records: Vec::with_capacity(content.records.len()),
             index: BTreeMap::new(),
             _lock: lock,
         };
-        for (line, record) in lines {
+        for (line, record) in content.records {
             let key = RunKey::of(&record);
             if batch.index.contains_key(&key) {
                 notices.push(Notice::RepeatedLine { line });

@@ -55,6 +55,15 @@ fn checked_json(line: &[u8]) -> Option<&str> {
     (sum == format!("{:08x}", crc32fast::hash(json.as_bytes())).as_bytes()).then_some(json)
 }
 
+/// What a journal holds.
+#[derive(Default)]
+pub(super) struct Content {
+    /// Records with their line numbers, from 1.
+    pub(super) records: Vec<(usize, RunRecord)>,
+    /// What was found besides.
+    pub(super) notices: Vec<Notice>,
+}
+
 /// An open journal.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -68,9 +77,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Opens or makes the journal in `dir`, and cuts off a half line at its end.
-    pub(super) fn open(
-        dir: &Path,
-    ) -> Result<(Journal, Vec<(usize, RunRecord)>, Vec<Notice>), StoreError> {
+    pub(super) fn open(dir: &Path) -> Result<(Journal, Content), StoreError> {
         let path = dir.join("journal.jsonl");
         let file = OpenOptions::new()
             .read(true)
@@ -80,13 +87,13 @@ impl Journal {
             .map_err(StoreError::io("open", &path))?;
         files::sync_folder(dir)?;
         let mut journal = Journal { file, path, len: 0, broken: false };
-        let (records, notices) = journal.recover()?;
-        Ok((journal, records, notices))
+        let content = journal.recover()?;
+        Ok((journal, content))
     }
 
     /// Reads every line; leaves the file with whole lines only.
-    fn recover(&mut self) -> Result<(Vec<(usize, RunRecord)>, Vec<Notice>), StoreError> {
-        let (mut records, mut notices) = (Vec::new(), Vec::new());
+    fn recover(&mut self) -> Result<Content, StoreError> {
+        let mut content = Content::default();
         let mut reader = BufReader::new(&self.file);
         let mut line = Vec::new();
         for number in 1.. {
@@ -97,8 +104,8 @@ impl Journal {
                 break;
             }
             match decode(&line) {
-                Line::Record(record) => records.push((number, *record)),
-                Line::Foreign => notices.push(Notice::Foreign { line: number }),
+                Line::Record(record) => content.records.push((number, *record)),
+                Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
                 Line::Damaged => {
                     let rest = reader.fill_buf().map_err(StoreError::io("read", &self.path))?;
                     if !rest.is_empty() {
@@ -108,13 +115,13 @@ impl Journal {
                         });
                     }
                     self.cut_off()?;
-                    notices.push(Notice::CutOff { line: number, bytes: read });
+                    content.notices.push(Notice::CutOff { line: number, bytes: read });
                     break;
                 }
             }
             self.len += read as u64;
         }
-        Ok((records, notices))
+        Ok(content)
     }
 
     /// Shortens the file to its whole lines.

@@ -21,12 +21,12 @@ pub fn flow(n: u64) -> FlowResult {
         packets_sent: 11 * n,
         peer_packets_sent: 12 * n,
         loss_rate: 0.1 * x,
-        srtt_ms: (n % 2 == 0).then_some(x / 7.0),
-        min_rtt_ms: (n % 3 == 0).then_some(x / 11.0),
+        srtt_ms: n.is_multiple_of(2).then_some(x / 7.0),
+        min_rtt_ms: n.is_multiple_of(3).then_some(x / 11.0),
         cwnd_bytes: u64::MAX - n,
         completion_s: (n % 2 == 1).then_some(x / 13.0),
         responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
-        failure: (n % 5 == 0).then(|| "too many retries\nof a SYN".into()),
+        failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
     }
 }
 
