@@ -107,7 +107,8 @@ def scroll_to(element):
 
 
 def tick_labels(figure):
-    return [text_of(label) for label in all_of(".role-axis-label text", figure)]
+    # Vega reuses elements, so that their order says nothing.
+    return sorted(text_of(label) for label in all_of(".role-axis-label text", figure))
 
 
 class ReportTest(unittest.TestCase):
@@ -118,6 +119,10 @@ class ReportTest(unittest.TestCase):
         charts_drawn = "return document.documentElement.dataset.charts"
         wait_for(lambda: browser.execute_script(charts_drawn), "the charts to be drawn")
 
+    def tearDown(self):
+        """Whatever a test did, no script may have complained."""
+        self.assertEqual(browser.get_log("browser"), [])
+
     def some(self, selector):
         """All elements of a kind; the test is left out where the report has none."""
         found = all_of(selector)
@@ -125,8 +130,7 @@ class ReportTest(unittest.TestCase):
             self.skipTest(f"the report has no {selector}")
         return found
 
-    def test_nothing_is_logged_and_nothing_is_requested(self):
-        self.assertEqual(browser.get_log("browser"), [])
+    def test_nothing_is_requested_but_the_report_itself(self):
         self.assertEqual(browser.execute_script("return performance.getEntriesByType('resource')"), [])
         events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
         sent = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -173,9 +177,8 @@ class ReportTest(unittest.TestCase):
         wait_for(lambda: tick_labels(figure) != start, "the button to zoom in")
         zoomed = tick_labels(figure)
         plot = all_of(".plot", figure)[0]
-        for _ in range(4):
-            plot.send_keys(Keys.ARROW_RIGHT)
-        wait_for(lambda: tick_labels(figure) != zoomed, "the arrow key to pan")
+        plot.send_keys((Keys.ARROW_RIGHT + Keys.ARROW_UP) * 4)
+        wait_for(lambda: tick_labels(figure) != zoomed, "the arrow keys to pan")
         reset.send_keys(Keys.ENTER)
         wait_for(lambda: tick_labels(figure) == start, "the button to reset")
 
@@ -193,8 +196,8 @@ class ReportTest(unittest.TestCase):
                 plot = all_of(".plot", figure)[0]
                 scroll_to(plot)
                 symbols = all_of(".role-mark.mark-symbol path[aria-roledescription], .role-mark.mark-rect path", plot)
-                target = symbols[0] if symbols else all_of(".role-mark.mark-line path", plot)[0]
-                ActionChains(browser).move_to_element(target).perform()
+                targets = symbols or all_of(".role-mark.mark-line path", plot)
+                ActionChains(browser).move_to_element(targets[0]).perform()
                 tooltip = all_of("#tooltip")[0]
                 wait_for(tooltip.is_displayed, "the tooltip")
                 self.assertRegex(text_of(tooltip), r"\d")
@@ -235,7 +238,11 @@ class ReportTest(unittest.TestCase):
         self.assertTrue(note.is_displayed())
 
     def test_the_csv_link_saves_the_data_of_the_chart(self):
-        figure = self.some("figure.chart:has(a.csv)")[0]
+        # Charts with very many points have a summary instead of the whole data.
+        whole = [f for f in self.some("figure.chart") if text_of(all_of("summary", f)[0]).startswith("Data")]
+        if not whole:
+            self.skipTest("the report has no chart with all its data in a table")
+        figure = whole[0]
         text = self.saved(figure, "csv")
         header, *rows = csv.reader(io.StringIO(text))
         shown = [text_of(cell) for cell in all_of("details.data th[scope=col]", figure)]

@@ -29,6 +29,10 @@
     tooltip.hidden = true;
   }
 
+  function numberFormat(specifier) {
+    return vega.defaultLocale().format(specifier);
+  }
+
   function announce(text) {
     document.querySelector(".announcement").textContent = text;
   }
@@ -97,7 +101,7 @@
   const axes = ["x", "y"];
 
   function canZoom(view, axis) {
-    return typeof view.scale(axis).invert === "function";
+    return view.scale(axis).domain().every(Number.isFinite);
   }
 
   function domains(view) {
@@ -131,8 +135,9 @@
   }
 
   function describe(view) {
+    const number = numberFormat(".4~g");
     return Object.entries(domains(view))
-      .map(([axis, [from, to]]) => `${axis} from ${vega.format(".4~g")(from)} to ${vega.format(".4~g")(to)}`)
+      .map(([axis, [from, to]]) => `${axis} from ${number(from)} to ${number(to)}`)
       .join(", ");
   }
 
@@ -143,7 +148,7 @@
     const curves = spec.usermeta.readout.map(({ name, step }) => ({
       name, step, points: rows.filter((row) => row.series === name),
     }));
-    const number = (value) => vega.format(",.7~r")(value);
+    const number = numberFormat(",.7~r");
     view.addEventListener("pointermove", (event, item) => {
       if (item && item.tooltip) return;
       const svg = plot.querySelector("svg").getBoundingClientRect();

@@ -6,7 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::chart_axes::{config, number_format, positions, values, x_encoding, y_encoding};
+use super::chart_axes::{
+    config, decade_below, number_format, positions, values, x_encoding, y_encoding,
+};
 use super::model::{Chart, ChartPoint, ChartSeries, Mark, Scale};
 use super::palette::{INK, Palette};
 use super::thin::{LIMIT, thinned};
@@ -164,6 +166,8 @@ struct Frame<'a> {
     x: Value,
     y: Value,
     tooltip: Value,
+    /// Where bars stand; `None` for zero.
+    foot: Option<f64>,
 }
 
 impl<'a> Frame<'a> {
@@ -183,6 +187,7 @@ impl<'a> Frame<'a> {
             x: x_encoding(chart, drawn),
             y: y_encoding(chart, drawn),
             tooltip,
+            foot: (chart.y.scale == Scale::Log).then(|| decade_below(values(drawn))),
         }
     }
 
@@ -255,6 +260,7 @@ fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
         Mark::Points | Mark::Bars => colour,
         Mark::Line | Mark::Step | Mark::Paper => "transparent",
     };
+    let dash = |d: &Drawn<'_>, dash| if d.is_curve() { json!(dash) } else { json!([]) };
     let channel = |range: Value| {
         json!({
             "field": "series", "type": "nominal", "title": null,
@@ -268,7 +274,7 @@ fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
             "shape": channel(styles.iter().map(|(d, s)| shape(d, s.shape)).collect()),
             "stroke": channel(styles.iter().map(|(_, s)| s.colour).collect()),
             "fill": channel(styles.iter().map(|(d, s)| fill(d, s.colour)).collect()),
-            "strokeDash": channel(styles.iter().map(|(_, s)| json!(s.dash)).collect()),
+            "strokeDash": channel(styles.iter().map(|(d, s)| dash(d, s.dash)).collect()),
         },
     })
 }
@@ -283,6 +289,11 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
         let mut encoding = frame.position(at);
         if tooltip {
             encoding["tooltip"] = tooltip_of(frame, d);
+        }
+        if d.series.mark == Mark::Bars
+            && let Some(foot) = frame.foot
+        {
+            encoding["y2"] = json!({"datum": foot});
         }
         json!({"transform": transforms(&only, frame, d), "mark": mark, "encoding": encoding})
     };

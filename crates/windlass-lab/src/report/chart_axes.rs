@@ -31,7 +31,9 @@ fn axis(channel: &str, axis: &ChartAxis, values: impl Iterator<Item = f64> + Clo
             let powers = small < 1e-3 || large >= 1e6;
             json!({"grid": true, "format": ",~r", "labelExpr": log_label(channel, powers)})
         }
-        _ if large > 0.0 && large < 1e-3 => json!({"format": ".3~e", "grid": true}),
+        _ if large > 0.0 && large < 1e-3 => json!({
+            "format": ".3~e", "grid": true, "labelExpr": "datum.value == 0 ? '0' : datum.label",
+        }),
         _ => json!({"format": ",~r", "grid": true}),
     }
 }
@@ -68,13 +70,24 @@ fn scale(scale: Scale, zero: bool) -> Value {
     }
 }
 
+/// The power of ten under all positive values: where bars on a logarithmic axis stand, as they
+/// cannot stand on zero.
+pub(super) fn decade_below(values: impl Iterator<Item = f64>) -> f64 {
+    let least = values.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { 10f64.powf((least.log10() - 1e-9).floor()) } else { 1.0 }
+}
+
 /// The vertical scale begins at zero unless the values fill a small part of it far above.
 fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let low = values(drawn).fold(f64::INFINITY, f64::min);
     let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
     let bars = drawn.iter().any(|d| d.series.mark == Mark::Bars);
     let zero = bars || low <= 0.0 || high - low > low / 2.0;
-    scale(chart.y.scale, zero)
+    let mut scale = scale(chart.y.scale, zero);
+    if bars && chart.y.scale == Scale::Log {
+        scale["domain"] = json!([decade_below(values(drawn)), high]);
+    }
+    scale
 }
 
 /// Room at both ends where symbols or bars stand, which would be cut in half there.
@@ -99,9 +112,12 @@ pub(super) fn x_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let names = categories(chart);
     let letters: usize = names.iter().map(|name| name.chars().count() + 2).sum();
     let labels = if letters > 60 {
-        json!({"labelAngle": -30, "labelAlign": "right", "labelLimit": 160, "grid": false})
+        json!({
+            "labelAngle": -30, "labelAlign": "right", "labelLimit": 160, "labelOverlap": false,
+            "grid": false,
+        })
     } else {
-        json!({"labelAngle": 0, "grid": false})
+        json!({"labelAngle": 0, "labelOverlap": false, "grid": false})
     };
     json!({
         "field": "x", "type": "nominal", "title": chart.x.label, "sort": null,
