@@ -3,6 +3,9 @@
 use crate::claims::Verdict;
 use crate::report::model::{Block, Row, Section, Table};
 
+/// Widest cell before it is wrapped, characters.
+const CELL: usize = 36;
+
 /// The tables of all sections with their headings, as plain text.
 pub fn sections(sections: &[Section]) -> String {
     let mut out = String::new();
@@ -21,7 +24,7 @@ pub fn sections(sections: &[Section]) -> String {
     out
 }
 
-/// One table with its caption and remarks.
+/// One table with its caption and remarks; long cells are wrapped.
 pub fn table(table: &Table) -> String {
     let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
     let mut head = table.columns.clone();
@@ -29,7 +32,7 @@ pub fn table(table: &Table) -> String {
         head.push("verdict".to_owned());
     }
     let body: Vec<Vec<String>> =
-        table.rows.iter().map(|r| cells(r, head.len(), verdicts)).collect();
+        table.rows.iter().flat_map(|r| wrapped(&cells(r, head.len(), verdicts))).collect();
     let widths: Vec<usize> = (0..head.len())
         .map(|c| body.iter().chain([&head]).map(|row| width(&row[c])).max().unwrap_or(0))
         .collect();
@@ -42,6 +45,30 @@ pub fn table(table: &Table) -> String {
         out.push_str(&format!("  {note}\n"));
     }
     out
+}
+
+/// A row as several when a cell is longer than [`CELL`].
+fn wrapped(cells: &[String]) -> Vec<Vec<String>> {
+    let columns: Vec<Vec<String>> = cells.iter().map(|c| wrap(c)).collect();
+    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |k: usize| columns.iter().map(|c| c.get(k).cloned().unwrap_or_default()).collect();
+    (0..height).map(at).collect()
+}
+
+/// Breaks text at spaces; a longer word stays whole.
+fn wrap(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.is_empty() => last.push_str(word),
+            Some(last) if width(last) + 1 + width(word) <= CELL => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The word for a verdict, as in `verdicts.json`.
@@ -101,5 +128,14 @@ mod tests {
         let expected = "Caption\n  p        paper (s)   verdict\n  ------   ---------   ----------\n  \
             0.01 %       60.42   reproduced\n  µ\n  Remark.\n";
         assert_eq!(table(&t), expected);
+    }
+
+    #[test]
+    fn long_cells_are_wrapped_between_words() {
+        let lines = wrap("one two three four five six seven eight nine ten");
+        assert_eq!(lines, ["one two three four five six seven", "eight nine ten"]);
+        assert_eq!(wrap(""), [""]);
+        let rows = wrapped(&["a".to_owned(), "x".repeat(30) + " " + &"y".repeat(50)]);
+        assert_eq!((rows.len(), rows[1][0].as_str(), rows[1][1].len()), (2, "", 50));
     }
 }

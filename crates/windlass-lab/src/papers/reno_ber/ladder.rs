@@ -8,8 +8,8 @@ use crate::report::model::{Block, Ladder, Message, Section};
 use windlass_cc::{Span, Time};
 use windlass_tcp::Flags;
 
-/// How long before the loss the drawing begins.
-const BEFORE: Span = Span::from_millis(12);
+/// How long before the loss the drawing begins: a little more than a round trip.
+const BEFORE: Span = Span::from_millis(48);
 /// Packets shown after the retransmission was acknowledged.
 const AFTER: usize = 4;
 

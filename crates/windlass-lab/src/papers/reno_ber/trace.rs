@@ -158,15 +158,15 @@ pub(crate) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
     found
 }
 
-/// Round trips from the end of the only recovery, which leaves three segments, until the
-/// congestion window is back at the receiver's; the round trip is the least smoothed one.
+/// Round trips from the end of the only recovery, where the congestion window falls to three
+/// segments, until it is back at the receiver's; the round trip is the smoothed one at that time.
 fn rtts_to_full_window(trace: &Trace) -> Option<f64> {
     let cwnd: Vec<(Time, u64)> = trace.values(Series::Cwnd).collect();
-    let full = cwnd.iter().position(|(_, v)| *v > RWND)?;
-    let start = full + cwnd[full..].iter().position(|(_, v)| *v == HALF)?;
-    let end = start + cwnd[start..].iter().position(|(_, v)| *v >= RWND)?;
-    let rtt = trace.values(Series::Srtt).map(|(_, v)| v).filter(|v| *v > 0).min()?;
-    Some(cwnd[end].0.since(cwnd[start].0).as_nanos() as f64 / rtt as f64)
+    let start = 1 + cwnd.windows(2).position(|w| w[0].1 > HALF && w[1].1 == HALF)?;
+    let (from, _) = cwnd[start];
+    let (to, _) = *cwnd[start..].iter().find(|(_, v)| *v >= RWND)?;
+    let (_, rtt) = trace.values(Series::Srtt).take_while(|(t, _)| *t <= to).last()?;
+    (rtt > 0).then(|| to.since(from).as_nanos() as f64 / rtt as f64)
 }
 
 fn exchange_quantities(trace: &Trace, found: &mut BTreeMap<String, f64>) {
@@ -299,8 +299,9 @@ mod tests {
         let sample = |t: u64, series, value| Sample { time: ms(t), flow: 0, series, value };
         let samples = vec![
             sample(0, Series::Cwnd, 2920),
-            sample(10, Series::Srtt, 40_000_000),
+            sample(10, Series::Srtt, 99_000_000),
             sample(20, Series::Cwnd, 4380), // on the way up in slow start: not the start
+            sample(30, Series::Srtt, 40_000_000),
             sample(40, Series::Cwnd, 20_000),
             sample(100, Series::Cwnd, 4380),
             sample(300, Series::Cwnd, 8000),
