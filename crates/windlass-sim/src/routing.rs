@@ -7,48 +7,58 @@ use crate::config::LinkConfig;
 /// Link direction index: twice the link's index, plus one for backward.
 pub type Direction = u32;
 
-/// The shortest chain of link directions from one node to another, by number of links; among
-/// equals the one through the links that come first in the configuration.
+/// The map of a network: what leads from each node to which other.
+#[derive(Clone, Debug)]
+pub struct Router {
+    neighbours: Vec<Vec<(usize, Direction)>>,
+}
+
+impl Router {
+    /// The map of these links, whose ends are below `nodes`.
+    pub fn new(nodes: usize, links: &[LinkConfig]) -> Router {
+        let mut neighbours: Vec<Vec<(usize, Direction)>> = vec![Vec::new(); nodes];
+        for (i, link) in links.iter().enumerate() {
+            let [a, b] = link.ends;
+            neighbours[a].push((b, 2 * i as u32));
+            neighbours[b].push((a, 2 * i as u32 + 1));
+        }
+        Router { neighbours }
+    }
+
+    /// The shortest chain of link directions from one node to another, by number of links; among
+    /// equals the one through the links that come first in the configuration. `None` if nothing
+    /// joins the two.
+    pub fn path(&self, from: usize, to: usize) -> Option<Vec<Direction>> {
+        let mut came_by: Vec<Option<(usize, Direction)>> = vec![None; self.neighbours.len()];
+        let mut queue = VecDeque::from([from]);
+        while came_by[to].is_none() && from != to {
+            let node = queue.pop_front()?;
+            for &(next, direction) in &self.neighbours[node] {
+                if next != from && came_by[next].is_none() {
+                    came_by[next] = Some((node, direction));
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut node = to;
+        while let Some((before, direction)) = came_by[node] {
+            path.push(direction);
+            node = before;
+        }
+        path.reverse();
+        Some(path)
+    }
+}
+
+/// [`Router::path`] on a map that is used once.
 pub fn shortest_path(
     nodes: usize,
     links: &[LinkConfig],
     from: usize,
     to: usize,
 ) -> Option<Vec<Direction>> {
-    let mut neighbours: Vec<Vec<(usize, Direction)>> = vec![Vec::new(); nodes];
-    for (i, link) in links.iter().enumerate() {
-        let [a, b] = link.ends;
-        neighbours[a].push((b, 2 * i as u32));
-        neighbours[b].push((a, 2 * i as u32 + 1));
-    }
-    paths_from(&neighbours, from).remove(to)
-}
-
-/// The tree of shortest paths from one node, as a list with a path for each node.
-fn paths_from(neighbours: &[Vec<(usize, Direction)>], from: usize) -> Vec<Option<Vec<Direction>>> {
-    let mut came_by: Vec<Option<(usize, Direction)>> = vec![None; neighbours.len()];
-    let mut seen = vec![false; neighbours.len()];
-    seen[from] = true;
-    let mut queue = VecDeque::from([from]);
-    while let Some(node) = queue.pop_front() {
-        for &(next, direction) in &neighbours[node] {
-            if !seen[next] {
-                seen[next] = true;
-                came_by[next] = Some((node, direction));
-                queue.push_back(next);
-            }
-        }
-    }
-    let trace = |mut node: usize| {
-        let mut path = Vec::new();
-        while let Some((before, direction)) = came_by[node] {
-            path.push(direction);
-            node = before;
-        }
-        path.reverse();
-        path
-    };
-    (0..neighbours.len()).map(|n| seen[n].then(|| trace(n))).collect()
+    Router::new(nodes, links).path(from, to)
 }
 
 #[cfg(test)]

@@ -61,6 +61,10 @@ impl Simulation {
         }
         let inside: u64 = self.links.iter().map(Link::inside).sum();
         let dropped: u64 = self.dropped.iter().sum();
+        if inside != self.packets.len() {
+            let account = format!("{inside} in the links, {} in being", self.packets.len());
+            return Err(BooksError { account });
+        }
         if self.emitted != self.received + dropped + inside {
             let account = format!(
                 "{} sent, {} received, {dropped} dropped, {inside} inside",
@@ -92,7 +96,7 @@ impl Simulation {
             inside: link.inside(),
             bytes: c.bytes,
             utilisation: ratio(link.busy_ns_by(self.now()) as f64, duration),
-            mean_queue_packets: ratio(c.waited_ns as f64, duration),
+            mean_queue_packets: ratio(link.waited_ns_by(self.now()) as f64, duration),
             mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
             max_queue_packets: c.max_waiting,
         }
