@@ -1,10 +1,10 @@
 //! The event loop.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::Time;
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::{Endpoint, Profile, Seq};
 
-use crate::agenda::{Agenda, MAX_ENTITIES};
+use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
@@ -47,11 +47,14 @@ pub struct Simulation {
 
 impl Simulation {
     /// Sets up a run at time zero.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration names what does not exist, has a value outside its range or a flow
+    /// between nodes that nothing joins.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
+        config.check()?;
         let entities = 2 * config.links.len() + 2 * config.flows.len();
-        if entities > MAX_ENTITIES {
-            return Err(ConfigError::TooLarge);
-        }
         let mut simulation = Simulation {
             now: Time::ZERO,
             agenda: Agenda::with_capacity(2 * entities),
@@ -100,8 +103,8 @@ impl Simulation {
         let back = router.path(flow.to, flow.from).ok_or_else(none)?;
         let (forward, backward) = (self.add_route(there, host + 1), self.add_route(back, host));
         let [sender, receiver] = Simulation::kinds(&flow, self.config.seed, host);
-        self.hosts.push(Host { armed: Time::NEVER, route: forward, kind: sender });
-        self.hosts.push(Host { armed: Time::NEVER, route: backward, kind: receiver });
+        self.hosts.push(Host::new(forward, sender));
+        self.hosts.push(Host::new(backward, receiver));
         Ok(())
     }
 
@@ -159,6 +162,11 @@ impl Simulation {
     /// Frames put on links so far.
     pub fn packet_hops(&self) -> u64 {
         self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue).sum()
+    }
+
+    /// Events pending now: about one for each busy link direction and each waiting host.
+    pub fn pending_events(&self) -> usize {
+        self.agenda.len()
     }
 
     /// Processes events up to `end`, or to the configured duration if that is earlier. Returns
@@ -291,10 +299,9 @@ impl Simulation {
     /// A host's event, at the root of the agenda, is due.
     fn on_host_event(&mut self, host: u32) {
         self.agenda.finish_next();
-        if self.hosts[host as usize].armed != self.now {
+        if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
         }
-        self.hosts[host as usize].armed = Time::NEVER;
         let profile = &self.profiles[host as usize / 2];
         match &mut self.hosts[host as usize].kind {
             Kind::Tcp { endpoint, app } => {
@@ -317,7 +324,7 @@ impl Simulation {
             *next = Time::NEVER;
             return;
         }
-        *next = self.now + cbr.interval.max(Span(1));
+        *next = self.now + cbr.interval;
         *sent += 1;
         let len = cbr.packet as u32;
         let hop = *route;
@@ -350,11 +357,8 @@ impl Simulation {
     /// Timers are lazy: an event is added only if none is pending early enough.
     #[inline]
     fn arm(&mut self, host: u32) {
-        let h = &mut self.hosts[host as usize];
-        let deadline = h.deadline().max(self.now);
-        if deadline < h.armed && !deadline.is_never() {
-            h.armed = deadline;
-            self.agenda.schedule(deadline, self.links.len() as u32 + host);
+        if let Some(at) = self.hosts[host as usize].arm(self.now) {
+            self.agenda.schedule(at, self.links.len() as u32 + host);
         }
     }
 }

@@ -39,6 +39,8 @@ impl Simulation {
             Some(r) => (r.samples, r.packets),
             None => Default::default(),
         };
+        // A transmission is logged when it is decided, and may begin after the end.
+        packets.retain(|p| p.time <= self.now());
         packets.sort_by_key(|p| p.time);
         Ok(RunResult {
             end: self.now(),
@@ -63,6 +65,12 @@ impl Simulation {
         let dropped: u64 = self.dropped.iter().sum();
         if inside != self.packets.len() {
             let account = format!("{inside} in the links, {} in being", self.packets.len());
+            return Err(BooksError { account });
+        }
+        let taken: u64 =
+            self.links.iter().map(|l| l.counters.dropped_queue + l.counters.dropped_error).sum();
+        if taken != dropped {
+            let account = format!("{taken} dropped by links, {dropped} missed by hosts");
             return Err(BooksError { account });
         }
         if self.emitted != self.received + dropped + inside {
@@ -125,9 +133,9 @@ impl Simulation {
         let completed = if endless { None } else { app.completed };
         let active_s = self.active_s(flow, completed);
         let s = tx.stats();
-        // Timeouts of the connection attempt count wherever it was made.
-        let rto_count =
-            s.rto_count + if rx.stats().data_bytes == 0 { 0 } else { rx.stats().rto_count };
+        // Where the receiver of the data opens the connection, its attempts and requests count.
+        let asks = matches!(flow.traffic, Traffic::RequestResponse { .. });
+        let rto_count = s.rto_count + if asks { rx.stats().rto_count } else { 0 };
         FlowResult {
             name: flow.name.clone(),
             algorithm: flow.profile.algorithm.to_string(),
@@ -152,12 +160,13 @@ impl Simulation {
     }
 
     fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
-        let (Kind::DatagramSource { cbr, sent, .. }, Kind::DatagramSink { bytes, .. }) =
+        let (Kind::DatagramSource { cbr, sent, .. }, Kind::DatagramSink { bytes, last }) =
             (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind)
         else {
             unreachable!("flow_result looked")
         };
-        let active_s = self.active_s(flow, Some(cbr.stop.min(self.now())));
+        // What queues have held back arrives after the source stopped, and the flow ends with it.
+        let active_s = self.active_s(flow, Some(cbr.stop.max(*last).min(self.now())));
         FlowResult {
             name: flow.name.clone(),
             algorithm: "none".to_string(),
