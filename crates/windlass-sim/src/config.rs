@@ -31,7 +31,8 @@ pub struct LinkConfig {
     pub name: String,
     /// Its two ends; forward is from the first to the second.
     pub ends: [usize; 2],
-    /// Bits per second, each direction.
+    /// Bits per second, each direction; at least 1. The time of each frame on the wire is rounded
+    /// up to a nanosecond.
     pub rate_bps: u64,
     /// Propagation delay, each direction.
     pub delay: Span,
@@ -83,16 +84,16 @@ pub enum Traffic {
     },
     /// A packet of fixed size at fixed intervals over TCP.
     CbrTcp(Cbr),
-    /// A datagram of fixed size at fixed intervals, without any control.
+    /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
     CbrUdp(Cbr),
 }
 
 /// Constant bit rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cbr {
-    /// Payload of a packet, bytes.
+    /// Payload of a packet, bytes; at least 1.
     pub packet: u64,
-    /// Time between packets.
+    /// Time between packets; at least a nanosecond.
     pub interval: Span,
     /// When to stop.
     pub stop: Time,
@@ -130,6 +131,13 @@ pub enum ConfigError {
     },
     /// More links and flows than events can address.
     TooLarge,
+    /// A value that cannot be simulated.
+    Invalid {
+        /// Whose value: `link "wire"`, `flow "a"`, `the run`.
+        of: String,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
 }
 
 impl std::fmt::Display for ConfigError {
@@ -143,6 +151,7 @@ impl std::fmt::Display for ConfigError {
                 "links and flows together exceed {} entities",
                 crate::agenda::MAX_ENTITIES
             ),
+            ConfigError::Invalid { of, problem } => write!(f, "{of}: {problem}"),
         }
     }
 }

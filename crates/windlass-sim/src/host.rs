@@ -9,8 +9,10 @@ use crate::config::Cbr;
 /// One end of a flow.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The moment of the pending event; others that fire are stale.
-    pub armed: Time,
+    /// Moments of the two earliest pending events. A short timer that comes and goes before a
+    /// long one thus leaves the long one's event in use, and the agenda does not fill with
+    /// forgotten ones.
+    armed: [Time; 2],
     /// Where its packets begin in the table of routes.
     pub route: u32,
     /// What it is.
@@ -47,6 +49,33 @@ pub enum Kind {
 }
 
 impl Host {
+    /// A host without a pending event.
+    pub fn new(route: u32, kind: Kind) -> Host {
+        Host { armed: [Time::NEVER; 2], route, kind }
+    }
+
+    /// The event to schedule, if none is pending early enough for the deadline.
+    #[inline]
+    pub fn arm(&mut self, now: Time) -> Option<Time> {
+        let deadline = self.deadline();
+        if deadline >= self.armed[0] {
+            return None;
+        }
+        let at = deadline.max(now);
+        self.armed = [at, self.armed[0]];
+        Some(at)
+    }
+
+    /// An event fires; whether it is one that still counts.
+    #[inline]
+    pub fn disarm(&mut self, now: Time) -> bool {
+        let counts = self.armed[0] == now;
+        if counts {
+            self.armed = [self.armed[1], Time::NEVER];
+        }
+        counts
+    }
+
     /// When the host must be looked after next.
     #[inline]
     pub fn deadline(&self) -> Time {

@@ -66,6 +66,7 @@
 
 pub mod agenda;
 pub mod app;
+mod check;
 pub mod config;
 pub mod host;
 pub mod link;

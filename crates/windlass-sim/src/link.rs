@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 
 use crate::loss::LossProcess;
-use crate::packet::Packet;
+use crate::packet::Ticket;
 
 /// How much may wait for transmission, the packet being transmitted not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,11 +44,11 @@ impl Framing {
 }
 
 /// A packet in a link, with the moment when it comes out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Transit {
     arrives: Time,
+    ticket: Ticket,
     lost: bool,
-    packet: Packet,
 }
 
 /// Totals of a link direction.
@@ -62,7 +62,7 @@ pub struct LinkCounters {
     pub dropped_queue: u64,
     /// Packets that the error model took.
     pub dropped_error: u64,
-    /// IP bytes transmitted.
+    /// IP bytes accepted: transmitted, or waiting to be.
     pub bytes: u64,
     /// Time spent transmitting, nanoseconds.
     pub busy_ns: u64,
@@ -92,16 +92,16 @@ pub enum Offer {
 pub struct Link {
     busy_until: Time,
     delay: Span,
-    rate_bps: u64,
-    framing: Framing,
     /// The last packet size and its transmission time: most packets have the same.
     last_tx: (u32, Span),
+    /// Packets inside; the last `waiting` of them were waiting when last looked at.
     pipe: VecDeque<Transit>,
-    limit: QueueLimit,
-    /// Start of transmission and size of the packets still waiting.
-    waiting: VecDeque<(Time, u32)>,
+    waiting: u64,
     waiting_bytes: u64,
-    loss: Option<LossProcess>,
+    limit: QueueLimit,
+    loss: Option<Box<LossProcess>>,
+    rate_bps: u64,
+    framing: Framing,
     /// Totals.
     pub counters: LinkCounters,
 }
@@ -118,14 +118,14 @@ impl Link {
         Link {
             busy_until: Time::ZERO,
             delay,
-            rate_bps: rate_bps.max(1),
-            framing,
             last_tx: (0, Span::ZERO),
             pipe: VecDeque::new(),
-            limit,
-            waiting: VecDeque::new(),
+            waiting: 0,
             waiting_bytes: 0,
-            loss,
+            limit,
+            loss: loss.map(Box::new),
+            rate_bps: rate_bps.max(1),
+            framing,
             counters: LinkCounters::default(),
         }
     }
@@ -136,6 +136,20 @@ impl Link {
         Span((bits * 1_000_000_000).div_ceil(self.rate_bps))
     }
 
+    /// When the first of the packets taken as waiting begins: as the one before it departs. That
+    /// one may have left the link already.
+    fn start_of_first_waiting(&self) -> Time {
+        self.starts_at(self.pipe.len() - self.waiting as usize)
+    }
+
+    /// Start of transmission of a packet that had to wait, by its place in the pipe.
+    fn starts_at(&self, place: usize) -> Time {
+        match place.checked_sub(1) {
+            Some(before) => Time(self.pipe[before].arrives.0 - self.delay.0),
+            None => Time::ZERO,
+        }
+    }
+
     /// Packets inside, waiting or on the wire.
     pub fn inside(&self) -> u64 {
         self.pipe.len() as u64
@@ -143,9 +157,9 @@ impl Link {
 
     /// Hands a packet to the link.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: Packet) -> Offer {
+    pub fn offer(&mut self, now: Time, ticket: Ticket) -> Offer {
         self.counters.offered += 1;
-        let size = packet.ip_len;
+        let size = ticket.size;
         let starts = if self.busy_until > now {
             if !self.make_room(now, size) {
                 self.counters.dropped_queue += 1;
@@ -153,6 +167,9 @@ impl Link {
             }
             self.busy_until
         } else {
+            // Whatever waited has begun.
+            self.waiting = 0;
+            self.waiting_bytes = 0;
             now
         };
         if size != self.last_tx.0 {
@@ -169,41 +186,45 @@ impl Link {
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);
-        self.pipe.push_back(Transit { arrives, lost, packet });
+        self.pipe.push_back(Transit { arrives, ticket, lost });
         Offer::Accepted { starts, wake }
     }
 
     /// Forgets the packets whose transmission has begun; whether one more may wait.
     fn make_room(&mut self, now: Time, size: u32) -> bool {
-        while let Some(&(starts, bytes)) = self.waiting.front()
-            && starts <= now
-        {
-            self.waiting_bytes -= u64::from(bytes);
-            self.waiting.pop_front();
+        while self.waiting > 0 && self.start_of_first_waiting() <= now {
+            let begun = self.pipe.len() - self.waiting as usize;
+            self.waiting_bytes -= u64::from(self.pipe[begun].ticket.size);
+            self.waiting -= 1;
         }
         let fits = match self.limit {
-            QueueLimit::Packets(n) => (self.waiting.len() as u64) < n,
+            QueueLimit::Packets(n) => self.waiting < n,
             QueueLimit::Bytes(n) => self.waiting_bytes + u64::from(size) <= n,
             QueueLimit::Unlimited => true,
         };
         if fits {
-            self.waiting.push_back((self.busy_until, size));
+            self.waiting += 1;
             self.waiting_bytes += u64::from(size);
-            self.counters.max_waiting = self.counters.max_waiting.max(self.waiting.len() as u64);
+            self.counters.max_waiting = self.counters.max_waiting.max(self.waiting);
         }
         fits
     }
 
-    /// The pending event is due: the first packet comes out, or turns out to be lost.
+    /// The pending event is due: the first packet comes out, or, with true, is lost.
     #[inline]
-    pub fn take_arrival(&mut self) -> Option<(Packet, bool)> {
+    pub fn take_arrival(&mut self) -> Option<(Ticket, bool)> {
         let transit = self.pipe.pop_front()?;
+        if self.waiting > self.pipe.len() as u64 {
+            // It was the first of those taken as waiting, nobody having looked since.
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(transit.ticket.size);
+        }
         if transit.lost {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;
         }
-        Some((transit.packet, transit.lost))
+        Some((transit.ticket, transit.lost))
     }
 
     /// When the next packet comes out.
@@ -215,6 +236,13 @@ impl Link {
     /// Time spent transmitting up to `now`: transmissions still to come are left out.
     pub fn busy_ns_by(&self, now: Time) -> u64 {
         self.counters.busy_ns.saturating_sub(self.busy_until.since(now).0)
+    }
+
+    /// Time that packets spent waiting up to `now`: waits still to come are left out.
+    pub fn waited_ns_by(&self, now: Time) -> u64 {
+        let first = self.pipe.len() - self.waiting as usize;
+        let ahead = (first..self.pipe.len()).map(|i| self.starts_at(i).since(now).0).sum();
+        self.counters.waited_ns.saturating_sub(ahead)
     }
 
     /// Whether everything handed in is accounted for.

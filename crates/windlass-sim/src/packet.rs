@@ -1,6 +1,5 @@
-//! Packets: small plain values that live in a link's pipe.
+//! Packets: small plain values that stay in one place while links pass their numbers on.
 
-use windlass_cc::Time;
 use windlass_tcp::Segment;
 
 /// What a packet carries.
@@ -12,18 +11,88 @@ pub enum Body {
     Datagram {
         /// Payload, bytes.
         len: u32,
-        /// When it was sent.
-        sent: Time,
     },
 }
 
-/// A packet on its way.
+/// What links handle in place of a packet: they never look inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Packet {
+pub struct Ticket {
+    /// Where the body is kept in [`Packets`]; below 2³¹.
+    pub id: u32,
     /// Size as an IP packet, bytes.
-    pub ip_len: u32,
-    /// Position in the table of routes: where it goes next.
+    pub size: u32,
+    /// Position in the table of routes: where the packet is, and what comes after.
     pub hop: u32,
-    /// What it carries.
-    pub body: Body,
+}
+
+/// The bodies of all packets in the network.
+///
+/// A body is written when its packet is sent and read when it is delivered, each time from a cold
+/// cache; what happens between touches the [`Ticket`] alone. The place freed last is taken first.
+#[derive(Clone, Debug, Default)]
+pub struct Packets {
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+/// A body in a cache line of its own.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Place(Body);
+
+impl Packets {
+    /// Takes a body in and returns its place.
+    #[inline]
+    pub fn insert(&mut self, body: Body) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.places[id as usize] = Place(body);
+            return id;
+        }
+        let id = self.places.len() as u32;
+        self.places.push(Place(body));
+        id
+    }
+
+    /// The body of a packet in the network.
+    #[inline]
+    pub fn get(&self, id: u32) -> &Body {
+        &self.places[id as usize].0
+    }
+
+    /// The packet has left the network; its place may be given to another.
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    /// Packets in the network.
+    pub fn len(&self) -> u64 {
+        (self.places.len() - self.free.len()) as u64
+    }
+
+    /// Whether no packet is in the network.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_fits_one_cache_line() {
+        assert_eq!(size_of::<Place>(), 64);
+    }
+
+    #[test]
+    fn a_freed_place_is_used_again_before_a_new_one() {
+        let mut packets = Packets::default();
+        let ids = [1, 2, 3].map(|len| packets.insert(Body::Datagram { len }));
+        packets.remove(ids[1]);
+        assert_eq!(packets.len(), 2);
+        assert_eq!(packets.insert(Body::Datagram { len: 4 }), ids[1]);
+        assert_eq!(packets.get(ids[1]), &Body::Datagram { len: 4 });
+        assert_eq!(packets.get(ids[0]), &Body::Datagram { len: 1 });
+    }
 }

@@ -4,8 +4,7 @@ use windlass_cc::Time;
 use windlass_tcp::{Endpoint, Profile};
 
 use crate::config::Record;
-use crate::packet::{Body, Packet};
-use crate::results::{PacketEvent, PacketFate, Sample, Series};
+use crate::results::{PacketEvent, Sample, Series};
 
 /// What a simulation records; absent when nothing is to be recorded.
 #[derive(Clone, Debug)]
@@ -79,24 +78,8 @@ impl Recorder {
         }
     }
 
-    /// Something happened to a packet at a link direction.
-    pub fn packet(
-        &mut self,
-        time: Time,
-        link: u32,
-        flow: u32,
-        forward: bool,
-        fate: PacketFate,
-        packet: &Packet,
-    ) {
-        if !self.captured[link as usize] {
-            return;
-        }
-        let segment = match packet.body {
-            Body::Segment(s) => Some(s),
-            Body::Datagram { .. } => None,
-        };
-        let ip_len = packet.ip_len;
-        self.packets.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+    /// Whether packets of this link direction are logged.
+    pub fn captures(&self, link: u32) -> bool {
+        self.captured[link as usize]
     }
 }

@@ -11,8 +11,8 @@ pub struct FlowResult {
     pub name: String,
     /// Algorithm identifier.
     pub algorithm: String,
-    /// Time from the start of the flow to its end (the last byte delivered), or to the end of
-    /// the run.
+    /// Time from the start of the flow to its end (the last byte delivered; for datagrams not
+    /// before the source stops), or to the end of the run.
     pub active_s: f64,
     /// New payload bytes delivered in order to the receiving application, both directions of a
     /// request and response counted on the response only.
@@ -26,7 +26,8 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,
-    /// Expiries of the retransmission timer, SYN included.
+    /// Expiries of the data sender's retransmission timer, SYN included; of both ends' where the
+    /// receiver of the data asks for it.
     pub rto_count: u64,
     /// Data segments that the data sender sent, retransmissions included.
     pub data_segments: u64,

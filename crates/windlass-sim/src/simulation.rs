@@ -1,20 +1,20 @@
 //! The event loop.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::Time;
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::{Endpoint, Profile, Seq};
 
-use crate::agenda::{Agenda, MAX_ENTITIES};
+use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
 use crate::link::{Link, Offer};
 use crate::loss::LossProcess;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packets, Ticket};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
-use crate::results::PacketFate;
-use crate::routing::Routes;
+use crate::results::{PacketEvent, PacketFate};
+use crate::routing::{Direction, Routes};
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
 const DELIVER: u32 = 1 << 31;
@@ -30,6 +30,7 @@ pub struct Simulation {
     now: Time,
     agenda: Agenda,
     pub(crate) links: Vec<Link>,
+    pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
     profiles: Vec<Profile>,
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
@@ -46,15 +47,19 @@ pub struct Simulation {
 
 impl Simulation {
     /// Sets up a run at time zero.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration names what does not exist, has a value outside its range or a flow
+    /// between nodes that nothing joins.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
+        config.check()?;
         let entities = 2 * config.links.len() + 2 * config.flows.len();
-        if entities > MAX_ENTITIES {
-            return Err(ConfigError::TooLarge);
-        }
         let mut simulation = Simulation {
             now: Time::ZERO,
             agenda: Agenda::with_capacity(2 * entities),
             links: Simulation::build_links(&config),
+            packets: Packets::default(),
             hosts: Vec::with_capacity(2 * config.flows.len()),
             profiles: config.flows.iter().map(|f| f.profile).collect(),
             routes: Vec::new(),
@@ -100,15 +105,16 @@ impl Simulation {
             .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
         let [sender, receiver] = Simulation::kinds(flow, self.config.seed, host);
         // What comes back takes the same links the other way.
-        let back: Vec<u32> = path.iter().rev().map(|direction| direction ^ 1).collect();
+        let back: Vec<Direction> = path.iter().rev().map(|direction| direction ^ 1).collect();
         let forward = self.add_route(path, host + 1);
         let backward = self.add_route(back, host);
-        self.hosts.push(Host { armed: Time::NEVER, route: forward, kind: sender });
-        self.hosts.push(Host { armed: Time::NEVER, route: backward, kind: receiver });
+        self.hosts.push(Host::new(forward, sender));
+        self.hosts.push(Host::new(backward, receiver));
         Ok(())
     }
 
-    fn add_route(&mut self, path: Vec<u32>, host: u32) -> u32 {
+    /// Enters a route to `host` into the table and returns where it begins.
+    fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
         let start = self.routes.len() as u32;
         self.routes.extend(path);
         self.routes.push(DELIVER | host);
@@ -163,10 +169,15 @@ impl Simulation {
         self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue).sum()
     }
 
+    /// Events pending now: about one for each busy link direction and each waiting host.
+    pub fn pending_events(&self) -> usize {
+        self.agenda.len()
+    }
+
     /// Processes events up to `end`, or to the configured duration if that is earlier. Returns
     /// whether anything is left to do before the configured duration.
     pub fn run_until(&mut self, end: Time) -> bool {
-        let end = end.min(self.config.duration);
+        let end = end.min(self.config.duration).max(self.now);
         while let Some((time, entity)) = self.agenda.next() {
             if time > end {
                 self.now = end;
@@ -191,93 +202,111 @@ impl Simulation {
 
     /// A packet comes out of a link, whose event is at the root of the agenda.
     fn on_arrival(&mut self, link: u32) {
-        let Some((mut packet, lost)) = self.links[link as usize].take_arrival() else {
+        let Some((mut ticket, lost)) = self.links[link as usize].take_arrival() else {
             self.agenda.finish_next();
             return;
         };
-        let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
-        self.log(self.now, link, fate, &packet);
         // The link's own entry is settled first: what the packet causes may come at the same
         // time, and then it comes after the link's next arrival was scheduled.
         match self.links[link as usize].next_arrival() {
             Some(next) => self.agenda.replace_next(next, link),
             None => self.agenda.finish_next(),
         }
+        let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
+        self.log(self.now, link, fate, ticket);
         if lost {
-            self.count_drop(&packet);
+            self.drop_packet(ticket);
             return;
         }
-        packet.hop += 1;
-        let next = self.routes[packet.hop as usize];
+        ticket.hop += 1;
+        let next = self.routes[ticket.hop as usize];
         if next & DELIVER == 0 {
-            self.put_on_link(next, packet);
+            self.put_on_link(next, ticket);
         } else {
-            self.deliver(next & !DELIVER, &packet);
+            self.deliver(next & !DELIVER, ticket.id);
         }
     }
 
-    fn put_on_link(&mut self, link: u32, packet: Packet) {
-        match self.links[link as usize].offer(self.now, packet) {
+    fn put_on_link(&mut self, link: u32, ticket: Ticket) {
+        match self.links[link as usize].offer(self.now, ticket) {
             Offer::Accepted { starts, wake } => {
                 if let Some(at) = wake {
                     self.agenda.schedule(at, link);
                 }
-                self.log(starts, link, PacketFate::Sent, &packet);
+                self.log(starts, link, PacketFate::Sent, ticket);
             }
             Offer::Dropped => {
-                self.log(self.now, link, PacketFate::DroppedQueue, &packet);
-                self.count_drop(&packet);
+                self.log(self.now, link, PacketFate::DroppedQueue, ticket);
+                self.drop_packet(ticket);
             }
         }
     }
 
+    /// A host hands a packet to the first link of its route, which begins at `hop`.
+    fn emit(&mut self, hop: u32, size: u32, body: Body) {
+        self.emitted += 1;
+        let id = self.packets.insert(body);
+        self.put_on_link(self.routes[hop as usize], Ticket { id, size, hop });
+    }
+
     /// The host that a packet is on its way to.
-    fn destination(&self, packet: &Packet) -> u32 {
-        let rest = &self.routes[packet.hop as usize..];
+    fn destination(&self, ticket: Ticket) -> u32 {
+        let rest = &self.routes[ticket.hop as usize..];
         rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !DELIVER)
     }
 
     /// A packet was dropped: it counts against the host that sent it, the peer of the one that
     /// it was meant for.
-    fn count_drop(&mut self, packet: &Packet) {
-        let sender = self.destination(packet) ^ 1;
+    fn drop_packet(&mut self, ticket: Ticket) {
+        let sender = self.destination(ticket) ^ 1;
         self.dropped[sender as usize] += 1;
+        self.packets.remove(ticket.id);
     }
 
     #[inline]
-    fn log(&mut self, time: Time, link: u32, fate: PacketFate, packet: &Packet) {
+    fn log(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
         if self.recorder.is_some() {
-            let to = self.destination(packet);
-            if let Some(r) = &mut self.recorder {
-                r.packet(time, link, to / 2, to % 2 == 1, fate, packet);
-            }
+            self.log_captured(time, link, fate, ticket);
         }
     }
 
-    fn deliver(&mut self, host: u32, packet: &Packet) {
+    #[cold]
+    fn log_captured(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
+        let to = self.destination(ticket);
+        let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };
+        let segment = match self.packets.get(ticket.id) {
+            Body::Segment(s) => Some(*s),
+            Body::Datagram { .. } => None,
+        };
+        let (flow, forward, ip_len) = (to / 2, to % 2 == 1, ticket.size);
+        recorder.packets.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+    }
+
+    fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
         let profile = &self.profiles[host as usize / 2];
-        match (&mut self.hosts[host as usize].kind, &packet.body) {
+        match (&mut self.hosts[host as usize].kind, self.packets.get(id)) {
             (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
                 endpoint.on_segment(profile, self.now, segment);
                 app.act(profile, self.now, endpoint);
             }
-            (Kind::DatagramSink { bytes, last }, Body::Datagram { len, .. }) => {
+            (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
                 *bytes += u64::from(*len);
                 *last = self.now;
             }
             _ => {}
         }
+        // Freed before the answer is sent, which then takes its place.
+        self.packets.remove(id);
         self.flush(host);
     }
 
     /// A host's event, at the root of the agenda, is due.
     fn on_host_event(&mut self, host: u32) {
         self.agenda.finish_next();
-        if self.hosts[host as usize].armed != self.now {
+        if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
         }
-        self.hosts[host as usize].armed = Time::NEVER;
         let profile = &self.profiles[host as usize / 2];
         match &mut self.hosts[host as usize].kind {
             Kind::Tcp { endpoint, app } => {
@@ -300,32 +329,29 @@ impl Simulation {
             *next = Time::NEVER;
             return;
         }
-        *next = self.now + cbr.interval.max(Span(1));
+        *next = self.now + cbr.interval;
         *sent += 1;
         let len = cbr.packet as u32;
-        let body = Body::Datagram { len, sent: self.now };
-        let packet = Packet { ip_len: IPV4_HEADER + UDP_HEADER + len, hop: *route, body };
-        self.emitted += 1;
-        self.put_on_link(self.routes[packet.hop as usize], packet);
+        let hop = *route;
+        self.emit(hop, IPV4_HEADER + UDP_HEADER + len, Body::Datagram { len });
     }
 
     /// Sends what a host has to say, records it, and sees that it is woken in time.
     fn flush(&mut self, host: u32) {
-        let profile = self.profiles[host as usize / 2];
         loop {
+            let profile = &self.profiles[host as usize / 2];
             let Host { route, kind, .. } = &mut self.hosts[host as usize];
             let Kind::Tcp { endpoint, .. } = kind else { break };
-            let Some(segment) = endpoint.poll_transmit(&profile, self.now) else { break };
-            let body = Body::Segment(segment);
-            let packet = Packet { ip_len: segment.ip_len(), hop: *route, body };
-            self.emitted += 1;
-            self.put_on_link(self.routes[packet.hop as usize], packet);
+            let Some(segment) = endpoint.poll_transmit(profile, self.now) else { break };
+            let hop = *route;
+            self.emit(hop, segment.ip_len(), Body::Segment(segment));
         }
         if let Some(recorder) = &mut self.recorder
             && let Kind::Tcp { endpoint, app } = &self.hosts[host as usize].kind
         {
             if host % 2 == 0 {
-                recorder.sender(self.now, host / 2, &profile, endpoint);
+                let profile = &self.profiles[host as usize / 2];
+                recorder.sender(self.now, host / 2, profile, endpoint);
             } else {
                 recorder.receiver(self.now, host / 2, endpoint, app.delivered);
             }
@@ -336,11 +362,8 @@ impl Simulation {
     /// Timers are lazy: an event is added only if none is pending early enough.
     #[inline]
     fn arm(&mut self, host: u32) {
-        let h = &mut self.hosts[host as usize];
-        let deadline = h.deadline().max(self.now);
-        if deadline < h.armed && !deadline.is_never() {
-            h.armed = deadline;
-            self.agenda.schedule(deadline, self.links.len() as u32 + host);
+        if let Some(at) = self.hosts[host as usize].arm(self.now) {
+            self.agenda.schedule(at, self.links.len() as u32 + host);
         }
     }
 }

@@ -39,6 +39,8 @@ impl Simulation {
             Some(r) => (r.samples, r.packets),
             None => Default::default(),
         };
+        // A transmission is logged when it is decided, and may begin after the end.
+        packets.retain(|p| p.time <= self.now());
         packets.sort_by_key(|p| p.time);
         Ok(RunResult {
             end: self.now(),
@@ -61,6 +63,16 @@ impl Simulation {
         }
         let inside: u64 = self.links.iter().map(Link::inside).sum();
         let dropped: u64 = self.dropped.iter().sum();
+        if inside != self.packets.len() {
+            let account = format!("{inside} in the links, {} in being", self.packets.len());
+            return Err(BooksError { account });
+        }
+        let taken: u64 =
+            self.links.iter().map(|l| l.counters.dropped_queue + l.counters.dropped_error).sum();
+        if taken != dropped {
+            let account = format!("{taken} dropped by links, {dropped} missed by hosts");
+            return Err(BooksError { account });
+        }
         if self.emitted != self.received + dropped + inside {
             let account = format!(
                 "{} sent, {} received, {dropped} dropped, {inside} inside",
@@ -92,7 +104,7 @@ impl Simulation {
             inside: link.inside(),
             bytes: c.bytes,
             utilisation: ratio(link.busy_ns_by(self.now()) as f64, duration),
-            mean_queue_packets: ratio(c.waited_ns as f64, duration),
+            mean_queue_packets: ratio(link.waited_ns_by(self.now()) as f64, duration),
             mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
             max_queue_packets: c.max_waiting,
         }
@@ -121,9 +133,9 @@ impl Simulation {
         let completed = if endless { None } else { app.completed };
         let active_s = self.active_s(flow, completed);
         let s = tx.stats();
-        // Timeouts of the connection attempt count wherever it was made.
-        let rto_count =
-            s.rto_count + if rx.stats().data_bytes == 0 { 0 } else { rx.stats().rto_count };
+        // Where the receiver of the data opens the connection, its attempts and requests count.
+        let asks = matches!(flow.traffic, Traffic::RequestResponse { .. });
+        let rto_count = s.rto_count + if asks { rx.stats().rto_count } else { 0 };
         FlowResult {
             name: flow.name.clone(),
             algorithm: flow.profile.algorithm.to_string(),
@@ -148,12 +160,13 @@ impl Simulation {
     }
 
     fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
-        let (Kind::DatagramSource { cbr, sent, .. }, Kind::DatagramSink { bytes, .. }) =
+        let (Kind::DatagramSource { cbr, sent, .. }, Kind::DatagramSink { bytes, last }) =
             (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind)
         else {
             unreachable!("flow_result looked")
         };
-        let active_s = self.active_s(flow, Some(cbr.stop.min(self.now())));
+        // What queues have held back arrives after the source stopped, and the flow ends with it.
+        let active_s = self.active_s(flow, Some(cbr.stop.max(*last).min(self.now())));
         FlowResult {
             name: flow.name.clone(),
             algorithm: "none".to_string(),

@@ -57,6 +57,13 @@ fn sections(m: &Material) -> Vec<Section> {
 
 /// A section that ends with the command that makes its content again.
 fn section(id: &str, title: &str, mut blocks: Vec<Block>) -> Section {
+    for block in &mut blocks {
+        if let Block::Table(t) = block {
+            // Rows end where they have nothing more to say.
+            let columns = t.columns.len();
+            t.rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
+        }
+    }
     blocks.push(Block::Command { command: "windlass reproduce reno-ber".to_owned() });
     Section { id: id.to_owned(), title: title.to_owned(), blocks }
 }

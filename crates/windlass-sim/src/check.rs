@@ -1,0 +1,121 @@
+//! What a configuration must fulfil to be simulated.
+
+use windlass_cc::ALGORITHMS;
+
+use crate::agenda::MAX_ENTITIES;
+use crate::config::{Cbr, Config, ConfigError, FlowConfig, LinkConfig, ReadPolicy, Traffic};
+use crate::loss::LossModel;
+
+/// Largest payload of a UDP datagram over IPv4, bytes.
+const MAX_DATAGRAM: u64 = 65_507;
+/// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
+const MAX_NANOS: u64 = 1 << 61;
+
+impl Config {
+    /// Whether this can be simulated; whether routes exist shows when they are sought.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if 2 * self.links.len() + 2 * self.flows.len() > MAX_ENTITIES {
+            return Err(ConfigError::TooLarge);
+        }
+        let run = || "the run".to_string();
+        require(self.duration.0 <= MAX_NANOS, run, || {
+            "the duration must be finite, at most 73 years".to_string()
+        })?;
+        for &link in &self.record.capture {
+            require(link < self.links.len(), run, || {
+                format!("link {link} is to be captured, but there are {}", self.links.len())
+            })?;
+        }
+        for link in &self.links {
+            self.check_link(link)
+                .map_err(|problem| invalid(format!("link \"{}\"", link.name), problem))?;
+        }
+        for flow in &self.flows {
+            self.check_flow(flow)
+                .map_err(|problem| invalid(format!("flow \"{}\"", flow.name), problem))?;
+        }
+        Ok(())
+    }
+
+    fn check_nodes(&self, nodes: [usize; 2]) -> Result<(), String> {
+        match nodes.iter().find(|n| **n >= self.nodes.len()) {
+            Some(n) => Err(format!("node {n} does not exist; there are {}", self.nodes.len())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_link(&self, link: &LinkConfig) -> Result<(), String> {
+        self.check_nodes(link.ends)?;
+        if link.rate_bps == 0 {
+            return Err("the rate must be at least 1 bit/s".to_string());
+        }
+        if link.delay.0 > MAX_NANOS {
+            return Err("the delay must be at most 73 years".to_string());
+        }
+        link.loss.iter().flatten().try_for_each(check_loss)
+    }
+
+    fn check_flow(&self, flow: &FlowConfig) -> Result<(), String> {
+        self.check_nodes([flow.from, flow.to])?;
+        if !ALGORITHMS.iter().any(|a| a.id.eq_ignore_ascii_case(flow.profile.algorithm)) {
+            return Err(format!("no algorithm is called \"{}\"", flow.profile.algorithm));
+        }
+        if flow.read == ReadPolicy::Rate(0) {
+            return Err("a reading rate must be at least 1 byte/s".to_string());
+        }
+        match flow.traffic {
+            Traffic::Bulk { .. } => Ok(()),
+            Traffic::RequestResponse { request, response, requests, .. } => {
+                if request == 0 || response == 0 || requests == 0 {
+                    return Err("requests, responses and their number must be at least 1".into());
+                }
+                Ok(())
+            }
+            Traffic::CbrTcp(cbr) => check_cbr(&cbr, u64::MAX),
+            Traffic::CbrUdp(cbr) => check_cbr(&cbr, MAX_DATAGRAM),
+        }
+    }
+}
+
+fn invalid(of: String, problem: String) -> ConfigError {
+    ConfigError::Invalid { of, problem }
+}
+
+fn require(
+    holds: bool,
+    of: impl FnOnce() -> String,
+    problem: impl FnOnce() -> String,
+) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(invalid(of(), problem())) }
+}
+
+fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
+    if !(1..=largest).contains(&cbr.packet) {
+        return Err(format!("a packet must carry between 1 and {largest} bytes"));
+    }
+    if cbr.interval.0 == 0 {
+        return Err("the time between packets must be at least a nanosecond".to_string());
+    }
+    Ok(())
+}
+
+fn check_loss(model: &LossModel) -> Result<(), String> {
+    let probabilities = match model {
+        LossModel::Drop { probability } => vec![*probability],
+        LossModel::Ber { rate, .. } => vec![*rate],
+        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            vec![*good_to_bad, *bad_to_good, *loss_good, *loss_bad]
+        }
+        LossModel::List { packets } => {
+            let ascending = packets.windows(2).all(|w| w[0] < w[1]);
+            if !ascending || packets.first() == Some(&0) {
+                return Err("frame numbers must ascend, the first being 1 or more".to_string());
+            }
+            Vec::new()
+        }
+    };
+    match probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+        Some(p) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
+        None => Ok(()),
+    }
+}

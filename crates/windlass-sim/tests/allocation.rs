@@ -1,0 +1,87 @@
+//! In steady state the simulator allocates nothing. This binary counts every allocation.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{drops, dumbbell};
+use windlass_cc::Time;
+use windlass_sim::Simulation;
+use windlass_sim::config::Config;
+use windlass_sim::link::QueueLimit;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations and packet-hops between two simulated times.
+fn allocations(mut config: Config, from_s: u64, to_s: u64) -> (u64, u64) {
+    config.duration = Time::from_secs(to_s);
+    let mut simulation = Simulation::new(config).expect("valid");
+    simulation.run_until(Time::from_secs(from_s));
+    let (hops, count) = (simulation.packet_hops(), COUNT.with(Cell::get));
+    simulation.run_until(Time::from_secs(to_s));
+    let allocated = COUNT.with(Cell::get) - count;
+    (allocated, simulation.packet_hops() - hops)
+}
+
+fn assert_none(config: Config, from_s: u64, to_s: u64) {
+    let (allocated, hops) = allocations(config, from_s, to_s);
+    assert!(hops > 50_000, "only {hops} hops");
+    assert_eq!(allocated, 0, "in {hops} hops");
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = COUNT.with(Cell::get);
+    drop(std::hint::black_box(vec![1u8; 100]));
+    assert_eq!(COUNT.with(Cell::get), before + 1);
+}
+
+#[test]
+fn a_lossless_flow_allocates_nothing() {
+    let mut config = dumbbell(1, "newreno", Time::ZERO);
+    // A window of half the path and queue: nothing is ever dropped.
+    config.flows[0].profile.stack.receive_buffer = 100_000;
+    config.links[0].queue = QueueLimit::Unlimited;
+    assert_none(config, 5, 60);
+}
+
+#[test]
+fn a_lossy_flow_allocates_nothing() {
+    let mut config = dumbbell(1, "newreno", Time::ZERO);
+    config.links[0].loss = [drops(0.005), drops(0.005)];
+    assert_none(config, 100, 400);
+}
+
+#[test]
+fn an_overflowing_queue_allocates_nothing() {
+    assert_none(dumbbell(1, "reno", Time::ZERO), 60, 120);
+}
+
+#[test]
+fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
+    // Rings grow while some link still meets its largest burst, which takes 20 flows longer.
+    assert_none(dumbbell(20, "newreno", Time::ZERO), 120, 180);
+}

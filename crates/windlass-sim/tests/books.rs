@@ -1,0 +1,209 @@
+//! Whatever is simulated and wherever it stops, the books close and nothing exceeds its bound.
+
+mod common;
+
+use common::{Traffic, cbr, flow, link, network, profile};
+use proptest::prelude::*;
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy};
+use windlass_sim::link::{Framing, QueueLimit};
+use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::{RunResult, Series, Simulation};
+use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
+
+fn losses() -> impl Strategy<Value = Option<LossModel>> {
+    let share = || prop_oneof![Just(0.0), 0.0..0.3f64, Just(1.0)];
+    prop_oneof![
+        3 => Just(None),
+        1 => share().prop_map(common::drops),
+        1 => (0.0..1e-4f64, any::<bool>()).prop_map(|(rate, exact)| {
+            let formula = if exact { BerFormula::Exact } else { BerFormula::Linear };
+            Some(LossModel::Ber { rate, formula })
+        }),
+        1 => (0.0..0.1f64, 0.0..1.0f64, 0.0..0.01f64, share()).prop_map(
+            |(good_to_bad, bad_to_good, loss_good, loss_bad)| {
+                Some(LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad })
+            },
+        ),
+        1 => prop::collection::btree_set(1u64..200, 0..20)
+            .prop_map(|s| common::listed(&s.into_iter().collect::<Vec<_>>())),
+    ]
+}
+
+fn queues() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        (0u64..60).prop_map(QueueLimit::Packets),
+        (0u64..60_000).prop_map(QueueLimit::Bytes),
+        Just(QueueLimit::Unlimited),
+    ]
+}
+
+/// A link whose ends are still to be set.
+fn links() -> impl Strategy<Value = LinkConfig> {
+    let framing = prop_oneof![Just(Framing::ETHERNET), Just(Framing::PPP), Just(Framing::NONE)];
+    (10_000u64..100_000_000, 0u64..200_000_000, queues(), framing, losses(), losses()).prop_map(
+        |(rate, delay, queue, framing, there, back)| LinkConfig {
+            delay: Span(delay),
+            queue,
+            framing,
+            loss: [there, back],
+            ..link([0, 0], rate, 0)
+        },
+    )
+}
+
+/// Links joined to a chain, a star, or two stars with a link between: a dumbbell.
+fn topologies() -> impl Strategy<Value = Vec<LinkConfig>> {
+    (prop::collection::vec(links(), 1..8), 0..3).prop_map(|(mut links, shape)| {
+        for (i, l) in links.iter_mut().enumerate() {
+            l.ends = match shape {
+                0 => [i, i + 1],
+                1 => [i + 1, 0],
+                _ if i == 0 => [0, 1],
+                _ => [i % 2, i + 1],
+            };
+            l.name = format!("{}-{}", l.ends[0], l.ends[1]);
+        }
+        links
+    })
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let packets = || (1u64..3000, 50u64..200_000, 0u64..20_000);
+    let source =
+        |(packet, interval_us, stop_ms)| cbr(packet, interval_us, Time::from_millis(stop_ms));
+    prop_oneof![
+        Just(Traffic::Bulk { bytes: None }),
+        (0u64..2_000_000).prop_map(|n| Traffic::Bulk { bytes: Some(n) }),
+        (1u64..5000, 1u64..100_000, 1u32..20, 0u64..1_000_000_000).prop_map(
+            |(request, response, requests, think)| Traffic::RequestResponse {
+                request,
+                response,
+                requests,
+                think: Span(think),
+            }
+        ),
+        packets().prop_map(move |p| Traffic::CbrTcp(source(p))),
+        packets().prop_map(move |p| Traffic::CbrUdp(source(p))),
+    ]
+}
+
+fn stacks() -> impl Strategy<Value = StackConfig> {
+    (any::<bool>(), 1u64..100_000, any::<[bool; 4]>()).prop_map(|(rfc, buffer, switches)| {
+        let mut stack = if rfc { RFC } else { RIVERBED };
+        if switches[0] {
+            stack.receive_buffer = buffer;
+        }
+        stack.nagle = switches[1];
+        stack.sack = switches[2];
+        stack.limited_transmit = switches[3];
+        stack
+    })
+}
+
+fn reads() -> impl Strategy<Value = ReadPolicy> {
+    prop_oneof![
+        2 => Just(ReadPolicy::Immediate),
+        1 => (0u64..100).prop_map(|ms| ReadPolicy::Delayed(Span::from_millis(ms))),
+        1 => (1_000u64..1_000_000).prop_map(ReadPolicy::Rate),
+    ]
+}
+
+fn flows() -> impl Strategy<Value = FlowConfig> {
+    let algorithm = prop_oneof![Just("tahoe"), Just("reno"), Just("newreno")];
+    (stacks(), algorithm, traffic(), reads(), 0u64..3_000, 100u32..9000).prop_map(
+        |(stack, algorithm, traffic, read, start_ms, mtu)| {
+            let mut f = flow([0, 0], profile(stack, algorithm), traffic);
+            f.profile.mtu = mtu;
+            f.read = read;
+            f.start = Time::from_millis(start_ms);
+            f
+        },
+    )
+}
+
+fn scenarios() -> impl Strategy<Value = Config> {
+    let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    let flows = prop::collection::vec((flows(), ends), 1..6);
+    (topologies(), flows, 1u64..30_000, any::<u64>(), any::<bool>()).prop_map(
+        |(links, flows, ms, seed, record)| {
+            let nodes = links.len() + 1;
+            let placed = flows.into_iter().map(|(mut f, (a, b))| {
+                f.from = a.index(nodes);
+                f.to = (f.from + 1 + b.index(nodes - 1)) % nodes;
+                f
+            });
+            let placed = placed.collect();
+            let mut config = network(links, placed, Time::from_millis(ms));
+            config.seed = seed;
+            if record {
+                config.record.series = Series::ALL.map(|s| s.1).to_vec();
+                config.record.capture = (0..config.links.len()).collect();
+            }
+            config
+        },
+    )
+}
+
+fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
+    for l in &r.links {
+        prop_assert_eq!(l.sent, l.delivered + l.drops + l.inside);
+        prop_assert_eq!(l.drops, l.drops_queue + l.drops_error);
+        prop_assert!((0.0..=1.0).contains(&l.utilisation), "{:?}", l);
+        prop_assert!(l.mean_queue_packets <= l.max_queue_packets as f64 + 1e-9, "{:?}", l);
+    }
+    for (i, l) in config.links.iter().enumerate() {
+        for r in &r.links[2 * i..2 * i + 2] {
+            if let QueueLimit::Packets(n) = l.queue {
+                prop_assert!(r.max_queue_packets <= n);
+            }
+        }
+    }
+    let fastest = config.links.iter().map(|l| l.rate_bps).max().expect("a link") as f64;
+    for (c, f) in config.flows.iter().zip(&r.flows) {
+        prop_assert!((0.0..=1.0).contains(&f.loss_rate), "{:?}", f);
+        prop_assert!(f.goodput_bps <= fastest * (1.0 + 1e-9), "{:?}", f);
+        prop_assert!(f.retransmits <= f.data_segments, "{:?}", f);
+        match c.traffic {
+            Traffic::Bulk { bytes: Some(n) } => {
+                prop_assert!(f.delivered_bytes <= n);
+                prop_assert!(f.completion_s.is_none() || f.delivered_bytes == n, "{:?}", f);
+            }
+            Traffic::Bulk { bytes: None } => prop_assert_eq!(f.completion_s, None),
+            Traffic::RequestResponse { response, requests, .. } => {
+                prop_assert!(f.delivered_bytes <= response * u64::from(requests));
+                let answered = f.responses_s.len() as u64;
+                prop_assert!(f.delivered_bytes / response == answered, "{:?}", f);
+                prop_assert_eq!(f.completion_s.is_some(), answered == u64::from(requests));
+            }
+            Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
+                let time = cbr.stop.min(r.end).since(c.start).0;
+                let most = time.div_ceil(cbr.interval.0).max(1) + 1;
+                prop_assert!(f.delivered_bytes <= most * cbr.packet, "{:?}", f);
+            }
+        }
+    }
+    prop_assert!(r.packets.iter().all(|p| p.time <= r.end));
+    prop_assert!(r.samples.windows(2).all(|w| w[0].time <= w[1].time));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_books_close_and_bounds_hold_in_random_scenarios(
+        config in scenarios(),
+        stop_at in 0.0..1.2f64,
+    ) {
+        let mut s = Simulation::new(config.clone()).expect("a valid configuration");
+        s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
+        let stopped = s.clone().finish();
+        prop_assert!(stopped.is_ok(), "{}", stopped.unwrap_err());
+        check(&config, &stopped.expect("just looked"))?;
+        s.run();
+        let ended = s.finish();
+        prop_assert!(ended.is_ok(), "{}", ended.unwrap_err());
+        check(&config, &ended.expect("just looked"))?;
+    }
+}

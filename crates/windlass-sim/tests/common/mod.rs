@@ -1,0 +1,150 @@
+//! Scenarios and formulas that the tests share.
+#![allow(dead_code, unused_imports)] // each test binary uses its own part
+
+pub mod pftk;
+pub mod trace;
+
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
+use windlass_sim::link::{Framing, QueueLimit};
+use windlass_sim::loss::LossModel;
+use windlass_sim::{RunResult, Simulation};
+use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
+use windlass_tcp::{InitialWindow, Profile};
+
+pub use windlass_sim::config::Traffic;
+
+/// Payload of a full segment on an MTU of 1500 bytes without options.
+pub const MSS: u64 = 1460;
+/// Bytes of Reno-BER's download.
+pub const DOWNLOAD: u64 = 10_000_000;
+
+/// An unlimited, lossless link without framing between two nodes.
+pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
+    LinkConfig {
+        name: format!("{}-{}", ends[0], ends[1]),
+        ends,
+        rate_bps,
+        delay: Span::from_millis(delay_ms),
+        queue: QueueLimit::Unlimited,
+        framing: Framing::NONE,
+        loss: [None, None],
+    }
+}
+
+/// A flow from node to node that starts at zero and is read at once.
+pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig {
+    FlowConfig {
+        name: format!("{}>{}", ends[0], ends[1]),
+        from: ends[0],
+        to: ends[1],
+        profile,
+        traffic,
+        read: ReadPolicy::Immediate,
+        start: Time::ZERO,
+    }
+}
+
+/// A stack with an algorithm on an MTU of 1500 bytes.
+pub fn profile(stack: StackConfig, algorithm: &'static str) -> Profile {
+    Profile { stack, algorithm, params: Default::default(), mtu: 1500 }
+}
+
+/// A profile of today's standards.
+pub fn rfc(algorithm: &'static str) -> Profile {
+    profile(RFC, algorithm)
+}
+
+/// Table 2 of Reno-BER with exact timers: what formulas assume that know no timer ticks.
+pub fn exact_riverbed() -> StackConfig {
+    let mut stack = RIVERBED;
+    stack.timer_tick = Span::ZERO;
+    stack.rto.granularity = Span::from_millis(1);
+    stack
+}
+
+/// Constant bit rate until `stop`.
+pub fn cbr(packet: u64, interval_us: u64, stop: Time) -> Cbr {
+    Cbr { packet, interval: Span::from_micros(interval_us), stop }
+}
+
+/// A network with as many nodes as its links name.
+pub fn network(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, duration: Time) -> Config {
+    let nodes = links.iter().flat_map(|l| l.ends).max().unwrap_or(0) + 1;
+    Config {
+        nodes: (0..nodes).map(|n| format!("n{n}")).collect(),
+        links,
+        flows,
+        duration,
+        seed: 1,
+        record: Record::default(),
+    }
+}
+
+/// Reno-BER's download: server, cloud and client on 10 Mbit/s Ethernet, 20 ms between cloud and
+/// client, losses on the way from cloud to client only (RB-5's `data-only`).
+pub fn download(stack: StackConfig, bytes: u64, loss: Option<LossModel>) -> Config {
+    let wire = |ends, delay_ms| LinkConfig {
+        framing: Framing::ETHERNET,
+        ..link(ends, 10_000_000, delay_ms)
+    };
+    let mut links = vec![wire([0, 1], 0), wire([1, 2], 20)];
+    links[1].loss[0] = loss;
+    let bulk = Traffic::Bulk { bytes: Some(bytes) };
+    network(links, vec![flow([0, 2], profile(stack, "reno"), bulk)], Time::from_secs(200_000))
+}
+
+/// `n` bulk flows through a bottleneck of 10 Mbit/s each: access 100 Mbit/s and 5 ms on both
+/// sides, 30 ms between, a queue of 67 packets a flow, PPP framing.
+pub fn dumbbell(n: usize, algorithm: &'static str, duration: Time) -> Config {
+    let wire = |ends, mbps: u64, delay_ms, packets| LinkConfig {
+        queue: QueueLimit::Packets(packets),
+        framing: Framing::PPP,
+        ..link(ends, mbps * 1_000_000, delay_ms)
+    };
+    let mut links = vec![wire([0, 1], 10 * n as u64, 30, 67 * n as u64)];
+    let mut flows = Vec::new();
+    for i in 0..n {
+        let (left, right) = (2 + 2 * i, 3 + 2 * i);
+        links.push(wire([left, 0], 100, 5, 1000));
+        links.push(wire([1, right], 100, 5, 1000));
+        flows.push(flow([left, right], rfc(algorithm), Traffic::Bulk { bytes: None }));
+    }
+    network(links, flows, duration)
+}
+
+/// Today's standards, but for an initial window of this many segments.
+pub fn rfc_with_initial_window(segments: u32) -> StackConfig {
+    StackConfig { initial_window: InitialWindow::Segments(segments), ..RFC }
+}
+
+/// Runs to the end; the configuration must be valid and the books must close.
+pub fn run(config: Config) -> RunResult {
+    let mut simulation = Simulation::new(config).expect("a valid configuration");
+    simulation.run();
+    simulation.finish().expect("closed books")
+}
+
+/// Independent losses of a probability.
+pub fn drops(probability: f64) -> Option<LossModel> {
+    Some(LossModel::Drop { probability })
+}
+
+/// The frames with these numbers are lost.
+pub fn listed(packets: &[u64]) -> Option<LossModel> {
+    Some(LossModel::List { packets: packets.to_vec() })
+}
+
+/// Mean and standard error of the mean.
+pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+/// Jain's index of fairness: 1 for equal shares, `1/n` when one has all.
+pub fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (shares.len() as f64 * shares.iter().map(|s| s * s).sum::<f64>())
+}
