@@ -240,12 +240,6 @@ fn table6(m: &Material) -> Table {
     }
 }
 
-/// Rows end where they have nothing more to say; a table wants a cell for every column.
-fn filled(mut rows: Vec<Row>, columns: usize) -> Vec<Row> {
-    rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
-    rows
-}
-
 fn table7(m: &Material) -> Table {
     let n = datagrams(FILE_BYTES, MSS);
     let mut rows = Vec::new();
