@@ -82,7 +82,9 @@ impl Growth for RenoGrowth {
                 ((acked << FRACTION_BITS) / cwnd.max(1)) * mss
             }
             Increase::PerRtt => {
-                if c.delivered < self.round_end {
+                // What leaves after this acknowledgement starts at `next_id`: only an
+                // acknowledgement from beyond it has gone once round.
+                if c.delivered <= self.round_end {
                     return 0;
                 }
                 self.round_end = c.next_id;

@@ -134,7 +134,8 @@ impl Endpoint {
 
     /// Our SYN is acknowledged: the segment size is known and the controller starts.
     fn complete_handshake(&mut self, p: &Profile, now: Time) {
-        if !self.timed_at.is_never() && !(p.stack.karn && self.syn_retransmitted) {
+        let ambiguous = p.stack.karn && self.syn_retransmitted;
+        if !self.timed_at.is_never() && !ambiguous {
             self.take_exact_sample(p, now.since(self.timed_at));
         }
         self.timed_at = Time::NEVER;
