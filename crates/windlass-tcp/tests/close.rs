@@ -182,6 +182,23 @@ fn nothing_follows_a_fin() {
 }
 
 #[test]
+fn what_follows_a_fin_is_neither_kept_nor_reported() {
+    let mut s = Script::new(plain_with(|s| s.sack = true));
+    s.run(
+        "0 connect
+         0 > S 0 sackok
+         9 < S. 0 ack 1 mss 1000 sackok
+         9 > . 1 ack 1
+         20 < . 2001+1000 ack 1
+         20 > . 1 ack 1 sack 2001-3001
+         30 < F. 1+600 ack 1
+         30 > . 1 ack 602 bare
+         40 < . 1001+100 ack 1
+         40 > . 1 ack 602 bare",
+    );
+}
+
+#[test]
 fn a_read_opens_the_window_even_if_a_fin_waits_behind_a_gap() {
     let mut s = connected();
     s.run(

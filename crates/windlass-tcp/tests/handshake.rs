@@ -142,6 +142,20 @@ fn a_lost_syn_ack_is_repeated_by_timer_and_by_a_repeated_syn() {
 }
 
 #[test]
+fn an_answer_to_a_repeated_syn_gives_no_sample() {
+    Script::new(plain()).run(
+        "0 listen
+         0 < S 0 mss 1000
+         0 > S. 0 ack 1
+         500 < S 0 mss 1000
+         500 > S. 0 ack 1
+         540 < . 1 ack 1
+         540 = srtt_ms 18446744073709
+         540 = cwnd 1000",
+    );
+}
+
+#[test]
 fn a_lost_last_acknowledgement_is_repeated_when_the_syn_ack_comes_again() {
     Script::connected(plain()).run(
         "1100 < S. 0 ack 1 mss 1000

@@ -200,4 +200,19 @@ fn an_acknowledgement_of_what_was_never_sent_is_answered_and_its_data_dropped() 
          120 < . 1+10 ack 1
          120 > . 1 ack 11",
     );
+    Script::new(plain()).run(
+        "0 listen
+         0 < S 0 win 600 mss 1000
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 600
+         9 offer 1200
+         9 > . 1+600
+         20 < . 1 ack 601 win 600
+         20 > . 601+600
+         30 < . 1 ack 1201 win 600
+         40 < . 1+10 ack 1                # older than the largest window
+         40 > . 1201 ack 1
+         50 < . 1+10 ack 601              # merely old
+         50 > . 1201 ack 11",
+    );
 }

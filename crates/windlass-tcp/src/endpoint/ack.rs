@@ -50,8 +50,7 @@ impl Endpoint {
 
     /// RFC 9293's window update rule: only newer segments move the window.
     fn update_window(&mut self, start: u64, ack: u64, window: u64) {
-        let newer = self.snd_wl1 < start || (self.snd_wl1 == start && self.snd_wl2 <= ack);
-        if ack < self.snd_una || !newer {
+        if ack < self.snd_una || start < self.snd_wl1 {
             return;
         }
         if window > self.snd_wnd {
@@ -60,7 +59,6 @@ impl Endpoint {
         self.snd_wnd = window;
         self.max_snd_wnd = self.max_snd_wnd.max(window);
         self.snd_wl1 = start;
-        self.snd_wl2 = ack;
     }
 
     fn stop_probing(&mut self) {

@@ -47,7 +47,6 @@ impl Endpoint {
         self.take_syn(p, now, s);
         if acks_syn {
             self.complete_handshake(p, now);
-            self.snd_wl2 = 1;
         } else {
             // Simultaneous open: our SYN goes again, now with an acknowledgement.
             self.state = State::SynReceived;
@@ -124,7 +123,6 @@ impl Endpoint {
         self.snd_wnd = u64::from(s.window);
         self.max_snd_wnd = self.snd_wnd;
         self.snd_wl1 = 0;
-        self.snd_wl2 = 0;
     }
 
     /// Least shift that lets 16 bits describe the buffer.

@@ -156,9 +156,9 @@ pub struct Endpoint {
     min_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
-    /// Offsets of the segment that last updated the window (RFC 9293's SND.WL1 and WL2).
+    /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
+    /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
     snd_wl1: u64,
-    snd_wl2: u64,
     ranges: Ranges,
     fin_at: Option<u64>,
     retries: u32,
@@ -230,7 +230,6 @@ impl Endpoint {
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
             snd_wl1: 0,
-            snd_wl2: 0,
             ranges: Ranges::default(),
             fin_at: None,
             retries: 0,
