@@ -196,6 +196,17 @@ fn what_follows_a_fin_is_neither_kept_nor_reported() {
          40 < . 1001+100 ack 1
          40 > . 1 ack 602 bare",
     );
+    let mut s = Script::new(plain_with(|s| s.sack = true));
+    s.run(
+        "0 connect
+         0 > S 0 sackok
+         9 < S. 0 ack 1 mss 1000 sackok
+         9 > . 1 ack 1
+         20 < F. 1001+100 ack 1
+         20 > . 1 ack 1 sack 1001-1101
+         30 < . 1051+500 ack 1
+         30 > . 1 ack 1 sack 1001-1101",
+    );
 }
 
 #[test]
