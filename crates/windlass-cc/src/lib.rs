@@ -20,7 +20,7 @@
 //!
 //! The parts in which algorithms differ are cut apart so that they combine: window growth
 //! ([`growth::Growth`]), slow start ([`slow_start`]), what the window does during loss recovery
-//! ([`recovery::RecoveryWindow`]), and the retransmission timer ([`rto::RtoEstimator`]).
+//! ([`recovery::Style`]), and the retransmission timer ([`rto::RtoEstimator`]).
 //!
 //! # Numbers
 //!

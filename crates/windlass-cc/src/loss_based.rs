@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use crate::controller::{Ack, Conn, Control, Controller, Phase, flags};
 use crate::growth::{FRACTION_BITS, Growth, MAX_WINDOW};
 use crate::info::{Info, TraceField};
-use crate::recovery::RecoveryWindow;
+use crate::recovery::{DefaultStyle, Style};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
 
@@ -16,6 +16,8 @@ pub trait CommonParams {
     fn initial_window(&self) -> u64;
     /// Initial slow-start threshold, bytes.
     fn initial_ssthresh(&self) -> u64;
+    /// Loss recovery that the host runs, `None` for the algorithm's own.
+    fn recovery(&self) -> Option<Style>;
 }
 
 /// The description of one combination of parts.
@@ -24,7 +26,8 @@ pub trait Described {
     const INFO: &'static Info;
 }
 
-/// Growth `G`, slow start `S` and recovery window `R` put together.
+/// Growth `G` and slow start `S` put together, with the recovery style `R` unless the host runs
+/// another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LossBased<G, S, R> {
@@ -33,14 +36,15 @@ pub struct LossBased<G, S, R> {
     ssthresh: u64,
     growth: G,
     slow_start: S,
-    recovery: PhantomData<R>,
+    style: Style,
+    default_style: PhantomData<R>,
 }
 
 impl<G, S, R> LossBased<G, S, R>
 where
     G: Growth<Params: CommonParams>,
     S: SlowStart,
-    R: RecoveryWindow,
+    R: DefaultStyle,
 {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
@@ -76,7 +80,7 @@ impl<G, S, R> Controller for LossBased<G, S, R>
 where
     G: Growth<Params: CommonParams>,
     S: SlowStart,
-    R: RecoveryWindow,
+    R: DefaultStyle,
     Self: Described,
 {
     type Params = G::Params;
@@ -88,7 +92,8 @@ where
             ssthresh: p.initial_ssthresh(),
             growth: G::init(p, c),
             slow_start: S::init(c),
-            recovery: PhantomData,
+            style: p.recovery().unwrap_or(R::STYLE),
+            default_style: PhantomData,
         };
         state.set_cwnd(c, p.initial_window());
         state
@@ -97,12 +102,12 @@ where
     fn on_ack(&mut self, p: &G::Params, c: &Conn, a: &Ack) {
         if a.duplicate {
             if c.phase == Phase::Recovery {
-                self.set_cwnd(c, R::duplicate(c, self.cwnd()));
+                self.set_cwnd(c, self.style.duplicate(c, self.cwnd()));
             }
         } else if a.acked == 0 {
             // Nothing new: a window update, for instance.
         } else if c.phase == Phase::Recovery {
-            self.set_cwnd(c, R::partial(c, self.cwnd(), a.acked));
+            self.set_cwnd(c, self.style.partial(c, self.cwnd(), a.acked));
         } else if c.flags & flags::CWND_LIMITED != 0 {
             self.grow(p, c, a);
         }
@@ -112,12 +117,12 @@ where
         match (from, to) {
             (Phase::Open | Phase::Loss, Phase::Recovery) => {
                 self.ssthresh = self.growth.ssthresh(p, c, self.cwnd());
-                self.set_cwnd(c, R::enter(c, self.ssthresh));
+                self.set_cwnd(c, self.style.enter(c, self.ssthresh));
                 self.slow_start.restart(c);
                 self.growth.restart(p, c);
             }
             (Phase::Recovery, Phase::Open) => {
-                self.set_cwnd(c, R::exit(c, self.ssthresh));
+                self.set_cwnd(c, self.style.exit(c, self.ssthresh));
                 self.growth.restart(p, c);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.

@@ -1,11 +1,11 @@
 //! What the congestion window does while losses are being repaired.
 //!
-//! The host finds losses and decides when recovery begins and ends; these parts say how large the
-//! window is meanwhile. They hold no state of their own.
+//! The host finds losses and decides when recovery begins and ends; a [`Style`] says how large the
+//! window is meanwhile. It holds no state.
 
 use crate::controller::Conn;
 
-/// Which loss-recovery procedure the host runs.
+/// A loss-recovery procedure: when the host leaves recovery, and the window arithmetic in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum Style {
@@ -17,95 +17,82 @@ pub enum Style {
     NewReno,
 }
 
+/// Window arithmetic. All values are bytes.
 impl Style {
     /// Every style with its name in scenarios.
     pub const ALL: [(&'static str, Style); 3] =
         [("tahoe", Style::Tahoe), ("reno", Style::Reno), ("newreno", Style::NewReno)];
+
+    /// Window on entering fast recovery, `ssthresh` being set already: with fast recovery, the
+    /// three segments that have left the network are added (RFC 5681 section 3.2 step 3).
+    pub fn enter(self, c: &Conn, ssthresh: u64) -> u64 {
+        let mss = u64::from(c.mss);
+        match self {
+            Style::Tahoe => mss,
+            Style::Reno | Style::NewReno => ssthresh.saturating_add(3 * mss),
+        }
+    }
+
+    /// Window after one more duplicate: one segment more has left the network (step 4).
+    pub fn duplicate(self, c: &Conn, cwnd: u64) -> u64 {
+        match self {
+            Style::Tahoe => cwnd,
+            Style::Reno | Style::NewReno => cwnd.saturating_add(u64::from(c.mss)),
+        }
+    }
+
+    /// Window after a partial acknowledgement of `acked` bytes. RFC 6582 section 3.2 step 3 takes
+    /// off what was acknowledged and, if that was at least a segment, adds one for the
+    /// retransmission; in the other styles recovery is over by then.
+    pub fn partial(self, c: &Conn, cwnd: u64, acked: u64) -> u64 {
+        let mss = u64::from(c.mss);
+        match self {
+            Style::Tahoe | Style::Reno => cwnd,
+            Style::NewReno => {
+                let add = if acked >= mss { mss } else { 0 };
+                cwnd.saturating_sub(acked).saturating_add(add).max(mss)
+            }
+        }
+    }
+
+    /// Window when fast recovery ends: Reno deflates (RFC 5681 section 3.2 step 6), NewReno without
+    /// a burst, by `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3).
+    pub fn exit(self, c: &Conn, ssthresh: u64) -> u64 {
+        let mss = u64::from(c.mss);
+        match self {
+            Style::Tahoe => mss,
+            Style::Reno => ssthresh,
+            Style::NewReno => ssthresh.min(c.in_flight.max(mss).saturating_add(mss)),
+        }
+    }
 }
 
-/// Window arithmetic of one recovery style. All values are bytes.
-pub trait RecoveryWindow: Copy {
-    /// The style that the host should run with it.
+/// The style that belongs to an algorithm, as a type.
+pub trait DefaultStyle: Copy {
+    /// The style.
     const STYLE: Style;
-
-    /// Window on entering fast recovery, `ssthresh` being set already.
-    fn enter(c: &Conn, ssthresh: u64) -> u64;
-
-    /// Window after one more duplicate acknowledgement.
-    fn duplicate(c: &Conn, cwnd: u64) -> u64;
-
-    /// Window after a partial acknowledgement of `acked` bytes.
-    fn partial(c: &Conn, cwnd: u64, acked: u64) -> u64;
-
-    /// Window when fast recovery ends.
-    fn exit(c: &Conn, ssthresh: u64) -> u64;
 }
 
-/// No fast recovery: back to one segment.
+/// [`Style::Tahoe`] unless the stack says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tahoe;
 
-impl RecoveryWindow for Tahoe {
-    const STYLE: Style = Style::Tahoe;
-    fn enter(c: &Conn, _ssthresh: u64) -> u64 {
-        u64::from(c.mss)
-    }
-    fn duplicate(_c: &Conn, cwnd: u64) -> u64 {
-        cwnd
-    }
-    fn partial(_c: &Conn, cwnd: u64, _acked: u64) -> u64 {
-        cwnd
-    }
-    fn exit(c: &Conn, _ssthresh: u64) -> u64 {
-        u64::from(c.mss)
-    }
-}
-
-/// Inflation and deflation of RFC 5681 section 3.2.
+/// [`Style::Reno`] unless the stack says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reno;
 
-impl RecoveryWindow for Reno {
-    const STYLE: Style = Style::Reno;
-    /// Step 3: `ssthresh` plus the three segments that have left the network.
-    fn enter(c: &Conn, ssthresh: u64) -> u64 {
-        ssthresh.saturating_add(3 * u64::from(c.mss))
-    }
-    /// Step 4: one segment more has left the network.
-    fn duplicate(c: &Conn, cwnd: u64) -> u64 {
-        cwnd.saturating_add(u64::from(c.mss))
-    }
-    fn partial(_c: &Conn, cwnd: u64, _acked: u64) -> u64 {
-        cwnd
-    }
-    /// Step 6: deflate.
-    fn exit(_c: &Conn, ssthresh: u64) -> u64 {
-        ssthresh
-    }
-}
-
-/// RFC 6582: partial acknowledgements deflate, a full one ends recovery without a burst.
+/// [`Style::NewReno`] unless the stack says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NewReno;
 
-impl RecoveryWindow for NewReno {
+impl DefaultStyle for Tahoe {
+    const STYLE: Style = Style::Tahoe;
+}
+
+impl DefaultStyle for Reno {
+    const STYLE: Style = Style::Reno;
+}
+
+impl DefaultStyle for NewReno {
     const STYLE: Style = Style::NewReno;
-    fn enter(c: &Conn, ssthresh: u64) -> u64 {
-        Reno::enter(c, ssthresh)
-    }
-    fn duplicate(c: &Conn, cwnd: u64) -> u64 {
-        Reno::duplicate(c, cwnd)
-    }
-    /// Section 3.2 step 3, partial: take off what was acknowledged, add back one segment for the
-    /// retransmission if that was at least a segment.
-    fn partial(c: &Conn, cwnd: u64, acked: u64) -> u64 {
-        let mss = u64::from(c.mss);
-        let add = if acked >= mss { mss } else { 0 };
-        cwnd.saturating_sub(acked).saturating_add(add).max(mss)
-    }
-    /// Section 3.2 step 3, full, option 1: `min(ssthresh, max(FlightSize, SMSS) + SMSS)`.
-    fn exit(c: &Conn, ssthresh: u64) -> u64 {
-        let mss = u64::from(c.mss);
-        ssthresh.min(c.in_flight.max(mss).saturating_add(mss))
-    }
 }

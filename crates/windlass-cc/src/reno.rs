@@ -38,11 +38,18 @@ pub struct Params {
     pub initial_ssthresh: u64,
     /// Growth rule in congestion avoidance.
     pub increase: Increase,
+    /// Loss recovery that the host runs, `None` for the algorithm's own; the host fills it in.
+    pub recovery: Option<Style>,
 }
 
 impl Default for Params {
     fn default() -> Params {
-        Params { initial_window: 14_600, initial_ssthresh: MAX_WINDOW, increase: Increase::PerAck }
+        Params {
+            initial_window: 14_600,
+            initial_ssthresh: MAX_WINDOW,
+            increase: Increase::PerAck,
+            recovery: None,
+        }
     }
 }
 
@@ -52,6 +59,9 @@ impl CommonParams for Params {
     }
     fn initial_ssthresh(&self) -> u64 {
         self.initial_ssthresh
+    }
+    fn recovery(&self) -> Option<Style> {
+        self.recovery
     }
 }
 

@@ -186,7 +186,7 @@ fn reno(id: &str, p: &Params, c: &Conn) -> AnyController {
 
 /// Parameters that put a new connection into congestion avoidance with this window.
 fn avoidance(increase: Increase, cwnd: u64) -> Params {
-    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase }
+    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase, recovery: None }
 }
 
 /// Reno-BER Table 9, growth by equation 17 once per round trip from three segments. The paper

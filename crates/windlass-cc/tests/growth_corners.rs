@@ -5,7 +5,7 @@ use windlass_cc::reno::{Increase, Params};
 use windlass_cc::{Ack, AnyController, Conn, Rfc6298, RtoEstimator, RtoParams, Span, Time};
 
 fn avoidance(increase: Increase, cwnd: u64) -> Params {
-    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase }
+    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase, recovery: None }
 }
 
 fn reno(p: &Params, c: &Conn) -> AnyController {

@@ -81,7 +81,7 @@ prop_compose! {
         initial_ssthresh in any_u64(),
         increase in prop::sample::select(Increase::ALL.map(|(_, increase)| increase).to_vec()),
     ) -> Params {
-        Params { initial_window, initial_ssthresh, increase }
+        Params { initial_window, initial_ssthresh, increase, recovery: None }
     }
 }
 

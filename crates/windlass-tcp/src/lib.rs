@@ -1,4 +1,63 @@
 //! TCP endpoints without input or output.
+//!
+//! An [`Endpoint`] is one end of a connection as a plain value. It never sees a clock, a socket or a
+//! simulator: the owner hands it segments with the time at which they arrive, takes the segments
+//! that it wants to send, and calls it when its next deadline has come. The same code runs in a
+//! simulation and behind a real packet interface.
+//!
+//! # Driving an endpoint
+//!
+//! After anything that may have changed it, poll [`Endpoint::poll_transmit`] until it is silent and
+//! look at [`Endpoint::deadline`]:
+//!
+//! | what happened | call |
+//! | --- | --- |
+//! | the application opens, writes, reads, closes | [`Endpoint::connect`], [`Endpoint::listen`], [`Endpoint::offer`], [`Endpoint::read`], [`Endpoint::close`], [`Endpoint::abort`] |
+//! | a segment arrived | [`Endpoint::on_segment`] |
+//! | the deadline has come | [`Endpoint::on_deadline`] |
+//!
+//! ```
+//! use windlass_cc::{Time, reno};
+//! use windlass_tcp::{Endpoint, Preset, Profile, Seq, State};
+//!
+//! let stack = Preset::by_name("rfc").unwrap().config;
+//! let p = Profile { stack, algorithm: "reno", params: reno::Params::default(), mtu: 1500 };
+//! let mut client = Endpoint::new(&p, Seq(1));
+//! let mut server = Endpoint::new(&p, Seq(2));
+//! server.listen();
+//! client.connect();
+//! client.offer(5_000);
+//!
+//! // A network of no length: what one side sends, the other has.
+//! let now = Time::from_millis(1);
+//! loop {
+//!     let mut quiet = true;
+//!     while let Some(segment) = client.poll_transmit(&p, now) {
+//!         server.on_segment(&p, now, &segment);
+//!         quiet = false;
+//!     }
+//!     while let Some(segment) = server.poll_transmit(&p, now) {
+//!         client.on_segment(&p, now, &segment);
+//!         quiet = false;
+//!     }
+//!     if quiet {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(client.state(), State::Established);
+//! assert_eq!(server.readable(), 5_000);
+//! ```
+//!
+//! # What is where
+//!
+//! * [`stack`] is behaviour as data: every choice that an operating system or a paper's simulator
+//!   makes, with named presets. A [`Profile`] adds the algorithm and the path's MTU.
+//! * [`segment`] and [`seq`] are a segment as a value, without its payload: a stream is known by its
+//!   offsets, 64 bits wide inside, and whoever owns the bytes looks them up there.
+//! * [`wire`] turns segments into packets and back.
+//! * [`endpoint`] is RFC 9293 with the recovery of RFC 5681, 6582 and 3042, the timer of RFC 6298 and
+//!   the options of RFC 7323 and 2018. When losses are found and what is sent again is decided here;
+//!   how large the window is, in `windlass-cc`.
 #![forbid(unsafe_code)]
 
 pub mod endpoint;

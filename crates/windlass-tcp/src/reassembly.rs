@@ -17,6 +17,16 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
+    /// Number of disjoint ranges.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
     /// Adds `[start, end)`, merging with what it touches. Returns whether anything was new.
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
         if start >= end {

@@ -34,9 +34,10 @@ impl InitialWindow {
 /// Behaviour of an endpoint. One value serves any number of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackConfig {
-    /// Largest payload of a segment, bytes; `None` takes the path's MTU less 40.
+    /// MSS to announce and keep, bytes: payload and TCP options of a segment (RFC 6691); `None`
+    /// takes the path's MTU less 40.
     pub mss: Option<u32>,
-    /// Receive buffer, bytes.
+    /// Receive buffer, bytes, at least 1.
     pub receive_buffer: u64,
     /// Send buffer, bytes: data that the application may hand over before it is acknowledged.
     pub send_buffer: u64,
@@ -56,7 +57,7 @@ pub struct StackConfig {
     pub delayed_ack_timeout: Span,
     /// Retransmit on duplicate acknowledgements at all.
     pub fast_retransmit: bool,
-    /// Duplicate acknowledgements that signal a loss (RFC 5681: 3).
+    /// Duplicate acknowledgements that signal a loss (RFC 5681: 3), at least 1.
     pub dupthresh: u32,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
     pub recovery: Option<Style>,
@@ -66,18 +67,21 @@ pub struct StackConfig {
     pub window_validation: bool,
     /// Fall back to the restart window after an idle time of one RTO (RFC 5681 section 4.1).
     pub idle_restart: bool,
-    /// Take no RTT sample from a retransmitted segment (Karn).
+    /// Take no RTT sample from a retransmitted segment (Karn). Otherwise the time runs from the
+    /// first transmission.
     pub karn: bool,
     /// Retransmission timer.
     pub rto: RtoParams,
-    /// Timers expire at multiples of this period, as in stacks with a slow timer; zero means
-    /// exact timers.
+    /// The retransmission and probe timers expire at multiples of this period, as in stacks with a
+    /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
+    /// in BSD, and are not moved.
     pub timer_tick: Span,
     /// First interval between zero-window probes (RFC 9293 section 3.8.6.1).
     pub persist_timeout: Span,
     /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).
     pub max_syn_retries: u32,
-    /// Retransmissions of the same data before the connection fails (RFC 1122's R2).
+    /// Retransmissions of the same data, or unanswered probes in a row, before the connection fails
+    /// (RFC 1122's R2).
     pub max_data_retries: u32,
     /// Time in TIME-WAIT (RFC 9293: twice the maximum segment lifetime).
     pub time_wait: Span,

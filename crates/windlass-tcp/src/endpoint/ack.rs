@@ -3,7 +3,7 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::{Ack, Phase, RtoEstimator, Span, Time, flags};
 
-use super::{Endpoint, Failure, Profile, State};
+use super::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
@@ -11,17 +11,26 @@ impl Endpoint {
         p.stack.recovery.unwrap_or(self.cc.info().recovery)
     }
 
-    /// The acknowledgement and window of a segment that starts at offset `start`.
-    pub(super) fn on_ack(&mut self, p: &Profile, now: Time, ack: u64, start: u64, s: &Segment) {
-        if ack > self.snd_max {
+    /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
+    /// the rest of the segment may be read.
+    pub(super) fn on_ack(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        start: u64,
+        s: &Segment,
+    ) -> bool {
+        if ack > self.snd_max || ack + self.max_snd_wnd < self.snd_una {
+            // Of data never sent, or too old to be true (RFC 5961 section 5.2).
             self.ack_now = true;
-            return;
+            return false;
         }
         let window = u64::from(s.window) << self.snd_scale;
         if ack > self.snd_una {
             self.update_window(start, ack, window);
             self.on_new_ack(p, now, ack, s);
-            return;
+            return true;
         }
         // RFC 5681 section 2, the definition of a duplicate acknowledgement.
         let duplicate = ack == self.snd_una
@@ -32,37 +41,41 @@ impl Endpoint {
         self.update_window(start, ack, window);
         if duplicate {
             self.on_duplicate_ack(p, now);
+        } else if ack == self.snd_una && self.snd_nxt == self.snd_una {
+            // The answer to a probe: the peer lives (RFC 1122 section 4.2.2.17).
+            self.retries = 0;
         }
+        true
     }
 
     /// RFC 9293's window update rule: only newer segments move the window.
     fn update_window(&mut self, start: u64, ack: u64, window: u64) {
-        let newer = self.snd_wl1 < start || (self.snd_wl1 == start && self.snd_wl2 <= ack);
-        if ack < self.snd_una || !newer {
+        if ack < self.snd_una || start < self.snd_wl1 {
             return;
         }
         if window > self.snd_wnd {
-            self.persist_deadline = Time::NEVER;
-            self.persist_shift = 0;
+            self.stop_probing();
         }
         self.snd_wnd = window;
         self.max_snd_wnd = self.max_snd_wnd.max(window);
         self.snd_wl1 = start;
-        self.snd_wl2 = ack;
+    }
+
+    fn stop_probing(&mut self) {
+        self.persist_deadline = Time::NEVER;
+        self.persist_shift = 0;
+        self.probe_now = false;
     }
 
     fn on_new_ack(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment) {
         let prior_in_flight = self.in_flight();
         let acked = ack - self.snd_una;
-        let rtt = self.rtt_sample(now, ack, s);
-        if rtt.is_known() {
-            self.take_rtt_sample(p, rtt);
-        }
+        let rtt = self.rtt_sample(p, now, ack, s);
         self.snd_una = ack;
         self.snd_nxt = self.snd_nxt.max(ack);
         self.retries = 0;
         self.dup_acks = 0;
-        self.persist_shift = 0;
+        self.stop_probing();
 
         let limits = self.limits(p, prior_in_flight);
         let conn = self.conn(now, limits);
@@ -85,7 +98,8 @@ impl Endpoint {
             Phase::Open => true,
             Phase::Loss => {
                 if ack >= self.recover {
-                    self.set_phase(p, now, Phase::Open);
+                    let flight = self.in_flight();
+                    self.set_phase(p, now, Phase::Open, flight);
                 }
                 true
             }
@@ -96,7 +110,9 @@ impl Endpoint {
                 self.partial_acks == 1
             }
             Phase::Recovery => {
-                self.set_phase(p, now, Phase::Open);
+                self.retransmit_first = false;
+                let flight = self.in_flight();
+                self.set_phase(p, now, Phase::Open, flight);
                 true
             }
         }
@@ -124,13 +140,19 @@ impl Endpoint {
     fn on_duplicate_ack(&mut self, p: &Profile, now: Time) {
         self.dup_acks += 1;
         self.stats.dup_acks += 1;
+        if self.dup_acks == 1 {
+            self.first_dup_nxt = self.snd_nxt;
+        }
         let conn = self.conn(now, flags::CWND_LIMITED);
         let event = Ack { prior_in_flight: conn.in_flight, duplicate: true, ..Ack::default() };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
+        // RFC 6582 section 3.2 step 2: acknowledgements of no more than `recover` may be echoes of
+        // what an earlier recovery sent twice.
         if self.phase == Phase::Open
             && p.stack.fast_retransmit
             && self.dup_acks == p.stack.dupthresh
+            && self.snd_una > self.recover
         {
             self.enter_recovery(p, now);
         }
@@ -138,78 +160,55 @@ impl Endpoint {
 
     fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
-        self.recover = self.snd_max;
         self.partial_acks = 0;
-        if self.style(p) == Style::Tahoe {
-            self.set_phase(p, now, Phase::Loss);
-            self.go_back();
+        let style = self.style(p);
+        // Reno's recovery ends at the first new acknowledgement and may begin again at once.
+        if style != Style::Reno {
+            self.recover = self.snd_max;
+        }
+        let flight = self.first_dup_nxt.saturating_sub(self.snd_una);
+        if style == Style::Tahoe {
+            self.set_phase(p, now, Phase::Loss, flight);
+            self.go_back(p);
         } else {
-            self.set_phase(p, now, Phase::Recovery);
+            self.set_phase(p, now, Phase::Recovery, flight);
             self.retransmit_first = true;
         }
         self.arm_rto(p, now);
     }
 
-    /// Everything unacknowledged is taken as lost and sent again from the start.
-    fn go_back(&mut self) {
-        self.snd_nxt = self.snd_una;
-        self.dup_acks = 0;
-        self.retransmit_first = false;
-        self.timed_at = Time::NEVER;
-    }
-
-    /// The retransmission timer expired (RFC 6298 rules 5.4 to 5.6).
-    pub(super) fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
-        self.stats.rto_count += 1;
-        self.retries += 1;
-        let handshake = matches!(self.state, State::SynSent | State::SynReceived);
-        let limit = if handshake { p.stack.max_syn_retries } else { p.stack.max_data_retries };
-        if self.retries > limit {
-            let why = if handshake { Failure::ConnectTimeout } else { Failure::DataTimeout };
-            self.reset_pending = !handshake;
-            self.fail(why);
-            return;
-        }
-        self.rto.on_timeout(&p.stack.rto);
-        if handshake {
-            self.syn_retransmitted = true;
-            self.snd_nxt = 0;
-        } else {
-            // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
-            if self.phase == Phase::Loss && self.retries == 1 {
-                self.set_phase(p, now, Phase::Open);
+    /// Takes the RTT that this acknowledgement shows, if Karn's rule lets one be read from it.
+    fn rtt_sample(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment) -> Span {
+        if !self.timed_at.is_never() {
+            if ack < self.timed_end {
+                return Span::NONE;
             }
-            self.recover = self.snd_max;
-            self.set_phase(p, now, Phase::Loss);
-            self.go_back();
-        }
-        self.arm_rto(p, now);
-    }
-
-    /// The RTT that this acknowledgement shows, if Karn's rule lets one be read from it.
-    fn rtt_sample(&mut self, now: Time, ack: u64, s: &Segment) -> Span {
-        if !self.timed_at.is_never() && ack >= self.timed_end {
             let sample = now.since(self.timed_at);
             self.timed_at = Time::NEVER;
+            self.take_exact_sample(p, sample);
             return sample;
         }
-        match s.options.timestamps {
-            // Timestamps tell a retransmission from the original, but only to a millisecond: they
-            // serve where no exact time could be kept.
-            Some(t) if self.timestamps && self.timed_at.is_never() && t.echo != 0 => {
-                let ms = Endpoint::timestamp(now).wrapping_sub(t.echo);
-                Span::from_millis(u64::from(ms))
-            }
-            _ => Span::NONE,
+        // Timestamps tell a retransmission from the original, but only to a millisecond: they
+        // serve where no exact time could be kept, and not as the least RTT.
+        let Some(t) = s.options.timestamps.filter(|t| self.timestamps && t.echo != 0) else {
+            return Span::NONE;
+        };
+        let ms = Endpoint::timestamp(now).wrapping_sub(t.echo);
+        if ms > i32::MAX as u32 {
+            return Span::NONE; // an echo from the future
         }
+        let sample = Span::from_millis(u64::from(ms));
+        self.rto.on_sample(&p.stack.rto, sample);
+        sample
     }
 
-    pub(super) fn take_rtt_sample(&mut self, p: &Profile, rtt: Span) {
+    pub(super) fn take_exact_sample(&mut self, p: &Profile, rtt: Span) {
         self.rto.on_sample(&p.stack.rto, rtt);
         self.min_rtt = self.min_rtt.min(rtt);
     }
 
-    /// The timestamp clock: milliseconds, never zero.
+    /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its
+    /// peer's echo its sample.
     pub(super) fn timestamp(now: Time) -> u32 {
         ((now.0 / 1_000_000) as u32).wrapping_add(1)
     }

@@ -1,16 +1,18 @@
 //! One end of a TCP connection.
 
 mod ack;
+mod api;
+mod handshake;
 mod input;
 mod output;
 mod receive;
+mod timer;
 
 use windlass_cc::{
     AnyController, Conn, Control, Phase, Rfc6298, RtoEstimator, Span, Time, flags, reno,
 };
 
 use crate::reassembly::Ranges;
-
 use crate::seq::Seq;
 use crate::stack::StackConfig;
 
@@ -28,6 +30,15 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The algorithm's parameters with what the stack decides: initial window and recovery.
+    fn params_for(&self, mss: u32) -> reno::Params {
+        reno::Params {
+            initial_window: self.stack.initial_window.bytes(mss),
+            recovery: self.stack.recovery,
+            ..self.params
+        }
+    }
+
     /// Largest payload of a segment without options, bytes.
     pub fn mss(&self) -> u32 {
         let path =
@@ -99,6 +110,13 @@ pub struct Stats {
     pub window_probes: u64,
 }
 
+/// A reset that waits to be sent: its sequence number and what it acknowledges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Reset {
+    seq: Seq,
+    ack: Option<Seq>,
+}
+
 /// One end of a TCP connection, without input or output.
 ///
 /// Stream offsets count from the SYN: the SYN is byte 0, the first byte of data is byte 1, the
@@ -147,9 +165,9 @@ pub struct Endpoint {
     min_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
-    /// Offsets of the segment that last updated the window (RFC 9293's SND.WL1 and WL2).
+    /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
+    /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
     snd_wl1: u64,
-    snd_wl2: u64,
     ranges: Ranges,
     fin_at: Option<u64>,
     retries: u32,
@@ -160,8 +178,17 @@ pub struct Endpoint {
     timestamps: bool,
     sack: bool,
     syn_retransmitted: bool,
-    reset_pending: bool,
+    /// Opened by [`listen`](Endpoint::listen): a refused handshake leads back there.
+    passive: bool,
+    /// Both sides offered window scaling.
+    scaling: bool,
     ts_recent: u32,
+    /// When `ts_recent` was taken; it is worth nothing after 24 days (RFC 7323 section 5.5).
+    ts_recent_at: Time,
+    /// `snd_nxt` when the first duplicate acknowledgement came: what limited transmit sent after
+    /// it does not count as flight (RFC 5681 section 3.2 step 2).
+    first_dup_nxt: u64,
+    reset: Option<Reset>,
     last_ack_sent: u64,
     time_wait_deadline: Time,
     failure: Option<Failure>,
@@ -170,9 +197,14 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// A closed endpoint whose own sequence numbers will start at `iss`.
+    ///
+    /// # Panics
+    ///
+    /// If no algorithm has the profile's identifier.
     pub fn new(p: &Profile, iss: Seq) -> Endpoint {
         let conn = Conn::new(p.mss());
-        let cc = AnyController::by_name(p.algorithm, &p.params, &conn)
+        let params = p.params_for(p.mss());
+        let cc = AnyController::by_name(p.algorithm, &params, &conn)
             .unwrap_or_else(|| panic!("no algorithm is called {}", p.algorithm));
         Endpoint {
             state: State::Closed,
@@ -208,7 +240,6 @@ impl Endpoint {
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
             snd_wl1: 0,
-            snd_wl2: 0,
             ranges: Ranges::default(),
             fin_at: None,
             retries: 0,
@@ -219,216 +250,18 @@ impl Endpoint {
             timestamps: false,
             sack: false,
             syn_retransmitted: false,
-            reset_pending: false,
+            passive: false,
+            scaling: false,
             ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            first_dup_nxt: 0,
+            reset: None,
             last_ack_sent: 0,
             time_wait_deadline: Time::NEVER,
             failure: None,
             stats: Stats::default(),
         }
     }
-
-    // ---- the application's side -------------------------------------------------------------
-
-    /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) yields a SYN.
-    pub fn connect(&mut self) {
-        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
-            self.state = State::SynSent;
-        }
-    }
-
-    /// Passive open.
-    pub fn listen(&mut self) {
-        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
-            self.state = State::Listen;
-        }
-    }
-
-    /// Offers `bytes` more to send. The endpoint takes them into its send buffer as room appears.
-    pub fn offer(&mut self, bytes: u64) {
-        if !self.fin_queued {
-            self.snd_end = self.snd_end.saturating_add(bytes).min(1 << 60);
-        }
-    }
-
-    /// Bytes that have arrived in order and not been read.
-    pub fn readable(&self) -> u64 {
-        self.data_received().saturating_sub(self.rcv_read)
-    }
-
-    /// Reads up to `max` bytes; a window update may follow.
-    pub fn read(&mut self, p: &Profile, max: u64) -> u64 {
-        let n = self.readable().min(max);
-        self.rcv_read += n;
-        if n > 0 {
-            self.after_read(p);
-        }
-        n
-    }
-
-    /// No more data will be offered: a FIN follows what has been.
-    pub fn close(&mut self) {
-        match self.state {
-            State::Closed => {}
-            State::Listen => self.state = State::Closed,
-            _ => self.fin_queued = true,
-        }
-    }
-
-    /// Drops the connection and tells the peer with a reset.
-    pub fn abort(&mut self) {
-        self.reset_pending = self.established || self.state == State::SynReceived;
-        self.fail(Failure::Aborted);
-    }
-
-    /// Whether the handshake has completed at some time.
-    pub fn was_established(&self) -> bool {
-        self.established
-    }
-
-    /// Whether the peer has closed its side and everything before that has been read.
-    pub fn at_end(&self) -> bool {
-        self.fin_at.is_some_and(|end| self.rcv_nxt > end) && self.readable() == 0
-    }
-
-    /// Whether all offered data has been acknowledged.
-    pub fn all_acknowledged(&self) -> bool {
-        self.snd_una >= self.snd_end
-    }
-
-    // ---- what can be seen ---------------------------------------------------------------------
-
-    /// The connection's state.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Why the connection failed, if it did.
-    pub fn failure(&self) -> Option<Failure> {
-        self.failure
-    }
-
-    /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// The controller's last answer.
-    pub fn control(&self) -> Control {
-        self.control
-    }
-
-    /// The controller.
-    pub fn controller(&self) -> &AnyController {
-        &self.cc
-    }
-
-    /// Phase of loss recovery.
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// Bytes sent and neither acknowledged nor given up as lost.
-    pub fn in_flight(&self) -> u64 {
-        self.snd_nxt.saturating_sub(self.snd_una)
-    }
-
-    /// Smoothed RTT, [`Span::NONE`] before the first sample.
-    pub fn srtt(&self) -> Span {
-        self.rto.srtt()
-    }
-
-    /// Least RTT seen, [`Span::NONE`] before the first sample.
-    pub fn min_rtt(&self) -> Span {
-        self.min_rtt
-    }
-
-    /// The retransmission timeout now, back-off included.
-    pub fn rto(&self, p: &Profile) -> Span {
-        self.rto.rto(&p.stack.rto)
-    }
-
-    /// Effective payload of a full segment, bytes.
-    pub fn mss(&self) -> u32 {
-        self.mss
-    }
-
-    /// Data bytes received in order.
-    pub fn received(&self) -> u64 {
-        self.data_received().saturating_sub(1)
-    }
-
-    /// Data bytes acknowledged by the peer.
-    pub fn acknowledged(&self) -> u64 {
-        self.snd_una.saturating_sub(1).min(self.snd_end - 1)
-    }
-
-    /// Receive window that the last segment advertised, bytes.
-    pub fn advertised_window(&self) -> u64 {
-        self.rcv_adv.saturating_sub(self.rcv_nxt)
-    }
-
-    /// Peer's receive window, bytes.
-    pub fn peer_window(&self) -> u64 {
-        self.snd_wnd
-    }
-
-    // ---- time -----------------------------------------------------------------------------------
-
-    /// When [`on_deadline`](Endpoint::on_deadline) must be called, [`Time::NEVER`] for not at all.
-    #[inline]
-    pub fn deadline(&self) -> Time {
-        self.rto_deadline
-            .min(self.delack_deadline)
-            .min(self.persist_deadline)
-            .min(self.time_wait_deadline)
-    }
-
-    /// A deadline has come: timers that are due act. Calling it early does nothing.
-    pub fn on_deadline(&mut self, p: &Profile, now: Time) {
-        if now >= self.delack_deadline {
-            self.delack_deadline = Time::NEVER;
-            self.ack_now = true;
-        }
-        if now >= self.rto_deadline {
-            self.on_retransmission_timeout(p, now);
-        }
-        if now >= self.persist_deadline {
-            self.persist_deadline = Time::NEVER;
-            self.probe_now = true;
-        }
-        if now >= self.time_wait_deadline {
-            self.time_wait_deadline = Time::NEVER;
-            self.state = State::Closed;
-        }
-    }
-
-    /// `now + after`, moved up to the stack's timer period where it has one.
-    fn expiry(p: &Profile, now: Time, after: Span) -> Time {
-        let at = (now + after).0;
-        match p.stack.timer_tick.0 {
-            0 => Time(at),
-            tick => Time(at.div_ceil(tick).saturating_mul(tick)),
-        }
-    }
-
-    fn arm_rto(&mut self, p: &Profile, now: Time) {
-        self.rto_deadline = Endpoint::expiry(p, now, self.rto.rto(&p.stack.rto));
-    }
-
-    fn fail(&mut self, why: Failure) {
-        self.failure.get_or_insert(why);
-        self.state = State::Closed;
-        self.ack_now = false;
-        self.retransmit_first = false;
-        self.probe_now = false;
-        self.rto_deadline = Time::NEVER;
-        self.delack_deadline = Time::NEVER;
-        self.persist_deadline = Time::NEVER;
-        self.time_wait_deadline = Time::NEVER;
-    }
-
-    // ---- the controller ---------------------------------------------------------------------------
 
     /// What the controller may know, as of now.
     fn conn(&self, now: Time, limits: u32) -> Conn {
@@ -445,34 +278,29 @@ impl Endpoint {
         }
     }
 
-    /// Moves to another phase of recovery, the controller being told.
-    fn set_phase(&mut self, p: &Profile, now: Time, to: Phase) {
+    /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
+    fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
         let from = self.phase;
         self.phase = to;
-        let conn = self.conn(now, flags::CWND_LIMITED);
+        let conn = Conn { in_flight, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
     }
 
-    /// The handshake is done: the segment size is known and the controller starts.
-    fn establish(&mut self, p: &Profile, now: Time) {
-        self.established = true;
-        let mut params = p.params;
-        params.initial_window = p.stack.initial_window.bytes(self.mss);
-        if self.syn_retransmitted {
-            // RFC 5681 section 3.1 and RFC 6298 rule 5.7.
-            params.initial_window = u64::from(self.mss);
-            if p.stack.rto.initial < Span::from_secs(3) && !self.rto.srtt().is_known() {
-                let three = windlass_cc::RtoParams { initial: Span::from_secs(3), ..p.stack.rto };
-                self.rto = Rfc6298::init(&three);
-            }
-        }
-        let conn = self.conn(now, flags::CWND_LIMITED);
-        if let Some(cc) = AnyController::by_name(p.algorithm, &params, &conn) {
-            self.cc = cc;
-        }
-        self.control = self.cc.control(&p.params, &conn);
+    /// The connection is gone; nothing but a pending reset is left to say.
+    fn shut(&mut self) {
+        self.state = State::Closed;
+        self.ack_now = false;
+        self.retransmit_first = false;
+        self.probe_now = false;
         self.rto_deadline = Time::NEVER;
-        self.retries = 0;
+        self.delack_deadline = Time::NEVER;
+        self.persist_deadline = Time::NEVER;
+        self.time_wait_deadline = Time::NEVER;
+    }
+
+    fn fail(&mut self, why: Failure) {
+        self.failure.get_or_insert(why);
+        self.shut();
     }
 }

@@ -10,71 +10,42 @@ impl Endpoint {
     #[inline]
     pub fn poll_transmit(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         match self.state {
-            State::Closed | State::Listen => self.poll_reset(),
-            State::SynSent | State::SynReceived => self.poll_handshake(p, now),
+            State::Closed | State::Listen | State::SynSent | State::SynReceived => {
+                self.poll_unsynchronised(p, now)
+            }
             _ => self.poll_data(p, now).or_else(|| self.poll_ack(p, now)),
         }
-    }
-
-    fn poll_reset(&mut self) -> Option<Segment> {
-        if !std::mem::take(&mut self.reset_pending) {
-            return None;
-        }
-        self.stats.segments_sent += 1;
-        Some(Segment {
-            seq: self.iss.add(self.snd_nxt),
-            ack: self.irs.add(self.rcv_nxt),
-            flags: Flags::RST.with(Flags::ACK),
-            ..Segment::default()
-        })
-    }
-
-    fn poll_handshake(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if self.snd_nxt > 0 {
-            // A SYN that comes again is answered with ours again.
-            if !std::mem::take(&mut self.ack_now) || self.state == State::SynSent {
-                return None;
-            }
-        }
-        let answer = self.state == State::SynReceived;
-        let mut s = Segment {
-            seq: self.iss,
-            flags: if answer { Flags::SYN.with(Flags::ACK) } else { Flags::SYN },
-            ..Segment::default()
-        };
-        s.options.mss = Some(p.mss().min(65_535) as u16);
-        if p.stack.window_scaling && (!answer || self.rcv_scale > 0 || self.snd_scale > 0) {
-            s.options.window_scale = Some(Endpoint::scale_for(p.stack.receive_buffer));
-        }
-        s.options.sack_permitted = if answer { self.sack } else { p.stack.sack };
-        if if answer { self.timestamps } else { p.stack.timestamps } {
-            s.options.timestamps = Some(self.stamp(now));
-        }
-        if answer {
-            s.ack = self.irs.add(self.rcv_nxt);
-            self.rcv_adv = self.rcv_nxt + p.stack.receive_buffer.min(0xffff);
-        }
-        // The window of a SYN is never scaled (RFC 7323 section 2.2).
-        s.window = p.stack.receive_buffer.min(0xffff) as u16;
-        if self.snd_max == 0 {
-            self.timed_at = now;
-            self.timed_end = 1;
-        }
-        self.snd_nxt = 1;
-        self.snd_max = 1;
-        self.ack_now = false;
-        self.stats.segments_sent += 1;
-        if self.rto_deadline.is_never() {
-            self.arm_rto(p, now);
-        }
-        Some(s)
     }
 
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if !self.ack_now {
             return None;
         }
-        Some(self.finish(p, now, self.snd_nxt.max(self.snd_una), 0, Flags::ACK))
+        Some(self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK))
+    }
+
+    /// Where a segment without payload stands. While data is sent again it must not fall back with
+    /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
+    /// wants nothing from beyond it, and there the probe's byte may be.
+    pub(super) fn empty_segment_start(&self) -> u64 {
+        if self.snd_nxt == self.snd_una { self.snd_una } else { self.snd_max }
+    }
+
+    /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
+    fn payload_limit(&self) -> u64 {
+        match self.sack_blocks_beside_data() {
+            0 => u64::from(self.mss),
+            blocks => u64::from(self.mss) - (4 + 8 * blocks as u64),
+        }
+    }
+
+    /// SACK blocks that a segment with payload reports: they may take half of it.
+    fn sack_blocks_beside_data(&self) -> usize {
+        if !self.sack || self.ranges.is_empty() {
+            return 0;
+        }
+        let room = (self.mss as usize / 2).saturating_sub(4) / 8;
+        room.min(self.ranges.len()).min(MAX_SACK_BLOCKS)
     }
 
     fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
@@ -91,14 +62,15 @@ impl Endpoint {
         if available == 0 && !fin {
             return None;
         }
-        let usable = self.usable_window(p);
-        let len = available.min(usable).min(u64::from(self.mss));
-        let last = len == available && buffered == self.snd_end;
-        if len == 0 && !(fin && last) || !self.worth_sending(p, len, available, fin && last) {
-            return self.poll_probe(p, now, available);
+        let limit = self.payload_limit();
+        let len = available.min(self.usable_window(p)).min(limit);
+        let fin = fin && len == available;
+        if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
+            return self.poll_probe(p, now, available, len);
         }
         self.persist_deadline = Time::NEVER;
-        Some(self.send(p, now, len, fin && last))
+        self.probe_now = false;
+        Some(self.send(p, now, len, fin))
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
@@ -112,19 +84,22 @@ impl Endpoint {
         (self.snd_una + cwnd.min(self.snd_wnd)).saturating_sub(self.snd_nxt)
     }
 
-    /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4).
-    fn worth_sending(&self, p: &Profile, len: u64, available: u64, fin: bool) -> bool {
+    /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4); `limit` is the
+    /// payload of a full segment.
+    fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
         let idle = self.snd_nxt == self.snd_una;
-        len == u64::from(self.mss)
+        len == limit
             || (len == available && (!p.stack.nagle || idle || fin))
             || (len > 0 && len * 2 >= self.max_snd_wnd)
-            || (len > 0 && self.snd_nxt < self.snd_max)
+            // What goes again goes at once, but not in crumbs that a fraction of a window leaves.
+            || (len > 0 && self.snd_nxt < self.snd_max
+                && (idle || self.snd_nxt + len >= self.snd_max))
     }
 
     /// Nothing may go although data waits: with nothing in flight only a timer can end that.
-    fn poll_probe(&mut self, p: &Profile, now: Time, available: u64) -> Option<Segment> {
-        let idle = self.snd_nxt == self.snd_una;
-        if !idle || available == 0 {
+    /// `len` is what the windows would let through.
+    fn poll_probe(&mut self, p: &Profile, now: Time, available: u64, len: u64) -> Option<Segment> {
+        if self.snd_nxt != self.snd_una || available == 0 {
             return None;
         }
         if !std::mem::take(&mut self.probe_now) {
@@ -132,22 +107,27 @@ impl Endpoint {
                 let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.persist_shift);
                 let wait = Span(wait.min(p.stack.rto.max.0));
                 self.persist_deadline = Endpoint::expiry(p, now, wait);
+                // The window closed over data that had been sent: probes take the timer's place.
+                self.rto_deadline = Time::NEVER;
             }
             return None;
+        }
+        if len > 0 {
+            // The window is open, if only a little: RFC 1122's override timeout.
+            return Some(self.send(p, now, len, false));
         }
         self.persist_shift = (self.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
         // The probe's byte does not count as in flight: a closed window will not take it.
-        let len = available.min(self.snd_wnd.max(1)).min(u64::from(self.mss));
-        self.count_data(len, self.snd_nxt + len <= self.snd_max);
-        self.snd_max = self.snd_max.max(self.snd_nxt + len);
-        Some(self.finish(p, now, self.snd_nxt, len, Flags::ACK.with(Flags::PSH)))
+        self.count_data(1, self.snd_nxt < self.snd_max);
+        self.snd_max = self.snd_max.max(self.snd_nxt + 1);
+        Some(self.finish(p, now, self.snd_nxt, 1, Flags::ACK.with(Flags::PSH)))
     }
 
     /// The first unacknowledged segment again, `snd_nxt` staying where it is.
     fn retransmit(&mut self, p: &Profile, now: Time) -> Segment {
         let data_end = self.snd_max.min(self.snd_end);
-        let len = data_end.saturating_sub(self.snd_una).min(u64::from(self.mss));
+        let len = data_end.saturating_sub(self.snd_una).min(self.payload_limit());
         let end = self.snd_una + len;
         let fin = self.fin_queued && end == self.snd_end && self.snd_max > self.snd_end;
         self.count_data(len, true);
@@ -200,8 +180,7 @@ impl Endpoint {
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
         let gap = now.since(self.last_sent);
         if p.stack.idle_restart && self.last_sent > Time::ZERO && gap > self.rto(p) {
-            let mut params = p.params;
-            params.initial_window = p.stack.initial_window.bytes(self.mss);
+            let params = p.params_for(self.mss);
             let conn = self.conn(now, flags::APP_LIMITED);
             self.cc.on_idle_restart(&params, &conn, gap);
             self.control = self.cc.control(&params, &conn);
@@ -216,7 +195,7 @@ impl Endpoint {
         }
     }
 
-    fn stamp(&self, now: Time) -> Timestamps {
+    pub(super) fn stamp(&self, now: Time) -> Timestamps {
         Timestamps { value: Endpoint::timestamp(now), echo: self.ts_recent }
     }
 
@@ -236,7 +215,8 @@ impl Endpoint {
             options.timestamps = Some(self.stamp(now));
         }
         if self.sack && !self.ranges.is_empty() {
-            self.report_ranges(&mut options);
+            let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
+            self.report_ranges(&mut options, blocks);
         }
         Segment {
             seq: self.iss.add(start),
@@ -248,8 +228,8 @@ impl Endpoint {
         }
     }
 
-    fn report_ranges(&self, options: &mut Options) {
-        for (start, end) in self.ranges.recent_first().take(MAX_SACK_BLOCKS) {
+    fn report_ranges(&self, options: &mut Options, blocks: usize) {
+        for (start, end) in self.ranges.recent_first().take(blocks) {
             options.sack[usize::from(options.sack_count)] =
                 SackBlock { left: self.irs.add(start), right: self.irs.add(end) };
             options.sack_count += 1;

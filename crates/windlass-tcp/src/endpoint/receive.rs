@@ -14,14 +14,20 @@ impl Endpoint {
         }
     }
 
+    /// Whether the peer's FIN has arrived, and everything before it.
+    pub(super) fn fin_received(&self) -> bool {
+        self.fin_at.is_some_and(|end| self.rcv_nxt > end)
+    }
+
     /// Payload or FIN of an acceptable segment that starts at offset `start`.
     pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
         let right = self.rcv_adv.max(self.rcv_nxt);
-        let end = (start + u64::from(s.len)).min(right);
-        let whole = start + u64::from(s.len) <= right;
-        if s.flags.has(Flags::FIN) && whole {
-            self.fin_at = Some(start + u64::from(s.len));
+        let text_end = start + u64::from(s.len);
+        if s.flags.has(Flags::FIN) && text_end <= right && self.fin_at.is_none() {
+            self.fin_at = Some(text_end);
         }
+        // Nothing can follow a FIN, whatever the peer says.
+        let end = text_end.min(right).min(self.fin_at.unwrap_or(u64::MAX));
         let duplicate = end <= self.rcv_nxt && s.len > 0;
         if start <= self.rcv_nxt {
             let had_gap = !self.ranges.is_empty();
@@ -33,8 +39,11 @@ impl Endpoint {
             self.ranges.insert(start, end);
             self.ack_now = true;
         }
-        if self.fin_at == Some(self.rcv_nxt) {
-            self.rcv_nxt += 1;
+        if let Some(fin_at) = self.fin_at
+            && self.rcv_nxt >= fin_at
+        {
+            self.rcv_nxt = fin_at + 1;
+            self.ranges.clear();
             self.ack_now = true;
         }
     }
@@ -55,7 +64,7 @@ impl Endpoint {
     pub(super) fn after_read(&mut self, p: &Profile) {
         let opened = self.window_edge(p).saturating_sub(self.rcv_adv);
         let step = (2 * u64::from(self.mss)).min(p.stack.receive_buffer / 2).max(1);
-        if opened >= step && self.fin_at.is_none() {
+        if opened >= step && !self.fin_received() {
             self.ack_now = true;
         }
     }
@@ -68,10 +77,8 @@ impl Endpoint {
         let most = 0xffff_u64 << self.rcv_scale;
         let edge = self.rcv_nxt + free.min(most);
         let step = u64::from(self.mss).min(p.stack.receive_buffer / 2);
-        if edge >= self.rcv_adv + step || edge <= self.rcv_adv {
-            edge.max(self.rcv_adv)
-        } else {
-            self.rcv_adv
-        }
+        // A FIN takes sequence space but no room: it may have passed the edge by one.
+        let least = self.rcv_adv.max(self.rcv_nxt);
+        if edge >= self.rcv_adv + step { edge.max(least) } else { least }
     }
 }

@@ -1,0 +1,161 @@
+//! The application's side of an endpoint, and what can be seen of it.
+
+use windlass_cc::{AnyController, Control, Phase, RtoEstimator, Span};
+
+use super::{Endpoint, Failure, Profile, State, Stats};
+
+impl Endpoint {
+    /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) yields a SYN.
+    pub fn connect(&mut self) {
+        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
+            self.state = State::SynSent;
+        }
+    }
+
+    /// Passive open.
+    pub fn listen(&mut self) {
+        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
+            self.state = State::Listen;
+            self.passive = true;
+        }
+    }
+
+    /// Offers `bytes` more to send. The endpoint takes them into its send buffer as room appears.
+    /// After [`close`](Endpoint::close) nothing is taken.
+    pub fn offer(&mut self, bytes: u64) {
+        if !self.fin_queued {
+            self.snd_end = self.snd_end.saturating_add(bytes).min(1 << 60);
+        }
+    }
+
+    /// Bytes that have arrived in order and not been read.
+    pub fn readable(&self) -> u64 {
+        self.data_received().saturating_sub(self.rcv_read)
+    }
+
+    /// Reads up to `max` bytes; a window update may follow.
+    pub fn read(&mut self, p: &Profile, max: u64) -> u64 {
+        let n = self.readable().min(max);
+        self.rcv_read += n;
+        if n > 0 {
+            self.after_read(p);
+        }
+        n
+    }
+
+    /// No more data will be offered: a FIN follows what has been, once the handshake is done. The
+    /// peer may go on sending.
+    pub fn close(&mut self) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.state = State::Closed,
+            _ => self.fin_queued = true,
+        }
+    }
+
+    /// Drops the connection and tells the peer with a reset where it still expects anything
+    /// (RFC 9293 section 3.10.5). Does nothing to a connection that is closed already.
+    pub fn abort(&mut self) {
+        match self.state {
+            State::Closed => {}
+            State::TimeWait => self.shut(),
+            State::Listen | State::SynSent | State::Closing | State::LastAck => {
+                self.fail(Failure::Aborted);
+            }
+            _ => {
+                self.reset_peer();
+                self.fail(Failure::Aborted);
+            }
+        }
+    }
+
+    /// Whether the handshake has completed at some time.
+    pub fn was_established(&self) -> bool {
+        self.established
+    }
+
+    /// Whether the peer has closed its side and everything before that has been read.
+    pub fn at_end(&self) -> bool {
+        self.fin_received() && self.readable() == 0
+    }
+
+    /// Whether all offered data has been acknowledged.
+    pub fn all_acknowledged(&self) -> bool {
+        self.snd_una >= self.snd_end
+    }
+
+    /// The connection's state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Why the connection failed, if it did.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The controller's last answer.
+    pub fn control(&self) -> Control {
+        self.control
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &AnyController {
+        &self.cc
+    }
+
+    /// Phase of loss recovery.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Bytes sent and neither acknowledged nor given up as lost.
+    pub fn in_flight(&self) -> u64 {
+        self.snd_nxt.saturating_sub(self.snd_una)
+    }
+
+    /// Smoothed RTT, [`Span::NONE`] before the first sample.
+    pub fn srtt(&self) -> Span {
+        self.rto.srtt()
+    }
+
+    /// Least RTT seen, [`Span::NONE`] before the first sample.
+    pub fn min_rtt(&self) -> Span {
+        self.min_rtt
+    }
+
+    /// The retransmission timeout now, back-off included.
+    pub fn rto(&self, p: &Profile) -> Span {
+        self.rto.rto(&p.stack.rto)
+    }
+
+    /// Effective payload of a full segment, bytes.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// Data bytes received in order.
+    pub fn received(&self) -> u64 {
+        self.data_received().saturating_sub(1)
+    }
+
+    /// Data bytes acknowledged by the peer.
+    pub fn acknowledged(&self) -> u64 {
+        self.snd_una.saturating_sub(1).min(self.snd_end - 1)
+    }
+
+    /// Receive window that the last segment advertised, bytes.
+    pub fn advertised_window(&self) -> u64 {
+        self.rcv_adv.saturating_sub(self.rcv_nxt)
+    }
+
+    /// Peer's receive window, bytes.
+    pub fn peer_window(&self) -> u64 {
+        self.snd_wnd
+    }
+}

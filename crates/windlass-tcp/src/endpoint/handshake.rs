@@ -1,0 +1,233 @@
+//! The three-way handshake, simultaneous open included (RFC 9293 section 3.5), and resets.
+
+use windlass_cc::{AnyController, Rfc6298, RtoEstimator, RtoParams, Span, Time, flags};
+
+use super::{Endpoint, Failure, Profile, Reset, State};
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+/// RFC 6298 rule 5.7: least timeout with which data begin after a SYN had to be retransmitted.
+const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
+
+impl Endpoint {
+    pub(super) fn on_segment_closed(&mut self, s: &Segment) {
+        if !s.flags.has(Flags::RST) {
+            self.refuse(s);
+        }
+    }
+
+    pub(super) fn on_segment_listen(&mut self, p: &Profile, now: Time, s: &Segment) {
+        if s.flags.has(Flags::RST) {
+            return;
+        }
+        if s.flags.has(Flags::ACK) {
+            self.refuse(s);
+        } else if s.flags.has(Flags::SYN) {
+            self.take_syn(p, now, s);
+            self.state = State::SynReceived;
+        }
+    }
+
+    pub(super) fn on_segment_syn_sent(&mut self, p: &Profile, now: Time, s: &Segment) {
+        let acks_syn = s.flags.has(Flags::ACK) && s.ack == self.iss.add(1) && self.snd_max == 1;
+        if s.flags.has(Flags::RST) {
+            if acks_syn {
+                self.fail(Failure::Reset);
+            }
+            return;
+        }
+        if s.flags.has(Flags::ACK) && !acks_syn {
+            // An answer to an old SYN: the reset sends the peer back to LISTEN (RFC 9293 figure 8).
+            self.refuse(s);
+            return;
+        }
+        if !s.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(p, now, s);
+        if acks_syn {
+            self.complete_handshake(p, now);
+        } else {
+            // Simultaneous open: our SYN goes again, now with an acknowledgement.
+            self.state = State::SynReceived;
+            self.snd_nxt = 0;
+        }
+        self.ack_now = true;
+    }
+
+    /// A segment in SYN-RECEIVED that repeats the peer's SYN. Returns whether it did.
+    pub(super) fn on_repeated_syn(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
+        if !s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) || s.seq != self.irs {
+            return false;
+        }
+        if s.flags.has(Flags::ACK) && s.ack == self.iss.add(1) && self.snd_max == 1 {
+            // The second half of a simultaneous open.
+            self.complete_handshake(p, now);
+        } else {
+            // The peer asks again, so our answer was lost.
+            self.syn_retransmitted |= self.snd_nxt > 0;
+        }
+        self.ack_now = true;
+        true
+    }
+
+    /// The acknowledgement that a segment in SYN-RECEIVED carries. Returns whether it was right.
+    pub(super) fn on_handshake_ack(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
+        if s.ack != self.iss.add(1) || self.snd_max == 0 {
+            self.refuse(s);
+            return false;
+        }
+        self.complete_handshake(p, now);
+        true
+    }
+
+    /// A reset in SYN-RECEIVED: back to LISTEN if we came from there (RFC 9293 section 3.10.7.4).
+    pub(super) fn on_handshake_reset(&mut self, p: &Profile) {
+        if !self.passive {
+            self.fail(Failure::Reset);
+            return;
+        }
+        *self = Endpoint {
+            state: State::Listen,
+            passive: true,
+            snd_end: self.snd_end,
+            fin_queued: self.fin_queued,
+            stats: self.stats,
+            ..Endpoint::new(p, self.iss)
+        };
+    }
+
+    /// Takes the peer's sequence number and options from its SYN.
+    fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
+        self.irs = s.seq;
+        self.rcv_nxt = 1;
+        self.rcv_adv = 1 + p.stack.receive_buffer.min(0xffff);
+        self.last_ack_sent = 1;
+        let o = &s.options;
+        self.timestamps = p.stack.timestamps && o.timestamps.is_some();
+        self.sack = p.stack.sack && o.sack_permitted;
+        if let Some(t) = o.timestamps {
+            self.ts_recent = t.value;
+            self.ts_recent_at = now;
+        }
+        if let (true, Some(shift)) = (p.stack.window_scaling, o.window_scale) {
+            self.scaling = true;
+            self.snd_scale = shift.min(14);
+            self.rcv_scale = Endpoint::scale_for(p.stack.receive_buffer);
+        }
+        // RFC 9293 section 3.7.1: 536 when the option is missing.
+        let peer = u32::from(o.mss.unwrap_or(536));
+        let options = if self.timestamps { 12 } else { 0 };
+        self.mss = p.mss().min(peer).saturating_sub(options).max(1);
+        // The window of a SYN is never scaled (RFC 7323 section 2.2).
+        self.snd_wnd = u64::from(s.window);
+        self.max_snd_wnd = self.snd_wnd;
+        self.snd_wl1 = 0;
+    }
+
+    /// Least shift that lets 16 bits describe the buffer.
+    fn scale_for(buffer: u64) -> u8 {
+        (0u8..14).find(|shift| buffer >> shift <= 0xffff).unwrap_or(14)
+    }
+
+    /// Our SYN is acknowledged: the segment size is known and the controller starts.
+    fn complete_handshake(&mut self, p: &Profile, now: Time) {
+        let ambiguous = p.stack.karn && self.syn_retransmitted;
+        if !self.timed_at.is_never() && !ambiguous {
+            self.take_exact_sample(p, now.since(self.timed_at));
+        }
+        self.timed_at = Time::NEVER;
+        self.snd_una = 1;
+        self.snd_nxt = 1;
+        self.state = State::Established;
+        self.established = true;
+        self.rto_deadline = Time::NEVER;
+        self.retries = 0;
+        let mut params = p.params_for(self.mss);
+        if self.syn_retransmitted {
+            params.initial_window = u64::from(self.mss); // RFC 5681 section 3.1
+            if p.stack.rto.initial < RTO_AFTER_LOST_SYN && !self.rto.srtt().is_known() {
+                let longer = RtoParams { initial: RTO_AFTER_LOST_SYN, ..p.stack.rto };
+                self.rto = Rfc6298::init(&longer);
+            }
+        }
+        let conn = self.conn(now, flags::CWND_LIMITED);
+        if let Some(cc) = AnyController::by_name(p.algorithm, &params, &conn) {
+            self.cc = cc;
+        }
+        self.control = self.cc.control(&p.params, &conn);
+    }
+
+    /// The next segment while no connection stands: a reset, a SYN or a SYN-ACK.
+    pub(super) fn poll_unsynchronised(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if let Some(reset) = self.reset.take() {
+            return Some(self.send_reset(reset));
+        }
+        match self.state {
+            State::SynSent | State::SynReceived => self.poll_handshake(p, now),
+            _ => None,
+        }
+    }
+
+    fn poll_handshake(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        let answer = self.state == State::SynReceived;
+        let again = answer && std::mem::take(&mut self.ack_now);
+        if self.snd_nxt > 0 && !again {
+            return None;
+        }
+        let mut s = Segment {
+            seq: self.iss,
+            flags: if answer { Flags::SYN.with(Flags::ACK) } else { Flags::SYN },
+            // Never scaled (RFC 7323 section 2.2).
+            window: p.stack.receive_buffer.min(0xffff) as u16,
+            ..Segment::default()
+        };
+        if answer {
+            s.ack = self.irs.add(self.rcv_nxt);
+        }
+        // An answer holds only what the peer offered too.
+        s.options.mss = Some(p.mss().min(65_535) as u16);
+        if if answer { self.scaling } else { p.stack.window_scaling } {
+            s.options.window_scale = Some(Endpoint::scale_for(p.stack.receive_buffer));
+        }
+        s.options.sack_permitted = if answer { self.sack } else { p.stack.sack };
+        if if answer { self.timestamps } else { p.stack.timestamps } {
+            s.options.timestamps = Some(self.stamp(now));
+        }
+        if self.snd_max == 0 {
+            self.timed_at = now;
+        }
+        self.snd_nxt = 1;
+        self.snd_max = 1;
+        self.stats.segments_sent += 1;
+        if self.rto_deadline.is_never() {
+            self.arm_rto(p, now);
+        }
+        Some(s)
+    }
+
+    /// Prepares a reset for a segment that belongs to no connection (RFC 9293 section 3.5.2).
+    fn refuse(&mut self, s: &Segment) {
+        self.reset = Some(if s.flags.has(Flags::ACK) {
+            Reset { seq: s.ack, ack: None }
+        } else {
+            Reset { seq: Seq(0), ack: Some(s.seq.add(u64::from(s.seq_len()))) }
+        });
+    }
+
+    /// Prepares a reset that ends this connection at the peer.
+    pub(super) fn reset_peer(&mut self) {
+        let seq = self.iss.add(self.empty_segment_start());
+        self.reset = Some(Reset { seq, ack: Some(self.irs.add(self.rcv_nxt)) });
+    }
+
+    fn send_reset(&mut self, reset: Reset) -> Segment {
+        self.stats.segments_sent += 1;
+        Segment {
+            seq: reset.seq,
+            ack: reset.ack.unwrap_or_default(),
+            flags: if reset.ack.is_some() { Flags::RST.with(Flags::ACK) } else { Flags::RST },
+            ..Segment::default()
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Segments that no honest peer sends: nothing panics, nothing loops, time goes on.
+
+use proptest::prelude::*;
+use windlass_cc::{Span, Time, reno};
+use windlass_tcp::stack::PRESETS;
+use windlass_tcp::{
+    Endpoint, Flags, Options, Profile, SackBlock, Segment, Seq, StackConfig, Timestamps,
+};
+
+const ISS: Seq = Seq(u32::MAX - 500);
+const IRS: Seq = Seq(u32::MAX - 100);
+
+#[derive(Clone, Debug)]
+enum Action {
+    Segment(Segment),
+    Wait(u64),
+    Offer(u64),
+    Read(u64),
+    Close,
+    Abort,
+}
+
+/// Mostly near `base`, where it matters.
+fn seq(base: Seq) -> impl Strategy<Value = Seq> {
+    prop_oneof![
+        4 => prop_oneof![0u64..4, 0u64..20_000].prop_map(move |n| base.add(n)),
+        1 => any::<u32>().prop_map(Seq),
+    ]
+}
+
+fn flags() -> impl Strategy<Value = Flags> {
+    let ack = Flags::ACK;
+    prop_oneof![
+        8 => Just(ack),
+        2 => Just(ack.with(Flags::SYN)),
+        2 => Just(ack.with(Flags::FIN)),
+        1 => Just(Flags::SYN),
+        1 => any::<u8>().prop_map(|f| Flags(f & 0x1f)),
+    ]
+}
+
+prop_compose! {
+    fn options()(
+        mss in any::<Option<u16>>(),
+        window_scale in any::<Option<u8>>(),
+        sack_permitted in any::<bool>(),
+        timestamps in prop::option::of((0u32..9000, any::<u32>())),
+        sack_count in 0u8..9,
+        block in (seq(ISS), seq(ISS)),
+    ) -> Options {
+        let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
+        let sack = [SackBlock { left: block.0, right: block.1 }; 3];
+        Options { mss, window_scale, sack_permitted, timestamps, sack_count, sack }
+    }
+}
+
+prop_compose! {
+    fn segment()(
+        seq in seq(IRS),
+        ack in seq(ISS),
+        len in prop_oneof![3 => Just(0u32), 3 => 1u32..2000, 1 => 0u32..65_536],
+        window in prop_oneof![Just(0u16), 0u16..10, any::<u16>()],
+        flags in flags(),
+        options in prop_oneof![3 => Just(Options::default()), 1 => options()],
+    ) -> Segment {
+        Segment { seq, ack, len, window, flags, options }
+    }
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        20 => segment().prop_map(Action::Segment),
+        4 => prop_oneof![0u64..300, 0u64..100_000].prop_map(Action::Wait),
+        3 => prop_oneof![0u64..5000, Just(u64::MAX)].prop_map(Action::Offer),
+        3 => prop_oneof![0u64..5000, Just(u64::MAX)].prop_map(Action::Read),
+        1 => Just(Action::Close),
+        1 => prop::bool::weighted(0.1).prop_map(|b| if b { Action::Abort } else { Action::Close }),
+    ]
+}
+
+/// Sends what there is; returns how much that was.
+fn drain(e: &mut Endpoint, p: &Profile, now: Time) -> usize {
+    let mut sent = 0;
+    while let Some(s) = e.poll_transmit(p, now) {
+        assert!(s.len <= p.mss() && s.options.wire_len() <= 40, "{s:?}");
+        sent += 1;
+        assert!(sent < 100_000, "an endless burst");
+    }
+    sent
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2_000, failure_persistence: None, ..Default::default()
+    })]
+
+    #[test]
+    fn nothing_that_arrives_breaks_an_endpoint(
+        preset in 0..PRESETS.len(),
+        receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
+        sack in any::<bool>(),
+        timestamps in any::<bool>(),
+        algorithm in prop_oneof![Just("tahoe"), Just("reno"), Just("newreno")],
+        listens in any::<bool>(),
+        greet in any::<bool>(),
+        actions in prop::collection::vec(action(), 0..200),
+    ) {
+        let stack = StackConfig {
+            receive_buffer, sack, timestamps, send_buffer: 1 << 20, ..PRESETS[preset].config
+        };
+        let p = Profile { stack, algorithm, params: reno::Params::default(), mtu: 1500 };
+        let mut e = Endpoint::new(&p, ISS);
+        let mut now = Time::from_millis(5);
+        if listens { e.listen() } else { e.connect() }
+        drain(&mut e, &p, now);
+        if greet {
+            let hello = Segment { seq: IRS, ack: ISS.add(1), window: 9000, ..Segment::default() };
+            let flags = if listens { Flags::SYN } else { Flags::SYN.with(Flags::ACK) };
+            e.on_segment(&p, now, &Segment { flags, ..hello });
+            drain(&mut e, &p, now);
+            e.on_segment(&p, now, &Segment { seq: IRS.add(1), flags: Flags::ACK, ..hello });
+        }
+        for action in actions {
+            match action {
+                Action::Segment(s) => e.on_segment(&p, now, &s),
+                Action::Wait(ms) => {
+                    let until = now + Span::from_millis(ms);
+                    while e.deadline() <= until {
+                        now = now.max(e.deadline());
+                        e.on_deadline(&p, now);
+                        drain(&mut e, &p, now);
+                        prop_assert!(e.deadline() > now, "a deadline stays");
+                    }
+                    now = until;
+                }
+                Action::Offer(n) => e.offer(n),
+                Action::Read(n) => prop_assert!(e.read(&p, n) <= n),
+                Action::Close => e.close(),
+                Action::Abort => e.abort(),
+            }
+            drain(&mut e, &p, now);
+            prop_assert_eq!(e.poll_transmit(&p, now), None);
+            prop_assert!(e.control().cwnd >= u64::from(e.mss().min(p.mss())));
+            prop_assert!(e.advertised_window() <= receive_buffer.max(1 << 16));
+        }
+    }
+}

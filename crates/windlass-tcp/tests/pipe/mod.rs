@@ -1,0 +1,243 @@
+//! Two endpoints and a network that delays, drops, duplicates and reorders by a list.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::{Endpoint, Flags, Profile, Segment, Seq, State};
+
+/// What happens to one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Deliver,
+    Drop,
+    /// Comes twice, the second time so many milliseconds later.
+    Duplicate(u64),
+    /// Comes so many milliseconds late.
+    Delay(u64),
+}
+
+/// What the application on one side does.
+#[derive(Clone, Copy, Debug)]
+pub struct App {
+    /// Bytes to send in all.
+    pub bytes: u64,
+    /// Bytes that it offers and that it reads at most each time it wakes.
+    pub write: u64,
+    pub read: u64,
+    /// Milliseconds from there being something to do to doing it.
+    pub period: u64,
+    /// Whether it closes only after the peer has.
+    pub closes_last: bool,
+}
+
+pub struct End {
+    pub p: Profile,
+    pub e: Endpoint,
+    app: App,
+    iss: Seq,
+    wake: Time,
+    offered: u64,
+    closed: bool,
+    pub read: u64,
+    /// Which bytes of the peer's stream the network has delivered, and how many from the start.
+    arrived: Vec<bool>,
+    prefix: usize,
+}
+
+pub struct Pipe {
+    pub now: Time,
+    pub ends: [End; 2],
+    /// Segments under way by arrival and order of departure, with their receiver.
+    wire: BTreeMap<(Time, u64), (usize, Segment)>,
+    fates: Vec<Fate>,
+    pub sent: u64,
+    /// Counts down over side 0's data segments; the one that finds zero is lost.
+    pub data_until_loss: Option<u64>,
+    delay: Span,
+}
+
+impl Pipe {
+    /// Side 0 connects, side 1 listens or, if `both_connect`, connects at the same moment.
+    pub fn new(
+        sides: [(Profile, App, Seq); 2],
+        start: Time,
+        delay: Span,
+        both_connect: bool,
+        fates: Vec<Fate>,
+    ) -> Pipe {
+        let peer_bytes = [sides[1].1.bytes, sides[0].1.bytes];
+        let mut ends = [0, 1].map(|i| {
+            let (p, app, iss) = sides[i];
+            let arrived = vec![false; peer_bytes[i].min(1 << 20) as usize];
+            let e = Endpoint::new(&p, iss);
+            End {
+                p,
+                e,
+                app,
+                iss,
+                wake: Time::NEVER,
+                offered: 0,
+                closed: false,
+                read: 0,
+                arrived,
+                prefix: 0,
+            }
+        });
+        ends[0].e.connect();
+        if both_connect {
+            ends[1].e.connect()
+        } else {
+            ends[1].e.listen()
+        }
+        let mut pipe = Pipe {
+            now: start,
+            ends,
+            wire: BTreeMap::new(),
+            fates,
+            sent: 0,
+            data_until_loss: None,
+            delay,
+        };
+        for i in 0..2 {
+            pipe.ends[i].act(start);
+            pipe.flush(i);
+        }
+        pipe
+    }
+
+    /// Runs until both sides are closed. Panics if anything is wrong on the way.
+    pub fn run_to_close(&mut self, most_events: u64) {
+        for _ in 0..most_events {
+            if self.ends.iter().all(|end| end.e.state() == State::Closed && end.wake.is_never()) {
+                return;
+            }
+            self.step();
+        }
+        let states = self.ends.each_ref().map(|end| (end.e.state(), end.e.received()));
+        panic!("no end after {most_events} events: {states:?}");
+    }
+
+    /// The next event: an arrival, a deadline, or an application that wakes.
+    pub fn step(&mut self) {
+        let arrival = self.wire.first_key_value().map_or(Time::NEVER, |(k, _)| k.0);
+        let due = |end: &End| end.e.deadline().min(end.wake);
+        let next = due(&self.ends[0]).min(due(&self.ends[1])).min(arrival);
+        assert!(!next.is_never(), "nothing will ever happen again");
+        self.now = self.now.max(next);
+        if arrival <= self.now {
+            let (_, (to, s)) = self.wire.pop_first().unwrap();
+            self.deliver(to, &s);
+        }
+        for i in 0..2 {
+            let end = &mut self.ends[i];
+            if end.e.deadline() <= self.now {
+                end.e.on_deadline(&end.p, self.now);
+            }
+            end.act(self.now);
+            self.flush(i);
+            assert!(self.ends[i].e.deadline() > self.now, "a deadline stays");
+        }
+    }
+
+    fn deliver(&mut self, to: usize, s: &Segment) {
+        let from_iss = self.ends[1 - to].iss;
+        let end = &mut self.ends[to];
+        let first = s.seq.0.wrapping_sub(from_iss.0).wrapping_sub(1) as usize;
+        if s.len > 0 && !end.arrived.is_empty() {
+            end.arrived[first..first + s.len as usize].fill(true);
+            while end.arrived.get(end.prefix) == Some(&true) {
+                end.prefix += 1;
+            }
+            end.e.on_segment(&end.p, self.now, s);
+            assert!(end.e.received() <= end.prefix as u64, "bytes that never came");
+        } else {
+            end.e.on_segment(&end.p, self.now, s);
+        }
+    }
+
+    /// Puts what one side has to say on the wire.
+    fn flush(&mut self, from: usize) {
+        for turn in 0.. {
+            assert!(turn < 1_000_000, "an endless burst");
+            let end = &mut self.ends[from];
+            let Some(s) = end.e.poll_transmit(&end.p, self.now) else { return };
+            end.check(&s);
+            let mut fate = self.fates.get(self.sent as usize).copied().unwrap_or(Fate::Deliver);
+            if from == 0 && s.len > 0 {
+                if self.data_until_loss == Some(0) {
+                    fate = Fate::Drop;
+                }
+                self.data_until_loss = self.data_until_loss.and_then(|n| n.checked_sub(1));
+            }
+            self.sent += 1;
+            let at = self.now + self.delay;
+            let mut put = |at, copy| {
+                self.wire.insert((at, 2 * self.sent + copy), (1 - from, s));
+            };
+            match fate {
+                Fate::Deliver => put(at, 0),
+                Fate::Drop => {}
+                Fate::Delay(ms) => put(at + Span::from_millis(ms), 0),
+                Fate::Duplicate(ms) => {
+                    put(at, 0);
+                    put(at + Span::from_millis(ms), 1);
+                }
+            }
+        }
+    }
+}
+
+impl End {
+    /// The application acts a period after there is something to do.
+    fn act(&mut self, now: Time) {
+        self.set_alarm(now);
+        if now < self.wake {
+            return;
+        }
+        self.wake = Time::NEVER;
+        let more = self.app.write.min(self.app.bytes - self.offered);
+        self.e.offer(more);
+        self.offered += more;
+        let n = self.e.read(&self.p, self.app.read);
+        assert!(n <= self.app.read);
+        self.read += n;
+        if self.may_close() {
+            self.closed = true;
+            self.e.close();
+        }
+        self.set_alarm(now);
+    }
+
+    fn set_alarm(&mut self, now: Time) {
+        // A server acts on connections, not before.
+        let waiting = self.e.state() == State::Listen || self.e.failure().is_some();
+        let idle = self.offered == self.app.bytes && self.e.readable() == 0;
+        let more = !idle || (self.may_close() && !self.closed);
+        if self.wake.is_never() && more && !waiting {
+            self.wake = now + Span::from_millis(self.app.period);
+        }
+    }
+
+    fn may_close(&self) -> bool {
+        self.offered == self.app.bytes && (!self.app.closes_last || self.e.at_end())
+    }
+
+    /// Whether a segment says only what this side may say.
+    fn check(&self, s: &Segment) {
+        let at = u64::from(s.seq.0.wrapping_sub(self.iss.0));
+        let end = at + u64::from(s.len);
+        if s.flags.has(Flags::RST) || self.app.bytes > 1 << 20 {
+            return;
+        }
+        assert!(end <= 1 + self.offered + 1, "beyond what was offered: {s:?}");
+        assert!(s.len <= self.p.mss(), "too long: {s:?}");
+        assert!(s.options.wire_len() <= 40, "options too long: {s:?}");
+        if s.len > 0 {
+            assert!(end <= 1 + self.offered, "not offered: {s:?}");
+        }
+        if s.flags.has(Flags::FIN) {
+            assert_eq!(end, 1 + self.app.bytes, "a FIN elsewhere than at the end: {s:?}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Acknowledging and the offered window: RFC 1122 section 4.2.3, RFC 5681 section 4.2, RFC 2018,
+//! RFC 7323.
+
+mod script;
+use script::{Script, plain, plain_with};
+use windlass_cc::Span;
+use windlass_tcp::{Preset, Profile};
+
+fn delaying(segments: u32) -> Script {
+    Script::connected(plain_with(|s| s.delayed_ack_segments = segments))
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
+    delaying(2).run(
+        "200 < . 1+1000 ack 1
+         210 < . 1001+1000 ack 1
+         210 > . 1 ack 2001
+         220 < . 2001+1000 ack 1
+         420 > . 1 ack 3001
+         500 < . 3001+1000 ack 1
+         600 offer 10                     # our data carry it
+         600 > . 1+10 ack 4001
+         700 < . 4001 ack 11
+         999",
+    );
+    delaying(3).run(
+        "200 < . 1+1000 ack 1
+         210 < . 1001+1000 ack 1
+         220 < . 2001+1000 ack 1
+         220 > . 1 ack 3001",
+    );
+}
+
+#[test]
+fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
+    delaying(2).run(
+        "200 < . 1001+1000 ack 1
+         200 > . 1 ack 1
+         201 < . 3001+1000 ack 1
+         201 > . 1 ack 1
+         202 < . 1+1000 ack 1              # fills the first gap; another is left
+         202 > . 1 ack 2001
+         203 < . 2001+1000 ack 1           # fills the last
+         203 > . 1 ack 4001
+         204 < . 1+1000 ack 1
+         204 > . 1 ack 4001
+         205 < . 3501+1000 ack 1           # half old, half new: an ordinary segment
+         405 > . 1 ack 4501",
+    );
+}
+
+#[test]
+fn what_lies_beyond_the_window_is_cut_off() {
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1500));
+    s.run(
+        "200 < . 1+1000 ack 1
+         200 > . 1 ack 1001 win 500
+         210 < F. 1001+1000 ack 1
+         210 > . 1 ack 1501 win 0
+         210 = state Established
+         220 < . 1501+1000 ack 1
+         220 > . 1 ack 1501 win 0
+         230 < . 5000+10 ack 1
+         230 > . 1 ack 1501",
+    );
+}
+
+#[test]
+fn a_segment_that_finds_the_window_closed_is_read_for_its_acknowledgement() {
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1000));
+    s.run(
+        "200 offer 1000
+         200 > . 1+1000
+         210 < . 1+1000 ack 1
+         210 > . 1001 ack 1001 win 0
+         300 < . 1001+1 ack 1001            # a probe
+         300 > . 1001 ack 1001 win 0
+         300 = acknowledged 1000",
+    );
+}
+
+#[test]
+fn an_acknowledgement_at_the_right_edge_of_the_window_is_read() {
+    // The peer filled our window and lost its first segment; its acknowledgements stand at the
+    // edge.
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 3000));
+    s.run(
+        "200 offer 1000
+         200 > . 1+1000
+         210 < . 2001+1000 ack 1
+         210 > . 1001 ack 1
+         300 < . 3001 ack 1001
+         300 = acknowledged 1000
+         9000",
+    );
+}
+
+#[test]
+fn the_window_opens_in_worthwhile_steps() {
+    Script::connected(plain()).run(
+        "200 < . 1+8000 ack 1
+         200 > . 1 ack 8001 win 2000
+         210 read 1000                      # less than two segments
+         220 read 500
+         230 read 500
+         230 > . 1 ack 8001 win 4000
+         240 read 6000
+         240 > . 1 ack 8001 win 10000
+         250 < . 8001+400 ack 1
+         250 > . 1 ack 8401 win 9600
+         260 read 400                       # not worth a word
+         270 < . 8401+400 ack 1
+         270 > . 1 ack 8801 win 9200        # nor a new edge: 9600 would be 400 more
+         280 read 400
+         290 < . 8801+400 ack 1
+         290 > . 1 ack 9201 win 8800        # 800 more, 400 being unread
+         300 read 400
+         310 < . 9201+400 ack 1
+         310 > . 1 ack 9601 win 9600        # now 1200 more",
+    );
+}
+
+#[test]
+fn a_small_buffer_opens_by_half() {
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1200));
+    s.run(
+        "200 < . 1+1000 ack 1
+         200 > . 1 ack 1001 win 200
+         210 read 500
+         220 read 100
+         220 > . 1 ack 1001 win 800",
+    );
+}
+
+/// Reno-BER figure 10: the application reads late, the acknowledgement shows 2920 bytes, an update
+/// shows 8760, and the duplicates after it count.
+#[test]
+fn the_paper_s_window_scene_plays_at_the_receiver() {
+    let stack = Preset::by_name("riverbed").unwrap().config;
+    let mut s = Script::new(Profile { stack, mtu: 1500, ..plain() });
+    s.run(
+        "0 listen
+         0 < S 0 win 8760 mss 1460
+         0 > S. 0 ack 1 win 8760
+         40 < . 1 ack 1 win 8760
+         100 < . 1+1460 ack 1
+         101 < . 1461+1460 ack 1
+         101 > . 1 ack 2921 win 5840
+         102 < . 2921+1460 ack 1
+         103 < . 4381+1460 ack 1
+         103 > . 1 ack 5841 win 2920
+         104 read 5840
+         104 > . 1 ack 5841 win 8760
+         105 < . 7301+1460 ack 1            # 5841 was lost
+         105 > . 1 ack 5841 win 8760
+         106 < . 8761+1460 ack 1
+         106 > . 1 ack 5841 win 8760
+         107 < . 10221+1460 ack 1
+         107 > . 1 ack 5841 win 8760
+         145 < . 5841+1460 ack 1
+         145 > . 1 ack 11681 win 2920",
+    );
+}
+
+#[test]
+fn the_paper_s_window_scene_plays_at_the_sender() {
+    let stack = Preset::by_name("riverbed").unwrap().config;
+    let mut s = Script::new(Profile { stack, mtu: 1500, ..plain() });
+    s.run(
+        "0 connect
+         0 > S 0
+         40 < S. 0 ack 1 win 8760 mss 1460
+         40 > . 1 ack 1
+         40 offer 20440
+         40 > . 1+1460
+         40 > . 1461+1460
+         80 < . 1 ack 2921 win 8760
+         80 > . 2921+1460
+         80 > . 4381+1460
+         80 > . 5841+1460
+         120 < . 1 ack 5841 win 2920
+         120 > . 7301+1460
+         121 < . 1 ack 5841 win 8760         # the update is no duplicate
+         121 > . 8761+1460
+         121 > . 10221+1460
+         122 = dup_acks 0
+         160 < . 1 ack 5841 win 8760
+         161 < . 1 ack 5841 win 8760
+         162 < . 1 ack 5841 win 8760
+         162 > . 5841+1460
+         162 = ssthresh 2920
+         162 = fast_retransmits 1
+         162 > . 11681+1460",
+    );
+}
+
+#[test]
+fn received_ranges_are_reported_the_latest_first() {
+    let mut s = Script::new(plain_with(|s| s.sack = true));
+    s.run(
+        "0 connect
+         0 > S 0 sackok
+         9 < S. 0 ack 1 mss 1000 sackok
+         9 > . 1 ack 1
+         20 < . 1001+1000 ack 1
+         20 > . 1 ack 1 sack 1001-2001
+         21 < . 3001+1000 ack 1
+         21 > . 1 ack 1 sack 3001-4001,1001-2001
+         22 < . 5001+1000 ack 1
+         22 > . 1 ack 1 sack 5001-6001,3001-4001,1001-2001
+         23 < . 2001+1000 ack 1
+         23 > . 1 ack 1 sack 1001-4001,5001-6001
+         24 offer 2000                       # twenty bytes for two blocks
+         24 > . 1+980 ack 1 sack 1001-4001,5001-6001
+         24 > . 981+980
+         24 > . 1961+40
+         25 < . 1+1000 ack 1
+         25 > . 2001 ack 4001 sack 5001-6001
+         26 < . 4001+1000 ack 1
+         26 > . 2001 ack 6001 bare",
+    );
+}
+
+fn with_timestamps() -> Script {
+    let mut s = Script::new(plain_with(|s| {
+        s.timestamps = true;
+        s.delayed_ack_segments = 2;
+    }));
+    s.run(
+        "0 listen
+         0 < S 0 mss 1000 ts 500 0
+         0 > S. 0 ack 1 ts 1 500
+         40 < . 1 ack 1 ts 540 1",
+    );
+    s
+}
+
+#[test]
+fn a_delayed_acknowledgement_echoes_its_first_segment() {
+    with_timestamps().run(
+        "100 < . 1+988 ack 1 ts 600 1
+         110 < . 989+988 ack 1 ts 610 1
+         110 > . 1 ack 1977 ts 111 600
+         120 < . 2965+988 ack 1 ts 620 1     # beyond a gap: not echoed
+         120 > . 1 ack 1977 ts 121 600
+         130 < . 1977+988 ack 1 ts 630 1
+         130 > . 1 ack 3953 ts 131 630",
+    );
+}
+
+#[test]
+fn a_timestamp_from_the_past_marks_an_old_duplicate() {
+    with_timestamps().run(
+        "100 < . 1+988 ack 1 ts 539 1
+         100 > . 1 ack 1
+         100 = received 0
+         110 < . 1+988 ack 1                  # without one: dropped
+         110 = received 0
+         120 < R 1                            # a reset needs none
+         120 = failure Reset",
+    );
+}
+
+#[test]
+fn a_timestamp_is_forgotten_after_24_days() {
+    // 2 147 483 649 ms later the peer's clock seems to have run back.
+    with_timestamps().run(
+        "2147483700 < . 1+988 ack 1 ts 2147484189 1
+         2147483900 > . 1 ack 989 ts 2147483901 2147484189",
+    );
+}
+
+#[test]
+fn a_delay_of_its_own_is_not_moved_to_the_slow_timer_s_ticks() {
+    let p = plain_with(|s| {
+        s.delayed_ack_segments = 2;
+        s.timer_tick = Span::from_millis(500);
+    });
+    Script::connected(p).run("210 < . 1+1000 ack 1\n 410 > . 1 ack 1001");
+}

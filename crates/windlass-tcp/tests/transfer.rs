@@ -1,0 +1,178 @@
+//! Whatever the network does and however the two stacks behave, every byte arrives once and in
+//! order and both sides close.
+
+mod pipe;
+use pipe::{App, Fate, Pipe};
+use proptest::prelude::*;
+use windlass_cc::recovery::Style;
+use windlass_cc::reno::{self, Increase};
+use windlass_cc::{RtoParams, Span, Time};
+use windlass_tcp::stack::PRESETS;
+use windlass_tcp::{InitialWindow, Profile, Seq, StackConfig};
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        5 => Just(Fate::Deliver),
+        2 => Just(Fate::Drop),
+        1 => (0u64..3000).prop_map(Fate::Duplicate),
+        2 => prop_oneof![0u64..30, 0u64..5000].prop_map(Fate::Delay),
+    ]
+}
+
+fn mostly_delivered() -> impl Strategy<Value = Fate> {
+    prop_oneof![12 => Just(Fate::Deliver), 1 => fate()]
+}
+
+fn millis(range: std::ops::Range<u64>) -> impl Strategy<Value = Span> {
+    range.prop_map(Span::from_millis)
+}
+
+fn buffer() -> impl Strategy<Value = u64> {
+    prop_oneof![1u64..10, 100u64..10_000, 60_000u64..70_000, Just(8_760), Just(3 << 20)]
+}
+
+prop_compose! {
+    fn rto()(
+        initial in millis(1..3000), min in millis(0..1000), granularity in millis(0..500),
+        backoff in 1u32..4, k in 1u32..6,
+    ) -> RtoParams {
+        RtoParams { initial, min, granularity, backoff, k, ..RtoParams::default() }
+    }
+}
+
+prop_compose! {
+    fn options()(
+        mss in prop_oneof![
+            Just(None), (1u32..4).prop_map(Some), (1u32..200).prop_map(Some), Just(Some(1460))
+        ],
+        receive_buffer in buffer(),
+        send_buffer in buffer(),
+        switches in prop::array::uniform9(any::<bool>()),
+        initial_window in prop_oneof![
+            (0u32..12).prop_map(InitialWindow::Segments),
+            (0u64..20_000).prop_map(InitialWindow::Bytes),
+            Just(InitialWindow::Rfc5681),
+        ],
+    ) -> StackConfig {
+        let [window_scaling, timestamps, sack, nagle, fast_retransmit, limited_transmit,
+            window_validation, idle_restart, karn] = switches;
+        StackConfig {
+            mss, receive_buffer, send_buffer, window_scaling, timestamps, sack, nagle,
+            fast_retransmit, limited_transmit, window_validation, idle_restart, karn,
+            initial_window, ..windlass_tcp::stack::RFC
+        }
+    }
+}
+
+prop_compose! {
+    fn overridden()(
+        options in options(),
+        rto in rto(),
+        delayed_ack_segments in 0u32..5,
+        delayed_ack_timeout in millis(0..500),
+        dupthresh in 1u32..6,
+        recovery in prop_oneof![
+            Just(None), Just(Some(Style::Tahoe)), Just(Some(Style::Reno)),
+            Just(Some(Style::NewReno)),
+        ],
+        timer_tick in prop_oneof![Just(Span::ZERO), millis(1..600)],
+        persist_timeout in millis(1..3000),
+    ) -> StackConfig {
+        StackConfig {
+            rto, delayed_ack_segments, delayed_ack_timeout, dupthresh, recovery, timer_tick,
+            persist_timeout, ..options
+        }
+    }
+}
+
+prop_compose! {
+    fn profile()(
+        stack in prop_oneof![
+            1 => (0..PRESETS.len()).prop_map(|i| PRESETS[i].config),
+            4 => overridden(),
+        ],
+        algorithm in prop_oneof![Just("tahoe"), Just("reno"), Just("newreno")],
+        increase in (0usize..3).prop_map(|i| Increase::ALL[i].1),
+        mtu in prop_oneof![Just(1500u32), Just(576), 60u32..1500, Just(65_535)],
+    ) -> Profile {
+        // The network drops at most a few hundred segments, possibly the same one each time. The
+        // last side to close must find the other in TIME-WAIT, however far it has backed off.
+        let stack = StackConfig {
+            max_syn_retries: 1000, max_data_retries: 1000, time_wait: Span::from_secs(100_000),
+            ..stack
+        };
+        Profile { stack, algorithm, params: reno::Params { increase, ..Default::default() }, mtu }
+    }
+}
+
+prop_compose! {
+    fn app()(
+        bytes in prop_oneof![Just(0u64), 1u64..50, 0u64..30_000],
+        write in prop_oneof![1u64..2000, Just(u64::MAX)],
+        read in prop_oneof![1u64..2000, Just(u64::MAX)],
+        period in prop_oneof![Just(0u64), 1u64..20, 1u64..400],
+        closes_last in any::<bool>(),
+    ) -> App {
+        // Small steps over a long stream would be all that happens.
+        let least = bytes / 50 + 1;
+        App { bytes, write: write.max(least), read: read.max(least), period, closes_last }
+    }
+}
+
+fn side() -> impl Strategy<Value = (Profile, App, Seq)> {
+    // Half the streams wrap.
+    let iss = prop_oneof![any::<u32>(), (u32::MAX - 20_000)..=u32::MAX].prop_map(Seq);
+    (profile(), app(), iss)
+}
+
+fn start() -> impl Strategy<Value = Time> {
+    prop_oneof![Just(Time::ZERO), (0u64..1 << 62).prop_map(Time)]
+}
+
+fn transfer(
+    mut sides: [(Profile, App, Seq); 2],
+    at: Time,
+    delay: Span,
+    both_connect: bool,
+    fates: Vec<Fate>,
+) {
+    if sides[0].1.closes_last && sides[1].1.closes_last {
+        sides[0].1.closes_last = false; // one has to begin
+    }
+    // Streams of single bytes are kept short.
+    for i in 0..2 {
+        let smallest = [sides[0].0, sides[1].0]
+            .iter()
+            .map(|p| u64::from(p.mss()).min(p.stack.receive_buffer).min(p.stack.send_buffer))
+            .min()
+            .unwrap();
+        sides[i].1.bytes = sides[i].1.bytes.min(smallest.saturating_mul(300)).min(30_000);
+    }
+    let mut pipe = Pipe::new(sides, at, delay, both_connect, fates);
+    pipe.run_to_close(300_000);
+    for i in 0..2 {
+        let (end, offered) = (&pipe.ends[i], sides[1 - i].1.bytes);
+        assert_eq!(end.e.failure(), None);
+        assert_eq!((end.e.received(), end.read), (offered, offered));
+        assert!(pipe.ends[1 - i].e.all_acknowledged());
+        assert!(end.e.deadline().is_never(), "a timer outlives the connection");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 5_000, failure_persistence: None, max_shrink_iters: 20_000, ..Default::default()
+    })]
+
+    #[test]
+    fn every_byte_arrives_once_and_both_sides_close(
+        a in side(), b in side(), at in start(), delay in millis(0..300),
+        both_connect in any::<bool>(),
+        fates in prop_oneof![
+            prop::collection::vec(fate(), 0..120),
+            prop::collection::vec(mostly_delivered(), 0..600),
+        ],
+    ) {
+        transfer([a, b], at, delay, both_connect, fates);
+    }
+}

@@ -1,0 +1,218 @@
+//! Flow control of the sending side: RFC 9293 section 3.8.6, RFC 1122 section 4.2.3.
+
+mod script;
+use script::{Script, plain, plain_with};
+
+#[test]
+fn the_receive_window_limits_the_sender() {
+    Script::connected(plain()).run(
+        "150 < . 1 ack 1 win 2500
+         150 offer 9000
+         150 > . 1+1000
+         150 > . 1001+1000               # 500 more would be silly
+         250 < . 1 ack 1001 win 2500
+         250 > . 2001+1000",
+    );
+}
+
+#[test]
+fn only_newer_segments_move_the_window() {
+    Script::connected(plain()).run(
+        "150 < . 11+10 ack 1 win 9000    # from beyond a gap: newer
+         150 > . 1 ack 1
+         151 < . 1+10 ack 1 win 1000     # older: its window counts no more
+         151 > . 1 ack 21
+         160 offer 9000
+         160 > . 1+1000
+         160 > . 1001+1000
+         160 > . 2001+1000
+         160 > . 3001+1000
+         160 > . 4001+1000
+         160 > . 5001+1000
+         160 > . 6001+1000
+         160 > . 7001+1000
+         160 > . 8001+1000",
+    );
+}
+
+#[test]
+fn nagle_holds_a_small_segment_while_data_are_in_flight() {
+    Script::connected(plain_with(|s| s.nagle = true)).run(
+        "100 offer 300
+         100 > . 1+300
+         110 offer 300
+         120 offer 500
+         200 < . 1 ack 301
+         200 > . 301+800
+         210 offer 1100
+         210 > . 1101+1000
+         220 close                        # a FIN does not wait for company
+         220 > F. 2101+100",
+    );
+    Script::connected(plain()).run("100 offer 300\n 100 > . 1+300\n 110 offer 5\n 110 > . 301+5");
+}
+
+#[test]
+fn the_send_buffer_bounds_what_is_unacknowledged() {
+    Script::connected(plain_with(|s| s.send_buffer = 2000)).run(
+        "100 offer 9000
+         100 > . 1+1000
+         100 > . 1001+1000
+         100 close
+         200 < . 1 ack 1001
+         200 > . 2001+1000
+         200 = in_flight 2000",
+    );
+}
+
+#[test]
+fn a_closed_window_is_probed_with_back_off_until_it_opens() {
+    Script::connected(plain()).run(
+        "100 offer 3000
+         100 > . 1+1000
+         100 > . 1001+1000
+         100 > . 2001+1000
+         200 < . 1 ack 3001 win 0
+         200 offer 3000
+         1200 > . 3001+1
+         1250 < . 1 ack 3001 win 0
+         3200 > . 3001+1
+         3250 < . 1 ack 3001 win 0
+         7200 > . 3001+1
+         7250 < . 1 ack 3001 win 5000
+         7250 > . 3001+1000
+         7250 > . 4001+1000
+         7250 > . 5001+1000
+         7250 = window_probes 3
+         7250 = dup_acks 0
+         7350 < . 1 ack 6001 win 5000
+         60000",
+    );
+}
+
+#[test]
+fn a_lost_window_update_is_found_by_a_probe() {
+    Script::connected(plain()).run(
+        "100 < . 1 ack 1 win 0
+         100 offer 2000
+         1100 > . 1+1
+         1200 < . 1 ack 2 win 8000        # the update had been lost; the byte was welcome
+         1200 > . 2+1000
+         1200 > . 1002+999
+         1300 < . 1 ack 2001 win 8000
+         60000",
+    );
+}
+
+#[test]
+fn a_probe_that_is_taken_is_followed_by_a_fresh_interval() {
+    Script::connected(plain()).run(
+        "100 < . 1 ack 1 win 0
+         100 offer 2000
+         1100 > . 1+1
+         3100 > . 1+1
+         3200 < . 1 ack 2 win 0
+         4200 > . 2+1",
+    );
+}
+
+#[test]
+fn answered_probes_go_on_for_ever_and_unanswered_ones_do_not() {
+    let p = plain_with(|s| s.max_data_retries = 2);
+    Script::connected(p).run(
+        "100 < . 1 ack 1 win 0
+         100 offer 2000
+         1100 > . 1+1
+         1101 < . 1 ack 1 win 0
+         3100 > . 1+1
+         3101 < . 1 ack 1 win 0
+         7100 > . 1+1
+         7101 < . 1 ack 1 win 0
+         15100 > . 1+1
+         31100 > . 1+1
+         31101 < . 1 ack 1 win 0
+         63100 > . 1+1
+         63101 < . 1 ack 1 win 0
+         123100 > . 1+1                   # the largest interval: 60 s
+         183100 > . 1+1
+         243100 > R. 1 ack 1
+         243100 = failure DataTimeout",
+    );
+}
+
+#[test]
+fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
+    Script::connected(plain_with(|s| s.max_data_retries = 2)).run(
+        "100 offer 3000
+         100 > . 1+1000
+         100 > . 1001+1000
+         100 > . 2001+1000
+         200 < . 1 ack 1 win 0
+         2100 > . 1+1                     # the timeout at 1100 armed the probe
+         2110 < . 1 ack 1 win 0
+         4100 > . 1+1
+         4110 < . 1 ack 1 win 0
+         8100 > . 1+1
+         8110 < . 1 ack 1 win 60000
+         8110 > . 1+1000
+         8210 < . 1 ack 3001
+         8210 = rto_count 1
+         60000",
+    );
+}
+
+#[test]
+fn a_window_of_less_than_a_segment_is_used_after_the_override_time() {
+    Script::connected(plain()).run(
+        "100 < . 1 ack 1 win 300
+         100 offer 2000
+         1100 > . 1+300
+         1100 = in_flight 300
+         2100 > . 1+300                   # real data: the retransmission timer minds them
+         2200 < . 1 ack 301 win 60000
+         2200 > . 301+1000",
+    );
+}
+
+#[test]
+fn half_of_the_largest_window_is_worth_sending() {
+    Script::new(plain()).run(
+        "0 listen
+         0 < S 0 win 600 mss 1000
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 600
+         9 offer 5000
+         9 > . 1+600
+         20 < . 1 ack 601 win 300
+         20 > . 601+300
+         30 < . 1 ack 901 win 200
+         1030 > . 901+200",
+    );
+}
+
+#[test]
+fn an_acknowledgement_of_what_was_never_sent_is_answered_and_its_data_dropped() {
+    Script::connected(plain()).run(
+        "100 < . 1+10 ack 2
+         100 > . 1 ack 1
+         110 < . 1+10 ack 4000000000       # far in the past: RFC 5961 section 5.2
+         110 > . 1 ack 1
+         120 < . 1+10 ack 1
+         120 > . 1 ack 11",
+    );
+    Script::new(plain()).run(
+        "0 listen
+         0 < S 0 win 600 mss 1000
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 600
+         9 offer 1200
+         9 > . 1+600
+         20 < . 1 ack 601 win 600
+         20 > . 601+600
+         30 < . 1 ack 1201 win 600
+         40 < . 1+10 ack 1                # older than the largest window
+         40 > . 1201 ack 1
+         50 < . 1+10 ack 601              # merely old
+         50 > . 1201 ack 11",
+    );
+}
