@@ -126,8 +126,14 @@ where
                 self.growth.restart(p, c);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
-            (Phase::Open | Phase::Recovery, Phase::Loss) => {
+            (Phase::Open, Phase::Loss) => {
                 self.ssthresh = self.growth.ssthresh(p, c, self.cwnd());
+                self.after_timeout(p, c);
+            }
+            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
+            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force.
+            (Phase::Recovery, Phase::Loss) => {
+                self.ssthresh = self.ssthresh.min(self.growth.ssthresh(p, c, self.cwnd()));
                 self.after_timeout(p, c);
             }
             (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),

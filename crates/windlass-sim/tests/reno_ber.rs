@@ -146,9 +146,12 @@ fn at_ten_percent_go_back_n_retransmits_more_than_was_lost() {
 fn without_window_limit_the_rate_follows_the_square_root_law() {
     // Mathis et al. 1997: rate = MSS/RTT · √(3/(2·b·p)), with b = 2 a constant of 0.866, for
     // periodic losses. Random ones at the same rate let the window sometimes grow far, which
-    // raises the mean by up to 15 % (Ott's constant √(π/2)·1.05 against √(3/2), b = 1); timeouts,
-    // more frequent as windows shrink to 8.7 segments at 1 %, lower it.
-    for p in [1e-3, 3e-3, 1e-2] {
+    // raises the mean by up to 15 % (Ott's constant √(π/2)·1.05 against √(3/2), b = 1). At 1 % the
+    // window is 8.7 segments and timeouts lower the rate: by so much as PFTK says for Reno, less
+    // for NewReno, which repairs several losses in a window without one.
+    let reno = Path { rtt: 0.04, t0: 1.0, b: 2.0, window: 1e9 }.throughput(1e-2);
+    let least = reno * 0.04 * 1e-2f64.sqrt() / 0.75f64.sqrt();
+    for (p, least) in [(1e-3, 0.95), (3e-3, 0.95), (1e-2, least)] {
         let constant = |seed| {
             let mut wire = link([0, 1], 1_000_000_000, 20);
             wire.loss[0] = drops(p);
@@ -159,7 +162,7 @@ fn without_window_limit_the_rate_follows_the_square_root_law() {
         };
         let (got, _) = mean_and_error(&(1..=10).map(constant).collect::<Vec<_>>());
         let relative = got / 0.75f64.sqrt();
-        assert!(relative > 0.95 && relative < 1.15, "p = {p}: {relative} of the constant");
+        assert!(relative > least && relative < 1.15, "p = {p}: {relative} of the constant");
     }
 }
 
