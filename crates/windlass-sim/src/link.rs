@@ -214,6 +214,11 @@ impl Link {
     #[inline]
     pub fn take_arrival(&mut self) -> Option<(Ticket, bool)> {
         let transit = self.pipe.pop_front()?;
+        if self.pipe.is_empty() {
+            // The ring starts over at its first place, which is warm in the cache; otherwise it
+            // would wander through all the room that its largest burst ever needed.
+            self.pipe.clear();
+        }
         if self.waiting > self.pipe.len() as u64 {
             // It was the first of those taken as waiting, nobody having looked since.
             self.waiting -= 1;

@@ -349,7 +349,7 @@ impl Simulation {
         if let Some(recorder) = &mut self.recorder
             && let Kind::Tcp { endpoint, app } = &self.hosts[host as usize].kind
         {
-            if host % 2 == 0 {
+            if host.is_multiple_of(2) {
                 let profile = &self.profiles[host as usize / 2];
                 recorder.sender(self.now, host / 2, profile, endpoint);
             } else {

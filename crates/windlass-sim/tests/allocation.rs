@@ -10,6 +10,7 @@ use windlass_cc::Time;
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
+use windlass_tcp::InitialWindow;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
@@ -82,6 +83,21 @@ fn an_overflowing_queue_allocates_nothing() {
 
 #[test]
 fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
-    // Rings grow while some link still meets its largest burst, which takes 20 flows longer.
-    assert_none(dumbbell(20, "newreno", Time::ZERO), 120, 180);
+    // A ring doubles when its link meets a burst larger than any before. Here the first bursts are
+    // the largest: each flow starts alone with a full window of 60 segments, each of which is
+    // acknowledged. Twenty such windows are too much for half the usual bottleneck.
+    let mut config = dumbbell(20, "newreno", Time::ZERO);
+    config.links[0].rate_bps = 100_000_000;
+    config.links[0].queue = QueueLimit::Packets(200);
+    for (i, flow) in config.flows.iter_mut().enumerate() {
+        let stack = &mut flow.profile.stack;
+        stack.receive_buffer = 60 * 1448;
+        stack.initial_window = InitialWindow::Segments(60);
+        stack.delayed_ack_segments = 1;
+        flow.start = Time::from_millis(500 * i as u64);
+    }
+    let mut seen = config.clone();
+    seen.duration = Time::from_secs(20);
+    assert!(common::run(seen).links[0].drops_queue > 100, "the queue never overflowed");
+    assert_none(config, 60, 120);
 }
