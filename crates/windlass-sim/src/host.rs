@@ -15,6 +15,8 @@ pub struct Host {
     armed: [Time; 2],
     /// Where its packets begin in the table of routes.
     pub route: u32,
+    /// Its stack and algorithm, in the simulation's table of different ones.
+    pub profile: u32,
     /// What it is.
     pub kind: Kind,
 }
@@ -50,8 +52,8 @@ pub enum Kind {
 
 impl Host {
     /// A host without a pending event.
-    pub fn new(route: u32, kind: Kind) -> Host {
-        Host { armed: [Time::NEVER; 2], route, kind }
+    pub fn new(route: u32, profile: u32, kind: Kind) -> Host {
+        Host { armed: [Time::NEVER; 2], route, profile, kind }
     }
 
     /// The event to schedule, if none is pending early enough for the deadline.

@@ -27,20 +27,28 @@ pub enum QueueLimit {
 pub struct Framing {
     /// Header and check sequence: part of the frame, so bit errors in them count.
     pub frame_bytes: u32,
+    /// Least size of a frame; smaller ones are padded.
+    pub min_frame_bytes: u32,
     /// Preamble and gap: time on the wire, but no bits of the frame.
     pub gap_bytes: u32,
 }
 
 impl Framing {
-    /// Ethernet: 14 bytes of header and 4 of check sequence; 8 of preamble and 12 of gap.
-    pub const ETHERNET: Framing = Framing { frame_bytes: 18, gap_bytes: 20 };
+    /// Ethernet: 14 bytes of header and 4 of check sequence, 64 at least; 8 of preamble and 12
+    /// of gap.
+    pub const ETHERNET: Framing = Framing { frame_bytes: 18, min_frame_bytes: 64, gap_bytes: 20 };
     /// PPP as ns-3 models it: 2 bytes of protocol number.
-    pub const PPP: Framing = Framing { frame_bytes: 2, gap_bytes: 0 };
+    pub const PPP: Framing = Framing { frame_bytes: 2, min_frame_bytes: 0, gap_bytes: 0 };
     /// IP packets as they are.
-    pub const NONE: Framing = Framing { frame_bytes: 0, gap_bytes: 0 };
+    pub const NONE: Framing = Framing { frame_bytes: 0, min_frame_bytes: 0, gap_bytes: 0 };
     /// Every framing with its name in scenarios.
     pub const ALL: [(&'static str, Framing); 3] =
         [("none", Framing::NONE), ("ethernet", Framing::ETHERNET), ("ppp", Framing::PPP)];
+
+    /// Size of the frame around an IP packet of this size, bytes.
+    pub fn frame_len(self, ip_len: u32) -> u32 {
+        (ip_len + self.frame_bytes).max(self.min_frame_bytes)
+    }
 }
 
 /// A packet in a link, with the moment when it comes out.
@@ -132,7 +140,7 @@ impl Link {
 
     /// Time on the wire of an IP packet of this size, rounded up to a nanosecond.
     pub fn transmission_time(&self, ip_len: u32) -> Span {
-        let bits = 8 * u64::from(ip_len + self.framing.frame_bytes + self.framing.gap_bytes);
+        let bits = 8 * u64::from(self.framing.frame_len(ip_len) + self.framing.gap_bytes);
         Span((bits * 1_000_000_000).div_ceil(self.rate_bps))
     }
 
@@ -182,7 +190,7 @@ impl Link {
         self.busy_until = starts + transmission;
         let arrives = self.busy_until + self.delay;
         let lost = match &mut self.loss {
-            Some(process) => process.takes(size + self.framing.frame_bytes),
+            Some(process) => process.takes(self.framing.frame_len(size)),
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);

@@ -32,6 +32,7 @@ pub struct Simulation {
     pub(crate) links: Vec<Link>,
     pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
+    /// The different profiles of the flows: many flows share one, which then stays in the cache.
     profiles: Vec<Profile>,
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
     routes: Vec<u32>,
@@ -61,7 +62,7 @@ impl Simulation {
             links: Simulation::build_links(&config),
             packets: Packets::default(),
             hosts: Vec::with_capacity(2 * config.flows.len()),
-            profiles: config.flows.iter().map(|f| f.profile).collect(),
+            profiles: Vec::new(),
             routes: Vec::new(),
             recorder: Recorder::new(&config.record, config.links.len(), config.flows.len())
                 .map(Box::new),
@@ -108,9 +109,19 @@ impl Simulation {
         let back: Vec<Direction> = path.iter().rev().map(|direction| direction ^ 1).collect();
         let forward = self.add_route(path, host + 1);
         let backward = self.add_route(back, host);
-        self.hosts.push(Host::new(forward, sender));
-        self.hosts.push(Host::new(backward, receiver));
+        let profile = self.add_profile(self.config.flows[i].profile);
+        self.hosts.push(Host::new(forward, profile, sender));
+        self.hosts.push(Host::new(backward, profile, receiver));
         Ok(())
+    }
+
+    fn add_profile(&mut self, profile: Profile) -> u32 {
+        let known = self.profiles.iter().rposition(|p| *p == profile);
+        let index = known.unwrap_or_else(|| {
+            self.profiles.push(profile);
+            self.profiles.len() - 1
+        });
+        index as u32
     }
 
     /// Enters a route to `host` into the table and returns where it begins.
@@ -284,8 +295,9 @@ impl Simulation {
 
     fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
-        let profile = &self.profiles[host as usize / 2];
-        match (&mut self.hosts[host as usize].kind, self.packets.get(id)) {
+        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
+        let profile = &self.profiles[*profile as usize];
+        match (kind, self.packets.get(id)) {
             (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
                 endpoint.on_segment(profile, self.now, segment);
                 app.act(profile, self.now, endpoint);
@@ -307,8 +319,9 @@ impl Simulation {
         if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
         }
-        let profile = &self.profiles[host as usize / 2];
-        match &mut self.hosts[host as usize].kind {
+        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
+        let profile = &self.profiles[*profile as usize];
+        match kind {
             Kind::Tcp { endpoint, app } => {
                 endpoint.on_deadline(profile, self.now);
                 app.act(profile, self.now, endpoint);
@@ -339,18 +352,19 @@ impl Simulation {
     /// Sends what a host has to say, records it, and sees that it is woken in time.
     fn flush(&mut self, host: u32) {
         loop {
-            let profile = &self.profiles[host as usize / 2];
-            let Host { route, kind, .. } = &mut self.hosts[host as usize];
+            let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
             let Kind::Tcp { endpoint, .. } = kind else { break };
+            let profile = &self.profiles[*profile as usize];
             let Some(segment) = endpoint.poll_transmit(profile, self.now) else { break };
             let hop = *route;
             self.emit(hop, segment.ip_len(), Body::Segment(segment));
         }
         if let Some(recorder) = &mut self.recorder
-            && let Kind::Tcp { endpoint, app } = &self.hosts[host as usize].kind
+            && let Host { profile, kind: Kind::Tcp { endpoint, app }, .. } =
+                &self.hosts[host as usize]
         {
             if host.is_multiple_of(2) {
-                let profile = &self.profiles[host as usize / 2];
+                let profile = &self.profiles[*profile as usize];
                 recorder.sender(self.now, host / 2, profile, endpoint);
             } else {
                 recorder.receiver(self.now, host / 2, endpoint, app.delivered);
