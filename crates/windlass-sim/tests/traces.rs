@@ -123,7 +123,8 @@ fn rows(r: &RunResult) -> Vec<Row> {
 #[test]
 fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_again() {
     // Reno-BER's stack with six segments under way and the fifth lost, a client that reads 6 ms
-    // after data came. A frame takes 1.2304 ms, an acknowledgement 62.4 us on each of two links.
+    // after data came. A frame takes 1.2304 ms, an acknowledgement, padded to 64 bytes, 67.2 us on each of two
+    // links.
     let mut stack = RIVERBED;
     stack.initial_window = InitialWindow::Segments(6);
     let mut config = download(stack, 20 * MSS, listed(&[1 + 5]));
@@ -148,23 +149,23 @@ fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_ag
         (6_152_000, "data", 7301, 8760),
         (6_152_000, "ack", 5841, 8760),
         // The update let the server send on from 8761, four segments up to the window's edge. It
-        // reached the server 20.1248 ms after it was sent, and a segment needs 22.4608 ms.
-        (48_585_600, "data", 8761, 8760),
-        (48_585_600, "ack", 5841, 8760),
-        (49_816_000, "data", 10_221, 8760),
-        (49_816_000, "ack", 5841, 8760),
-        (51_046_400, "data", 11_681, 8760),
-        (51_046_400, "ack", 5841, 8760),
-        (52_276_800, "data", 13_141, 8760),
-        (52_276_800, "ack", 5841, 8760),
-        // The third duplicate, sent at 49.816 ms, brings the lost segment; it fills the gap and
+        // reached the server 20.1344 ms after it was sent, and a segment needs 22.4608 ms.
+        (48_595_200, "data", 8761, 8760),
+        (48_595_200, "ack", 5841, 8760),
+        (49_825_600, "data", 10_221, 8760),
+        (49_825_600, "ack", 5841, 8760),
+        (51_056_000, "data", 11_681, 8760),
+        (51_056_000, "ack", 5841, 8760),
+        (52_286_400, "data", 13_141, 8760),
+        (52_286_400, "ack", 5841, 8760),
+        // The third duplicate, sent at 49.8256 ms, brings the lost segment; it fills the gap and
         // with it the whole window, until the client reads 6 ms later.
-        (92_401_600, "data", 5841, 8760),
-        (92_401_600, "ack", 14_601, 0),
-        (98_401_600, "ack", 14_601, 8760),
+        (92_420_800, "data", 5841, 8760),
+        (92_420_800, "ack", 14_601, 0),
+        (98_420_800, "ack", 14_601, 8760),
     ];
     assert_eq!(rows[..expected.len()], expected);
-    let (update, third, journey) = (6_000_000, 49_816_000, 20_124_800 + 22_460_800);
+    let (update, third, journey) = (6_000_000, 49_825_600, 20_134_400 + 22_460_800);
     assert_eq!((rows[10].0, rows[18].0), (update + journey, third + journey));
     let f = &r.flows[0];
     assert_eq!((f.retransmits, f.fast_retransmits, f.rto_count), (1, 1, 0));
