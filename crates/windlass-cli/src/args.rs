@@ -15,6 +15,52 @@ Begin with:
 Exit codes: 0 done; 1 a run failed or a file could not be written; 2 the command line, a scenario or a
 paper is not right.";
 
+const REPRODUCE_HELP: &str = "\
+Examples:
+  windlass reproduce --quick              a smoke run of every paper into ./results
+  windlass reproduce reno-ber --out r     the whole paper; again after an interruption: goes on
+  windlass reproduce reno-ber --seeds 5   five replications of each point";
+
+const RUN_HELP: &str = "\
+Examples:
+  windlass run scenarios/lossy-download.toml
+  windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --runs 30
+  windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
+  windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
+  windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
+
+const REPORT_HELP: &str = "\
+Examples:
+  windlass report                        every paper in ./results
+  windlass report reno-ber --out r --export csv";
+
+const ALGORITHMS_HELP: &str = "\
+Examples:
+  windlass algorithms           the list
+  windlass algorithms newreno   origin, parameters, units and ranges";
+
+const PRESETS_HELP: &str = "\
+Examples:
+  windlass presets            the list
+  windlass presets riverbed   value by value, as a scenario spells it";
+
+const PAPERS_HELP: &str = "\
+Examples:
+  windlass papers             the list
+  windlass papers reno-ber    summary and citation";
+
+const BENCH_HELP: &str = "\
+Examples:
+  windlass bench                          every case
+  windlass bench dumbbell-100 --runs 5    one case, five timed runs
+  windlass bench --json                   one JSON object a line";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  windlass completions bash > ~/.local/share/bash-completion/completions/windlass
+  windlass completions zsh > ~/.zfunc/_windlass
+  windlass completions fish > ~/.config/fish/completions/windlass.fish";
+
 /// A laboratory for TCP congestion control in IoT networks.
 #[derive(Parser)]
 #[command(name = "windlass", version, about, after_help = AFTER_HELP, max_term_width = 100)]
@@ -37,23 +83,32 @@ pub enum Command {
     ///
     /// Finished runs are kept in OUT/PAPER/journal.jsonl: a command that was interrupted goes on
     /// where it stopped. OUT/PAPER/verdicts.json holds the verdicts, OUT/PAPER/report.html the report.
+    #[command(after_help = REPRODUCE_HELP)]
     Reproduce(Reproduce),
-    /// Run scenario files.
+    /// Run a scenario file.
     ///
     /// One run prints a table of flows and links. With --runs, seeds follow each other from the
-    /// scenario's own, and medians with 95 % intervals are printed.
+    /// scenario's own, and medians with 95 % intervals are printed. Finished runs are kept in
+    /// --out's folder: a command that was interrupted goes on where it stopped.
+    #[command(after_help = RUN_HELP)]
     Run(Run),
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
+    #[command(after_help = REPORT_HELP)]
     Report(Report),
     /// List the congestion-control algorithms, or describe one.
+    #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Named),
     /// List the stack presets, or print one value by value.
+    #[command(after_help = PRESETS_HELP)]
     Presets(Named),
     /// List the papers, or print one's citation.
+    #[command(after_help = PAPERS_HELP)]
     Papers(Named),
     /// Measure the simulator: packet-hops per CPU-second.
+    #[command(after_help = BENCH_HELP)]
     Bench(Bench),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
 }
 
@@ -79,8 +134,8 @@ pub struct Work {
     #[arg(short, long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
     /// Runs side by side; 0 takes one for each processor.
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub jobs: u16,
 }
 
 /// Arguments of `run`.
@@ -92,7 +147,7 @@ pub struct Run {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed, instead of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Replications over consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -103,16 +158,17 @@ pub struct Run {
     /// Print the flows as CSV instead of tables.
     #[arg(long)]
     pub csv: bool,
-    /// Print the scenario with every default filled in, and stop.
+    /// Print the scenario with every default filled in, and on standard error each flow's path,
+    /// round trip, bandwidth-delay product, queue and window; run nothing.
     #[arg(long)]
     pub dry_run: bool,
     /// Also write a folder with Parquet tables, the resolved scenario and, where the scenario records
-    /// them, time series and captures.
+    /// them, time series and captures of every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs side by side; 0 takes one for each processor.
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    pub jobs: usize,
+    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub jobs: u16,
 }
 
 /// Arguments of `report`.

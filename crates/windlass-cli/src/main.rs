@@ -13,14 +13,24 @@ use crate::args::{Cli, Command};
 use crate::output::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match dispatch(&cli) {
+    match Cli::try_parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.print();
             ExitCode::from(failure.code())
         }
+    }
+}
+
+/// Help and version are answers on standard output; anything else is clap's own error.
+fn answer(e: clap::Error) -> Failure {
+    if e.use_stderr() {
+        e.exit();
+    }
+    match e.print() {
+        Ok(()) => Failure::OutputClosed,
+        Err(e) => Failure::of_stdout(e),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the command says, and how it fails.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use windlass_lab::keep::KeepError;
+use windlass_lab::run::RunError;
 
 /// Why a command ended without success.
 pub enum Failure {
@@ -37,21 +39,45 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error.
+    /// Says it on standard error: with the offending text underlined where a person watches, as
+    /// plain lines elsewhere.
     pub fn print(&self) {
         match self {
-            Failure::Input(m) | Failure::Work(m) => eprintln!("error: {m}"),
-            Failure::Located(report) => eprintln!("{report:?}"),
+            Failure::Input(m) | Failure::Work(m) => remark(format_args!("error: {m}")),
+            Failure::Located(report) if io::stderr().is_terminal() => {
+                remark(format_args!("{report:?}"));
+            }
+            Failure::Located(report) => {
+                remark(format_args!("error: {report}"));
+                if let Some(help) = report.help() {
+                    remark(format_args!("help: {help}"));
+                }
+            }
             Failure::OutputClosed => {}
         }
     }
-}
 
-impl From<io::Error> for Failure {
-    fn from(e: io::Error) -> Failure {
+    /// A run that failed: a scenario that the simulator does not take is the user's to mend.
+    pub fn of_run(e: RunError) -> Failure {
+        match e {
+            RunError::Config(_) => Failure::input(e),
+            RunError::Books { .. } => Failure::work(e),
+        }
+    }
+
+    /// Results that could not be kept.
+    pub fn of_keeping(e: KeepError) -> Failure {
+        match e {
+            KeepError::Run(e) => Failure::of_run(e),
+            KeepError::Store(e) => Failure::work(e),
+        }
+    }
+
+    /// What writing to standard output failed with; a reader who went away is no failure.
+    pub fn of_stdout(e: io::Error) -> Failure {
         match e.kind() {
             io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-            _ => Failure::work(e),
+            _ => Failure::work(format!("cannot write to standard output: {e}")),
         }
     }
 }
@@ -59,9 +85,12 @@ impl From<io::Error> for Failure {
 /// Prints to standard output; a closed pipe ends the command quietly.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
+}
+
+/// A line on standard error. That nobody reads it any more is no reason to stop.
+fn remark(message: impl Display) {
+    let _ = writeln!(io::stderr(), "{message}");
 }
 
 /// Remarks and progress on standard error, as far as the user wants them.
@@ -79,26 +108,33 @@ impl Chatter {
     /// A remark.
     pub fn say(&self, message: impl Display) {
         if !self.quiet {
-            eprintln!("{message}");
+            remark(message);
         }
     }
 
     /// A remark for those who want to know more.
     pub fn detail(&self, message: impl Display) {
         if self.verbose {
-            eprintln!("{message}");
+            remark(message);
         }
     }
 
-    /// A progress bar, hidden unless a person watches.
+    /// A progress bar, hidden unless a person watches, and where each run is told anyway.
     pub fn bar(&self, total: u64, what: &str) -> ProgressBar {
-        let watched = !self.quiet && io::stderr().is_terminal();
+        let watched = !self.quiet && !self.verbose && io::stderr().is_terminal();
         let target =
             if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template(
-            "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {eta} left",
+            "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {left}",
         )
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
+            // Before the first run is finished nobody knows; a 0 there would be a false promise.
+            let _ = match state.pos() {
+                0 => out.write_str("time left not known yet"),
+                _ => write!(out, "{:#} left", HumanDuration(state.eta())),
+            };
+        });
         let bar = ProgressBar::with_draw_target(Some(total), target).with_style(style);
         bar.set_message(what.to_string());
         bar

@@ -1,15 +1,16 @@
-//! The results folder of `windlass run --out`.
+//! The results folder of `windlass run --out`: a batch with the runs of one scenario.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+use windlass_sim::RunResult;
 
 use crate::capture::{CaptureOptions, FlowAddresses, write_pcapng};
-use crate::compile::compile;
 use crate::experiment::RunRecord;
-use crate::run::{RunError, simulate};
+use crate::run::{RunError, Task, side_by_side, simulate};
 use crate::scenario::Scenario;
-use crate::store::export::{export, export_records};
-use crate::store::{Format, Provenance, SeriesRun, StoreError, replace, table};
+use crate::store::export::export_records;
+use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
 
 /// Why results could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -17,70 +18,141 @@ pub enum KeepError {
     /// The folder or a file in it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run that is recorded.
+    /// A run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// Makes sure that the folder can be written before any work is done for it.
-pub fn prepare(dir: &Path) -> Result<(), StoreError> {
-    let name = ".windlass-probe";
-    let path = replace(dir, name, |_| Ok(()))?;
-    // Leaving an empty file behind would harm nobody.
-    let _ = std::fs::remove_file(path);
-    Ok(())
+/// An open results folder and the runs that it is to hold. What it has already is not made again.
+pub struct Folder {
+    batch: Batch,
+    tasks: Vec<Task>,
+    /// What the user should know: a half line that was cut off, runs of another version.
+    pub notices: Vec<Notice>,
 }
 
-/// Writes the resolved scenario, the tables and, where the scenario records them, the time series
-/// and packets of the first seed. Returns the paths.
-pub fn results(
-    dir: &Path,
-    scenario: &Scenario,
-    records: &[RunRecord],
-    command: &str,
-) -> Result<Vec<PathBuf>, KeepError> {
-    let resolved = scenario.resolved_toml();
-    let mut paths =
-        vec![replace(dir, "scenario.toml", |out| io::Write::write_all(out, resolved.as_bytes()))?];
-    paths.extend(export_records(dir, records, command, &[Format::Parquet])?);
-    if !scenario.record.series.is_empty() || !scenario.record.capture.is_empty() {
-        paths.extend(recording(dir, scenario, records, command)?);
+impl Folder {
+    /// Opens the folder for the runs of `tasks`, which have one scenario between them, and keeps
+    /// the scenario there. Recordings that another form of it left are removed.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made or written, or another instance works on it.
+    pub fn open(dir: &Path, tasks: Vec<Task>) -> Result<Folder, StoreError> {
+        let (batch, mut notices) = Batch::open(dir)?;
+        let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
+        notices.extend(batch.stale(&wanted));
+        let folder = Folder { batch, tasks, notices };
+        folder.keep_scenario()?;
+        Ok(folder)
     }
-    Ok(paths)
+
+    fn keep_scenario(&self) -> Result<(), StoreError> {
+        let Some(Task { experiment, point, scenario, scenario_hash, .. }) = self.tasks.first()
+        else {
+            return Ok(());
+        };
+        let kept = Scenario::from_file(self.batch.scenario_path(experiment, point)).ok();
+        let same = |k: Scenario| k.record == scenario.record && k.hash() == **scenario_hash;
+        if !kept.is_some_and(same) {
+            self.batch.forget_recordings(experiment, point)?;
+        }
+        self.batch.write_scenario(experiment, point, &scenario.resolved_toml())?;
+        Ok(())
+    }
+
+    /// Runs that are there already.
+    pub fn finished(&self) -> usize {
+        self.tasks.iter().filter(|t| self.is_complete(t)).count()
+    }
+
+    /// Makes the runs that are missing, `jobs` side by side, telling `made` of each, and writes
+    /// the tables of all. A run that is finished has its series and packets, where its scenario
+    /// records them, beside it.
+    ///
+    /// # Errors
+    ///
+    /// A run fails or a file cannot be written. What is finished stays.
+    pub fn fill(
+        &mut self,
+        jobs: usize,
+        command: &str,
+        made: impl Fn(&RunRecord) + Sync,
+    ) -> Result<Vec<RunRecord>, KeepError> {
+        let missing: Vec<Task> =
+            self.tasks.iter().filter(|t| !self.is_complete(t)).cloned().collect();
+        if !missing.is_empty() {
+            let seeds = missing.iter().map(|t| t.seed).collect();
+            let invocation = Invocation::now(crate::VERSION, vec![command.to_string()], seeds);
+            self.batch.add_invocation(&invocation)?;
+        }
+        let batch = RwLock::new(&mut self.batch);
+        side_by_side(&missing, jobs, |task| {
+            made(&make(&batch, task, command)?);
+            Ok::<(), KeepError>(())
+        })?;
+        let records: Vec<RunRecord> =
+            self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect();
+        export_records(self.batch.dir(), &records, command, &[Format::Parquet])?;
+        Ok(records)
+    }
+
+    fn is_complete(&self, task: &Task) -> bool {
+        let (experiment, point) = (&task.experiment, &task.point);
+        let record = &task.scenario.record;
+        let series = self.batch.series_path(experiment, point, task.seed);
+        let capture = self.batch.capture_path(experiment, point, task.seed);
+        self.batch.has(&task.key())
+            && (record.series.is_empty() || series.is_file())
+            && (record.capture.is_empty() || capture.is_file())
+    }
 }
 
-/// The first seed once more, recording. Runs repeat exactly, so this is the run of the tables.
-fn recording(
-    dir: &Path,
-    scenario: &Scenario,
-    records: &[RunRecord],
+/// Makes one run and keeps it: recordings first, so that a run in the journal has them.
+fn make(batch: &RwLock<&mut Batch>, task: &Task, command: &str) -> Result<RunRecord, KeepError> {
+    let result = simulate(&task.scenario, task.seed)?;
+    {
+        // Recordings of several runs are written side by side; only the journal takes turns.
+        let batch = batch.read().unwrap_or_else(PoisonError::into_inner);
+        keep_recordings(&batch, task, &result, command)?;
+    }
+    let record = task.record(&result);
+    let mut batch = batch.write().unwrap_or_else(PoisonError::into_inner);
+    // It is there already when only a recording was missing.
+    if !batch.has(&task.key()) {
+        batch.append(&record)?;
+    }
+    Ok(record)
+}
+
+fn keep_recordings(
+    batch: &Batch,
+    task: &Task,
+    result: &RunResult,
     command: &str,
-) -> Result<Vec<PathBuf>, KeepError> {
-    let result = simulate(scenario, scenario.seed)?;
-    let mut paths = Vec::new();
+) -> Result<(), StoreError> {
+    let scenario = &task.scenario;
     if !scenario.record.series.is_empty() {
         let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
         let run = SeriesRun {
-            experiment: &scenario.name,
-            point: "all",
-            seed: scenario.seed,
+            experiment: &task.experiment,
+            point: &task.point,
+            seed: task.seed,
             flows: &flows,
             samples: &result.samples,
         };
-        let provenance = Provenance::of(&records[..records.len().min(1)], command);
-        paths.push(export(dir, "series", Format::Parquet, table::series([run]), &provenance)?);
+        batch.write_series(run, &Provenance::of(&[task.record(result)], command))?;
     }
     if !scenario.record.capture.is_empty() {
-        let config = compile(scenario, scenario.seed).map_err(RunError::from)?;
         let flows: Vec<FlowAddresses> = (0u32..)
-            .zip(&config.flows)
+            .zip(&scenario.flows)
             .map(|(i, f)| FlowAddresses::new(i, f.from as u32, f.to as u32))
             .collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
-        paths.push(replace(dir, "capture.pcapng", |out| {
-            write_pcapng(out, &links, &flows, &result.packets, CaptureOptions::default())
-                .map(|_| ())
-        })?);
+        let options = CaptureOptions::default();
+        batch.write_capture((&task.experiment, &task.point, task.seed), |out| {
+            write_pcapng(out, &links, &flows, &result.packets, options).map(|_| ())
+        })?;
     }
-    Ok(paths)
+    Ok(())
 }

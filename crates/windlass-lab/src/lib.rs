@@ -7,6 +7,7 @@ pub mod compile;
 pub mod experiment;
 pub mod keep;
 pub mod models;
+pub mod outlook;
 pub mod overview;
 pub mod papers;
 pub mod report;

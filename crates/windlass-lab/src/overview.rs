@@ -1,52 +1,10 @@
-//! What a person is told of a scenario and its runs: warnings before, tables after.
+//! What a person is told of a scenario's runs.
 
 use crate::experiment::RunRecord;
 use crate::papers::text;
 use crate::report::model::{Row, Table};
-use crate::scenario::{QueueLimit, Scenario, Traffic};
+use crate::scenario::Scenario;
 use crate::stats::Summary;
-use windlass_cc::Span;
-
-/// What is probably not meant: unlimited queues, windows that cannot fill the path, runs too short
-/// for anything to settle.
-pub fn warnings(scenario: &Scenario) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for link in &scenario.links {
-        if link.queue == QueueLimit::Unlimited {
-            warnings.push(format!(
-                "link {} has an unlimited queue: nothing is ever dropped there for want of room",
-                link.name
-            ));
-        }
-    }
-    let routes = scenario.routes();
-    for flow in &scenario.flows {
-        let path = routes.path(flow.from, flow.to).unwrap_or_default();
-        let crossed = || path.iter().map(|d| &scenario.links[*d as usize / 2]);
-        let rtt = Span(2 * crossed().map(|l| l.delay.0).sum::<u64>());
-        let rate = crossed().map(|l| l.rate_bps).min().unwrap_or(0);
-        let bdp = (u128::from(rate) * u128::from(rtt.0) / 8_000_000_000) as u64;
-        let window = flow.stack.receive_buffer.min(flow.stack.send_buffer);
-        let limited =
-            matches!(flow.traffic, Traffic::Bulk { .. } | Traffic::RequestResponse { .. });
-        if limited && window < bdp {
-            warnings.push(format!(
-                "flow {}: buffers of {window} B are below the path's bandwidth-delay product of \
-                 {bdp} B and limit it to {:.3} Mbps",
-                flow.name,
-                window as f64 * 8e3 / rtt.0.max(1) as f64
-            ));
-        }
-        if rtt.0 > 0 && scenario.duration.0 < 100 * rtt.0 {
-            warnings.push(format!(
-                "flow {}: the run is shorter than 100 round trips of {:.0} ms",
-                flow.name,
-                rtt.0 as f64 / 1e6
-            ));
-        }
-    }
-    warnings
-}
 
 /// Flows and links of one run, or medians with 95 % intervals over several.
 pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
@@ -90,7 +48,11 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
         let of = |value: &dyn Fn(&windlass_sim::FlowResult) -> Option<f64>, digits: usize| {
             let values: Vec<f64> =
                 records.iter().filter_map(|r| r.flows.get(i).and_then(value)).collect();
-            cell(&values, digits)
+            // A run without the value, such as an unfinished one, must not go unnoticed.
+            match values.len() {
+                n if n == records.len() || n == 0 => cell(&values, digits),
+                n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
+            }
         };
         table.rows.push(row(vec![
             flow.name.clone(),

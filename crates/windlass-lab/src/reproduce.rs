@@ -1,14 +1,14 @@
 //! Reproducing a paper: its runs, its verdicts, its files.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use windlass_sim::RunResult;
 
 use crate::claims::{Claim, Judgement};
-use crate::experiment::{FileError, Plan, RunRecord, TraceRequest};
+use crate::experiment::{Experiment, FileError, Plan, Point, RunRecord, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
 use crate::report::model::{Report, Section};
 use crate::report::{self, ReportError};
@@ -16,7 +16,7 @@ use crate::run::{RunError, Task, execute, simulate};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::store::export::export_records;
 use crate::store::{
-    Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
+    Batch, Format, Invocation, JOURNAL, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
 };
 
 /// What a reproduction is to do.
@@ -93,26 +93,46 @@ impl Reproduction {
     ) -> Result<Reproduction, ReproduceError> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let tasks = draw_up(paper, &plan, options)?;
+        let tasks = draw_up(paper, &plan, |experiment, point| match options.seeds {
+            Some(n) => (1..=u64::from(n)).collect(),
+            None => experiment.seeds(point, options.quick).collect(),
+        })?;
         let (batch, mut notices) = Batch::open(options.out.join(paper.id))?;
-        let wanted: Vec<RunKey> = tasks.iter().map(key).collect();
+        let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         let command = options.command.clone();
         Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
     }
 
-    /// Everything that an earlier reproduction of the paper has finished, whatever its number of
-    /// seeds.
-    pub fn revisit(
-        paper: &'static Paper,
-        options: &Options,
-    ) -> Result<Reproduction, ReproduceError> {
-        let mut work = Reproduction::prepare(paper, options)?;
-        let most = work.batch.records().iter().map(|r| r.seed).max().unwrap_or(0);
-        let seeds = u32::try_from(most).unwrap_or(u32::MAX);
-        work.tasks =
-            draw_up(paper, &work.plan, &Options { seeds: Some(seeds), ..options.clone() })?;
-        Ok(work)
+    /// Everything that earlier reproductions of the paper under `out` have finished, whatever their
+    /// number of seeds. Nothing is made.
+    ///
+    /// # Errors
+    ///
+    /// There are no runs, or the folder cannot be read and written.
+    pub fn revisit(paper: &'static Paper, out: &Path) -> Result<Reproduction, ReproduceError> {
+        let dir = out.join(paper.id);
+        let none = || ReproduceError::NoRuns { paper: paper.id.to_string(), dir: dir.clone() };
+        if !dir.join(JOURNAL).is_file() {
+            return Err(none());
+        }
+        let plan = paper.plan()?;
+        let claims = paper.parsed_claims()?;
+        let (batch, mut notices) = Batch::open(&dir)?;
+        let tasks = draw_up(paper, &plan, |experiment, point| {
+            let mine = batch.records().iter();
+            let mine = mine.filter(|r| r.experiment == experiment.id && r.point == point.id);
+            let seeds: BTreeSet<u64> = mine.map(|r| r.seed).collect();
+            seeds.into_iter().collect()
+        })?;
+        let keys: Vec<RunKey> = tasks.iter().map(Task::key).collect();
+        notices.extend(batch.stale(&keys));
+        let tasks: Vec<Task> = tasks.into_iter().filter(|t| batch.has(&t.key())).collect();
+        if tasks.is_empty() {
+            return Err(none());
+        }
+        let command = batch.invocations()?.pop().map(|i| i.command).unwrap_or_default();
+        Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
     }
 
     /// Runs wanted in all.
@@ -122,7 +142,7 @@ impl Reproduction {
 
     /// Runs that an earlier call has finished.
     pub fn finished(&self) -> usize {
-        self.tasks.iter().filter(|t| self.batch.has(&key(t))).count()
+        self.tasks.iter().filter(|t| self.batch.has(&t.key())).count()
     }
 
     /// Makes the runs that are missing, `jobs` side by side, telling `done` of each. Each run is
@@ -133,7 +153,7 @@ impl Reproduction {
         done: impl Fn(&RunRecord) + Sync,
     ) -> Result<(), ReproduceError> {
         let missing: Vec<Task> =
-            self.tasks.iter().filter(|t| !self.batch.has(&key(t))).cloned().collect();
+            self.tasks.iter().filter(|t| !self.batch.has(&t.key())).cloned().collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -152,9 +172,9 @@ impl Reproduction {
     }
 
     fn keep_scenarios(&self, tasks: &[Task]) -> Result<(), ReproduceError> {
-        let mut kept = BTreeMap::new();
+        let mut kept = BTreeSet::new();
         for t in tasks {
-            if kept.insert((t.experiment.clone(), t.point.clone()), ()).is_none() {
+            if kept.insert((&t.experiment, &t.point)) {
                 self.batch.write_scenario(&t.experiment, &t.point, &t.scenario.resolved_toml())?;
             }
         }
@@ -163,7 +183,7 @@ impl Reproduction {
 
     /// The wanted runs that are finished, in the order of the plan.
     fn records(&self) -> Vec<RunRecord> {
-        self.tasks.iter().filter_map(|t| self.batch.get(&key(t)).cloned()).collect()
+        self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect()
     }
 
     /// Judges the claims on the finished runs and writes verdicts, tables in `formats`, and the
@@ -265,16 +285,6 @@ impl Reproduction {
     }
 }
 
-fn key(task: &Task) -> RunKey {
-    RunKey {
-        experiment: task.experiment.clone(),
-        point: task.point.clone(),
-        seed: task.seed,
-        scenario_hash: task.scenario_hash.to_string(),
-        version: crate::VERSION.to_string(),
-    }
-}
-
 fn load(
     paper: &Paper,
     file: &str,
@@ -285,18 +295,18 @@ fn load(
     Ok(Scenario::with_overrides(text, &name, overrides)?)
 }
 
-/// All runs of a plan.
-fn draw_up(paper: &Paper, plan: &Plan, options: &Options) -> Result<Vec<Task>, ReproduceError> {
+/// The runs of a plan, in its order, with the seeds that `seeds` gives each point.
+fn draw_up(
+    paper: &Paper,
+    plan: &Plan,
+    seeds: impl Fn(&Experiment, &Point) -> Vec<u64>,
+) -> Result<Vec<Task>, ReproduceError> {
     let mut tasks = Vec::new();
     for experiment in &plan.experiments {
         for point in experiment.points() {
             let scenario = Arc::new(load(paper, &experiment.scenario, &point.overrides)?);
             let scenario_hash: Arc<str> = scenario.hash().into();
-            let seeds = match options.seeds {
-                Some(n) => 1..=u64::from(n),
-                None => experiment.seeds(&point, options.quick),
-            };
-            tasks.extend(seeds.map(|seed| Task {
+            tasks.extend(seeds(experiment, &point).into_iter().map(|seed| Task {
                 experiment: experiment.id.clone(),
                 point: point.id.clone(),
                 seed,

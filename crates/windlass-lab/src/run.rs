@@ -9,6 +9,7 @@ use windlass_sim::{BooksError, ConfigError, RunResult, Simulation};
 use crate::compile::compile;
 use crate::experiment::RunRecord;
 use crate::scenario::Scenario;
+use crate::store::RunKey;
 
 /// Why a run gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,17 @@ pub struct Task {
 }
 
 impl Task {
+    /// What identifies the run in a journal.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            experiment: self.experiment.clone(),
+            point: self.point.clone(),
+            seed: self.seed,
+            scenario_hash: self.scenario_hash.to_string(),
+            version: crate::VERSION.to_string(),
+        }
+    }
+
     /// Makes the run.
     pub fn run(&self) -> Result<RunRecord, RunError> {
         let result = simulate(&self.scenario, self.seed)?;
@@ -82,27 +94,47 @@ impl Task {
 /// `keep` as it is finished. The first error stops the work; what was kept stays kept.
 ///
 /// A record does not depend on `jobs` or on the order in which runs finish.
+///
+/// # Errors
+///
+/// That of a run, or of `keep`.
 pub fn execute<E, F>(tasks: &[Task], jobs: usize, keep: F) -> Result<(), E>
 where
     E: From<RunError> + Send,
     F: Fn(RunRecord) -> Result<(), E> + Sync,
 {
+    side_by_side(tasks, jobs, |task| keep(task.run()?))
+}
+
+/// Calls `make` for every task, `jobs` at a time (0: one for each processor). The first error
+/// keeps tasks that have not begun from beginning.
+///
+/// # Errors
+///
+/// That of `make`.
+pub fn side_by_side<E: Send>(
+    tasks: &[Task],
+    jobs: usize,
+    make: impl Fn(&Task) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let stopped = AtomicBool::new(false);
     let work = || {
         tasks.par_iter().with_max_len(1).try_for_each(|task| {
             if stopped.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let outcome = task.run().map_err(E::from).and_then(&keep);
+            let outcome = make(task);
             if outcome.is_err() {
                 stopped.store(true, Ordering::Relaxed);
             }
             outcome
         })
     };
-    match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
+    // More threads than tasks would only wait.
+    let threads = jobs.min(tasks.len());
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
         // Without threads of its own the process still has the one it runs on.
-        Err(_) => tasks.iter().try_for_each(|t| t.run().map_err(E::from).and_then(&keep)),
+        Err(_) => tasks.iter().try_for_each(make),
     }
 }

@@ -1,7 +1,7 @@
 //! `windlass report`.
 
 use windlass_lab::papers::{PAPERS, Paper};
-use windlass_lab::reproduce::{Options, Reproduction};
+use windlass_lab::reproduce::{ReproduceError, Reproduction};
 use windlass_lab::store::Format;
 
 use super::papers::find;
@@ -26,14 +26,14 @@ pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
         Export::Csv => Format::Csv,
         Export::Json => Format::Json,
     }));
-    let options = Options {
-        quick: false,
-        seeds: None,
-        out: args.out.clone(),
-        command: vec!["windlass".to_string(), "report".to_string()],
-    };
     for paper in papers {
-        let work = Reproduction::revisit(paper, &options).map_err(Failure::work)?;
+        let work = Reproduction::revisit(paper, &args.out).map_err(|e| match e {
+            ReproduceError::NoRuns { .. } => Failure::input(e),
+            e => Failure::work(e),
+        })?;
+        for notice in &work.notices {
+            chatter.say(format!("note: {notice}"));
+        }
         let outcome = work.conclude(&formats).map_err(Failure::work)?;
         show(paper, &outcome, chatter)?;
     }

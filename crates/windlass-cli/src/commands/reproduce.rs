@@ -24,7 +24,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         command: command(args),
     };
     for paper in papers {
-        let outcome = reproduce(paper, &options, args.work.jobs, chatter)?;
+        let outcome = reproduce(paper, &options, args.work.jobs.into(), chatter)?;
         show(paper, &outcome, chatter)?;
     }
     Ok(())

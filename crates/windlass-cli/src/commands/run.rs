@@ -1,15 +1,17 @@
 //! `windlass run`.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 use windlass_lab::experiment::RunRecord;
+use windlass_lab::keep::Folder;
 use windlass_lab::run::{RunError, Task, execute};
-use windlass_lab::scenario::Scenario;
+use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::store::export::{Format, Provenance, write};
 use windlass_lab::store::table;
-use windlass_lab::{VERSION, keep, overview};
+use windlass_lab::{VERSION, outlook, overview};
 
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
@@ -18,24 +20,22 @@ use crate::output::{Chatter, Failure, print};
 pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     let scenario = load(args)?;
     if args.dry_run {
-        return print(&scenario.resolved_toml());
+        print(&scenario.resolved_toml())?;
+        let paths = outlook::paths(&scenario).map_err(Failure::input)?;
+        chatter.say(format!("\n{}", outlook::text(&paths).trim_end()));
     }
-    for line in overview::warnings(&scenario) {
+    for line in outlook::warnings(&scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
     }
-    if let Some(dir) = &args.out {
-        keep::prepare(dir).map_err(Failure::work)?;
+    if args.dry_run {
+        return Ok(());
     }
-    let records = simulate(&scenario, args, chatter)?;
-    if let Some(dir) = &args.out {
-        let command = format!("windlass run {}", args.file.display());
-        let kept = keep::results(dir, &scenario, &records, &command).map_err(Failure::work)?;
-        for path in kept {
-            chatter.detail(format!("wrote {}", path.display()));
-        }
-        chatter.say(format!("results: {}", dir.display()));
-    }
-    show(&scenario, &records, args)
+    let tasks = draw_up(&scenario, args);
+    let records = match &args.out {
+        Some(dir) => keep(dir, tasks, args, chatter),
+        None => simulate(&scenario, &tasks, args, chatter),
+    };
+    show(&scenario, &records?, args)
 }
 
 fn load(args: &Run) -> Result<Scenario, Failure> {
@@ -48,40 +48,115 @@ fn load(args: &Run) -> Result<Scenario, Failure> {
         };
         overrides.push((key.trim().to_string(), value.trim().to_string()));
     }
-    let mut scenario = Scenario::from_file_with(Path::new(&args.file), &overrides)
+    let mut scenario = Scenario::from_file_with(&args.file, &overrides)
         .map_err(|e| Failure::Located(miette::Report::new(e)))?;
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
+    if scenario.seed > i64::MAX as u64 - u64::from(args.runs - 1) {
+        return Err(Failure::input(format!(
+            "{} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
+            args.runs,
+            scenario.seed,
+            i64::MAX
+        )));
+    }
     Ok(scenario)
 }
 
-fn simulate(scenario: &Scenario, args: &Run, chatter: &Chatter) -> Result<Vec<RunRecord>, Failure> {
-    let hash: Arc<str> = scenario.hash().into();
-    let mut plain = scenario.clone();
-    plain.record = Default::default(); // series and captures are of the first seed, see `keep`
-    let plain = Arc::new(plain);
-    let tasks: Vec<Task> = (0..u64::from(args.runs))
+fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
+    let scenario_hash: Arc<str> = scenario.hash().into();
+    let mut shared = scenario.clone();
+    if args.out.is_none() {
+        // There is nowhere to put them.
+        shared.record = RecordSpec::default();
+    }
+    let shared = Arc::new(shared);
+    (0..u64::from(args.runs))
         .map(|i| Task {
             experiment: scenario.name.clone(),
             point: "all".to_string(),
-            seed: scenario.seed.saturating_add(i),
-            scenario: plain.clone(),
-            scenario_hash: hash.clone(),
+            seed: scenario.seed + i,
+            scenario: shared.clone(),
+            scenario_hash: scenario_hash.clone(),
         })
-        .collect();
-    let bar = chatter.bar(tasks.len() as u64, &scenario.name);
+        .collect()
+}
+
+/// Makes the runs and keeps them in a folder.
+fn keep(
+    dir: &Path,
+    tasks: Vec<Task>,
+    args: &Run,
+    chatter: &Chatter,
+) -> Result<Vec<RunRecord>, Failure> {
+    let total = tasks.len();
+    let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
+    for notice in &folder.notices {
+        chatter.say(format!("note: {notice}"));
+    }
+    let finished = folder.finished();
+    if finished > 0 {
+        chatter.say(format!("{finished} of {total} runs are there already"));
+    }
+    let bar = chatter.bar((total - finished) as u64, "runs");
+    let records =
+        folder.fill(args.jobs.into(), &command(args), |record| tell(record, &bar, chatter));
+    bar.finish_and_clear();
+    let records = records.map_err(Failure::of_keeping)?;
+    chatter.say(format!("results: {}", dir.display()));
+    Ok(records)
+}
+
+/// Makes the runs and keeps only their totals.
+fn simulate(
+    scenario: &Scenario,
+    tasks: &[Task],
+    args: &Run,
+    chatter: &Chatter,
+) -> Result<Vec<RunRecord>, Failure> {
+    if scenario.record != RecordSpec::default() {
+        chatter.say("note: the scenario records series or captures; --out DIR keeps them");
+    }
+    let bar = chatter.bar(tasks.len() as u64, "runs");
     let records = Mutex::new(Vec::new());
-    let outcome = execute(&tasks, args.jobs, |record| {
-        bar.inc(1);
-        records.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(record);
+    let outcome = execute(tasks, args.jobs.into(), |record| {
+        tell(&record, &bar, chatter);
+        records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
         Ok::<(), RunError>(())
     });
     bar.finish_and_clear();
-    outcome.map_err(Failure::work)?;
-    let mut records = records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    outcome.map_err(Failure::of_run)?;
+    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
     records.sort_by_key(|r| r.seed);
     Ok(records)
+}
+
+fn tell(record: &RunRecord, bar: &ProgressBar, chatter: &Chatter) {
+    bar.inc(1);
+    chatter.detail(format!("{} seed {}", record.experiment, record.seed));
+}
+
+/// The command that repeats these runs, whatever it was called by and wherever its results went.
+fn command(args: &Run) -> String {
+    let mut words =
+        vec!["windlass".to_string(), "run".to_string(), quoted(&args.file.display().to_string())];
+    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
+    words.extend(args.seed.map(|s| format!("--seed {s}")));
+    if args.runs > 1 {
+        words.push(format!("--runs {}", args.runs));
+    }
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// An item of a run with the seed that made it.
@@ -126,8 +201,9 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
     }
     if args.csv {
         let mut out = Vec::new();
-        let provenance = Provenance::of(records, "windlass run");
-        write(&mut out, Format::Csv, [table::summary(records)], &provenance)?;
+        let provenance = Provenance::of(records, &command(args));
+        write(&mut out, Format::Csv, [table::summary(records)], &provenance)
+            .map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }
     print(&overview::text(scenario, records))

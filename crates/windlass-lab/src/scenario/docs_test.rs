@@ -54,9 +54,33 @@ fn the_reference_has_the_presets_values() {
     }
 }
 
+/// The whole scenarios among the reference's TOML.
+fn examples() -> Vec<&'static str> {
+    let blocks = REFERENCE.split("```toml\n").skip(1).filter_map(|s| s.split("```").next());
+    blocks.filter(|text| text.contains("duration")).collect()
+}
+
 #[test]
-fn the_references_example_is_a_scenario() {
-    let example = REFERENCE.split("```toml\n").nth(1).and_then(|s| s.split("```").next()).unwrap();
-    let scenario = Scenario::from_str(example, "example.toml").unwrap();
-    assert_eq!(scenario.flows.len(), 1);
+fn the_references_examples_are_scenarios() {
+    for text in examples() {
+        let scenario = Scenario::from_str(text, "example.toml").unwrap();
+        assert_eq!(scenario.flows[0].name, "download");
+        crate::run::simulate(&scenario, scenario.seed).unwrap();
+    }
+    assert_eq!(examples().len(), REFERENCE.matches("```toml").count());
+}
+
+#[test]
+fn the_references_overrides_fit_its_example() {
+    let text = examples()[0];
+    let sets = REFERENCE.lines().filter_map(|l| l.strip_prefix("    --set "));
+    let mut count = 0;
+    for set in sets {
+        let (key, value) = set.trim_matches('\'').split_once('=').unwrap();
+        let set = [(key.to_owned(), value.to_owned())];
+        let changed = Scenario::with_overrides(text, "example.toml", &set).unwrap();
+        assert_ne!(changed, Scenario::from_str(text, "example.toml").unwrap(), "{key}");
+        count += 1;
+    }
+    assert!(count >= 5, "{count}");
 }

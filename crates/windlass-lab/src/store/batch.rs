@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -54,6 +54,11 @@ impl fmt::Display for RunKey {
     }
 }
 
+/// The batch's own folders.
+const SCENARIOS: &str = "scenarios";
+const SERIES: &str = "series";
+const CAPTURES: &str = "captures";
+
 /// Something about a batch that its user should know, though work can go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
@@ -91,7 +96,7 @@ impl fmt::Display for Notice {
             Notice::CutOff { line, bytes } => write!(
                 f,
                 "line {line} of the journal was incomplete ({bytes} bytes, as a killed run leaves \
-                 it) and was removed; its run is made again"
+                 it) and was removed; its run has to be made again"
             ),
             Notice::Foreign { line } => write!(
                 f,
@@ -104,7 +109,7 @@ impl fmt::Display for Notice {
             Notice::Stale { experiment, point, runs } => write!(
                 f,
                 "{runs} earlier runs of {experiment} at {point:?} come from another version of \
-                 Windlass or of the scenario and are made again"
+                 Windlass or of the scenario and do not count"
             ),
         }
     }
@@ -176,6 +181,10 @@ impl Batch {
         files::make_folder(dir)?;
         let lock = lock(dir)?;
         files::sweep_temporaries(dir)?;
+        // Only the batch's own folders: `dir` may hold anything besides.
+        [SCENARIOS, SERIES, CAPTURES]
+            .iter()
+            .try_for_each(|sub| files::sweep_tree(&dir.join(sub)))?;
         let (journal, content) = journal::Journal::open(dir)?;
         let mut notices = content.notices;
         let mut batch = Batch {
@@ -267,9 +276,13 @@ impl Batch {
         point: &str,
         toml: &str,
     ) -> Result<PathBuf, StoreError> {
-        let dir = self.dir.join("scenarios").join(files::file_name(experiment));
+        let dir = self.dir.join(SCENARIOS).join(files::file_name(experiment));
         let name = format!("{}.toml", files::file_name(point));
-        files::replace(&dir, &name, |out| out.write_all(toml.as_bytes()))
+        // A batch that goes on has most of them, and each takes a wait for the disk.
+        match fs::read(dir.join(&name)) {
+            Ok(there) if there == toml.as_bytes() => Ok(dir.join(name)),
+            _ => files::replace(&dir, &name, |out| out.write_all(toml.as_bytes())),
+        }
     }
 
     /// Keeps the time series of a run as Parquet, and returns where. To be called before
@@ -283,10 +296,64 @@ impl Batch {
         run: SeriesRun<'_>,
         provenance: &Provenance,
     ) -> Result<PathBuf, StoreError> {
-        let mut dir = self.dir.join("series").join(files::file_name(run.experiment));
-        dir.push(files::file_name(run.point));
+        let dir = self.place_of(SERIES, run.experiment, run.point);
         let name = run.seed.to_string();
         export::export(&dir, &name, Format::Parquet, table::series([run]), provenance)
+    }
+
+    /// Where [`Batch::write_series`] keeps the time series of a run.
+    pub fn series_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
+        self.place_of(SERIES, experiment, point).join(format!("{seed}.parquet"))
+    }
+
+    /// Where [`Batch::write_capture`] keeps the packets of a run.
+    pub fn capture_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
+        self.place_of(CAPTURES, experiment, point).join(format!("{seed}.pcapng"))
+    }
+
+    /// Keeps the packets of a run as `write` puts them into a pcapng file, and returns where. To
+    /// be called before [`Batch::append`] of the same run, as [`Batch::write_series`].
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_capture(
+        &self,
+        (experiment, point, seed): (&str, &str, u64),
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<PathBuf, StoreError> {
+        let dir = self.place_of(CAPTURES, experiment, point);
+        files::replace(&dir, &format!("{seed}.pcapng"), write)
+    }
+
+    /// Removes the time series and packets of every run of a point, whose scenario or choice of
+    /// what to record has changed.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be removed.
+    pub fn forget_recordings(&self, experiment: &str, point: &str) -> Result<(), StoreError> {
+        for kind in [SERIES, CAPTURES] {
+            let dir = self.place_of(kind, experiment, point);
+            match fs::remove_dir_all(&dir) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove", &dir)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Where [`Batch::write_scenario`] keeps the resolved scenario of a point.
+    pub fn scenario_path(&self, experiment: &str, point: &str) -> PathBuf {
+        let name = format!("{}.toml", files::file_name(point));
+        self.dir.join(SCENARIOS).join(files::file_name(experiment)).join(name)
+    }
+
+    fn place_of(&self, kind: &str, experiment: &str, point: &str) -> PathBuf {
+        let experiment = files::file_name(experiment);
+        self.dir.join(kind).join(experiment).join(files::file_name(point))
     }
 
     /// The calls that have worked on this batch, in order.

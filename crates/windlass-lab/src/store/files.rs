@@ -74,6 +74,22 @@ pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not
+/// exist.
+pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
+    if !dir.is_dir() {
+        return Ok(());
+    }
+    sweep_temporaries(dir)?;
+    for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
+        let entry = entry.map_err(StoreError::io("read", dir))?;
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            sweep_tree(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
 /// are, every other byte and a leading dot as `%` and two hexadecimal digits.
 pub(super) fn file_name(id: &str) -> String {

@@ -12,6 +12,9 @@ use super::error::StoreError;
 use super::files;
 use crate::experiment::RunRecord;
 
+/// Name of the journal in a batch's folder.
+pub const JOURNAL: &str = "journal.jsonl";
+
 const HEAD: &str = "{\"crc32\":\"";
 const MIDDLE: &str = "\",\"record\":";
 const TAIL: &str = "}\n";
@@ -78,7 +81,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens or makes the journal in `dir`, and cuts off a half line at its end.
     pub(super) fn open(dir: &Path) -> Result<(Journal, Content), StoreError> {
-        let path = dir.join("journal.jsonl");
+        let path = dir.join(JOURNAL);
         let file = OpenOptions::new()
             .read(true)
             .append(true)

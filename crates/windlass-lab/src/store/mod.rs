@@ -12,6 +12,7 @@
 //! | `meta.json` | every invocation: version, command, seeds, date |
 //! | `scenarios/EXPERIMENT/POINT.toml` | the resolved scenario of a point |
 //! | `series/EXPERIMENT/POINT/SEED.parquet` | time series of a run, where they were asked for |
+//! | `captures/EXPERIMENT/POINT/SEED.pcapng` | packets of a run, where they were asked for |
 //! | `runs.*`, `summary.*`, `links.*` | the tables, one row a run, a flow, a link direction |
 //!
 //! Every file but the journal is written under another name and then renamed, so that it is there
@@ -29,4 +30,5 @@ pub use batch::{Batch, Invocation, Notice, RunKey};
 pub use error::StoreError;
 pub use export::{Format, Provenance};
 pub use files::replace;
+pub use journal::JOURNAL;
 pub use table::{Column, SeriesRun, Table, Values};

@@ -1,0 +1,220 @@
+//! What is not right gets one clear error, its exit code, and nothing on standard output.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{SMALL, call, done, scenario, windlass};
+
+/// What is replaced in [`SMALL`], by what, and the error, where `FILE` stands for the file.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "rate = \"2Mbps\"",
+        "rat = \"2Mbps\"",
+        "FILE:7:1: unknown key `rat` in `[[link]]`; did you mean `rate`?",
+    ),
+    (
+        "rate = \"2Mbps\"",
+        "rate = 2",
+        "FILE:7:8: `rate`: `2` has no unit; write a rate such as `10Mbps`, `250kbps` or `1MB/s`",
+    ),
+    (
+        "rate = \"2Mbps\"",
+        "rate = \"-2Mbps\"",
+        "FILE:7:8: `rate`: `-2Mbps` is negative; write a rate such as `10Mbps`, `250kbps` or \
+         `1MB/s`",
+    ),
+    (
+        "delay = \"10ms\"",
+        "delay = \"99999999999999h\"",
+        "FILE:8:9: `delay`: `99999999999999h` is longer than the simulator can count (584 years)",
+    ),
+    (
+        "delay = \"10ms\"",
+        "delay = \"10ms\"\nmtu = \"576B\"\n[stack]\nmss = \"1000B\"\n[[link]]\nbetween = \
+         [\"a\", \"b\"]\nrate = \"1Mbps\"",
+        "`mss`: 1000B and 40B of headers exceed the MTU of 576B between `server` and `client`; \
+         write at most `536B`",
+    ),
+    (
+        "probability = \"2%\"",
+        "probability = \"120%\"",
+        "FILE:9:40: `probability`: `120%` is more than 100 %; write a number from 0 to 1, or from \
+         `0%` to `100%`",
+    ),
+    (
+        "to = \"client\"",
+        "to = \"clint\"",
+        "FILE:14:6: `to`: no link mentions a node `clint`; did you mean `client`?",
+    ),
+    (
+        "algorithm = \"newreno\"",
+        "algorithm = \"cubik\"",
+        "FILE:15:13: `algorithm`: unknown `cubik`",
+    ),
+    ("[[flow]]", "[stack]\npreset = \"riverbad\"\n[[flow]]", "did you mean `riverbed`?"),
+    ("duration = \"20s\"", "", "the scenario needs `duration`, such as `duration = \"100s\"`"),
+    ("[[flow]]", "[[flow]", "not valid TOML"),
+];
+
+/// Asserts an input error that begins with `error: `, has all `parts`, and is one sentence with at
+/// most one line of help.
+fn refuses(args: &[&str], parts: &[&str]) {
+    let said = call(args);
+    assert_eq!(said.code, Some(2), "{args:?}: {}", said.err);
+    assert_eq!(said.out, "", "{args:?}");
+    assert!(said.err.starts_with("error: "), "{args:?}: {}", said.err);
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert!(
+        lines.len() == 1 || lines.len() == 2 && lines[1].starts_with("help: "),
+        "{args:?}: {}",
+        said.err
+    );
+    for part in parts {
+        assert!(lines[0].contains(part), "{args:?}: {} lacks {part}", said.err);
+    }
+}
+
+#[test]
+fn each_mistake_in_a_scenario_has_its_error() {
+    for (part, instead, expected) in MISTAKES {
+        assert!(SMALL.contains(part), "{part}");
+        let (_dir, file) = scenario(SMALL.replacen(part, instead, 1));
+        refuses(&["run", &file], &[&expected.replace("FILE", &file)]);
+    }
+}
+
+#[test]
+fn what_is_no_scenario_file_is_named() {
+    let (dir, file) = scenario(SMALL);
+    let folder = dir.path().to_str().expect("plain");
+    let name = |name: &str| dir.path().join(name).to_str().expect("plain").to_owned();
+    let (missing, binary, empty) = (name("missing.toml"), name("binary.toml"), name("empty.toml"));
+    fs::write(&binary, [0xff, 0xfe, 0x00, 0x80]).expect("written");
+    fs::write(&empty, "").expect("written");
+    let unread = "the scenario file cannot be read: ";
+    refuses(&["run", &missing], &[&missing, unread, "No such file or directory"]);
+    refuses(&["run", folder], &[folder, unread, "directory"]);
+    refuses(&["run", &binary], &[&binary, unread, "UTF-8"]);
+    refuses(&["run", &empty], &[&empty, "`duration`"]);
+    refuses(&["run", &format!("{file}/below")], &[unread]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    refuses(
+        &["algorithms", "vegas!"],
+        &["no algorithm is called \"vegas!\"; there are tahoe, reno, newreno"],
+    );
+    refuses(&["presets", "windows"], &["no preset is called \"windows\"; there are rfc, riverbed"]);
+    let paper = "no paper is called \"reno\"; there are reno-ber";
+    refuses(&["papers", "reno"], &[paper]);
+    refuses(&["reproduce", "reno"], &[paper]);
+    refuses(&["report", "reno"], &[paper]);
+    refuses(&["bench", "dumbbell"], &["no case is called \"dumbbell\"; there are dumbbell-4"]);
+}
+
+#[test]
+fn a_bad_override_is_the_one_that_is_named() {
+    let (_dir, file) = scenario(SMALL);
+    let set = |text: &str, parts: &[&str]| refuses(&["run", &file, "--set", text], parts);
+    set("link.0.rate", &["--set link.0.rate: write KEY=VALUE, such as link.0.rate=2Mbps"]);
+    set("link.0.rate=2", &["--set link.0.rate=2: `rate`: `2` has no unit"]);
+    set("link.0.loss.probability=120%", &["--set link.0.loss.probability=120%", "more than 100 %"]);
+    set("link.0.mtu=10B", &["--set link.0.mtu=10B: `mtu`"]);
+    set("flow.1.to=x", &["--set flow.1.to=x: `flow` has no item `1`"]);
+    set("flow.0.stack.mss=1461B", &["exceed the MTU of 1500B"]);
+    set("=1", &["--set =1"]);
+    set("", &["--set : write KEY=VALUE"]);
+}
+
+#[test]
+fn numbers_that_cannot_be_meant_are_refused() {
+    let (_dir, file) = scenario(SMALL);
+    let last = i64::MAX.to_string();
+    refuses(
+        &["run", &file, "--seed", &last, "--runs", "2"],
+        &["2 runs from seed 9223372036854775807 on would pass the largest seed"],
+    );
+    for args in [
+        &["run", &file, "--seed", "9223372036854775808"][..],
+        &["run", &file, "--seed", "-1"],
+        &["run", &file, "--runs", "0"],
+        &["run", &file, "--jobs", "100000"],
+        &["run", &file, "--json", "--csv"],
+        &["run", &file, "--nonsense"],
+        &["run"],
+        &["nonsense"],
+        &["reproduce", "reno-ber", "--seeds", "0"],
+        &["completions", "tcsh"],
+        &["--quiet", "--verbose", "algorithms"],
+    ] {
+        let said = call(args);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{args:?}: {}", said.err);
+        assert!(said.err.starts_with("error: "), "{args:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_is_said_before_any_run() {
+    let (dir, file) = scenario(SMALL);
+    // Below a regular file not even root can make a folder.
+    let below = format!("{file}/out");
+    let endless = SMALL.replace("duration = \"20s\"", "duration = \"20000h\"");
+    let long = dir.path().join("long.toml");
+    fs::write(&long, endless.replace("bytes = \"300kB\"", "")).expect("written");
+    let long = long.to_str().expect("plain");
+    for args in [
+        &["run", long, "--out", &below][..],
+        &["run", long, "--out", &file],
+        &["reproduce", "reno-ber", "--out", &file],
+    ] {
+        let said = call(args);
+        assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{args:?}: {}", said.err);
+        let error = said.err.lines().last().unwrap_or_default();
+        assert!(error.starts_with("error: "), "{args:?}: {}", said.err);
+        assert!(error.contains(&file), "{args:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_report_without_runs_says_how_to_make_them_and_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("none");
+    let out = out.to_str().expect("plain");
+    refuses(&["report", "--out", out], &["holds no results of a paper; `windlass reproduce --out"]);
+    refuses(
+        &["report", "reno-ber", "--out", out],
+        &["holds no run of this version for paper \"reno-ber\"; `windlass reproduce reno-ber`"],
+    );
+    assert!(!Path::new(out).exists());
+}
+
+#[test]
+fn writing_to_a_full_disk_says_so() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("SKIPPED: this system has no /dev/full");
+        return;
+    }
+    let (_dir, file) = scenario(SMALL);
+    for args in [
+        &["run", file.as_str()][..],
+        &["run", file.as_str(), "--json"],
+        &["algorithms"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let output = windlass(args).stdout(full).output().expect("started");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(err.contains("error: cannot write to standard output: "), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_good_scenario_is_not_refused() {
+    let (_dir, file) = scenario(SMALL);
+    done(&["run", &file]);
+}

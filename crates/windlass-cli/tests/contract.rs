@@ -1,0 +1,111 @@
+//! The two machine-readable outputs that other programs rely on.
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use support::{SMALL, done, scenario};
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+#[test]
+fn run_json_is_one_document_with_flows_and_links() {
+    let (_dir, file) = scenario(SMALL);
+    let said = done(&["run", &file, "--json"]);
+    let document: Value = serde_json::from_str(&said.out).expect("one JSON document");
+    let flows = document["flows"].as_array().expect("flows");
+    let links = document["links"].as_array().expect("links");
+    assert_eq!((flows.len(), links.len()), (1, 2));
+    let flow = &flows[0];
+    for key in ["goodput_bps", "throughput_bps", "loss_rate", "srtt_ms", "completion_s"] {
+        assert!(flow[key].as_f64().is_some_and(|v| v > 0.0), "{key}: {}", flow[key]);
+    }
+    for key in ["retransmits", "rto_count", "data_segments", "delivered_bytes"] {
+        assert!(flow[key].is_u64(), "{key}: {}", flow[key]);
+    }
+    assert_eq!(flow["name"], "download");
+    assert_eq!(flow["delivered_bytes"], 300_000);
+    assert!(flow["throughput_bps"].as_f64() > flow["goodput_bps"].as_f64(), "2 % were lost");
+    for link in links {
+        let count = |key: &str| link[key].as_u64().unwrap_or_else(|| panic!("{key}: {link}"));
+        assert_eq!(count("sent"), count("delivered") + count("drops") + count("inside"));
+        assert!(link["utilisation"].as_f64().is_some_and(|u| u > 0.0 && u <= 1.0));
+    }
+    assert_eq!(links[0]["name"], "wire:server>client");
+}
+
+#[test]
+fn what_a_run_does_not_have_is_null_in_json() {
+    let endless = SMALL.replace("traffic = { kind = \"bulk\", bytes = \"300kB\" }", "");
+    let (_dir, file) = scenario(endless);
+    let document: Value = serde_json::from_str(&done(&["run", &file, "--json"]).out).expect("JSON");
+    let flow = keys(&document["flows"][0]).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert!(flow.contains(&"completion_s".to_owned()) && flow.contains(&"failure".to_owned()));
+    assert!(document["flows"][0]["completion_s"].is_null());
+}
+
+#[test]
+fn several_runs_are_told_apart_by_seed() {
+    let (_dir, file) = scenario(SMALL);
+    let said = done(&["run", &file, "--json", "--seed", "7", "--runs", "3"]);
+    let document: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(document["seeds"], serde_json::json!([7, 8, 9]));
+    let seeds: Vec<u64> = document["flows"]
+        .as_array()
+        .expect("flows")
+        .iter()
+        .map(|f| f["seed"].as_u64().expect("a seed"))
+        .collect();
+    assert_eq!(seeds, [7, 8, 9]);
+    assert_eq!(document["links"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn csv_has_a_row_for_each_flow_and_run() {
+    let (_dir, file) = scenario(SMALL);
+    let said = done(&["run", &file, "--csv", "--runs", "2"]);
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].contains("goodput_bps") && lines[0].contains("completion_s"));
+    assert!(lines[1..].iter().all(|l| l.split(',').count() == lines[0].split(',').count()));
+}
+
+#[test]
+fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("deep/results");
+    done(&["reproduce", "reno-ber", "--seeds", "1", "--out", out.to_str().expect("plain")]);
+    let paper = out.join("reno-ber");
+    let text = std::fs::read_to_string(paper.join("verdicts.json")).expect("verdicts");
+    let verdicts: Vec<Value> = serde_json::from_str(&text).expect("a list");
+    let agreed = BTreeSet::from([
+        "id", "source", "quantity", "unit", "paper", "measured", "ci95", "n", "verdict", "note",
+    ]);
+    let words = ["reproduced", "same direction", "contradicted", "not comparable"];
+    let mut ids = BTreeSet::new();
+    for v in &verdicts {
+        assert_eq!(keys(v), agreed);
+        let id = v["id"].as_str().expect("an id");
+        assert!(ids.insert(id), "{id} twice");
+        for key in ["source", "quantity", "unit", "note"] {
+            assert!(v[key].is_string(), "{id} {key}");
+        }
+        for key in ["paper", "measured"] {
+            assert!(v[key].is_number() || v[key].is_null(), "{id} {key}");
+        }
+        let pair =
+            v["ci95"].as_array().is_some_and(|c| c.len() == 2 && c[0].as_f64() <= c[1].as_f64());
+        assert!(pair || v["ci95"].is_null(), "{id} {}", v["ci95"]);
+        assert!(v["n"].is_u64(), "{id}");
+        assert!(words.contains(&v["verdict"].as_str().expect("a word")), "{id} {}", v["verdict"]);
+    }
+    assert!(verdicts.len() > 30, "{}", verdicts.len());
+    let page = std::fs::read_to_string(paper.join("report.html")).expect("a report");
+    assert!(page.contains("</html>"));
+    for table in ["runs", "summary", "links"] {
+        let bytes = std::fs::read(paper.join(format!("{table}.parquet"))).expect(table);
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{table}");
+    }
+}

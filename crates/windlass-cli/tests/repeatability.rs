@@ -1,0 +1,204 @@
+//! Same seed, same bytes: twice, whatever runs side by side, and after kills at any moment.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use support::{SMALL, assert_same_files, call, done, scenario, windlass};
+
+fn reproduce<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["reproduce", "reno-ber", "--out", out];
+    args.extend(if more.contains(&MANY[0]) { [].iter() } else { ["--seeds", "1"].iter() });
+    args.extend(more);
+    args
+}
+
+fn path(dir: &Path) -> &str {
+    dir.to_str().expect("a plain path")
+}
+
+#[test]
+fn a_run_repeats_byte_for_byte() {
+    let (_dir, file) = scenario(SMALL);
+    let once = done(&["run", &file, "--json", "--runs", "6", "--jobs", "1"]);
+    for jobs in ["1", "2", "7"] {
+        let again = done(&["run", &file, "--json", "--runs", "6", "--jobs", jobs]);
+        assert!(once.out == again.out, "{jobs} jobs");
+    }
+    let other = done(&["run", &file, "--json", "--runs", "6", "--seed", "2"]);
+    assert_ne!(once.out, other.out, "another seed loses other packets");
+}
+
+#[test]
+fn results_of_a_run_do_not_depend_on_what_runs_side_by_side() {
+    let recording = format!(
+        "{SMALL}\n[record]\nseries = [\"cwnd_bytes\", \"srtt_ns\"]\ncapture = [\"wire\"]\n"
+    );
+    let (dir, file) = scenario(recording);
+    let folders = [dir.path().join("one"), dir.path().join("two")];
+    let said = ["1", "2"].map(|jobs| {
+        let out = path(&folders[usize::from(jobs == "2")]);
+        done(&["run", &file, "--runs", "4", "--jobs", jobs, "--out", out]).out
+    });
+    assert_eq!(said[0], said[1]);
+    // Lock, scenario, three tables, and series and capture of four seeds.
+    assert_eq!(assert_same_files(&folders[0], &folders[1]), 13);
+}
+
+#[test]
+fn a_reproduction_does_not_depend_on_what_runs_side_by_side() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
+    let first = done(&reproduce(path(&one), &["--jobs", "1"]));
+    let second = done(&reproduce(path(&two), &["--jobs", "2"]));
+    assert!(first.out == second.out);
+    assert!(assert_same_files(&one, &two) > 6);
+
+    // What is there is not made again, and reporting on it changes nothing.
+    let before = support::files(&one);
+    let again = done(&reproduce(path(&one), &[]));
+    assert!(again.out == first.out);
+    let (total, _) = again.err.split_once(" runs are there already").expect(&again.err);
+    let (finished, total) = total.rsplit_once(" of ").expect(total);
+    assert!(finished.ends_with(&format!(" {total}")), "{}", again.err);
+    let report = done(&["report", "--out", path(&one)]);
+    assert!(report.out == first.out);
+    assert!(before == support::files(&one), "the report changed a file");
+}
+
+/// Waits that differ from kill to kill, milliseconds: some before the first run, most amid them.
+const WAITS: [u64; 12] = [5, 60, 130, 20, 90, 210, 40, 160, 10, 110, 70, 180];
+/// Enough runs that the kills meet a working batch.
+const MANY: [&str; 2] = ["--seeds", "8"];
+
+#[test]
+fn a_batch_killed_at_any_moment_ends_as_one_in_a_single_go() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [whole, killed] = ["whole", "killed"].map(|name| dir.path().join(name));
+    done(&reproduce(path(&whole), &MANY));
+    let mut interrupted = 0;
+    for wait in WAITS {
+        let mut child =
+            windlass(&reproduce(path(&killed), &[&MANY[..], &["--jobs", "2"]].concat()))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("started");
+        sleep(Duration::from_millis(wait));
+        interrupted += u32::from(child.try_wait().expect("a child").is_none());
+        child.kill().expect("killed, or ended before");
+        child.wait().expect("a child");
+    }
+    assert!(interrupted >= 6, "only {interrupted} of the kills met a running batch");
+    done(&reproduce(path(&killed), &MANY));
+    assert_same_files(&whole, &killed);
+    let lines = |dir: &Path| -> Vec<String> {
+        let text = fs::read_to_string(dir.join("reno-ber/journal.jsonl")).expect("a journal");
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert!(lines(&whole) == lines(&killed), "the journals hold other runs");
+}
+
+#[test]
+fn a_half_last_line_is_cut_off_and_only_its_run_is_made_again() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let args = ["run", &file, "--runs", "5", "--jobs", "1", "--out", path(&out)];
+    done(&args);
+    let journal = out.join("journal.jsonl");
+    let whole = fs::read(&journal).expect("a journal");
+    let tables = fs::read(out.join("summary.parquet")).expect("a table");
+    let last_line = whole[..whole.len() - 1].iter().rposition(|b| *b == b'\n').expect("lines") + 1;
+    fs::write(&journal, &whole[..last_line + 200]).expect("written");
+    let again = done(&[&args[..], &["--verbose"]].concat());
+    assert!(
+        again.err.contains("note: line 5 of the journal was incomplete (200 bytes"),
+        "{}",
+        again.err
+    );
+    let made: Vec<&str> = again.err.lines().filter(|l| l.starts_with("case seed ")).collect();
+    assert_eq!(made, ["case seed 5"]);
+    assert!(fs::read(&journal).expect("a journal") == whole);
+    assert!(fs::read(out.join("summary.parquet")).expect("a table") == tables);
+}
+
+#[test]
+fn a_journal_changed_in_the_middle_is_an_error_that_names_the_line() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let args = ["run", &file, "--runs", "3", "--out", path(&out)];
+    done(&args);
+    let journal = out.join("journal.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    fs::write(&journal, text.replacen("\"goodput_bps\":", "\"goodput_bps\":1", 1))
+        .expect("written");
+    let said = call(&args);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert!(said.err.starts_with("error: line 1 of "), "{}", said.err);
+    assert!(said.err.contains("is damaged although lines follow it"), "{}", said.err);
+}
+
+#[test]
+fn recordings_follow_the_scenario_when_it_changes() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let args = ["run", &file, "--out", path(&out)];
+    let series = out.join("series/case/all/1.parquet");
+    done(&args);
+    assert!(!series.exists());
+    let with = |extra: &[&str]| done(&[&args[..], extra].concat());
+    with(&["--set", "record.series=[\"cwnd_bytes\"]"]);
+    let first = fs::read(&series).expect("made for the run that was there");
+    with(&["--set", "record.series=[\"cwnd_bytes\", \"rto_ns\"]"]);
+    assert_ne!(fs::read(&series).expect("made again"), first);
+    done(&args);
+    assert!(!series.exists(), "the scenario records no series any more");
+}
+
+#[test]
+fn a_second_instance_at_the_same_folder_is_refused() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    done(&["run", &file, "--out", path(&out)]);
+    let lock = fs::File::options().write(true).open(out.join("batch.lock")).expect("a lock");
+    lock.lock().expect("locked");
+    let said = call(&["run", &file, "--out", path(&out)]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    assert_eq!(
+        said.err,
+        format!(
+            "error: another Windlass is writing to {}; wait until it ends, or choose another \
+             folder\n",
+            out.display()
+        )
+    );
+    lock.unlock().expect("unlocked");
+    done(&["run", &file, "--out", path(&out)]);
+}
+
+#[test]
+fn two_instances_started_together_do_not_mix() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("out");
+    let mut first = windlass(&reproduce(path(&out), &MANY))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    let journal = out.join("reno-ber/journal.jsonl");
+    while fs::metadata(&journal).map_or(0, |m| m.len()) == 0 {
+        assert!(first.try_wait().expect("a child").is_none(), "ended without a run");
+        sleep(Duration::from_millis(5));
+    }
+    let second = call(&reproduce(path(&out), &[]));
+    first.kill().expect("killed");
+    first.wait().expect("a child");
+    assert_eq!(second.code, Some(1), "{}", second.err);
+    assert!(second.err.contains("another Windlass is writing to"), "{}", second.err);
+}

@@ -1,0 +1,351 @@
+//! What can be said of a scenario before it runs: the path of every flow, and what is probably not
+//! meant.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use windlass_cc::Span;
+use windlass_sim::ConfigError;
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, Traffic};
+use windlass_sim::link::QueueLimit;
+use windlass_sim::routing::{Direction, link_of};
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
+use windlass_tcp::wire::UDP_HEADER;
+
+use crate::compile::compile;
+use crate::scenario::{NO_ALGORITHM, Scenario};
+use crate::units::{BitRate, Bytes, Duration};
+
+/// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
+const UNSCALED_WINDOW: u64 = 65_535;
+/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+const TIMESTAMPS: u32 = 12;
+/// Round trips after which a run's beginning no longer rules its averages.
+const SETTLED_ROUND_TRIPS: u128 = 100;
+
+/// The path of a flow, and what follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// Name of the flow.
+    pub flow: String,
+    /// Algorithm of the flow.
+    pub algorithm: String,
+    /// Nodes from the sender of the data to its receiver.
+    pub nodes: Vec<String>,
+    /// Round trip without queues and transmission: propagation only.
+    pub base_rtt: Span,
+    /// Time that a full packet and its acknowledgement take over idle links; for datagrams, which
+    /// nobody acknowledges, the packet alone.
+    pub idle_time: Span,
+    /// Largest IP packet of the flow, bytes.
+    pub packet_bytes: u32,
+    /// Direction with the lowest rate, among equals the one that most flows cross:
+    /// `link:from>to`.
+    pub bottleneck: String,
+    /// Its rate in bits per second.
+    pub rate_bps: u64,
+    /// `rate_bps` times `base_rtt`, bytes.
+    pub bdp_bytes: u64,
+    /// What may wait there; `None` for an unlimited queue.
+    pub queue: Option<Queue>,
+    /// Most data in flight that the buffers allow, bytes; `None` for datagrams.
+    pub window_bytes: Option<u64>,
+}
+
+/// What may wait at a bottleneck, were it full of one flow's largest packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Packets.
+    pub packets: u64,
+    /// IP bytes of these packets, or the limit where it is in bytes.
+    pub bytes: u64,
+    /// Time to transmit these packets.
+    pub drain: Span,
+}
+
+/// The path of every flow, in the scenario's order.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let routes = scenario.routes();
+    let algorithms = scenario.flows.iter().map(|f| f.algorithm.as_str());
+    let mut crossing = vec![0; 2 * config.links.len()];
+    let mut chains = Vec::with_capacity(config.flows.len());
+    for flow in &config.flows {
+        let route = routes.path(flow.from, flow.to).unwrap_or_default();
+        route.iter().for_each(|d| crossing[*d as usize] += 1);
+        chains.push(route);
+    }
+    let each = config.flows.iter().zip(algorithms).zip(&chains);
+    Ok(each.map(|((flow, a), route)| path(&config, flow, a, route, &crossing)).collect())
+}
+
+/// The path over `route`, where each direction has so many flows `crossing` it.
+fn path(
+    config: &Config,
+    flow: &FlowConfig,
+    algorithm: &str,
+    route: &[Direction],
+    crossing: &[usize],
+) -> Path {
+    let links = || route.iter().map(|d| &config.links[link_of(*d)]);
+    let (packet_bytes, ack_bytes) = packet_sizes(flow);
+    let one_way = links().fold(Span::ZERO, |sum, l| sum + l.delay);
+    let base_rtt = one_way + one_way;
+    let time_for = |bytes: u32| links().fold(one_way, |sum, l| sum + transmission(l, bytes));
+    let there = time_for(packet_bytes);
+    let slowness =
+        |d: Direction| (config.links[link_of(d)].rate_bps, Reverse(crossing[d as usize]));
+    let slowest = route.iter().min_by_key(|d| slowness(**d));
+    let bottleneck = slowest.map(|d| &config.links[link_of(*d)]);
+    let rate_bps = bottleneck.map_or(0, |l| l.rate_bps);
+    Path {
+        flow: flow.name.clone(),
+        algorithm: algorithm.to_string(),
+        nodes: nodes(config, flow.from, route),
+        base_rtt,
+        idle_time: ack_bytes.map_or(there, |bytes| there + time_for(bytes)),
+        packet_bytes,
+        bottleneck: slowest.map(|d| direction_name(config, *d)).unwrap_or_default(),
+        rate_bps,
+        bdp_bytes: product(rate_bps, base_rtt),
+        queue: bottleneck.and_then(|l| queue(l, packet_bytes)),
+        window_bytes: (algorithm != NO_ALGORITHM).then(|| window(flow)),
+    }
+}
+
+/// IP bytes of a full packet and of its acknowledgement, which datagrams do not have.
+fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
+    match flow.traffic {
+        Traffic::CbrUdp(cbr) => {
+            let payload = u32::try_from(cbr.packet).unwrap_or(u32::MAX);
+            (payload.saturating_add(IPV4_HEADER + UDP_HEADER), None)
+        }
+        _ => {
+            let headers = IPV4_HEADER + TCP_HEADER;
+            let options = if flow.profile.stack.timestamps { TIMESTAMPS } else { 0 };
+            (flow.profile.mss() + headers, Some(headers + options))
+        }
+    }
+}
+
+fn window(flow: &FlowConfig) -> u64 {
+    let stack = &flow.profile.stack;
+    let unscaled = if stack.window_scaling { u64::MAX } else { UNSCALED_WINDOW };
+    stack.receive_buffer.min(unscaled).min(stack.send_buffer)
+}
+
+/// Time for which a packet of `ip_bytes` occupies the link.
+fn transmission(link: &LinkConfig, ip_bytes: u32) -> Span {
+    let framing = u64::from(link.framing.frame_bytes) + u64::from(link.framing.gap_bytes);
+    let bits = 8 * (u128::from(ip_bytes) + u128::from(framing));
+    let ns = bits * 1_000_000_000 / u128::from(link.rate_bps.max(1));
+    Span(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
+fn queue(link: &LinkConfig, packet_bytes: u32) -> Option<Queue> {
+    let size = u64::from(packet_bytes.max(1));
+    let (packets, bytes) = match link.queue {
+        QueueLimit::Packets(n) => (n, n.saturating_mul(size)),
+        QueueLimit::Bytes(n) => (n / size, n),
+        QueueLimit::Unlimited => return None,
+    };
+    let drain = transmission(link, packet_bytes).0.saturating_mul(packets);
+    Some(Queue { packets, bytes, drain: Span(drain) })
+}
+
+/// Rate times time, in bytes.
+fn product(rate_bps: u64, time: Span) -> u64 {
+    let bytes = u128::from(rate_bps) * u128::from(time.0) / 8_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn nodes(config: &Config, from: usize, route: &[Direction]) -> Vec<String> {
+    let ends = route.iter().map(|d| config.links[link_of(*d)].ends[1 - (*d % 2) as usize]);
+    std::iter::once(from).chain(ends).map(|n| config.nodes[n].clone()).collect()
+}
+
+fn direction_name(config: &Config, direction: Direction) -> String {
+    let link = &config.links[link_of(direction)];
+    let backward = (direction % 2) as usize;
+    let [from, to] = [link.ends[backward], link.ends[1 - backward]];
+    format!("{}:{}>{}", link.name, config.nodes[from], config.nodes[to])
+}
+
+/// The paths as text, flows that differ in nothing but names told once.
+pub fn text(paths: &[Path]) -> String {
+    let mut out = String::new();
+    let alike = |a: &Path, b: &Path| {
+        let nameless = |p: &Path| Path {
+            flow: String::new(),
+            nodes: vec![String::new(); p.nodes.len()],
+            bottleneck: String::new(),
+            ..p.clone()
+        };
+        nameless(a) == nameless(b)
+    };
+    let mut told: Vec<(&Path, usize)> = Vec::new();
+    for path in paths {
+        match told.iter_mut().find(|(first, _)| alike(first, path)) {
+            Some((_, others)) => *others += 1,
+            None => told.push((path, 0)),
+        }
+    }
+    for (path, others) in told {
+        out.push_str(&one(path, others));
+    }
+    out
+}
+
+fn one(path: &Path, others: usize) -> String {
+    let more = if others > 0 { format!(", and {others} more like it") } else { String::new() };
+    let mut out =
+        format!("flow {} ({}): {}{more}\n", path.flow, path.algorithm, path.nodes.join(" > "),);
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "  base RTT    {} of propagation; over idle links {} {:.3} ms",
+        Duration(path.base_rtt),
+        if path.window_bytes.is_some() {
+            "a full packet and its acknowledgement take"
+        } else {
+            "a packet takes"
+        },
+        millis(path.idle_time),
+    );
+    let _ = writeln!(
+        out,
+        "  bottleneck  {} at {}; bandwidth-delay product {} B = {:.1} packets of {} B",
+        path.bottleneck,
+        BitRate(path.rate_bps),
+        path.bdp_bytes,
+        path.bdp_bytes as f64 / f64::from(path.packet_bytes),
+        path.packet_bytes,
+    );
+    let _ = match path.queue {
+        None => writeln!(out, "  queue       unlimited"),
+        Some(q) => writeln!(
+            out,
+            "  queue       {} packets, {} B, {:.1} ms{}",
+            q.packets,
+            q.bytes,
+            millis(q.drain),
+            in_bdp(q.bytes, path.bdp_bytes),
+        ),
+    };
+    if let Some(window) = path.window_bytes {
+        let bdp = in_bdp(window, path.bdp_bytes);
+        let _ = writeln!(out, "  window      at most {window} B{bdp}");
+    }
+    out
+}
+
+fn millis(span: Span) -> f64 {
+    span.0 as f64 / 1e6
+}
+
+fn in_bdp(bytes: u64, bdp: u64) -> String {
+    match bdp {
+        0 => String::new(),
+        _ => format!(", {:.2} bdp", bytes as f64 / bdp as f64),
+    }
+}
+
+/// What is probably not meant: queues that hold everything or nothing, windows that cannot fill
+/// the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
+/// flows of which the same is to be said share one.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let paths = paths(scenario)?;
+    let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for (flow, path) in config.flows.iter().zip(&paths) {
+        for sentence in of_flow(flow, path, scenario.duration) {
+            match told.iter_mut().find(|(s, _)| *s == sentence) {
+                Some((_, flows)) => flows.push(&path.flow),
+                None => told.push((sentence, vec![&path.flow])),
+            }
+        }
+    }
+    warnings.extend(told.into_iter().map(|(sentence, flows)| match flows.as_slice() {
+        [one] => format!("flow {one}: {sentence}"),
+        [first, .., last] => {
+            format!("each of {} flows, {first} to {last}: {sentence}", flows.len())
+        }
+        [] => sentence,
+    }));
+    Ok(warnings)
+}
+
+fn of_link(link: &LinkConfig) -> Option<String> {
+    let name = &link.name;
+    match link.queue {
+        QueueLimit::Unlimited => Some(format!(
+            "link {name} has an unlimited queue: nothing is ever dropped there for want of room"
+        )),
+        QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
+            Some(format!("link {name} has no queue: a packet that finds the link busy is dropped"))
+        }
+        _ => None,
+    }
+}
+
+fn of_flow(flow: &FlowConfig, path: &Path, duration: Span) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(Queue { packets: 0, bytes: 1.., .. }) = path.queue {
+        sentences.push(format!(
+            "the queue of {} is smaller than a packet of {} B, which is dropped when it finds the \
+             link busy",
+            path.bottleneck, path.packet_bytes
+        ));
+    }
+    let greedy = matches!(flow.traffic, Traffic::Bulk { .. } | Traffic::RequestResponse { .. });
+    if let (true, Some(window)) = (greedy && path.base_rtt.0 > 0, path.window_bytes)
+        && window < path.bdp_bytes
+    {
+        sentences.push(format!(
+            "the window of at most {} is below the path's bandwidth-delay product of {} B and \
+             limits it to {:.3} Mbps",
+            Bytes(window),
+            path.bdp_bytes,
+            window as f64 * 8e3 / path.base_rtt.0 as f64
+        ));
+    }
+    // Without the time that is left in the sentence, staggered flows share one.
+    let time = u128::from(duration.0.saturating_sub(flow.start.0));
+    let bits = 8 * u128::from(payload(&flow.traffic));
+    let least = bits * 1_000_000_000 / u128::from(path.rate_bps.max(1));
+    if least > time {
+        sentences.push(format!(
+            "its data need at least {:.1} s at {}, and the run ends before that",
+            least as f64 / 1e9,
+            BitRate(path.rate_bps),
+        ));
+    }
+    if time < SETTLED_ROUND_TRIPS * u128::from(path.base_rtt.0) {
+        sentences.push(format!(
+            "it lasts less than {SETTLED_ROUND_TRIPS} round trips of {}, so that its beginning \
+             rules its averages",
+            Duration(path.base_rtt)
+        ));
+    }
+    sentences
+}
+
+/// Bytes that a flow has to bring over, 0 without an end.
+fn payload(traffic: &Traffic) -> u64 {
+    match *traffic {
+        Traffic::Bulk { bytes } => bytes.unwrap_or(0),
+        Traffic::RequestResponse { response, requests, .. } => {
+            response.saturating_mul(u64::from(requests))
+        }
+        Traffic::CbrTcp(_) | Traffic::CbrUdp(_) => 0,
+    }
+}

@@ -1,0 +1,37 @@
+//! Any text as a paper's `experiments.toml` and `claims.toml`: it is read, or refused in one line
+//! with its place; what is read can be worked with.
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use libfuzzer_sys::fuzz_target;
+use windlass_lab::claims::{self, Evidence};
+use windlass_lab::experiment::Plan;
+
+/// Points beyond which an experiment is too large to list; the product of a few long axes is.
+const MOST_POINTS: usize = 10_000;
+
+fuzz_target!(|text: &str| {
+    match Plan::parse(text, "fuzzed.toml") {
+        Ok(plan) => {
+            for experiment in &plan.experiments {
+                let size = experiment.axes.iter().map(|a| a.values.len());
+                if size.product::<usize>() > MOST_POINTS {
+                    continue;
+                }
+                for point in experiment.points() {
+                    assert!(!experiment.seeds(&point, true).is_empty());
+                }
+            }
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+    }
+    match claims::parse(text, "fuzzed.toml") {
+        Ok(claims) => {
+            let empty = BTreeMap::new();
+            let evidence = Evidence { records: &[], models: &empty, traces: &empty };
+            assert_eq!(claims::judge(&claims, &evidence).len(), claims.len());
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+    }
+});
