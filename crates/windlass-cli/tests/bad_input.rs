@@ -51,7 +51,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "algorithm = \"newreno\"",
         "algorithm = \"cubik\"",
-        "FILE:15:13: `algorithm`: unknown `cubik`",
+        "FILE:15:13: `algorithm`: unknown value `cubik`; `algorithm` is one of `tahoe`",
     ),
     ("[[flow]]", "[stack]\npreset = \"riverbad\"\n[[flow]]", "did you mean `riverbed`?"),
     ("duration = \"20s\"", "", "the scenario needs `duration`, such as `duration = \"100s\"`"),

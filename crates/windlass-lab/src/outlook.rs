@@ -140,8 +140,8 @@ fn window(flow: &FlowConfig) -> u64 {
 
 /// Time for which a packet of `ip_bytes` occupies the link.
 fn transmission(link: &LinkConfig, ip_bytes: u32) -> Span {
-    let framing = u64::from(link.framing.frame_bytes) + u64::from(link.framing.gap_bytes);
-    let bits = 8 * (u128::from(ip_bytes) + u128::from(framing));
+    let on_the_wire = link.framing.frame_len(ip_bytes).saturating_add(link.framing.gap_bytes);
+    let bits = 8 * u128::from(on_the_wire);
     let ns = bits * 1_000_000_000 / u128::from(link.rate_bps.max(1));
     Span(u64::try_from(ns).unwrap_or(u64::MAX))
 }
