@@ -93,6 +93,12 @@ fn remark(message: impl Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
+/// Columns of the terminal that standard output goes to; as many as one likes where it goes
+/// elsewhere.
+pub fn width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(w, _)| w.0.into())
+}
+
 /// Remarks and progress on standard error, as far as the user wants them.
 pub struct Chatter {
     quiet: bool,

@@ -25,6 +25,7 @@ fn demo() -> Report {
         summary: "DEMONSTRATION ONLY: every figure below is invented to show how a report looks; \
                   none was measured. A real report is written by `windlass reproduce`."
             .to_owned(),
+        verdicts: VERDICTS.iter().map(|v| v.0).collect(),
         provenance: pairs(&[
             ("Windlass", "demonstration"),
             ("Seeds", "1 to 30"),
@@ -45,7 +46,7 @@ fn text(text: &str) -> Block {
 }
 
 fn command(command: &str) -> Block {
-    Block::Command { command: command.to_owned() }
+    Block::Command { about: None, command: command.to_owned() }
 }
 
 fn axis(label: &str, scale: Scale) -> ChartAxis {
@@ -66,6 +67,24 @@ const OURS_S: [(f64, f64, f64); 5] = [
     (571.0, 548.0, 596.0),
 ];
 
+/// Verdict and note of each row.
+const VERDICTS: [(Verdict, Option<&str>); 5] = [
+    (
+        Verdict::NotComparable,
+        Some("The paper's figure includes an unexplained offset of 10 s (RB-7)."),
+    ),
+    (Verdict::Reproduced, None),
+    (Verdict::Reproduced, Some("Within 2 % once the offset of `10 s` is taken off (RB-7).")),
+    (
+        Verdict::SameDirection,
+        Some("The slowdown is there and larger than the paper's: 1.83 against 1.28."),
+    ),
+    (
+        Verdict::Contradicted,
+        Some("The paper's simulator backs off far longer than RFC 6298 has it; see RB-11."),
+    ),
+];
+
 fn response_times() -> Section {
     Section {
         id: "response".to_owned(),
@@ -84,22 +103,6 @@ fn response_times() -> Section {
 }
 
 fn response_table() -> Table {
-    let verdicts = [
-        (
-            Verdict::NotComparable,
-            Some("The paper's figure includes an unexplained offset of 10 s (RB-7)."),
-        ),
-        (Verdict::Reproduced, None),
-        (Verdict::Reproduced, Some("Within 2 % once the offset of `10 s` is taken off (RB-7).")),
-        (
-            Verdict::SameDirection,
-            Some("The slowdown is there and larger than the paper's: 1.83 against 1.28."),
-        ),
-        (
-            Verdict::Contradicted,
-            Some("The paper's simulator backs off far longer than RFC 6298 has it; see RB-11."),
-        ),
-    ];
     let row = |at: usize| Row {
         cells: vec![
             LOSSES[at].to_owned(),
@@ -107,8 +110,8 @@ fn response_table() -> Table {
             format!("{:.1}", OURS_S[at].0),
             format!("[{:.1}, {:.1}]", OURS_S[at].1, OURS_S[at].2),
         ],
-        verdict: Some(verdicts[at].0),
-        note: verdicts[at].1.map(str::to_owned),
+        verdict: Some(VERDICTS[at].0),
+        note: VERDICTS[at].1.map(str::to_owned),
     };
     Table {
         id: "table-response".to_owned(),
@@ -263,6 +266,12 @@ fn exchange() -> Section {
         title: "One loss, packet by packet".to_owned(),
         blocks: vec![
             text("The exchange around the first loss, from the trace of seed 1."),
+            Block::List {
+                items: vec![
+                    "What is drawn: every packet.".to_owned(),
+                    "Where: `seed 1`.".to_owned(),
+                ],
+            },
             Block::Ladder(Ladder {
                 id: "ladder-loss".to_owned(),
                 caption: "Packet exchange around a loss (the paper's Figure 10).".to_owned(),

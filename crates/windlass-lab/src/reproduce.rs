@@ -209,7 +209,7 @@ impl Reproduction {
             serde_json::to_writer_pretty(&mut *out, &judgements)?;
             out.write_all(b"\n")
         })?;
-        let page = report::html::render(&self.report(&records, &sections))?;
+        let page = report::html::render(&self.report(&records, &judgements, &sections))?;
         let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
         Ok(Outcome { judgements, sections, dir, report })
     }
@@ -264,12 +264,18 @@ impl Reproduction {
         load(self.paper, &experiment.scenario, &overrides)
     }
 
-    fn report(&self, records: &[RunRecord], sections: &[Section]) -> Report {
+    fn report(
+        &self,
+        records: &[RunRecord],
+        judgements: &[Judgement],
+        sections: &[Section],
+    ) -> Report {
         let seeds = records.iter().map(|r| r.seed).max().unwrap_or(0);
         let line = |label: &str, value: String| (label.to_string(), value);
         Report {
             title: self.paper.title.to_string(),
             summary: self.paper.summary.to_string(),
+            verdicts: judgements.iter().map(|j| j.verdict).collect(),
             provenance: vec![
                 line(
                     "Paper",

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use windlass_lab::claims::{Judgement, Verdict};
-use windlass_lab::papers::{PAPERS, Paper, text};
+use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper, text};
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::store::Format;
 
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, print};
+use crate::output::{Chatter, Failure, print, width};
 
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
@@ -70,13 +70,19 @@ fn reproduce(
     Ok(outcome)
 }
 
-/// Prints the tables and the count of verdicts.
+/// Prints the tables, the findings and the count of verdicts; what is too long for a terminal is
+/// left to the report.
 pub fn show(paper: &Paper, outcome: &Outcome, chatter: &Chatter) -> Result<(), Failure> {
+    let width = width().min(text::WIDTH);
+    let short = outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
     print(&format!("{}\n\n", paper.title))?;
-    print(&text::sections(&outcome.sections))?;
+    print(&text::tables(short, width))?;
+    for findings in outcome.sections.iter().filter(|s| s.id == FINDINGS) {
+        print(&text::prose(findings, width))?;
+    }
     print(&format!("{}\n", counts(&outcome.judgements)))?;
     chatter.say(format!(
-        "report:   {}\nverdicts: {}",
+        "report:   {} (also every claim with its tolerance, figures, fidelity notes)\nverdicts: {}",
         outcome.report.display(),
         outcome.dir.join("verdicts.json").display()
     ));

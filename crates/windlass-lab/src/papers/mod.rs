@@ -47,6 +47,11 @@ pub struct Paper {
 /// Every paper.
 pub static PAPERS: &[Paper] = &[reno_ber::PAPER];
 
+/// Anchor of the section that says in sentences what a reproduction finds.
+pub const FINDINGS: &str = "findings";
+/// Anchors of the sections that are too long for a terminal.
+pub const LONG: [&str; 2] = ["claims", "fidelity"];
+
 /// Time series and packets of one traced run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {

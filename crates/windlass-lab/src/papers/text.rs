@@ -1,13 +1,17 @@
-//! Tables for the terminal: aligned columns, the paper's figure beside ours, the verdict last.
+//! Text for the terminal: aligned tables, the paper's figure beside ours, the verdict last; and
+//! prose. Everything is wrapped to a width.
 
 use crate::claims::Verdict;
-use crate::report::model::{Block, Row, Section, Table};
+use crate::report::model::{Block, Row, Section, Table, is_figure};
 
-/// Widest cell before it is wrapped, characters.
-const CELL: usize = 36;
+/// Widest text that is still read with ease; what is written where no terminal says its width.
+pub const WIDTH: usize = 120;
 
-/// The tables of all sections with their headings, as plain text.
-pub fn sections(sections: &[Section]) -> String {
+/// Narrowest column of words before a table is rather allowed to be too wide.
+const NARROWEST: usize = 12;
+
+/// The tables of sections with their headings; sections without a table are left out.
+pub fn tables<'a>(sections: impl IntoIterator<Item = &'a Section>, width: usize) -> String {
     let mut out = String::new();
     for section in sections {
         let mut tables = section.blocks.iter().filter_map(|b| match b {
@@ -15,53 +19,140 @@ pub fn sections(sections: &[Section]) -> String {
             _ => None,
         });
         let Some(first) = tables.next() else { continue };
-        out.push_str(&format!("{}\n{}\n\n", section.title, "=".repeat(width(&section.title))));
+        out.push_str(&heading(&section.title));
         for t in std::iter::once(first).chain(tables) {
-            out.push_str(&table(t));
+            out.push_str(&table_within(t, width));
             out.push('\n');
         }
     }
     out
 }
 
-/// One table with its caption and remarks; long cells are wrapped.
+/// The paragraphs and lists of a section with its heading.
+pub fn prose(section: &Section, width: usize) -> String {
+    let mut out = heading(&section.title);
+    for block in &section.blocks {
+        match block {
+            Block::Text { text } => {
+                for paragraph in text.split("\n\n") {
+                    out.push_str(&indented(paragraph, "", width));
+                    out.push('\n');
+                }
+            }
+            Block::List { items } => {
+                items.iter().for_each(|item| out.push_str(&indented(item, "- ", width)));
+                out.push('\n');
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn heading(title: &str) -> String {
+    format!("{title}\n{}\n\n", "=".repeat(length(title)))
+}
+
+/// One table with its caption and remarks, as wide as [`WIDTH`] at most where that can be.
 pub fn table(table: &Table) -> String {
+    table_within(table, WIDTH)
+}
+
+/// One table with its caption and remarks. Cells are wrapped between words where the table would
+/// be wider than `width`; figures and long words stay whole.
+pub fn table_within(table: &Table, width: usize) -> String {
     let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
     let mut head = table.columns.clone();
     if verdicts {
         head.push("verdict".to_owned());
     }
-    let body: Vec<Vec<String>> =
-        table.rows.iter().flat_map(|r| wrapped(&cells(r, head.len(), verdicts))).collect();
-    let widths: Vec<usize> = (0..head.len())
-        .map(|c| body.iter().chain([&head]).map(|row| width(&row[c])).max().unwrap_or(0))
-        .collect();
-    let rule: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
-    let mut out = format!("{}\n", table.caption);
-    for row in [&head, &rule].into_iter().chain(&body) {
-        out.push_str(&line(row, &widths));
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|r| cells(r, head.len(), verdicts)).collect();
+    let layout = Layout::of(&head, &rows, width);
+    let mut out =
+        if table.caption.is_empty() { String::new() } else { indented(&table.caption, "", width) };
+    let rule: Vec<String> = layout.widths.iter().map(|w| "-".repeat(*w)).collect();
+    for row in [&head, &rule].into_iter().chain(&rows) {
+        out.push_str(&layout.row(row));
     }
     for note in &table.notes {
-        out.push_str(&format!("  {note}\n"));
+        out.push_str(&indented(note, "  ", width));
     }
     out
 }
 
-/// A row as several when a cell is longer than [`CELL`].
-fn wrapped(cells: &[String]) -> Vec<Vec<String>> {
-    let columns: Vec<Vec<String>> = cells.iter().map(|c| wrap(c)).collect();
-    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let at = |k: usize| columns.iter().map(|c| c.get(k).cloned().unwrap_or_default()).collect();
-    (0..height).map(at).collect()
+/// The columns of a table.
+struct Layout {
+    /// Width of each, characters.
+    widths: Vec<usize>,
+    /// Whether its cells are figures, which stand flush right.
+    figures: Vec<bool>,
 }
 
-/// Breaks text at spaces; a longer word stays whole.
-fn wrap(text: &str) -> Vec<String> {
+impl Layout {
+    /// As wide as the widest cells; while that is too wide, the widest column gives way.
+    fn of(head: &[String], rows: &[Vec<String>], width: usize) -> Layout {
+        let column = |c: usize| rows.iter().map(move |r| r[c].as_str());
+        let all = 0..head.len();
+        let figures = all.clone().map(|c| c > 0 && column(c).all(is_figure)).collect();
+        let widest = |c: usize, of: &dyn Fn(&str) -> usize| {
+            column(c).chain([head[c].as_str()]).map(of).max().unwrap_or(0)
+        };
+        let least: Vec<usize> = all.clone().map(|c| widest(c, &longest_word)).collect();
+        let mut widths: Vec<usize> = all.map(|c| widest(c, &length)).collect();
+        while widths.iter().map(|w| w + GAP).sum::<usize>() > width {
+            let may_shrink = |c: &usize| widths[*c] > least[*c].max(NARROWEST);
+            match (0..widths.len()).filter(may_shrink).max_by_key(|c| widths[*c]) {
+                Some(c) => widths[c] -= 1,
+                None => break,
+            }
+        }
+        Layout { widths, figures }
+    }
+
+    /// A row as one line, or several where cells are wrapped.
+    fn row(&self, cells: &[String]) -> String {
+        let columns: Vec<Vec<String>> =
+            cells.iter().zip(&self.widths).map(|(cell, w)| wrap(cell, *w)).collect();
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |k: usize| {
+            let part = |c: &Vec<String>| c.get(k).cloned().unwrap_or_default();
+            self.line(&columns.iter().map(part).collect::<Vec<_>>())
+        };
+        (0..height).map(line).collect()
+    }
+
+    fn line(&self, cells: &[String]) -> String {
+        let mut out = String::new();
+        for (c, (cell, w)) in cells.iter().zip(&self.widths).enumerate() {
+            let pad = " ".repeat(w.saturating_sub(length(cell)));
+            out.push_str(if c == 0 { "  " } else { "   " });
+            let (before, after) = if self.figures[c] { (pad.as_str(), "") } else { ("", &*pad) };
+            out.push_str(&format!("{before}{cell}{after}"));
+        }
+        format!("{}\n", out.trim_end())
+    }
+}
+
+/// Blanks before a column.
+const GAP: usize = 3;
+
+/// Text as lines that begin with `lead`, or with blanks as long after the first.
+fn indented(text: &str, lead: &str, width: usize) -> String {
+    let room = width.saturating_sub(length(lead)).max(NARROWEST);
+    let blank = " ".repeat(length(lead));
+    let line =
+        |(k, line): (usize, String)| format!("{}{line}\n", if k == 0 { lead } else { &blank });
+    wrap(text, room).into_iter().enumerate().map(line).collect()
+}
+
+/// Breaks text between words; a longer word stays whole.
+fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for word in words(text) {
         match lines.last_mut() {
             Some(last) if last.is_empty() => last.push_str(word),
-            Some(last) if width(last) + 1 + width(word) <= CELL => {
+            Some(last) if length(last) + 1 + length(word) <= width => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -69,6 +160,21 @@ fn wrap(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// What a line may be broken between: blanks, but not those inside of an interval `[a, b]`.
+fn words(text: &str) -> Vec<&str> {
+    let mut open = false;
+    text.split(|c: char| {
+        open = (open || c == '[') && c != ']';
+        c.is_whitespace() && !open
+    })
+    .filter(|word| !word.is_empty())
+    .collect()
+}
+
+fn longest_word(text: &str) -> usize {
+    words(text).into_iter().map(length).max().unwrap_or(0)
 }
 
 /// The word for a verdict, as in `verdicts.json`.
@@ -90,20 +196,7 @@ fn cells(row: &Row, columns: usize, verdicts: bool) -> Vec<String> {
     cells
 }
 
-/// The first column and words to the left, numbers to the right.
-fn line(row: &[String], widths: &[usize]) -> String {
-    let mut out = String::new();
-    for (c, (cell, w)) in row.iter().zip(widths).enumerate() {
-        let pad = " ".repeat(w - width(cell));
-        let number = c > 0 && cell.starts_with(|ch: char| ch.is_ascii_digit() || "-+".contains(ch));
-        let gap = if c == 0 { "  " } else { "   " };
-        out.push_str(gap);
-        if number { out.push_str(&(pad + cell)) } else { out.push_str(&(cell.clone() + &pad)) }
-    }
-    format!("{}\n", out.trim_end())
-}
-
-fn width(text: &str) -> usize {
+fn length(text: &str) -> usize {
     text.chars().count()
 }
 
@@ -111,31 +204,59 @@ fn width(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    #[test]
-    fn columns_line_up_and_short_rows_are_filled() {
-        let row = |cells: &[&str], verdict| Row {
-            cells: cells.iter().map(|c| (*c).to_owned()).collect(),
-            verdict,
-            note: None,
-        };
-        let t = Table {
+    fn row(cells: &[&str], verdict: Option<Verdict>) -> Row {
+        Row { cells: cells.iter().map(|c| (*c).to_owned()).collect(), verdict, note: None }
+    }
+
+    fn two_columns(rows: Vec<Row>) -> Table {
+        Table {
             id: "t".to_owned(),
             caption: "Caption".to_owned(),
             columns: vec!["p".to_owned(), "paper (s)".to_owned()],
-            rows: vec![row(&["0.01 %", "60.42"], Some(Verdict::Reproduced)), row(&["µ"], None)],
+            rows,
             notes: vec!["Remark.".to_owned()],
-        };
-        let expected = "Caption\n  p        paper (s)   verdict\n  ------   ---------   ----------\n  \
-            0.01 %       60.42   reproduced\n  µ\n  Remark.\n";
-        assert_eq!(table(&t), expected);
+        }
     }
 
     #[test]
-    fn long_cells_are_wrapped_between_words() {
-        let lines = wrap("one two three four five six seven eight nine ten");
-        assert_eq!(lines, ["one two three four five six seven", "eight nine ten"]);
-        assert_eq!(wrap(""), [""]);
-        let rows = wrapped(&["a".to_owned(), "x".repeat(30) + " " + &"y".repeat(50)]);
-        assert_eq!((rows.len(), rows[1][0].as_str(), rows[1][1].len()), (2, "", 50));
+    fn columns_line_up_and_short_rows_are_filled() {
+        let rows = vec![row(&["0.01 %", "60.42"], Some(Verdict::Reproduced)), row(&["µ"], None)];
+        let expected = "Caption\n  p        paper (s)   verdict\n  ------   ---------   ----------\n  \
+            0.01 %       60.42   reproduced\n  µ\n  Remark.\n";
+        assert_eq!(table(&two_columns(rows)), expected);
+    }
+
+    #[test]
+    fn a_table_fits_the_width_and_wrapped_words_stay_flush_left() {
+        let long = "60,000 words in a cell that has to be wrapped since it is long";
+        let text = table_within(&two_columns(vec![row(&["1 %", long], None)]), 40);
+        assert!(text.lines().all(|line| length(line) <= 40), "{text}");
+        let cell = text.lines().skip(3).take_while(|l| !l.contains("Remark"));
+        assert!(cell.clone().count() > 1);
+        for line in cell {
+            assert!(line.len() > 9 && line[8..].starts_with(|c: char| c != ' '), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_interval_is_never_broken() {
+        let text = table_within(&two_columns(vec![row(&["1 %", "81 [77.1, 82.2]"], None)]), 24);
+        assert!(text.contains("[77.1, 82.2]"), "{text}");
+        assert_eq!(words("a [1, 2] b c"), ["a", "[1, 2]", "b", "c"]);
+        assert_eq!(wrap("", 9), [""]);
+    }
+
+    #[test]
+    fn prose_is_wrapped_and_points_are_marked() {
+        let section = Section {
+            title: "Findings".to_owned(),
+            blocks: vec![
+                Block::Text { text: "One two three four.".to_owned() },
+                Block::List { items: vec!["five six seven".to_owned()] },
+            ],
+            ..Section::default()
+        };
+        let expected = "Findings\n========\n\nOne two three\nfour.\n\n- five six\n  seven\n\n";
+        assert_eq!(prose(&section, 14), expected);
     }
 }

@@ -13,9 +13,9 @@ use super::model::{Chart, ChartPoint, ChartSeries, Mark, Scale};
 use super::palette::{INK, Palette};
 use super::thin::{LIMIT, thinned};
 
-/// Lines with at most this many points show each point; longer ones show the curve alone, and
-/// the page's script reads the values out under the pointer.
-pub(super) const DOTTED_LINE: usize = 30;
+/// A chart whose lines have at most this many points each shows every point; any other shows the
+/// curves alone, and the page's script reads the values out under the pointer.
+const DOTTED_LINE: usize = 30;
 
 /// Points of one series above which they are no longer announced one by one to screen readers.
 const ANNOUNCED: usize = 200;
@@ -37,6 +37,11 @@ impl Drawn<'_> {
     pub fn is_curve(&self) -> bool {
         matches!(self.series.mark, Mark::Line | Mark::Step)
     }
+}
+
+/// Whether the points of the lines are shown as symbols: on all of a chart's lines or on none.
+pub(super) fn dotted(drawn: &[Drawn<'_>]) -> bool {
+    drawn.iter().all(|d| !d.is_curve() || d.points.len() <= DOTTED_LINE)
 }
 
 /// The points a chart draws.
@@ -72,9 +77,16 @@ pub(super) fn categories(chart: &Chart) -> Vec<&str> {
     out
 }
 
-/// The data as CSV with the columns `series`, `x`, `y`, `lo` and `hi`.
+/// Whether any point of a chart has an interval.
+fn any_interval(drawn: &[Drawn<'_>]) -> bool {
+    drawn.iter().any(Drawn::has_interval)
+}
+
+/// The data as CSV with the columns `series`, `x`, `y` and, where there are intervals, `lo` and
+/// `hi`.
 pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
-    let mut out = String::from("series,x,y,lo,hi\n");
+    let intervals = any_interval(drawn);
+    let mut out = String::from(if intervals { "series,x,y,lo,hi\n" } else { "series,x,y\n" });
     let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
     for d in drawn {
         let name = csv_field(&d.series.name);
@@ -83,17 +95,22 @@ pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
                 (Scale::Category, Some(category)) => csv_field(category),
                 _ => p.x.to_string(),
             };
-            out.push_str(&format!("{name},{x},{},{},{}\n", p.y, number(p.lo), number(p.hi)));
+            out.push_str(&format!("{name},{x},{}", p.y));
+            if intervals {
+                out.push_str(&format!(",{},{}", number(p.lo), number(p.hi)));
+            }
+            out.push('\n');
         }
     }
     out
 }
 
 /// The first line of the CSV that a reader downloads, with the axes' labels.
-pub(super) fn csv_header(chart: &Chart) -> String {
+pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     let names =
         ["series", &chart.x.label, &chart.y.label, "95 % interval low", "95 % interval high"];
-    names.map(csv_field).join(",")
+    let columns = if any_interval(drawn) { 5 } else { 3 };
+    names.map(csv_field)[..columns].join(",")
 }
 
 /// A CSV field, quoted where RFC 4180 asks for it.
@@ -140,7 +157,7 @@ pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Val
         "layer": layers,
         "config": config(),
         "usermeta": {
-            "csvHeader": csv_header(chart),
+            "csvHeader": csv_header(chart, drawn),
             "readout": readout(chart, drawn),
             "xLabel": chart.x.label,
         },
@@ -149,11 +166,11 @@ pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Val
 
 /// Curves whose values the page reads out under the pointer.
 fn readout(chart: &Chart, drawn: &[Drawn<'_>]) -> Vec<Value> {
-    if chart.x.scale == Scale::Category {
+    if chart.x.scale == Scale::Category || dotted(drawn) {
         return Vec::new();
     }
-    let long = drawn.iter().filter(|d| d.is_curve() && d.points.len() > DOTTED_LINE);
-    long.map(|d| json!({"name": d.series.name, "step": d.series.mark == Mark::Step})).collect()
+    let curves = drawn.iter().filter(|d| d.is_curve());
+    curves.map(|d| json!({"name": d.series.name, "step": d.series.mark == Mark::Step})).collect()
 }
 
 /// What the layers of one chart share.
@@ -168,6 +185,8 @@ struct Frame<'a> {
     tooltip: Value,
     /// Where bars stand; `None` for zero.
     foot: Option<f64>,
+    /// Whether lines show their points.
+    dotted: bool,
 }
 
 impl<'a> Frame<'a> {
@@ -188,6 +207,7 @@ impl<'a> Frame<'a> {
             y: y_encoding(chart, drawn),
             tooltip,
             foot: (chart.y.scale == Scale::Log).then(|| decade_below(values(drawn))),
+            dotted: dotted(drawn),
         }
     }
 
@@ -316,7 +336,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
         Mark::Paper => vec![layer(symbols(110.0, false), true)],
         Mark::Bars => vec![layer(bars(frame, style.colour), true)],
     };
-    if d.is_curve() && d.points.len() <= DOTTED_LINE {
+    if d.is_curve() && frame.dotted {
         layers.push(layer(symbols(30.0, true), true));
     }
     if d.has_interval() {
@@ -460,7 +480,9 @@ mod tests {
         let odd = chart(Scale::Linear, vec![odd]);
         let text = csv(&odd, &drawn(&odd));
         assert_eq!(text, "series,x,y,lo,hi\n\"a,\"\"b\"\"\",1 %,0.30000000000000004,0.25,0.5\n");
-        assert!(csv_header(&odd).starts_with("series,\"Loss, \"\"drop\"\"\",Time (s),"));
+        assert!(
+            csv_header(&odd, &drawn(&odd)).starts_with("series,\"Loss, \"\"drop\"\"\",Time (s),")
+        );
     }
 
     #[test]

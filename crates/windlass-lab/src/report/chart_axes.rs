@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chart::{DOTTED_LINE, Drawn, categories};
+use super::chart::{Drawn, categories, dotted};
 use super::model::{Chart, ChartAxis, Mark, Scale};
 use super::palette::INK;
 
@@ -93,7 +93,7 @@ fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
 /// Room at both ends where symbols or bars stand, which would be cut in half there.
 fn x_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let mut scale = scale(chart.x.scale, false);
-    if drawn.iter().any(|d| !d.is_curve() || d.points.len() <= DOTTED_LINE) {
+    if drawn.iter().any(|d| !d.is_curve()) || dotted(drawn) {
         scale["padding"] = json!(12);
         scale["nice"] = json!(false);
     }

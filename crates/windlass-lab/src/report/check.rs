@@ -118,7 +118,7 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
         claim_anchor(&mut seen, &section.id)?;
         for block in &section.blocks {
             match block {
-                Block::Text { .. } | Block::Command { .. } => {}
+                Block::Text { .. } | Block::List { .. } | Block::Command { .. } => {}
                 Block::Table(table) => {
                     claim_anchor(&mut seen, &table.id)?;
                     check_table(table)?;

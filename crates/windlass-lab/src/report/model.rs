@@ -9,6 +9,8 @@ pub struct Report {
     pub title: String,
     /// One paragraph under the title.
     pub summary: String,
+    /// Verdict of every claim once, counted at the top of the page; empty when nothing was judged.
+    pub verdicts: Vec<crate::claims::Verdict>,
     /// Label and value pairs: version, seeds, scenario hash, command, time taken.
     pub provenance: Vec<(String, String)>,
     /// Sections in order.
@@ -35,8 +37,15 @@ pub enum Block {
         /// The text.
         text: String,
     },
+    /// A list of points, each a line of plain text with `backquotes` for code.
+    List {
+        /// The points.
+        items: Vec<String>,
+    },
     /// A command line that remakes what stands above it.
     Command {
+        /// What it makes, as a sentence; none when the section's whole content.
+        about: Option<String>,
         /// The command.
         command: String,
     },
@@ -61,6 +70,20 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Remarks under the table.
     pub notes: Vec<String>,
+}
+
+/// Whether a cell reads as a figure and stands flush right: empty, a dash, or a digit after signs
+/// and brackets without a word of more than three letters after it.
+pub(crate) fn is_figure(cell: &str) -> bool {
+    let bare = cell
+        .trim()
+        .trim_start_matches(['+', '-', '−', '±', '≈', '<', '>', '≤', '≥', '[', '(', ' ']);
+    let wordless =
+        || bare.split(|c: char| !c.is_alphabetic()).all(|word| word.chars().count() <= 3);
+    bare.is_empty()
+        || bare == "–"
+        || bare == "—"
+        || (bare.starts_with(|c: char| c.is_ascii_digit()) && wordless())
 }
 
 /// One row of a table.
@@ -183,4 +206,22 @@ pub struct Message {
     pub label: String,
     /// Remark at the sending end, such as `fast retransmit` or `3rd duplicate`.
     pub remark: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_signs_brackets_and_dashes_count_as_figures_and_phrases_do_not() {
+        for cell in ["", "–", "45.66", "−3 %", "[44.1, 46.2]", "≈ 10", "81.0 [77.0, 82.2]", "1e-5"]
+        {
+            assert!(is_figure(cell), "{cell}");
+        }
+        for cell in
+            ["p = 1 %", "Reno", "- none", "65,535 bytes (RFC 2001)", "±5 %: as without loss"]
+        {
+            assert!(!is_figure(cell), "{cell}");
+        }
+    }
 }

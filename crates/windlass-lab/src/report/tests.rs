@@ -47,6 +47,7 @@ fn report(blocks: Vec<Block>) -> Report {
     Report {
         title: "A report".to_owned(),
         summary: "What it says.".to_owned(),
+        verdicts: vec![],
         provenance: vec![("Seeds".to_owned(), "1 to 30".to_owned())],
         sections: vec![Section { id: "first".to_owned(), title: "First".to_owned(), blocks }],
     }
@@ -84,7 +85,9 @@ fn every_piece_has_its_anchor_and_the_contents_link_the_sections() {
         chart("c", vec![series("ours", Mark::Step, vec![point(0.0, 1.0), point(1.0, 2.0)])]),
         ladder("l"),
     ];
-    let page = render(&report(blocks)).unwrap();
+    let mut whole = report(blocks);
+    whole.verdicts = vec![Verdict::Reproduced];
+    let page = render(&whole).unwrap();
     for id in ["first", "t", "c", "l", "verdicts", "provenance"] {
         assert_eq!(count(&page, &format!("id=\"{id}\"")), 1, "anchor {id}");
     }
@@ -107,7 +110,7 @@ fn the_same_report_gives_the_same_bytes() {
 fn hostile_text_anywhere_never_becomes_markup() {
     let mut hostile = report(vec![
         Block::Text { text: format!("{HOSTILE} `{HOSTILE}`") },
-        Block::Command { command: HOSTILE.to_owned() },
+        Block::Command { about: Some(HOSTILE.to_owned()), command: HOSTILE.to_owned() },
         chart("c", vec![series(HOSTILE, Mark::Points, vec![point(1.0, 1.0)])]),
     ]);
     hostile.title = HOSTILE.to_owned();
@@ -121,6 +124,7 @@ fn hostile_text_anywhere_never_becomes_markup() {
     table.rows[0].cells[0] = HOSTILE.to_owned();
     table.rows[0].note = Some(HOSTILE.to_owned());
     hostile.sections[0].blocks.push(Block::Table(table));
+    hostile.sections[0].blocks.push(Block::List { items: vec![HOSTILE.to_owned()] });
     let Block::Chart(chart) = &mut hostile.sections[0].blocks[2] else { unreachable!() };
     chart.caption = HOSTILE.to_owned();
     chart.x = ChartAxis { label: HOSTILE.to_owned(), scale: Scale::Category };
@@ -162,19 +166,32 @@ fn nothing_in_the_page_refers_to_another_file() {
 }
 
 #[test]
-fn verdicts_are_counted_over_all_tables_and_named_in_words() {
+fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
     use Verdict::*;
     let first = table("t1", &[Some(Reproduced), Some(Contradicted), None]);
     let second = table("t2", &[Some(Reproduced), Some(NotComparable)]);
-    let page = render(&report(vec![Block::Table(first), Block::Table(second)])).unwrap();
-    for (class, rows) in
-        [("reproduced", 2), ("same-direction", 0), ("contradicted", 1), ("not-comparable", 1)]
+    let mut judged = report(vec![Block::Table(first), Block::Table(second)]);
+    judged.verdicts = vec![Reproduced, Contradicted, NotComparable];
+    let page = render(&judged).unwrap();
+    for (class, claims) in
+        [("reproduced", 1), ("same-direction", 0), ("contradicted", 1), ("not-comparable", 1)]
     {
-        assert!(page.contains(&format!("data-count=\"{class}\">{rows}</td>")), "{class}");
+        assert!(page.contains(&format!("data-count=\"{class}\">{claims}</td>")), "{class}");
     }
-    assert!(page.contains("the 4 judged rows"));
+    assert!(page.contains("the 3 claims"));
     // Four in the summary, four in the rows.
     assert_eq!(count(&page, "class=\"badge "), 8);
+}
+
+#[test]
+fn a_list_has_a_point_an_item_and_a_command_says_what_it_makes() {
+    let page = render(&report(vec![
+        Block::List { items: vec!["one `code`".to_owned(), "two".to_owned()] },
+        Block::Command { about: Some("The first row:".to_owned()), command: "a b".to_owned() },
+    ]));
+    let page = page.unwrap();
+    assert!(page.contains("<li>one <code>code</code></li>") && page.contains("<li>two</li>"));
+    assert!(page.contains("The first row:"));
 }
 
 #[test]
@@ -192,8 +209,8 @@ fn a_long_series_is_thinned_and_the_caption_says_so() {
     let mut points: Vec<_> = (0..20_000).map(|n| point(f64::from(n), 1.0)).collect();
     points[12_345].y = 987_654.0;
     let page = render(&report(vec![chart("c", vec![series("s", Mark::Step, points)])])).unwrap();
-    assert!(page.contains("s,12345,987654,,"));
-    assert!(page.contains("of 20000 points are drawn; every extreme is kept."));
+    assert!(page.contains("s,12345,987654\\n"));
+    assert!(page.contains("Of the 20000 points of s "));
 }
 
 #[test]

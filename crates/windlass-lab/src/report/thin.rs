@@ -2,8 +2,9 @@
 
 use super::model::ChartPoint;
 
-/// Most points of one series that a chart holds.
-pub(super) const LIMIT: usize = 5000;
+/// Most points of one series that a chart holds: 500 runs of neighbours, about one for every two
+/// pixels of the widest chart. Whoever needs them all has the series files.
+pub(super) const LIMIT: usize = 2000;
 
 /// The points of a series to draw: all of them up to `limit`, else the first, lowest, highest and
 /// last of each of `limit / 4` runs of neighbouring points. That keeps every extreme and, on a

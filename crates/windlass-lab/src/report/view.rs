@@ -6,7 +6,7 @@ use super::ReportError;
 use super::chart::{Drawn, drawn, spec};
 use super::ladder;
 use super::ladder_layout::time_text;
-use super::model::{Block, Chart, Ladder, Report, Row, Scale, Table};
+use super::model::{Block, Chart, Ladder, Report, Row, Scale, Table, is_figure};
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
 use crate::claims::Verdict;
@@ -41,7 +41,8 @@ struct SectionView<'a> {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum BlockView<'a> {
     Text { paragraphs: Vec<Vec<Span>> },
-    Command { command: &'a str },
+    List { items: Vec<Vec<Span>> },
+    Command { about: Option<Vec<Span>>, command: &'a str },
     Table(TableView<'a>),
     Chart(ChartView<'a>),
     Ladder(LadderView<'a>),
@@ -97,7 +98,7 @@ struct ChartView<'a> {
     empty: bool,
     zoom: bool,
     spec: String,
-    thinned: Vec<String>,
+    thinned: Option<String>,
     data: Data,
 }
 
@@ -128,12 +129,11 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
         sections.push(SectionView { id: &section.id, title: &section.title, blocks: blocks? });
     }
     let blocks = || report.sections.iter().flat_map(|s| &s.blocks);
-    let verdicts = verdicts(report);
     Ok(Page {
         title: &report.title,
         summary: paragraphs(&report.summary),
-        judged: verdicts.iter().map(|v| v.count).sum(),
-        verdicts,
+        judged: report.verdicts.len(),
+        verdicts: verdicts(report),
         provenance: &report.provenance,
         sections,
         charts: blocks().any(|b| matches!(b, Block::Chart(_))),
@@ -143,7 +143,12 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
 fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, ReportError> {
     Ok(match block {
         Block::Text { text } => BlockView::Text { paragraphs: paragraphs(text) },
-        Block::Command { command } => BlockView::Command { command },
+        Block::List { items } => {
+            BlockView::List { items: items.iter().map(|item| spans(item)).collect() }
+        }
+        Block::Command { about, command } => {
+            BlockView::Command { about: about.as_deref().map(spans), command }
+        }
         Block::Table(table) => BlockView::Table(table_view(table)),
         Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
         Block::Ladder(ladder) => BlockView::Ladder(ladder_view(ladder)),
@@ -187,20 +192,14 @@ fn verdicts(report: &Report) -> Vec<Count> {
         Verdict::Contradicted,
         Verdict::NotComparable,
     ];
-    let rows = || {
-        report.sections.iter().flat_map(|s| &s.blocks).flat_map(|b| match b {
-            Block::Table(table) => table.rows.as_slice(),
-            _ => &[],
-        })
-    };
-    let count = |verdict| rows().filter(|row| row.verdict == Some(verdict)).count();
+    let count = |verdict| report.verdicts.iter().filter(|v| **v == verdict).count();
     all.into_iter().map(|v| Count { badge: badge(v), count: count(v) }).collect()
 }
 
 fn table_view(table: &Table) -> TableView<'_> {
     let number = |at: usize| {
         let mut cells = table.rows.iter().map(|row| row.cells[at].as_str()).peekable();
-        cells.peek().is_some() && cells.all(is_number_like)
+        cells.peek().is_some() && cells.all(is_figure)
     };
     let short = |at: usize| table.rows.iter().all(|row| row.cells[at].chars().count() <= UNBROKEN);
     let column = |(at, name)| Column { name, number: at > 0 && number(at), short: short(at) };
@@ -223,20 +222,8 @@ fn row_view(row: &Row) -> RowView<'_> {
     }
 }
 
-/// Whether a cell reads as a figure: empty, a dash, or a digit after signs and brackets.
-fn is_number_like(cell: &str) -> bool {
-    let bare = cell
-        .trim()
-        .trim_start_matches(['+', '-', '−', '±', '≈', '<', '>', '≤', '≥', '[', '(', ' ']);
-    bare.is_empty() || bare == "–" || bare == "—" || bare.starts_with(|c: char| c.is_ascii_digit())
-}
-
 fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, ReportError> {
     let drawn = drawn(chart);
-    let thinned = drawn.iter().filter(|d| d.points.len() < d.series.points.len()).map(|d| {
-        let (shown, all) = (d.points.len(), d.series.points.len());
-        format!("{}: {shown} of {all} points are drawn; every extreme is kept.", d.series.name)
-    });
     Ok(ChartView {
         id: &chart.id,
         caption: spans(&chart.caption),
@@ -244,8 +231,21 @@ fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, 
         empty: drawn.iter().all(|d| d.points.is_empty()),
         zoom: chart.zoom,
         spec: script_json(&spec(chart, &drawn, palette))?,
-        thinned: thinned.collect(),
+        thinned: thinned(&drawn),
         data: chart_data(chart, &drawn),
+    })
+}
+
+/// What the caption says of curves that are drawn with fewer points than they have.
+fn thinned(drawn: &[Drawn<'_>]) -> Option<String> {
+    let cut: Vec<&Drawn<'_>> =
+        drawn.iter().filter(|d| d.points.len() < d.series.points.len()).collect();
+    let shown: usize = cut.iter().map(|d| d.points.len()).sum();
+    let all: usize = cut.iter().map(|d| d.series.points.len()).sum();
+    let names: Vec<&str> = cut.iter().map(|d| d.series.name.as_str()).collect();
+    (!cut.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("Of the {all} points of {names} {shown} are drawn; every extreme is kept.")
     })
 }
 
@@ -367,16 +367,6 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(figure(value), text);
-        }
-    }
-
-    #[test]
-    fn cells_with_signs_brackets_and_dashes_count_as_numbers() {
-        for cell in ["", "–", "45.66", "−3 %", "[44.1, 46.2]", "≈ 10"] {
-            assert!(is_number_like(cell), "{cell}");
-        }
-        for cell in ["p = 1 %", "Reno", "- none"] {
-            assert!(!is_number_like(cell), "{cell}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Figures 2 to 8 and 10, redrawn from our runs.
 
 use super::closed_forms::PRINTED;
-use super::{ladder, section};
+use super::{commands, ladder, section};
 use crate::models::reno_ber::FILE_BYTES;
 use crate::papers::{Material, Trace};
 use crate::report::model::{
@@ -18,6 +18,10 @@ const START_S: f64 = 80.0;
 /// All figures with data of ours.
 pub(super) fn sections(m: &Material) -> Vec<Section> {
     let pair = |whole: Chart, start: Chart| vec![Block::Chart(whole), Block::Chart(start)];
+    let series = |name: &str| {
+        let about = "The curve of 1 % with every change of the value, in `out/series.parquet`:";
+        commands::recording(m, about, "p=1%", ("record.series", &format!("[\"{name}\"]")))
+    };
     let mut all = vec![
         section(
             "figures-2-3",
@@ -26,6 +30,7 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
                 window(m, "fig-2", "Figure 2. Congestion window of the server", RUN_S),
                 window(m, "fig-3", "Figure 3. The same, first 80 s", START_S),
             ),
+            series("cwnd_bytes"),
         ),
         section(
             "figures-4-5",
@@ -34,8 +39,14 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
                 acknowledged(m, "fig-4", "Figure 4. ACK number that the client sent", RUN_S),
                 acknowledged(m, "fig-5", "Figure 5. The same, first 80 s", START_S),
             ),
+            series("ack_number_bytes"),
         ),
-        section("figure-6", "Figure 6: mean throughput", vec![Block::Chart(throughput(m))]),
+        section(
+            "figure-6",
+            "Figure 6: mean throughput",
+            vec![Block::Chart(throughput(m))],
+            commands::runs(m, "The bar of 1 %, as goodput:", "download", "mode=data-only,p=1%"),
+        ),
         section(
             "figures-7-8",
             "Figures 7 and 8: traffic received",
@@ -48,6 +59,7 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
                 ),
                 received(m, "fig-8", "Figure 8. The same, first 80 s", START_S),
             ),
+            series("delivered_bytes"),
         ),
     ];
     all.extend(ladder::section(m));
@@ -67,14 +79,27 @@ fn chart(
         let trace = m.traces.get(&format!("p={}", p.label))?;
         Some(ChartSeries { name: format!("p = {}", p.label), mark, points: points(trace) })
     });
+    let series: Vec<ChartSeries> = series.collect();
     Chart {
         id: id.to_owned(),
-        caption: format!("{caption}, one run a drop probability. {OFFSET}"),
+        caption: format!("{caption}, one run a drop probability. {OFFSET}{}", hidden(&series)),
         x: ChartAxis { label: "Time (s)".to_owned(), scale: Scale::Linear },
         y: ChartAxis { label: label.to_owned(), scale },
-        series: series.collect(),
+        series,
         zoom: true,
     }
+}
+
+/// Says which curves cannot be seen because the next one covers them.
+fn hidden(series: &[ChartSeries]) -> String {
+    let covered = series.windows(2).filter(|w| {
+        let points = |s: &ChartSeries| s.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
+        !w[0].points.is_empty() && points(&w[0]) == points(&w[1])
+    });
+    let said = |w: &[ChartSeries]| {
+        format!(" The curve of {} lies under that of {}: the runs are alike.", w[0].name, w[1].name)
+    };
+    covered.map(said).collect()
 }
 
 /// A series up to `end` seconds, scaled.

@@ -1,8 +1,9 @@
 //! Figure 10: one loss and its repair, packet by packet.
 
 use super::figures::seconds;
-use super::section as titled;
-use super::trace::{EXCHANGE, Exchange, Passage};
+use super::trace::{EXCHANGE, Exchange, Passage, RWND};
+use super::{commands, section as titled};
+use crate::models::reno_ber::MSS;
 use crate::papers::Material;
 use crate::report::model::{Block, Ladder, Message, Section};
 use windlass_cc::{Span, Time};
@@ -10,32 +11,67 @@ use windlass_tcp::Flags;
 
 /// How long before the loss the drawing begins: a little more than a round trip.
 const BEFORE: Span = Span::from_millis(48);
-/// Packets shown after the retransmission was acknowledged.
-const AFTER: usize = 4;
+/// Packets shown after the retransmission has arrived: its acknowledgement, a window update, the
+/// next flight and its acknowledgement.
+const AFTER: usize = 6;
 
 /// The ladder, when the trace has one loss and its repair.
 pub(super) fn section(m: &Material) -> Option<Section> {
     let exchange = Exchange::read(m.traces.get(EXCHANGE)?)?;
     let ladder = Ladder {
         id: "fig-10".to_owned(),
-        caption: "Figure 10. One lost segment: the receiver's window falls while the client has \
-            not read and reopens after, duplicates arrive, the server resends. Sequence numbers \
-            count from the first data byte."
-            .to_owned(),
+        caption: caption(&exchange),
         left: "server".to_owned(),
         right: "client".to_owned(),
-        messages: messages(&exchange),
+        messages: shown(&exchange).iter().map(|i| message(&exchange, *i)).collect(),
     };
-    Some(titled("figure-10", "Figure 10: packet exchange", vec![Block::Ladder(ladder)]))
+    let record = ("record.capture", "[\"cloud-client\"]");
+    let about = "The packets on the lossy link, for Wireshark and `tshark -r out/capture.pcapng`:";
+    Some(titled(
+        "figure-10",
+        "Figure 10: packet exchange",
+        vec![Block::Ladder(ladder)],
+        commands::recording(m, about, EXCHANGE, record),
+    ))
 }
 
-fn messages(e: &Exchange) -> Vec<Message> {
+/// What is seen, and where the paper's capture of its Linux hosts shows it otherwise (its section
+/// 5.1).
+fn caption(e: &Exchange) -> String {
+    let windows = || e.asking().map(|(_, p)| u64::from(p.segment.window));
+    let (low, high) = (windows().min().unwrap_or(0), windows().max().unwrap_or(0));
+    let unread = RWND.saturating_sub(low) / MSS as u64;
+    let data = |i: &usize| e.passages[*i].from_server && e.passages[*i].segment.len > 0;
+    let fresh = shown(e).into_iter().filter(|i| *i > e.resent && data(i)).count();
+    let between = (e.lost + 1..e.resent).filter(data).count();
+    let closed = e.passages[e.resent..].iter().any(|p| !p.from_server && p.segment.window == 0);
+    let mut text = format!(
+        "Figure 10. One lost segment, number {}. {unread} segments wait unread and the client \
+         offers {low} bytes; it reads and offers {high} again. {between} later segments fill the \
+         window, the third of {} duplicates makes the server resend, and the next acknowledgement \
+         lets it send {fresh} new segments. Sequence numbers count from the first data byte. In the \
+         paper's capture the acknowledgement that offers 2920 bytes answers the segment after the \
+         lost one, here that before it, and two new segments follow the repair, though its window \
+         of 4380 bytes holds three.",
+        e.lost_number(),
+        e.repeats(),
+    );
+    if closed {
+        text.push_str(
+            " Our reader's constant delay (RB-29) closes the window once more when the repair \
+             arrives; the paper does not show that.",
+        );
+    }
+    text
+}
+
+/// Packets drawn, by index.
+fn shown(e: &Exchange) -> Vec<usize> {
     let lost = e.passages[e.lost].sent;
     let from = Time(lost.as_nanos().saturating_sub(BEFORE.as_nanos()));
     let repaired = e.passages[e.resent].received;
-    let duplicates = e.duplicates();
     let mut after = 0;
-    let mut messages = Vec::new();
+    let mut shown = Vec::new();
     for (i, p) in e.passages.iter().enumerate().filter(|(_, p)| p.sent >= from) {
         if repaired.is_some_and(|t| p.sent >= t) {
             after += 1;
@@ -43,15 +79,20 @@ fn messages(e: &Exchange) -> Vec<Message> {
         if after > AFTER {
             break;
         }
-        messages.push(Message {
-            sent_s: seconds(p.sent),
-            received_s: p.received.map(seconds),
-            rightward: p.from_server,
-            label: label(e, p),
-            remark: remark(e, i, &duplicates),
-        });
+        shown.push(i);
     }
-    messages
+    shown
+}
+
+fn message(e: &Exchange, i: usize) -> Message {
+    let p = &e.passages[i];
+    Message {
+        sent_s: seconds(p.sent),
+        received_s: p.received.map(seconds),
+        rightward: p.from_server,
+        label: label(e, p),
+        remark: remark(e, i, &e.duplicates()),
+    }
 }
 
 fn label(e: &Exchange, p: &Passage) -> String {

@@ -1,8 +1,11 @@
 //! Reno-BER: Sarkar, Ammann and Zabir, *Analyzing TCP Performance in High Bit Error Rate Using
 //! Simulation and Modeling*, Electronics 11:2254, 2022.
 
+mod cells;
 mod closed_forms;
+mod commands;
 mod figures;
+mod findings;
 mod ladder;
 mod ledger;
 mod notes;
@@ -17,6 +20,9 @@ macro_rules! file {
         include_str!(concat!("../../../../../papers/reno-ber/", $name))
     };
 }
+
+/// Folder of the paper's files in the repository.
+const FILES: &str = "papers/reno-ber";
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -47,7 +53,8 @@ pub const PAPER: Paper = Paper {
 };
 
 fn sections(m: &Material) -> Vec<Section> {
-    let mut all = tables::sections(m);
+    let mut all = vec![findings::section(m)];
+    all.extend(tables::sections(m));
     all.extend(figures::sections(m));
     all.push(ledger::section(m));
     all.push(tables::every_claim(m));
@@ -55,8 +62,13 @@ fn sections(m: &Material) -> Vec<Section> {
     all
 }
 
-/// A section that ends with the command that makes its content again.
-fn section(id: &str, title: &str, mut blocks: Vec<Block>) -> Section {
+/// A section that ends with the commands that make its content again.
+fn section(
+    id: &str,
+    title: &str,
+    mut blocks: Vec<Block>,
+    commands: impl IntoIterator<Item = Block>,
+) -> Section {
     for block in &mut blocks {
         if let Block::Table(t) = block {
             // Rows end where they have nothing more to say.
@@ -64,6 +76,6 @@ fn section(id: &str, title: &str, mut blocks: Vec<Block>) -> Section {
             t.rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
         }
     }
-    blocks.push(Block::Command { command: "windlass reproduce reno-ber".to_owned() });
+    blocks.extend(commands);
     Section { id: id.to_owned(), title: title.to_owned(), blocks }
 }

@@ -3,14 +3,14 @@
 
 use crate::papers::{Trace, Traces};
 use std::collections::BTreeMap;
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 use windlass_sim::{PacketEvent, PacketFate, Series};
 use windlass_tcp::{Flags, Segment, Seq};
 
 /// Identifier of figure 10's trace in `experiments.toml`.
 pub(crate) const EXCHANGE: &str = "exchange";
 /// The receiver's window, bytes.
-const RWND: u64 = 8760;
+pub(crate) const RWND: u64 = 8760;
 /// Half of the window in flight when figure 10's segment is lost, bytes.
 const HALF: u64 = 4380;
 
@@ -73,6 +73,19 @@ impl Exchange {
             let in_time = p.received.is_some_and(|t| t <= resent);
             !p.from_server && p.segment.ack == seq && p.segment.len == 0 && in_time
         })
+    }
+
+    /// Acknowledgements sent, in time or not, that repeat the number of the lost segment at the
+    /// same window.
+    pub(crate) fn repeats(&self) -> usize {
+        let seq = self.passages[self.lost].segment.seq;
+        let asking: Vec<u16> = self
+            .passages
+            .iter()
+            .filter(|p| !p.from_server && p.segment.ack == seq && p.segment.len == 0)
+            .map(|p| p.segment.window)
+            .collect();
+        asking.windows(2).filter(|w| w[0] == w[1]).count()
     }
 
     /// Duplicates among them in the sense of RFC 5681: nothing new acknowledged and the same
@@ -156,6 +169,20 @@ pub(crate) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
         }
     }
     found
+}
+
+/// Share of a download's time in pauses of at least `least` during which nothing new was
+/// acknowledged; `None` without a download.
+pub(crate) fn waiting(trace: &Trace, least: Span) -> Option<f64> {
+    let (mut last, mut highest, mut paused) = (Time(0), 0, 0);
+    for (time, value) in trace.values(Series::AckNumber).filter(|(_, v)| *v > 0) {
+        if value > highest {
+            let pause = time.since(last).as_nanos();
+            paused += if pause >= least.as_nanos() { pause } else { 0 };
+            (last, highest) = (time, value);
+        }
+    }
+    (last > Time(0)).then(|| paused as f64 / last.as_nanos() as f64)
 }
 
 /// Round trips from the end of the only recovery, where the congestion window falls to three
@@ -309,6 +336,22 @@ mod tests {
         ];
         let trace = Trace { samples, packets: vec![] };
         assert_eq!(rtts_to_full_window(&trace), Some(6.0));
+    }
+
+    #[test]
+    fn pauses_between_new_acknowledgements_count_from_the_least_length_on() {
+        let sample =
+            |t: u64, value| Sample { time: ms(t), flow: 0, series: Series::AckNumber, value };
+        let samples = vec![
+            sample(100, 1460),
+            sample(1200, 1460), // nothing new
+            sample(2100, 2920), // 2 s after the first
+            sample(2900, 4380),
+            sample(4000, 5840), // 1.1 s
+        ];
+        let trace = Trace { samples, packets: vec![] };
+        assert_eq!(waiting(&trace, Span::from_millis(1000)), Some(3.1 / 4.0));
+        assert_eq!(waiting(&Trace::default(), Span::from_millis(1)), None);
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! The commands that make a piece of the report again.
+
+use super::{FILES, PAPER};
+use crate::experiment::Point;
+use crate::papers::Material;
+use crate::report::model::Block;
+use crate::scenario::Scenario;
+
+/// Key and value, as `--set` takes them.
+type Override = (String, String);
+
+/// The runs of one point: `windlass run` prints the medians of its table row.
+pub(super) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> Option<Block> {
+    let of_point =
+        |r: &&crate::experiment::RunRecord| r.experiment == experiment && r.point == point;
+    let seeds = m.records.iter().filter(of_point).count();
+    let (scenario, overrides) = setting(m, experiment, point)?;
+    let many = if seeds > 1 { format!(" --runs {seeds}") } else { String::new() };
+    Some(block(about, run(scenario, &overrides) + &many))
+}
+
+/// One traced run: its series as Parquet, or its packets as pcapng, in the folder `out`.
+pub(super) fn recording(
+    m: &Material,
+    about: &str,
+    trace: &str,
+    record: (&str, &str),
+) -> Option<Block> {
+    let request = m.plan.traces.iter().find(|t| t.id == trace)?;
+    let (scenario, mut overrides) = setting(m, &request.experiment, &request.point)?;
+    overrides.push((record.0.to_owned(), record.1.to_owned()));
+    let seed = if request.seed == 1 { String::new() } else { format!(" --seed {}", request.seed) };
+    let out = format!("{seed} --out out");
+    Some(block(about, run(scenario, &overrides) + &out))
+}
+
+/// Everything.
+pub(super) fn whole() -> Block {
+    block("The whole report:", format!("windlass reproduce {}", PAPER.id))
+}
+
+/// Arithmetic alone, which no number of runs changes.
+pub(super) fn arithmetic() -> Block {
+    let command = format!("windlass reproduce {} --quick", PAPER.id);
+    block("Arithmetic, the same after a quick run:", command)
+}
+
+fn block(about: &str, command: String) -> Block {
+    Block::Command { about: Some(about.to_owned()), command }
+}
+
+/// The scenario's file name and the overrides of a point that change anything in it.
+fn setting<'a>(
+    m: &Material<'a>,
+    experiment: &str,
+    point: &str,
+) -> Option<(&'a str, Vec<Override>)> {
+    let experiment = m.plan.experiment(experiment)?;
+    let point: Point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let text = PAPER.scenario(&experiment.scenario)?;
+    let hash = |set: &[Override]| {
+        Scenario::with_overrides(text, &experiment.scenario, set).ok().map(|s| s.hash())
+    };
+    let mut needed = point.overrides;
+    let wanted = hash(&needed)?;
+    for k in (0..needed.len()).rev() {
+        let mut fewer = needed.clone();
+        fewer.remove(k);
+        if hash(&fewer).as_ref() == Some(&wanted) {
+            needed = fewer;
+        }
+    }
+    Some((&experiment.scenario, needed))
+}
+
+fn run(scenario: &str, overrides: &[Override]) -> String {
+    let sets = overrides.iter().map(|(key, value)| format!(" --set {}", quoted(key, value)));
+    format!("windlass run {FILES}/{scenario}{}", sets.collect::<String>())
+}
+
+/// `KEY=VALUE` as a shell takes it for one word.
+fn quoted(key: &str, value: &str) -> String {
+    let word = format!("{key}={value}");
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-=%:,/+@".contains(c);
+    if word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_read_otherwise_is_quoted() {
+        assert_eq!(quoted("link.a.loss.probability", "1%"), "link.a.loss.probability=1%");
+        assert_eq!(quoted("record.series", "[\"a b\"]"), "'record.series=[\"a b\"]'");
+        assert_eq!(quoted("name", "it's"), "'name=it'\\''s'");
+    }
+}

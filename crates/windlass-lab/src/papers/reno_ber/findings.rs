@@ -1,0 +1,285 @@
+//! What the reproduction finds, in sentences whose numbers come from the runs.
+
+use super::cells::{self, signed};
+use super::closed_forms::{PRINTED, Printed};
+use super::ledger;
+use super::tables::median;
+use super::trace::waiting;
+use crate::claims::{Claim, Judgement, Verdict, number};
+use crate::models::link::expected_retransmissions;
+use crate::models::reno_ber::{FILE_BYTES, MSS, datagrams};
+use crate::papers::{FINDINGS, Material};
+use crate::report::model::{Block, Section};
+use crate::stats::Summary;
+use windlass_cc::Span;
+
+const RESPONSE: &str = "flow.download.completion_s";
+const RETRANSMITS: &str = "flow.download.retransmits";
+/// Seconds that the paper's response times have too many (RB-10).
+const OFFSET_S: f64 = 10.0;
+/// Table 2's least retransmission timeout, seconds.
+const LEAST_TIMEOUT_S: f64 = 1.0;
+/// Changes of the response time below this, per cent, are left to the ledger.
+const WORTH_TELLING: f64 = 5.0;
+
+/// The findings; what the runs at hand do not show is left out.
+pub(super) fn section(m: &Material) -> Section {
+    let told = [low_loss(m), one_per_cent(m), ten_per_cent(m), repairs(m), one_loss(m)];
+    let paragraphs: Vec<String> = told.into_iter().flatten().collect();
+    let mut blocks = Vec::new();
+    if !paragraphs.is_empty() {
+        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
+    }
+    blocks.extend(contradicted(m));
+    blocks.extend(not_comparable(m).map(|text| Block::Text { text }));
+    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+}
+
+/// A median over the runs of a drop probability.
+fn at(m: &Material, mode: &str, printed: &Printed, path: &str) -> Option<Summary> {
+    median(m, path, "download", &format!("mode={mode},p={}", printed.label))
+}
+
+fn response(m: &Material, mode: &str, printed: &Printed) -> Option<Summary> {
+    at(m, mode, printed, RESPONSE)
+}
+
+/// `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn percent(ours: f64, theirs: f64) -> f64 {
+    (ours - theirs) / theirs * 100.0
+}
+
+fn low_loss(m: &Material) -> Option<String> {
+    let low = &PRINTED[..3];
+    let ours: Vec<f64> =
+        low.iter().map(|p| Some(response(m, "data-only", p)?.median)).collect::<Option<_>>()?;
+    let theirs = || low.iter().map(|p| p.response_s - OFFSET_S);
+    let apart = ours.iter().zip(theirs()).map(|(a, b)| percent(*a, b).abs()).fold(0.0, f64::max);
+    let times = |times: &mut dyn Iterator<Item = f64>| {
+        listed(&times.map(|t| format!("{t:.2}")).collect::<Vec<_>>())
+    };
+    let counts: Vec<String> = PRINTED[..4]
+        .iter()
+        .map(|p| Some(number(at(m, "data-only", p, RETRANSMITS)?.median)))
+        .collect::<Option<_>>()?;
+    let printed: Vec<String> = PRINTED[..4].iter().map(|p| number(p.retransmissions)).collect();
+    Some(format!(
+        "Up to 0.1 % the response times are within {apart:.1} % of the paper's: {} s at 0, 0.01 \
+         and 0.1 %, where the paper has {} s (its printed times less the 10 s of RB-10). \
+         Retransmissions up to 1 % are {}, the paper's {}; n·p/(1−p) expects {:.1} at 1 %.",
+        times(&mut ours.iter().copied()),
+        times(&mut theirs()),
+        listed(&counts),
+        listed(&printed),
+        expected_retransmissions(datagrams(FILE_BYTES, MSS), PRINTED[3].p),
+    ))
+}
+
+fn one_per_cent(m: &Material) -> Option<String> {
+    let p = &PRINTED[3];
+    let ours = response(m, "data-only", p)?;
+    let theirs = p.response_s - OFFSET_S;
+    let mut text = format!(
+        "At 1 % ours is {} s, the paper's simulation {theirs:.2} s and its testbed {:.2} s: ours \
+         is {} % and {} % away from them.",
+        cells::median(&ours),
+        p.testbed_s,
+        signed(percent(ours.median, theirs)),
+        signed(percent(ours.median, p.testbed_s)),
+    );
+    let mut moves = ledger::effects(m, p.label);
+    moves.retain(|e| e.change.abs() >= WORTH_TELLING);
+    moves.sort_by(|a, b| a.change.total_cmp(&b.change));
+    let told: Vec<String> = moves
+        .iter()
+        .map(|e| {
+            let lossless = ledger::time(m, &e.choice, PRINTED[0].label)
+                .map_or(String::new(), |s| format!(", without loss {s:.1} s"));
+            format!("`{}` to {:.1} s ({} %{lossless})", e.choice, e.time_s, signed(e.change))
+        })
+        .collect();
+    if !told.is_empty() {
+        text.push_str(&format!(
+            " Assumptions that move it by {WORTH_TELLING} % or more when they alone are made \
+             otherwise: {}. The paper has {:.2} s without loss, which a choice must keep.",
+            listed(&told),
+            PRINTED[0].response_s - OFFSET_S,
+        ));
+    }
+    Some(text)
+}
+
+fn ten_per_cent(m: &Material) -> Option<String> {
+    let p = &PRINTED[4];
+    let (data, both) = (response(m, "data-only", p)?, response(m, "both", p)?);
+    let lossless = response(m, "data-only", &PRINTED[0])?;
+    let sent = |mode| Some(at(m, mode, p, RETRANSMITS)?.median);
+    let (data_sent, both_sent) = (sent("data-only")?, sent("both")?);
+    let theirs = p.response_s - OFFSET_S;
+    let mut text = format!(
+        "At 10 % the download takes {:.1} times as long as without loss, in the paper {:.1} times. \
+         With data packets dropped only it takes {} s and {} retransmissions, {} % and {} % away \
+         from the paper's {theirs:.2} s and {}; with drops in both directions {} s and {}, {} % \
+         and {} % away.",
+        data.median / lossless.median,
+        theirs / (PRINTED[0].response_s - OFFSET_S),
+        cells::median(&data),
+        number(data_sent),
+        signed(percent(data.median, theirs)),
+        signed(percent(data_sent, p.retransmissions)),
+        number(p.retransmissions),
+        cells::median(&both),
+        number(both_sent),
+        signed(percent(both.median, theirs)),
+        signed(percent(both_sent, p.retransmissions)),
+    );
+    let closer = |both: f64, data: f64, paper: f64| (both - paper).abs() < (data - paper).abs();
+    if closer(both.median, data.median, theirs) && closer(both_sent, data_sent, p.retransmissions) {
+        text.push_str(
+            " Both being closer suggests that the paper's cloud discarded acknowledgements too, \
+             which the paper does not say (RB-5).",
+        );
+        let one = &PRINTED[3];
+        let (data, both) = (response(m, "data-only", one)?, response(m, "both", one)?);
+        if !closer(both.median, data.median, one.response_s - OFFSET_S) {
+            text.push_str(&format!(
+                " It does not explain 1 %, where drops in both directions take {} s.",
+                cells::median(&both)
+            ));
+        }
+    }
+    Some(text)
+}
+
+/// How losses were repaired, and the time that waiting for timers took.
+fn repairs(m: &Material) -> Option<String> {
+    let shares: Vec<String> = PRINTED[2..]
+        .iter()
+        .map(|p| Some(format!("{:.0} % at {}", 100.0 * fast_share(m, p.label)?, spaced(p.label))))
+        .collect::<Option<_>>()?;
+    let ten = &PRINTED[4];
+    let timeouts = at(m, "data-only", ten, "flow.download.rto_count")?.median;
+    let time = response(m, "data-only", ten)?.median;
+    let mut text = format!(
+        "Of all repairs a fast retransmit began {}; the others waited for the retransmission timer \
+         of a second or more. At 10 % the median run has {} timeouts: at a second each they are \
+         {:.0} % of its time, and back-off adds to that.",
+        listed(&shares),
+        number(timeouts),
+        (100.0 * timeouts * LEAST_TIMEOUT_S / time).min(100.0),
+    );
+    let still: Vec<String> = PRINTED[2..]
+        .iter()
+        .filter_map(|p| {
+            let trace = m.traces.get(&format!("p={}", p.label))?;
+            let share = waiting(trace, Span::from_millis((1000.0 * LEAST_TIMEOUT_S) as u64))?;
+            Some(format!("{:.0} % of the time at {}", 100.0 * share, spaced(p.label)))
+        })
+        .collect();
+    if !still.is_empty() {
+        text.push_str(&format!(
+            " In the runs of figures 2 to 8 nothing new was acknowledged for a second or longer \
+             during {}.",
+            listed(&still)
+        ));
+    }
+    Some(text)
+}
+
+/// `1%` as prose has it.
+fn spaced(label: &str) -> String {
+    label.replace('%', " %")
+}
+
+/// Fast retransmits as a share of all repairs, over all runs of a drop probability.
+fn fast_share(m: &Material, label: &str) -> Option<f64> {
+    let point = format!("mode=data-only,p={label}");
+    let here = m.records.iter().filter(|r| r.experiment == "download" && r.point == point);
+    let (mut fast, mut timeouts) = (0, 0);
+    for flow in here.filter_map(|r| r.flows.iter().find(|f| f.name == "download")) {
+        fast += flow.fast_retransmits;
+        timeouts += flow.rto_count;
+    }
+    (fast + timeouts > 0).then(|| fast as f64 / (fast + timeouts) as f64)
+}
+
+fn one_loss(m: &Material) -> Option<String> {
+    let cost = m.judgement("sec5.2.cost.simulated")?;
+    let rtts = m.judgement("sec5.2.rtts")?;
+    let extra = m.judgement("table4.extra.p1")?.measured?;
+    let count = at(m, "data-only", &PRINTED[3], RETRANSMITS)?.median;
+    let timeouts = at(m, "data-only", &PRINTED[3], "flow.download.rto_count")?.median;
+    Some(format!(
+        "One loss repaired by fast retransmit costs {} s here, in the paper's account {} s; the \
+         window is back after {} round trips, in Table 9 after {}. At that price {} of them make \
+         {:.1} s of the {extra:.1} s that 1 % adds. The median run also has {} timeouts of a \
+         second or more, which section 5.2 does not count.",
+        number(cost.measured?),
+        cells::printed(cost.paper),
+        number(rtts.measured?),
+        cells::printed(rtts.paper),
+        number(count),
+        cost.measured? * count,
+        number(timeouts),
+    ))
+}
+
+/// Contradicted claims; neighbours in one table with one reason share a point.
+fn contradicted(m: &Material) -> Vec<Block> {
+    let wrong: Vec<(&Claim, &Judgement)> = m
+        .judgements
+        .iter()
+        .filter(|j| j.verdict == Verdict::Contradicted)
+        .filter_map(|j| Some((m.claims.iter().find(|c| c.id == j.id)?, j)))
+        .collect();
+    if wrong.is_empty() {
+        return Vec::new();
+    }
+    let arithmetic = wrong.iter().filter(|(_, j)| j.n == 0).count();
+    let text = format!(
+        "Contradicted are {} of {} claims, {arithmetic} of them by the paper's own arithmetic done \
+         again:",
+        wrong.len(),
+        m.judgements.len()
+    );
+    let same = |a: &(&Claim, &Judgement), b: &(&Claim, &Judgement)| {
+        !a.0.note.is_empty() && (&a.0.source, &a.0.note) == (&b.0.source, &b.0.note)
+    };
+    let items = wrong.chunk_by(same).map(reason).collect();
+    vec![Block::Text { text }, Block::List { items }]
+}
+
+fn reason(group: &[(&Claim, &Judgement)]) -> String {
+    let one = |(claim, j): &(&Claim, &Judgement)| match claim.paper {
+        Some(paper) => {
+            format!("{} against {}", cells::optional(j.measured), cells::printed(Some(paper)))
+        }
+        None => cells::optional(j.measured),
+    };
+    let values = listed(&group.iter().map(one).collect::<Vec<_>>());
+    let (first, _) = group[0];
+    let what = match group.len() {
+        1 => first.quantity.clone(),
+        n => format!("{n} entries"),
+    };
+    format!("{}, {what}: {values}. {}", first.source, first.note).trim_end().to_owned()
+}
+
+fn not_comparable(m: &Material) -> Option<String> {
+    let open = || m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable);
+    let mut reasons: Vec<&str> = open()
+        .filter_map(|j| m.claims.iter().find(|c| c.id == j.id)?.not_comparable.as_deref())
+        .collect();
+    reasons.dedup();
+    let count = open().count();
+    (count > 0)
+        .then(|| format!("Not comparable are {count}. {}", reasons.join(" ")).trim_end().to_owned())
+}
