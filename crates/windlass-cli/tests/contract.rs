@@ -108,4 +108,14 @@ fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
         let bytes = std::fs::read(paper.join(format!("{table}.parquet"))).expect(table);
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{table}");
     }
+    let out = out.to_str().expect("plain");
+    done(&["report", "reno-ber", "--out", out, "--export", "json"]);
+    done(&["report", "--out", out, "--export", "csv"]);
+    for table in ["runs", "summary", "links"] {
+        let json = std::fs::read(paper.join(format!("{table}.json"))).expect(table);
+        let rows: Vec<Value> = serde_json::from_slice(&json).expect(table);
+        let csv = std::fs::read_to_string(paper.join(format!("{table}.csv"))).expect(table);
+        assert!(!rows.is_empty());
+        assert_eq!(csv.lines().count(), rows.len() + 1, "{table}");
+    }
 }
