@@ -236,7 +236,7 @@ fn table4(m: &Material) -> Table {
         columns: columns(&[
             "drop",
             "paper",
-            "less 10 s",
+            "less 10\u{a0}s",
             "data only",
             "both directions",
             "bit errors",
