@@ -88,8 +88,8 @@ fn one_per_cent(m: &Material) -> Option<String> {
     let ours = response(m, "data-only", p)?;
     let theirs = p.response_s - OFFSET_S;
     let mut text = format!(
-        "At 1 % ours is {} s, the paper's simulation {theirs:.2} s and its testbed {:.2} s: ours \
-         is {} % and {} % away from them.",
+        "At 1 % ours is {} s, the paper's simulation {theirs:.2} s and its testbed {:.2} s: a \
+         difference of {} % and {} %.",
         cells::median(&ours),
         p.testbed_s,
         signed(percent(ours.median, theirs)),
