@@ -221,14 +221,41 @@ class ReportTest(unittest.TestCase):
         for svg in self.some("figure.ladder svg"):
             self.assertEqual(browser.execute_script(outside, svg), [])
 
-    def test_the_summary_counts_the_badges_of_the_rows(self):
+    def test_the_summary_counts_every_claim_once(self):
         self.some("#verdicts")
+        # A paper's report has every claim in one table; its other tables show some of them again.
+        table = "#claims-table" if all_of("#claims-table") else "section:not(#verdicts)"
         for verdict in VERDICTS:
             counted = all_of(f'#verdicts [data-count="{verdict}"]')[0].text
-            badges = all_of(f"section:not(#verdicts) td.verdict .badge.{verdict}")
+            badges = all_of(f"{table} td.verdict .badge.{verdict}")
             self.assertEqual(int(counted), len(badges), verdict)
             for badge in badges:
                 self.assertIn(verdict.replace("-", " "), text_of(badge))
+
+    def test_findings_come_first_and_name_the_contradicted_claims(self):
+        findings = self.some("#findings")[0]
+        self.assertEqual(text_of(all_of("main > section > h2")[1]).split()[0], "Findings")
+        contradicted = int(all_of('#verdicts [data-count="contradicted"]')[0].text)
+        self.assertIn(f"Contradicted are {contradicted} of ", text_of(findings))
+        self.assertGreater(len(all_of("li", findings)), 0)
+
+    def test_on_a_wide_screen_no_table_is_cut_off(self):
+        self.emulate(1280)
+        cut = """
+            return [...document.querySelectorAll('.table .scroll')]
+                .filter((box) => box.scrollWidth > box.clientWidth + 1)
+                .map((box) => box.closest('[id]').id);"""
+        self.assertEqual(browser.execute_script(cut), [])
+
+    def test_commands_are_shown_whole_at_any_width(self):
+        self.some(".command")
+        cut = """
+            return [...document.querySelectorAll('.command pre')]
+                .filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent);"""
+        for width in (1280, 400):
+            with self.subTest(width=width):
+                self.emulate(width)
+                self.assertEqual(browser.execute_script(cut), [])
 
     def test_a_note_opens_by_keyboard(self):
         details = self.some("td.verdict details")[0]
@@ -272,11 +299,15 @@ class ReportTest(unittest.TestCase):
         return path.read_text(encoding="utf-8")
 
     def test_a_narrow_screen_never_scrolls_sideways(self):
-        metrics = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+        self.emulate(400)
+        self.assertLessEqual(browser.execute_script("return document.documentElement.scrollWidth"), 400)
+
+    def emulate(self, width):
+        """Loads the report again on a screen of this width, until the end of the test."""
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.addCleanup(browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
         self.setUp()
-        self.assertLessEqual(browser.execute_script("return document.documentElement.scrollWidth"), 400)
 
     def test_headers_name_their_scope_and_figures_have_captions(self):
         self.assertEqual(all_of("th:not([scope])"), [])

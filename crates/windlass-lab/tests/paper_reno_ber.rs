@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_lab::claims::{Claim, Judgement, Kind, Metric, Quantity, Verdict};
 use windlass_lab::experiment::Plan;
-use windlass_lab::papers::{Material, Paper, Traces, text};
+use windlass_lab::papers::{FINDINGS, LONG, Material, PAPERS, Paper, Traces, text};
 use windlass_lab::report::model::Block;
+use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::scenario::Scenario;
+use windlass_lab::store::Format;
 
 struct Setup {
     paper: &'static Paper,
@@ -224,4 +227,120 @@ fn tables_refer_to_claims_that_exist_and_print() {
         printed.lines().any(|l| l.contains("7762") && l.ends_with("contradicted")),
         "{printed}"
     );
+}
+
+#[test]
+fn every_point_and_trace_of_every_paper_is_a_scenario_that_can_be_read() {
+    for paper in PAPERS {
+        let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
+        let mut read = 0;
+        let mut check = |experiment: &str, point: &str, more: Vec<(String, String)>| {
+            let experiment = plan.experiment(experiment).expect("known experiment");
+            let file = &experiment.scenario;
+            let text = paper.scenario(file).unwrap_or_else(|| panic!("no scenario {file}"));
+            let found = experiment.points().into_iter().find(|p| p.id == point);
+            let overrides = [found.expect("known point").overrides, more].concat();
+            let scenario = Scenario::with_overrides(text, file, &overrides);
+            scenario.unwrap_or_else(|e| panic!("{}/{point}: {e}", experiment.id));
+            read += 1;
+        };
+        for experiment in &plan.experiments {
+            for point in experiment.points() {
+                check(&experiment.id, &point.id, vec![]);
+            }
+        }
+        for trace in &plan.traces {
+            check(&trace.experiment, &trace.point, trace.overrides());
+        }
+        assert!(read > plan.traces.len(), "{}: {read}", paper.id);
+    }
+}
+
+/// A quick reproduction in a folder of its own.
+fn quick(paper: &'static Paper, dir: &std::path::Path) -> Outcome {
+    let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
+    let options = Options { quick: true, seeds: None, out: dir.to_path_buf(), command };
+    let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
+    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
+    let s = setup();
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = quick(s.paper, dir.path());
+    assert_eq!(outcome.judgements.len(), s.claims.len());
+    for (claim, j) in s.claims.iter().zip(&outcome.judgements) {
+        assert_eq!(claim.id, j.id);
+        assert_eq!(j.measured.is_some(), claim.measure.is_some(), "{}: {}", j.id, j.note);
+        if claim.not_comparable.is_none() {
+            assert_ne!(j.verdict, Verdict::NotComparable, "{}: {}", j.id, j.note);
+        }
+    }
+    findings_name_what_was_judged(&outcome);
+    the_terminal_shows_no_line_wider_than_asked(&outcome);
+    commands_make_the_runs_of_their_section(&s, &outcome, dir.path());
+}
+
+fn findings_name_what_was_judged(outcome: &Outcome) {
+    let findings = outcome.sections.first().expect("sections");
+    assert_eq!(findings.id, FINDINGS);
+    let told = text::prose(findings, usize::MAX);
+    let count = |v| outcome.judgements.iter().filter(|j| j.verdict == v).count();
+    for sentence in [
+        "Up to 0.1 % the response times are within ".to_owned(),
+        "Assumptions that change it by 5 % or more".to_owned(),
+        "with drops in both directions ".to_owned(),
+        "Of all repairs a fast retransmit began ".to_owned(),
+        "One loss repaired by fast retransmit costs ".to_owned(),
+        format!(
+            "Contradicted are {} of {}",
+            count(Verdict::Contradicted),
+            outcome.judgements.len()
+        ),
+        format!("Not comparable are {}:", count(Verdict::NotComparable)),
+    ] {
+        assert!(told.contains(&sentence), "{sentence} is not in {told}");
+    }
+}
+
+fn the_terminal_shows_no_line_wider_than_asked(outcome: &Outcome) {
+    let short = || outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
+    for width in [100, text::WIDTH] {
+        let tables = text::tables(short(), width);
+        let prose = text::prose(&outcome.sections[0], width);
+        for line in tables.lines().chain(prose.lines()) {
+            assert!(line.chars().count() <= width, "wider than {width}: {line}");
+        }
+    }
+}
+
+/// Reads each `windlass run` of the report as the program would: it is one of the batch's runs, or
+/// records something.
+fn commands_make_the_runs_of_their_section(s: &Setup, outcome: &Outcome, dir: &std::path::Path) {
+    let journal = std::fs::read_to_string(dir.join(s.paper.id).join("journal.jsonl")).unwrap();
+    let commands = outcome.sections.iter().flat_map(|s| &s.blocks).filter_map(|b| match b {
+        Block::Command { command, .. } => command.strip_prefix("windlass run papers/reno-ber/"),
+        _ => None,
+    });
+    let mut seen = 0;
+    for command in commands {
+        let mut words = command.split(' ');
+        let file = words.next().expect("a scenario");
+        let mut overrides = Vec::new();
+        for set in command.split(" --set ").skip(1) {
+            let set = set.split(" --").next().unwrap_or(set).trim_matches('\'');
+            let (key, value) = set.split_once('=').expect("KEY=VALUE");
+            overrides.push((key.to_owned(), value.to_owned()));
+        }
+        let text = s.paper.scenario(file).unwrap_or_else(|| panic!("no scenario {file}"));
+        let scenario = Scenario::with_overrides(text, file, &overrides);
+        let scenario = scenario.unwrap_or_else(|e| panic!("{command}: {e}"));
+        let records = !scenario.record.series.is_empty() || !scenario.record.capture.is_empty();
+        assert!(records || journal.contains(&scenario.hash()), "not of this batch: {command}");
+        assert_eq!(records, command.ends_with(" --out out"), "{command}");
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen} commands");
 }

@@ -210,7 +210,7 @@ fn a_long_series_is_thinned_and_the_caption_says_so() {
     points[12_345].y = 987_654.0;
     let page = render(&report(vec![chart("c", vec![series("s", Mark::Step, points)])])).unwrap();
     assert!(page.contains("s,12345,987654\\n"));
-    assert!(page.contains("Of the 20000 points of s "));
+    assert!(page.contains(" of 20000 points are drawn; every extreme is kept."));
 }
 
 #[test]

@@ -19,7 +19,7 @@ const START_S: f64 = 80.0;
 pub(super) fn sections(m: &Material) -> Vec<Section> {
     let pair = |whole: Chart, start: Chart| vec![Block::Chart(whole), Block::Chart(start)];
     let series = |name: &str| {
-        let about = "The curve of 1 % with every change of the value, in `out/series.parquet`:";
+        let about = "The curve of 1 % with every change of the value, under `out/series`:";
         commands::recording(m, about, "p=1%", ("record.series", &format!("[\"{name}\"]")))
     };
     let mut all = vec![

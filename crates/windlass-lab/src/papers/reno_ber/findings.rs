@@ -31,7 +31,7 @@ pub(super) fn section(m: &Material) -> Section {
         blocks.push(Block::Text { text: paragraphs.join("\n\n") });
     }
     blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m).map(|text| Block::Text { text }));
+    blocks.extend(not_comparable(m));
     Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
 }
 
@@ -88,8 +88,8 @@ fn one_per_cent(m: &Material) -> Option<String> {
     let ours = response(m, "data-only", p)?;
     let theirs = p.response_s - OFFSET_S;
     let mut text = format!(
-        "At 1 % ours is {} s, the paper's simulation {theirs:.2} s and its testbed {:.2} s: ours \
-         is {} % and {} % away from them.",
+        "At 1 % ours is {} s, the paper's simulation {theirs:.2} s and its testbed {:.2} s: a \
+         difference of {} % and {} %.",
         cells::median(&ours),
         p.testbed_s,
         signed(percent(ours.median, theirs)),
@@ -97,21 +97,21 @@ fn one_per_cent(m: &Material) -> Option<String> {
     );
     let mut moves = ledger::effects(m, p.label);
     moves.retain(|e| e.change.abs() >= WORTH_TELLING);
-    moves.sort_by(|a, b| a.change.total_cmp(&b.change));
+    moves.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     let told: Vec<String> = moves
         .iter()
         .map(|e| {
-            let lossless = ledger::time(m, &e.choice, PRINTED[0].label)
-                .map_or(String::new(), |s| format!(", without loss {s:.1} s"));
-            format!("`{}` to {:.1} s ({} %{lossless})", e.choice, e.time_s, signed(e.change))
+            let lossless = ledger::time(m, &e.choice, PRINTED[0].label);
+            let lossless = lossless.map_or(String::new(), |s| format!(" ({s:.1} s)"));
+            format!("`{}` {:.1} s{lossless}", e.choice, e.time_s)
         })
         .collect();
     if !told.is_empty() {
         text.push_str(&format!(
-            " Assumptions that move it by {WORTH_TELLING} % or more when they alone are made \
-             otherwise: {}. The paper has {:.2} s without loss, which a choice must keep.",
-            listed(&told),
+            " Assumptions that change it by {WORTH_TELLING} % or more when they alone are made \
+             otherwise, with the time without loss in brackets, which the paper has at {:.2} s: {}.",
             PRINTED[0].response_s - OFFSET_S,
+            listed(&told),
         ));
     }
     Some(text)
@@ -218,13 +218,13 @@ fn one_loss(m: &Material) -> Option<String> {
     let count = at(m, "data-only", &PRINTED[3], RETRANSMITS)?.median;
     let timeouts = at(m, "data-only", &PRINTED[3], "flow.download.rto_count")?.median;
     Some(format!(
-        "One loss repaired by fast retransmit costs {} s here, in the paper's account {} s; the \
-         window is back after {} round trips, in Table 9 after {}. At that price {} of them make \
+        "One loss repaired by fast retransmit costs {:.2} s here, in the paper's account {} s; the \
+         window is back after {:.1} round trips, in Table 9 after {}. At that price {} of them make \
          {:.1} s of the {extra:.1} s that 1 % adds. The median run also has {} timeouts of a \
          second or more, which section 5.2 does not count.",
-        number(cost.measured?),
+        cost.measured?,
         cells::printed(cost.paper),
-        number(rtts.measured?),
+        rtts.measured?,
         cells::printed(rtts.paper),
         number(count),
         cost.measured? * count,
@@ -258,28 +258,29 @@ fn contradicted(m: &Material) -> Vec<Block> {
 }
 
 fn reason(group: &[(&Claim, &Judgement)]) -> String {
-    let one = |(claim, j): &(&Claim, &Judgement)| match claim.paper {
-        Some(paper) => {
-            format!("{} against {}", cells::optional(j.measured), cells::printed(Some(paper)))
-        }
-        None => cells::optional(j.measured),
+    let (first, judgement) = group[0];
+    if group.len() == 1 {
+        return format!("{}: {}. {}", first.source, first.quantity, judgement.note);
+    }
+    let one = |(claim, j): &(&Claim, &Judgement)| {
+        format!("{} against {}", cells::optional(j.measured), cells::printed(claim.paper))
     };
     let values = listed(&group.iter().map(one).collect::<Vec<_>>());
-    let (first, _) = group[0];
-    let what = match group.len() {
-        1 => first.quantity.clone(),
-        n => format!("{n} entries"),
-    };
-    format!("{}, {what}: {values}. {}", first.source, first.note).trim_end().to_owned()
+    format!("{}: {} entries, {values}. {}", first.source, group.len(), first.note)
 }
 
-fn not_comparable(m: &Material) -> Option<String> {
-    let open = || m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable);
-    let mut reasons: Vec<&str> = open()
-        .filter_map(|j| m.claims.iter().find(|c| c.id == j.id)?.not_comparable.as_deref())
-        .collect();
-    reasons.dedup();
-    let count = open().count();
-    (count > 0)
-        .then(|| format!("Not comparable are {count}. {}", reasons.join(" ")).trim_end().to_owned())
+/// Claims that nothing can decide yet, by source and reason.
+fn not_comparable(m: &Material) -> Vec<Block> {
+    let open: Vec<&Judgement> =
+        m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable).collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let same = |a: &&Judgement, b: &&Judgement| (&a.source, &a.note) == (&b.source, &b.note);
+    let item = |group: &[&Judgement]| {
+        let entries = if group.len() == 1 { "entry" } else { "entries" };
+        format!("{}: {} {entries}. {}", group[0].source, group.len(), group[0].note)
+    };
+    let text = format!("Not comparable are {}:", open.len());
+    vec![Block::Text { text }, Block::List { items: open.chunk_by(same).map(item).collect() }]
 }

@@ -26,7 +26,8 @@ pub(super) fn section(m: &Material) -> Option<Section> {
         messages: shown(&exchange).iter().map(|i| message(&exchange, *i)).collect(),
     };
     let record = ("record.capture", "[\"cloud-client\"]");
-    let about = "The packets on the lossy link, for Wireshark and `tshark -r out/capture.pcapng`:";
+    let about =
+        "The packets on the lossy link, as `out/captures/exchange/all/1.pcapng` for Wireshark:";
     Some(titled(
         "figure-10",
         "Figure 10: packet exchange",

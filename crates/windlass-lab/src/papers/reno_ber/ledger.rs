@@ -35,9 +35,15 @@ pub(super) fn section(m: &Material) -> Section {
         caption: "Change of the response time, per cent, when one choice is made otherwise: \
             medians of the changes seed by seed, with 95 % intervals"
             .to_owned(),
-        columns: ["choice", "what it means", "at 0 %", "at 1 %", "at 10 %"]
-            .map(str::to_owned)
-            .to_vec(),
+        columns: [
+            "choice",
+            "what it means",
+            "at\u{a0}0\u{a0}%",
+            "at\u{a0}1\u{a0}%",
+            "at\u{a0}10\u{a0}%",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         rows: rows.collect(),
         notes: vec![
             format!("As assumed: {}.", base.join(", ")),

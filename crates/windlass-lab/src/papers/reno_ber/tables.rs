@@ -75,8 +75,8 @@ fn row_commands(m: &Material) -> Vec<Block> {
 }
 
 fn growth_commands(m: &Material) -> Option<Block> {
-    let about = "One loss and the growth after it, as series in the folder `out` \
-        (`series.parquet`), equation 17 once per round trip; `per-ack` and `per-byte` likewise:";
+    let about = "One loss and the growth after it, as series under `out/series`, \
+        equation 17 once per round trip; `per-ack` and `per-byte` likewise:";
     let record = ("record.series", "[\"cwnd_bytes\", \"srtt_ns\"]");
     commands::recording(m, about, "growth=per-rtt", record)
 }
@@ -236,7 +236,7 @@ fn table4(m: &Material) -> Table {
         columns: columns(&[
             "drop",
             "paper",
-            "less 10 s",
+            "less 10\u{a0}s",
             "data only",
             "both directions",
             "bit errors",
