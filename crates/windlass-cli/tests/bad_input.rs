@@ -54,7 +54,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "FILE:15:13: `algorithm`: unknown value `cubik`; `algorithm` is one of `tahoe`",
     ),
     ("[[flow]]", "[stack]\npreset = \"riverbad\"\n[[flow]]", "did you mean `riverbed`?"),
-    ("duration = \"20s\"", "", "the scenario needs `duration`, such as `duration = \"100s\"`"),
+    (
+        "duration = \"20s\"",
+        "",
+        "FILE:1:1: the scenario lacks the key `duration`; write for example `duration = \"100s\"`",
+    ),
     ("[[flow]]", "[[flow]", "not valid TOML"),
 ];
 

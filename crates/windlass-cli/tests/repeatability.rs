@@ -93,7 +93,7 @@ fn a_batch_killed_at_any_moment_ends_as_one_in_a_single_go() {
         child.kill().expect("killed, or ended before");
         child.wait().expect("a child");
     }
-    assert!(interrupted >= 6, "only {interrupted} of the kills met a running batch");
+    assert!(interrupted >= 3, "only {interrupted} of the kills met a running batch");
     done(&reproduce(path(&killed), &MANY));
     assert_same_files(&whole, &killed);
     let lines = |dir: &Path| -> Vec<String> {
