@@ -63,7 +63,7 @@ Examples:
 
 /// A laboratory for TCP congestion control in IoT networks.
 #[derive(Parser)]
-#[command(name = "windlass", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "windlass", version = windlass_lab::VERSION, about, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
     /// Say nothing but results and errors.
     #[arg(short, long, global = true, conflicts_with = "verbose")]

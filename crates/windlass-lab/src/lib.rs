@@ -65,5 +65,6 @@ pub mod stats;
 pub mod store;
 pub mod units;
 
-/// Version of Windlass, part of every stored result.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Version of Windlass with a fingerprint of the sources that decide what a run yields, part of
+/// every stored result: runs made by other code are made again.
+pub const VERSION: &str = env!("WINDLASS_VERSION");
