@@ -56,7 +56,7 @@ impl Recorder {
     /// The data receiver of a flow did something; its application has read `delivered` bytes.
     pub fn receiver(&mut self, now: Time, flow: u32, e: &Endpoint, delivered: u64) {
         self.observe(now, flow, |series| match series {
-            Series::AckNumber => Some(e.received()),
+            Series::AckNumber => Some(e.acknowledged_to_peer()),
             Series::Rwnd => Some(e.advertised_window()),
             Series::Delivered => Some(delivered),
             _ => None,

@@ -144,6 +144,11 @@ impl Endpoint {
         self.data_received().saturating_sub(1)
     }
 
+    /// Data bytes that this end has acknowledged to the peer.
+    pub fn acknowledged_to_peer(&self) -> u64 {
+        self.last_ack_sent.saturating_sub(1).min(self.received())
+    }
+
     /// Data bytes acknowledged by the peer.
     pub fn acknowledged(&self) -> u64 {
         self.snd_una.saturating_sub(1).min(self.snd_end - 1)
