@@ -291,7 +291,7 @@ impl FromStr for QueueLimit {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<QueueLimit, UnitError> {
         let text = text.trim();
-        if text == "unlimited" {
+        if text.eq_ignore_ascii_case("unlimited") {
             return Ok(QueueLimit::Unlimited);
         }
         let queue = |dimension: Dimension| Dimension {

@@ -62,6 +62,7 @@ fn sizes_packets_queues_and_windows_read_in_every_documented_spelling() {
     assert_eq!("0.5bdp".parse(), Ok(QueueLimit::BdpMillionths(500_000)));
     assert_eq!("64KiB".parse(), Ok(QueueLimit::Bytes(65_536)));
     assert_eq!("unlimited".parse(), Ok(QueueLimit::Unlimited));
+    assert_eq!("Unlimited".parse(), Ok(QueueLimit::Unlimited));
     assert_eq!("2mss".parse(), Ok(Window(InitialWindow::Segments(2))));
     assert_eq!("14600B".parse(), Ok(Window(InitialWindow::Bytes(14_600))));
     assert_eq!("rfc6928".parse(), Ok(Window(InitialWindow::Rfc6928)));

@@ -1,6 +1,6 @@
 //! The application's side of an endpoint, and what can be seen of it.
 
-use windlass_cc::{AnyController, Control, Phase, RtoEstimator, Span};
+use windlass_cc::{Control, Phase, RtoEstimator, Span};
 
 use super::{Endpoint, Failure, Profile, State, Stats};
 
@@ -104,11 +104,6 @@ impl Endpoint {
         self.control
     }
 
-    /// The controller.
-    pub fn controller(&self) -> &AnyController {
-        &self.cc
-    }
-
     /// Phase of loss recovery.
     pub fn phase(&self) -> Phase {
         self.phase
@@ -157,10 +152,5 @@ impl Endpoint {
     /// Receive window that the last segment advertised, bytes.
     pub fn advertised_window(&self) -> u64 {
         self.rcv_adv.saturating_sub(self.rcv_nxt)
-    }
-
-    /// Peer's receive window, bytes.
-    pub fn peer_window(&self) -> u64 {
-        self.snd_wnd
     }
 }
