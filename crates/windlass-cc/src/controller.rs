@@ -1,6 +1,6 @@
 //! The controller trait, its events and its answer.
 
-use crate::info::{Info, TraceField};
+use crate::info::{Info, TraceField, Wants};
 use crate::time::{Rate, Span, Time};
 
 /// Bits of [`Conn::flags`]: what kept the sender from sending more.
@@ -21,27 +21,38 @@ pub enum Phase {
     /// Nothing is known to be missing.
     #[default]
     Open,
-    /// Fast recovery after duplicate acknowledgements.
+    /// Fast recovery.
     Recovery,
     /// Recovery after a retransmission timeout.
     Loss,
+    /// The window is reduced in answer to an ECN echo (RFC 3168 section 6.1.2); nothing is missing.
+    Cwr,
 }
 
 /// Facts about the connection *after* the host accounted for the event.
 ///
-/// A change of `mss` comes with [`Controller::on_mss`].
+/// A change of `mss` comes with [`Controller::on_mss`]. Volumes are counted from any origin: only
+/// differences mean anything.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conn {
     /// The moment of the event.
     pub now: Time,
-    /// Bytes sent and neither acknowledged nor deemed lost (RFC 5681's FlightSize for a sender
-    /// without SACK).
+    /// Estimate of the bytes in the network: RFC 6675's `pipe` for a sender with SACK, otherwise
+    /// `flight_size`.
     pub in_flight: u64,
-    /// Bytes acknowledged since the connection began.
-    pub delivered: u64,
-    /// Stream offset that the next byte never sent before will carry.
+    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize).
+    pub flight_size: u64,
+    /// Stream offset below which everything is acknowledged (SND.UNA).
+    pub una: u64,
+    /// Stream offset that the next byte never sent before will carry (SND.NXT).
     pub next_id: u64,
+    /// Bytes delivered so far: acknowledged cumulatively or selectively, each counted once.
+    pub delivered: u64,
+    /// Bytes deemed lost so far.
+    pub lost: u64,
+    /// Bytes sent so far, retransmissions included.
+    pub sent: u64,
     /// Smoothed round-trip time, [`Span::NONE`] before the first sample.
     pub srtt: Span,
     /// Least round-trip time seen, [`Span::NONE`] before the first sample.
@@ -50,6 +61,8 @@ pub struct Conn {
     pub mss: u32,
     /// What limited the sender, see [`flags`].
     pub flags: u32,
+    /// A fresh random number, drawn from the flow's own stream.
+    pub entropy: u32,
     /// The phase after the event.
     pub phase: Phase,
 }
@@ -60,35 +73,133 @@ impl Conn {
         Conn {
             now: Time::ZERO,
             in_flight: 0,
-            delivered: 0,
+            flight_size: 0,
+            una: 0,
             next_id: 0,
+            delivered: 0,
+            lost: 0,
+            sent: 0,
             srtt: Span::NONE,
             min_rtt: Span::NONE,
             mss,
             flags: flags::CWND_LIMITED,
+            entropy: 0,
             phase: Phase::Open,
         }
     }
+
+    /// Whether the congestion window is what limits the sender.
+    #[inline]
+    pub const fn cwnd_limited(&self) -> bool {
+        self.flags & flags::CWND_LIMITED != 0
+    }
 }
 
-/// One received acknowledgement.
+/// One received acknowledgement, its cumulative and its selective part together.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ack {
-    /// Bytes newly acknowledged; zero for a duplicate.
+    /// Bytes newly acknowledged cumulatively; zero for a duplicate.
     pub acked: u64,
+    /// Bytes newly delivered: acknowledged cumulatively or selectively and never before. A sender
+    /// without SACK counts one segment for a duplicate (RFC 6937 section 3).
+    pub delivered: u64,
+    /// Bytes that this acknowledgement made the host deem lost.
+    pub lost: u64,
+    /// Bytes newly delivered that the receiver says were marked (ECN).
+    pub ce: u64,
     /// Bytes in flight before the acknowledgement.
     pub prior_in_flight: u64,
     /// Round-trip sample, [`Span::NONE`] when none may be taken (Karn's rule).
     pub rtt: Span,
+    /// Delivery-rate sample, for algorithms that want it.
+    pub rate: RateSample,
     /// A duplicate acknowledgement in the sense of RFC 5681 section 2.
     pub duplicate: bool,
 }
 
 impl Default for Ack {
     fn default() -> Ack {
-        Ack { acked: 0, prior_in_flight: 0, rtt: Span::NONE, duplicate: false }
+        Ack {
+            acked: 0,
+            delivered: 0,
+            lost: 0,
+            ce: 0,
+            prior_in_flight: 0,
+            rtt: Span::NONE,
+            rate: RateSample::NONE,
+            duplicate: false,
+        }
     }
+}
+
+impl Ack {
+    /// An acknowledgement of so many bytes in order.
+    pub fn of(bytes: u64) -> Ack {
+        Ack { acked: bytes, delivered: bytes, ..Ack::default() }
+    }
+}
+
+/// How fast data was delivered between the sending of a packet and its acknowledgement
+/// (draft-ietf-ccwg-bbr section 4.1, Delivery Rate Sampling).
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateSample {
+    /// Bytes delivered in the interval.
+    pub delivered: u64,
+    /// The longer of send and acknowledgement interval; [`Span::NONE`] makes the sample invalid.
+    pub interval: Span,
+    /// [`Conn::delivered`] when the packet was sent.
+    pub prior_delivered: u64,
+    /// Bytes deemed lost since the packet was sent.
+    pub lost: u64,
+    /// Bytes in flight when the packet had been sent.
+    pub tx_in_flight: u64,
+    /// The application did not fill the window at some moment of the interval.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// No sample.
+    pub const NONE: RateSample = RateSample {
+        delivered: 0,
+        interval: Span::NONE,
+        prior_delivered: 0,
+        lost: 0,
+        tx_in_flight: 0,
+        app_limited: false,
+    };
+
+    /// Whether a rate can be taken from it.
+    pub const fn is_valid(&self) -> bool {
+        self.interval.is_known() && self.interval.0 > 0
+    }
+}
+
+/// A segment that the host has just deemed lost.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loss {
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Bytes in flight when it had been sent, itself included.
+    pub tx_in_flight: u64,
+    /// Bytes deemed lost since it was sent, itself included.
+    pub lost_since_sent: u64,
+    /// It was sent while the application limited the sender.
+    pub app_limited: bool,
+}
+
+/// Why the host believes that a reduction of the window was unfounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Undo {
+    /// Duplicate SACKs cover every retransmission (RFC 3708).
+    Dsack,
+    /// The acknowledgement's timestamp is older than the retransmission (RFC 3522).
+    Eifel,
+    /// Data not retransmitted was acknowledged first after a timeout (RFC 5682).
+    Frto,
 }
 
 /// What the host must obey. Nothing else comes out of a controller.
@@ -99,7 +210,7 @@ pub struct Control {
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
     pub ssthresh: u64,
-    /// Pacing rate; [`Rate`] zero means unpaced.
+    /// Pacing rate; [`Rate`] zero means that the algorithm asks for none.
     pub pacing: Rate,
 }
 
@@ -115,17 +226,28 @@ pub enum Event {
         /// The phase after.
         to: Phase,
     },
-    /// [`Controller::on_idle_restart`] after this long without sending.
-    IdleRestart(Span),
+    /// [`Controller::on_loss`].
+    Loss(Loss),
+    /// [`Controller::on_undo`].
+    Undo(Undo),
+    /// [`Controller::on_idle_restart`].
+    IdleRestart {
+        /// How long nothing was sent or in flight.
+        gap: Span,
+        /// Whether the window is to fall back.
+        reset: bool,
+    },
     /// [`Controller::on_mss`], with the segment size before the change.
     Mss(u32),
 }
 
 /// A congestion-control algorithm.
 ///
-/// For one incoming segment the host calls, in this order: [`on_ack`](Controller::on_ack) in the
-/// phase in which the acknowledgement arrived, [`on_phase`](Controller::on_phase) if it changes
-/// the phase, then reads [`control`](Controller::control). So the third duplicate does not inflate
+/// For one incoming segment the host calls, in this order: [`on_loss`](Controller::on_loss) for each
+/// segment deemed lost, [`on_undo`](Controller::on_undo) if an earlier reduction turns out to be
+/// unfounded, [`on_ack`](Controller::on_ack) in the phase in which the acknowledgement arrived,
+/// [`on_phase`](Controller::on_phase) if it changes the phase, then reads
+/// [`control`](Controller::control). So the third duplicate does not inflate
 /// the window beyond `ssthresh + 3·SMSS`, and the acknowledgement that ends recovery does not also
 /// grow it (RFC 5681 section 3.2 steps 3 and 6).
 pub trait Controller: Copy {
@@ -135,24 +257,35 @@ pub trait Controller: Copy {
     /// What the algorithm is, for people.
     const INFO: &'static Info;
 
+    /// What the algorithm wants of its host.
+    const WANTS: Wants;
+
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
     /// An acknowledgement arrived, duplicates included.
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack);
 
-    /// The host's loss recovery moved on. `c.phase` is the new phase, and `c.in_flight` still the
+    /// The host's loss recovery moved on. `c.phase` is the new phase, and `c.flight_size` still the
     /// FlightSize at which the loss was found, data sent by limited transmit left out.
     ///
     /// `Loss → Loss` is a repeated timeout of the same data; a timeout of other data during `Loss`
-    /// comes as `Loss → Open` and `Open → Loss`, since it sets `ssthresh` anew.
+    /// comes as `Loss → Open` and `Open → Loss`, since it sets `ssthresh` anew. `Cwr → Recovery` is
+    /// a loss in the round trip that an ECN echo has already answered.
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase);
 
     /// What the host may do now. Pure: calling it twice changes nothing.
     fn control(&self, p: &Self::Params, c: &Conn) -> Control;
 
-    /// The first transmission after `gap` without anything to send or in flight.
-    fn on_idle_restart(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span) {}
+    /// A segment was deemed lost. Loss-based algorithms wait for the phase instead.
+    fn on_loss(&mut self, _p: &Self::Params, _c: &Conn, _l: &Loss) {}
+
+    /// The reduction that began the current phase was unfounded; the phase follows.
+    fn on_undo(&mut self, _p: &Self::Params, _c: &Conn, _why: Undo) {}
+
+    /// The first transmission after `gap` without anything to send or in flight. With `reset` the
+    /// gap exceeds an RTO and the stack lets the window fall back (RFC 5681 section 4.1).
+    fn on_idle_restart(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span, _reset: bool) {}
 
     /// The segment size changed from `old` to `c.mss`.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
@@ -165,7 +298,9 @@ pub trait Controller: Copy {
         match e {
             Event::Ack(a) => self.on_ack(p, c, a),
             Event::Phase { from, to } => self.on_phase(p, c, *from, *to),
-            Event::IdleRestart(gap) => self.on_idle_restart(p, c, *gap),
+            Event::Loss(l) => self.on_loss(p, c, l),
+            Event::Undo(why) => self.on_undo(p, c, *why),
+            Event::IdleRestart { gap, reset } => self.on_idle_restart(p, c, *gap, *reset),
             Event::Mss(old) => self.on_mss(p, c, *old),
         }
     }

@@ -1,28 +1,66 @@
 //! Window growth in congestion avoidance, and how far a loss cuts the window.
 
 use crate::controller::{Ack, Conn};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{Parameters, Ratio};
+use crate::time::Span;
+use crate::window::Window;
 
-/// Fractional bits with which a window is kept, so that small additions are not lost.
-pub const FRACTION_BITS: u32 = 16;
+/// Why the window is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cut {
+    /// A loss that fast recovery repairs.
+    Loss,
+    /// A retransmission timeout.
+    Timeout,
+    /// An ECN echo.
+    Ecn,
+}
 
-/// Largest window in bytes; below it no arithmetic here can overflow.
-pub const MAX_WINDOW: u64 = 1 << 40;
-
-/// The part in which loss-based algorithms differ.
+/// The part in which algorithms with a window differ. [`LossBased`](crate::loss_based::LossBased)
+/// makes a [`Controller`](crate::Controller) of it.
 pub trait Growth: Copy {
     /// Plain, shared parameters.
-    type Params;
+    type Params: Parameters;
+
+    /// What the algorithm is, for people.
+    const INFO: &'static Info;
+
+    /// What the algorithm wants of its host.
+    const WANTS: Wants;
 
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
-    /// What to add to the window in congestion avoidance, in bytes with [`FRACTION_BITS`]
-    /// fractional bits; `cwnd` is the window in bytes.
-    fn increase(&mut self, p: &Self::Params, c: &Conn, a: &Ack, cwnd: u64) -> u64;
+    /// Sees every acknowledgement, duplicates included, in whatever phase, before anything else
+    /// happens to the window: the place for measurements, and for leaving slow start.
+    fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
-    /// The new `ssthresh` in bytes after a loss.
-    fn ssthresh(&mut self, p: &Self::Params, c: &Conn, cwnd: u64) -> u64;
+    /// Moves the window in congestion avoidance, for an acknowledgement of new data while the
+    /// window limits the sender. `credit` is the bytes that the stack counts for it: what was
+    /// acknowledged, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments.
+    fn avoid(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
 
-    /// Loss recovery ended: a new epoch of growth begins.
-    fn restart(&mut self, _p: &Self::Params, _c: &Conn) {}
+    /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
+    fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
+
+    /// How many times as fast as usual slow start opens the window.
+    fn slow_start_gain(&self, _p: &Self::Params, _c: &Conn) -> Ratio {
+        Ratio::ONE
+    }
+
+    /// A cut is done or loss recovery is over: a new epoch of growth begins.
+    fn restart(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
+
+    /// The last cut was unfounded; the window is back already.
+    fn undo(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
+
+    /// Nothing was sent or in flight for so long.
+    fn idle(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span) {}
+
+    /// The segment size changed from `old` to `c.mss`: what is kept in segments stays.
+    fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
+
+    /// Visits the inner state in the order of [`Info::trace`].
+    fn trace(&self, _sink: &mut dyn FnMut(&'static TraceField, u64)) {}
 }

@@ -1,6 +1,10 @@
-//! What an algorithm says of itself: printed by the command line and the generated docs.
+//! What an algorithm, a slow start or a timer says of itself: printed by the command line and the
+//! generated documentation.
 
-/// Description of an algorithm.
+use crate::params::Param;
+use crate::recovery::Style;
+
+/// Description of an algorithm, a slow start or a timer.
 #[derive(Debug)]
 pub struct Info {
     /// Identifier as a user types it, lower case.
@@ -11,50 +15,57 @@ pub struct Info {
     pub origin: &'static str,
     /// BibTeX key of the origin.
     pub citation: &'static str,
-    /// One paragraph.
+    /// One paragraph: what it does, and where it departs from its origin.
     pub description: &'static str,
-    /// Which loss recovery the host runs when the scenario does not say.
-    pub recovery: crate::recovery::Style,
     /// Parameters, in the order in which they are shown.
     pub params: &'static [Param],
-    /// Fields that [`crate::Controller::trace`] visits, in order.
+    /// Fields of its inner state that tracing shows, in order; window, threshold and pacing rate
+    /// are everybody's and not listed.
     pub trace: &'static [TraceField],
-}
-
-/// One parameter of an algorithm.
-#[derive(Debug)]
-pub struct Param {
-    /// Name as typed in a scenario.
-    pub name: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// Type, unit and admissible values.
-    pub kind: ParamKind,
-    /// Default, written as a user would write it.
-    pub default: &'static str,
-    /// RFC section or paper equation that it comes from.
-    pub source: &'static str,
-}
-
-/// Type, unit and range of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParamKind {
-    /// A volume between two bounds in bytes.
-    Bytes {
-        /// Least admissible value.
-        min: u64,
-        /// Largest admissible value.
-        max: u64,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
 }
 
 /// One named integer of an algorithm's inner state.
 #[derive(Debug)]
 pub struct TraceField {
-    /// Column name.
+    /// Column name, with the unit at its end where there is one.
     pub name: &'static str,
     /// Unit of the integer.
     pub unit: &'static str,
+}
+
+/// What an algorithm wants of the host that runs it, unless the stack says otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wants {
+    /// Loss recovery.
+    pub recovery: Style,
+    /// Identifier of the slow start, `None` for an algorithm that starts in its own way and cannot
+    /// be combined.
+    pub slow_start: Option<&'static str>,
+    /// Delivery-rate samples in [`Ack::rate`](crate::Ack::rate).
+    pub rate_samples: bool,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+}
+
+impl Wants {
+    /// What a loss-based algorithm of today wants: proportional rate reduction, standard slow
+    /// start, classic ECN where the stack has it.
+    pub const LOSS_BASED: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: Some("standard"),
+        rate_samples: false,
+        ecn: Ecn::Classic,
+    };
+}
+
+/// How an algorithm hears of marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ecn {
+    /// Not at all: its packets are not ECN-capable.
+    None,
+    /// As [`Phase::Cwr`](crate::Phase::Cwr), once a round trip (RFC 3168).
+    Classic,
+    /// As [`Ack::ce`](crate::Ack::ce), byte for byte: the receiver echoes each change of mark at
+    /// once (RFC 8257 section 3.2).
+    Exact,
 }

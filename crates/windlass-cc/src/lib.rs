@@ -9,7 +9,8 @@
 //!
 //! A [`Controller`] is a fold: `state' = f(parameters, connection, event)`.
 //!
-//! * **Parameters** are plain values that many connections share ([`reno::Params`]).
+//! * **Parameters** are plain values that many connections share ([`Setup`], which holds the
+//!   algorithm's own, such as [`reno::Params`]; [`AnyParams`] for an algorithm chosen by name).
 //! * **The connection** is described by [`Conn`]: what the host knows *after* it accounted for the
 //!   event (time, bytes in flight, smoothed RTT, recovery phase). Time is an input; a controller
 //!   never asks for it.
@@ -32,16 +33,17 @@
 //! # Example
 //!
 //! ```
-//! use windlass_cc::{Ack, AnyController, Conn, Span, Time};
+//! use windlass_cc::{Ack, AnyController, AnyParams, Conn, Setup, Span, Time};
 //!
-//! let params = windlass_cc::reno::Params { initial_window: 2 * 1460, ..Default::default() };
+//! let mut params = AnyParams::by_name("reno").unwrap();
+//! params.set_common(&Setup { initial_window: 2 * 1460, ..params.common() });
 //! let mut conn = Conn::new(1460);
-//! let mut reno = AnyController::by_name("reno", &params, &conn).unwrap();
+//! let mut reno = AnyController::init(&params, &conn);
 //! assert_eq!(reno.control(&params, &conn).cwnd, 2920);
 //!
 //! // One acknowledgement of one segment in slow start adds one segment.
 //! conn.now = Time::from_millis(40);
-//! let ack = Ack { acked: 1460, rtt: Span::from_millis(40), ..Ack::default() };
+//! let ack = Ack { rtt: Span::from_millis(40), ..Ack::of(1460) };
 //! reno.on_ack(&params, &conn, &ack);
 //! assert_eq!(reno.control(&params, &conn).cwnd, 4380);
 //! ```
@@ -52,15 +54,21 @@ pub mod controller;
 pub mod growth;
 pub mod info;
 pub mod loss_based;
+pub mod math;
+pub mod params;
 pub mod recovery;
 pub mod registry;
 pub mod reno;
 pub mod rto;
+pub mod setup;
 pub mod slow_start;
 pub mod time;
+pub mod window;
 
-pub use controller::{Ack, Conn, Control, Controller, Event, Phase, flags};
-pub use info::{Info, Param, TraceField};
-pub use registry::{ALGORITHMS, AnyController};
+pub use controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, RateSample, Undo, flags};
+pub use info::{Ecn, Info, TraceField, Wants};
+pub use params::{Param, ParamKind, Parameters, Ratio};
+pub use registry::{ALGORITHMS, AnyController, AnyParams};
 pub use rto::{Rfc6298, RtoEstimator, RtoParams};
+pub use setup::Setup;
 pub use time::{Rate, Span, Time};

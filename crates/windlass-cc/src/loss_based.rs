@@ -1,175 +1,181 @@
-//! The frame that all loss-based algorithms share: slow start below `ssthresh`, growth above it,
+//! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
 //! a cut on loss, one segment after a timeout.
 
-use core::marker::PhantomData;
-
-use crate::controller::{Ack, Conn, Control, Controller, Phase, flags};
-use crate::growth::{FRACTION_BITS, Growth, MAX_WINDOW};
-use crate::info::{Info, TraceField};
-use crate::recovery::{DefaultStyle, Style};
+use crate::controller::{Ack, Conn, Control, Controller, Phase, Undo};
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, TraceField, Wants};
+use crate::math;
+use crate::params::Ratio;
+use crate::recovery::Style;
+use crate::setup::Setup;
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
+use crate::window::{MAX_WINDOW, Window};
 
-/// What every loss-based algorithm needs to begin.
-pub trait CommonParams {
-    /// Initial congestion window, bytes.
-    fn initial_window(&self) -> u64;
-    /// Initial slow-start threshold, bytes.
-    fn initial_ssthresh(&self) -> u64;
-    /// Loss recovery that the host runs, `None` for the algorithm's own.
-    fn recovery(&self) -> Option<Style>;
-}
-
-/// The description of one combination of parts.
-pub trait Described {
-    /// What the algorithm is, for people.
-    const INFO: &'static Info;
-}
-
-/// Growth `G` and slow start `S` put together, with the recovery style `R` unless the host runs
-/// another.
+/// Growth `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct LossBased<G, S, R> {
-    /// Window in bytes with [`FRACTION_BITS`] fractional bits.
-    cwnd_q: u64,
-    ssthresh: u64,
+pub struct LossBased<G, S> {
+    window: Window,
+    /// The window before the cut that began the current recovery.
+    prior: Window,
     growth: G,
     slow_start: S,
     style: Style,
-    default_style: PhantomData<R>,
 }
 
-impl<G, S, R> LossBased<G, S, R>
-where
-    G: Growth<Params: CommonParams>,
-    S: SlowStart,
-    R: DefaultStyle,
-{
+impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
-        self.cwnd_q >> FRACTION_BITS
+        self.window.cwnd()
     }
 
-    fn set_cwnd(&mut self, c: &Conn, bytes: u64) {
-        self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
-    }
-
-    fn grow(&mut self, p: &G::Params, c: &Conn, a: &Ack) {
-        let cwnd = self.cwnd();
-        let add = if cwnd < self.ssthresh {
-            let add = self.slow_start.increase(c, a).min(MAX_WINDOW);
-            if self.slow_start.exit() {
-                self.ssthresh = cwnd;
+    fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
+        let slow_start = self.window.in_slow_start();
+        if slow_start {
+            self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
+        }
+        if !c.cwnd_limited() {
+            return;
+        }
+        let limit = math::mul(u64::from(p.ack_limit), u64::from(c.mss));
+        let credit = a.acked.min(limit).min(MAX_WINDOW);
+        if slow_start {
+            let gain = self.growth.slow_start_gain(&p.own, c);
+            let before = self.window.cwnd_q();
+            self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
+            if gain != Ratio::ONE {
+                let more = Ratio(gain.0.saturating_sub(Ratio::ONE.0));
+                let grown = self.window.cwnd_q().saturating_sub(before);
+                self.window.add_q(more.times(grown));
             }
-            add << FRACTION_BITS
         } else {
-            self.growth.increase(p, c, a, cwnd)
-        };
-        self.cwnd_q = self.cwnd_q.saturating_add(add).min(MAX_WINDOW << FRACTION_BITS);
+            self.growth.avoid(&p.own, c, a, credit, &mut self.window);
+        }
     }
 
-    fn after_timeout(&mut self, p: &G::Params, c: &Conn) {
-        self.set_cwnd(c, u64::from(c.mss));
-        self.slow_start.restart(c);
-        self.growth.restart(p, c);
+    fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
+        self.growth.ssthresh(&p.own, c, &self.window, why)
+    }
+
+    fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        self.slow_start.restart(&p.slow_start, c);
+        self.growth.restart(&p.own, c, &self.window);
+    }
+
+    fn after_timeout(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        self.window.set(c, u64::from(c.mss));
+        self.begin_epoch(p, c);
     }
 }
 
-impl<G, S, R> Controller for LossBased<G, S, R>
-where
-    G: Growth<Params: CommonParams>,
-    S: SlowStart,
-    R: DefaultStyle,
-    Self: Described,
-{
-    type Params = G::Params;
-    const INFO: &'static Info = <Self as Described>::INFO;
+impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
+    type Params = Setup<G::Params, S::Params>;
+    const INFO: &'static Info = G::INFO;
+    const WANTS: Wants = G::WANTS;
 
-    fn init(p: &G::Params, c: &Conn) -> Self {
-        let mut state = LossBased {
-            cwnd_q: 0,
-            ssthresh: p.initial_ssthresh(),
-            growth: G::init(p, c),
-            slow_start: S::init(c),
-            style: p.recovery().unwrap_or(R::STYLE),
-            default_style: PhantomData,
-        };
-        state.set_cwnd(c, p.initial_window());
-        state
+    fn init(p: &Self::Params, c: &Conn) -> Self {
+        let window = Window::new(c, p.initial_window, p.initial_ssthresh);
+        LossBased {
+            window,
+            prior: window,
+            growth: G::init(&p.own, c),
+            slow_start: S::init(&p.slow_start, c),
+            style: p.recovery.unwrap_or(G::WANTS.recovery),
+        }
     }
 
-    fn on_ack(&mut self, p: &G::Params, c: &Conn, a: &Ack) {
+    fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
+        self.growth.observe(&p.own, c, a, &mut self.window);
         if a.duplicate {
             if c.phase == Phase::Recovery {
-                self.set_cwnd(c, self.style.duplicate(c, self.cwnd()));
+                self.window.set(c, self.style.duplicate(c, self.cwnd()));
             }
         } else if a.acked == 0 {
             // Nothing new: a window update, for instance.
         } else if c.phase == Phase::Recovery {
-            self.set_cwnd(c, self.style.partial(c, self.cwnd(), a.acked));
-        } else if c.flags & flags::CWND_LIMITED != 0 {
-            self.grow(p, c, a);
+            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
+        } else if c.phase != Phase::Cwr {
+            self.on_new_ack(p, c, a);
         }
     }
 
-    fn on_phase(&mut self, p: &G::Params, c: &Conn, from: Phase, to: Phase) {
+    fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase) {
         match (from, to) {
             (Phase::Open | Phase::Loss, Phase::Recovery) => {
-                self.ssthresh = self.growth.ssthresh(p, c, self.cwnd());
-                self.set_cwnd(c, self.style.enter(c, self.ssthresh));
-                self.slow_start.restart(c);
-                self.growth.restart(p, c);
+                self.prior = self.window;
+                let ssthresh = self.cut(p, c, Cut::Loss);
+                self.window.set_ssthresh(ssthresh);
+                self.window.set(c, self.style.enter(c, self.window.ssthresh()));
+                self.begin_epoch(p, c);
+            }
+            // The mark has cut the window for this round trip already.
+            (Phase::Cwr, Phase::Recovery) => {
+                self.window.set(c, self.style.enter(c, self.window.ssthresh()));
+            }
+            (Phase::Open | Phase::Loss, Phase::Cwr) => {
+                self.prior = self.window;
+                let ssthresh = self.cut(p, c, Cut::Ecn);
+                self.window.set_ssthresh(ssthresh);
+                self.window.set(c, self.cwnd().min(ssthresh));
+                self.begin_epoch(p, c);
             }
             (Phase::Recovery, Phase::Open) => {
-                self.set_cwnd(c, self.style.exit(c, self.ssthresh));
-                self.growth.restart(p, c);
+                self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+                self.growth.restart(&p.own, c, &self.window);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
             (Phase::Open, Phase::Loss) => {
-                self.ssthresh = self.growth.ssthresh(p, c, self.cwnd());
+                self.prior = self.window;
+                let ssthresh = self.cut(p, c, Cut::Timeout);
+                self.window.set_ssthresh(ssthresh);
                 self.after_timeout(p, c);
             }
             // Each duplicate sent a new segment, so the flight has outgrown the window that lost
             // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force.
-            (Phase::Recovery, Phase::Loss) => {
-                self.ssthresh = self.ssthresh.min(self.growth.ssthresh(p, c, self.cwnd()));
+            (Phase::Recovery | Phase::Cwr, Phase::Loss) => {
+                let ssthresh = self.cut(p, c, Cut::Timeout).min(self.window.ssthresh());
+                self.window.set_ssthresh(ssthresh);
                 self.after_timeout(p, c);
             }
             (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),
-            (Phase::Loss, Phase::Open)
+            (Phase::Loss | Phase::Cwr, Phase::Open)
             | (Phase::Open, Phase::Open)
-            | (Phase::Recovery, Phase::Recovery) => {}
+            | (Phase::Recovery, Phase::Recovery | Phase::Cwr)
+            | (Phase::Cwr, Phase::Cwr) => {}
         }
     }
 
-    fn control(&self, _p: &G::Params, _c: &Conn) -> Control {
-        Control { cwnd: self.cwnd(), ssthresh: self.ssthresh, pacing: Rate(0) }
+    fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
+        self.window.set(c, self.cwnd().max(self.prior.cwnd()));
+        self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
+        self.growth.undo(&p.own, c, &self.window);
+    }
+
+    fn control(&self, _p: &Self::Params, _c: &Conn) -> Control {
+        Control { cwnd: self.cwnd(), ssthresh: self.window.ssthresh(), pacing: Rate(0) }
     }
 
     /// RFC 5681 section 4.1: the restart window.
-    fn on_idle_restart(&mut self, p: &G::Params, c: &Conn, _gap: Span) {
-        let restart = p.initial_window().min(self.cwnd());
-        self.set_cwnd(c, restart);
-        self.slow_start.restart(c);
+    fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
+        if reset {
+            self.window.set(c, p.initial_window.min(self.cwnd()));
+            self.slow_start.restart(&p.slow_start, c);
+        }
+        self.growth.idle(&p.own, c, gap);
     }
 
     /// Window and threshold keep their size in segments.
-    fn on_mss(&mut self, _p: &G::Params, c: &Conn, old: u32) {
-        let old = u64::from(old.max(1));
-        let scale = |bytes: u64| {
-            let whole = (bytes / old).saturating_mul(u64::from(c.mss));
-            whole.saturating_add((bytes % old).saturating_mul(u64::from(c.mss)) / old)
-        };
-        self.set_cwnd(c, scale(self.cwnd()));
-        self.ssthresh = scale(self.ssthresh).clamp(1, MAX_WINDOW);
+    fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
+        let scale = |bytes| math::mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
+        let (cwnd, ssthresh) = (scale(self.cwnd()), scale(self.window.ssthresh()).max(1));
+        self.window.set(c, cwnd);
+        self.window.set_ssthresh(ssthresh);
+        self.prior = self.window;
+        self.growth.on_mss(&p.own, c, old);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
-        for (field, value) in
-            <Self as Described>::INFO.trace.iter().zip([self.cwnd(), self.ssthresh])
-        {
-            sink(field, value);
-        }
+        self.growth.trace(sink);
     }
 }

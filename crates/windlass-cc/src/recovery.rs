@@ -15,13 +15,23 @@ pub enum Style {
     Reno,
     /// Fast recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).
     NewReno,
+    /// Recovery by SACK scoreboard and `pipe` (RFC 6675). Without SACK it is NewReno.
+    Sack,
+    /// Recovery by scoreboard, the window following proportional rate reduction (RFC 6937, RFC
+    /// 9937). Without SACK each duplicate acknowledgement stands for one segment delivered.
+    Prr,
 }
 
 /// Window arithmetic. All values are bytes.
 impl Style {
     /// Every style with its name in scenarios.
-    pub const ALL: [(&'static str, Style); 3] =
-        [("tahoe", Style::Tahoe), ("reno", Style::Reno), ("newreno", Style::NewReno)];
+    pub const ALL: [(&'static str, Style); 5] = [
+        ("tahoe", Style::Tahoe),
+        ("reno", Style::Reno),
+        ("newreno", Style::NewReno),
+        ("sack", Style::Sack),
+        ("prr", Style::Prr),
+    ];
 
     /// Window on entering fast recovery, `ssthresh` being set already: with fast recovery, the
     /// three segments that have left the network are added (RFC 5681 section 3.2 step 3).
@@ -30,13 +40,14 @@ impl Style {
         match self {
             Style::Tahoe => mss,
             Style::Reno | Style::NewReno => ssthresh.saturating_add(3 * mss),
+            Style::Sack | Style::Prr => ssthresh,
         }
     }
 
     /// Window after one more duplicate: one segment more has left the network (step 4).
     pub fn duplicate(self, c: &Conn, cwnd: u64) -> u64 {
         match self {
-            Style::Tahoe => cwnd,
+            Style::Tahoe | Style::Sack | Style::Prr => cwnd,
             Style::Reno | Style::NewReno => cwnd.saturating_add(u64::from(c.mss)),
         }
     }
@@ -47,7 +58,7 @@ impl Style {
     pub fn partial(self, c: &Conn, cwnd: u64, acked: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
-            Style::Tahoe | Style::Reno => cwnd,
+            Style::Tahoe | Style::Reno | Style::Sack | Style::Prr => cwnd,
             Style::NewReno => {
                 let add = if acked >= mss { mss } else { 0 };
                 cwnd.saturating_sub(acked).saturating_add(add).max(mss)
@@ -61,38 +72,8 @@ impl Style {
         let mss = u64::from(c.mss);
         match self {
             Style::Tahoe => mss,
-            Style::Reno => ssthresh,
+            Style::Reno | Style::Sack | Style::Prr => ssthresh,
             Style::NewReno => ssthresh.min(c.in_flight.max(mss).saturating_add(mss)),
         }
     }
-}
-
-/// The style that belongs to an algorithm, as a type.
-pub trait DefaultStyle: Copy {
-    /// The style.
-    const STYLE: Style;
-}
-
-/// [`Style::Tahoe`] unless the stack says otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tahoe;
-
-/// [`Style::Reno`] unless the stack says otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Reno;
-
-/// [`Style::NewReno`] unless the stack says otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct NewReno;
-
-impl DefaultStyle for Tahoe {
-    const STYLE: Style = Style::Tahoe;
-}
-
-impl DefaultStyle for Reno {
-    const STYLE: Style = Style::Reno;
-}
-
-impl DefaultStyle for NewReno {
-    const STYLE: Style = Style::NewReno;
 }

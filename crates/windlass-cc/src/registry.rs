@@ -1,80 +1,197 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
-use crate::controller::{Ack, Conn, Control, Controller, Event, Phase};
-use crate::info::{Info, TraceField};
-use crate::reno::{self, NEWRENO_INFO, RENO_INFO, TAHOE_INFO};
+use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
+use crate::info::{Info, TraceField, Wants};
+use crate::loss_based::LossBased;
+use crate::params::Parameters;
+use crate::reno::{self, RenoGrowth};
+use crate::setup::Setup;
+use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
 
 macro_rules! algorithms {
-    ($($variant:ident: $state:ty, $info:ident;)*) => {
+    ($($variant:ident: $state:ty;)*) => {
         /// Any algorithm of this crate, chosen at run time without a heap or a virtual table.
+        ///
+        /// Its methods take the parameters with which it was made; those of another algorithm
+        /// change nothing.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
-                #[doc = concat!("See [`", stringify!($info), "`].")]
+                #[doc = concat!("`", stringify!($state), "`.")]
                 $variant($state),
             )*
         }
 
-        /// Descriptions of all algorithms, in the order in which they are listed.
-        pub static ALGORITHMS: &[&Info] = &[$(&$info),*];
+        /// Parameters of any algorithm; which one they are of decides which one runs.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum AnyParams {
+            $(
+                #[doc = concat!("Of `", stringify!($state), "`.")]
+                $variant(<$state as Controller>::Params),
+            )*
+        }
 
-        impl AnyController {
-            /// State of a new connection under the algorithm with this identifier (any case).
-            pub fn by_name(name: &str, p: &reno::Params, c: &Conn) -> Option<AnyController> {
-                $(if name.eq_ignore_ascii_case($info.id) {
-                    return Some(AnyController::$variant(<$state>::init(p, c)));
+        /// Descriptions of all algorithms, in the order in which they are listed.
+        pub static ALGORITHMS: &[&Info] = &[$(<$state as Controller>::INFO),*];
+
+        /// Bytes of state of each algorithm with the slow start chosen at run time, in the order
+        /// of [`ALGORITHMS`].
+        pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
+
+        impl AnyParams {
+            /// The defaults of the algorithm with this identifier (any case), with the slow start
+            /// that it wants.
+            pub fn by_name(id: &str) -> Option<AnyParams> {
+                $(if id.eq_ignore_ascii_case(<$state as Controller>::INFO.id) {
+                    let mut setup = <$state as Controller>::Params::default();
+                    if let Some(slow_start) = <$state as Controller>::WANTS.slow_start
+                        .and_then(slow_start::AnyParams::by_name)
+                    {
+                        setup.slow_start = slow_start;
+                    }
+                    return Some(AnyParams::$variant(setup));
                 })*
                 None
             }
 
             /// Description of the algorithm.
             pub fn info(&self) -> &'static Info {
-                match self { $(AnyController::$variant(_) => &$info,)* }
+                match self { $(AnyParams::$variant(_) => <$state as Controller>::INFO,)* }
             }
 
-            /// See [`Controller::on_ack`].
+            /// What the algorithm wants of its host.
+            pub fn wants(&self) -> Wants {
+                match self { $(AnyParams::$variant(_) => <$state as Controller>::WANTS,)* }
+            }
+
+            /// The value at a place of the description's table of parameters.
+            pub fn get(&self, place: usize) -> Option<u64> {
+                match self { $(AnyParams::$variant(p) => p.own.get(place),)* }
+            }
+
+            /// Sets the value at a place of the description's table; false when there is no such
+            /// place or the value is not admissible.
+            pub fn set(&mut self, place: usize, raw: u64) -> bool {
+                match self { $(AnyParams::$variant(p) => p.own.set(place, raw),)* }
+            }
+
+            /// What is common to all algorithms.
+            pub fn common(&self) -> Setup<()> {
+                match self { $(AnyParams::$variant(p) => p.map(()),)* }
+            }
+
+            /// Sets what is common to all algorithms.
+            pub fn set_common(&mut self, common: &Setup<()>) {
+                match self { $(AnyParams::$variant(p) => *p = common.map(p.own),)* }
+            }
+        }
+
+        impl AnyController {
+            /// State of a new connection.
+            pub fn init(p: &AnyParams, c: &Conn) -> AnyController {
+                match p {
+                    $(AnyParams::$variant(p) => {
+                        AnyController::$variant(<$state as Controller>::init(p, c))
+                    })*
+                }
+            }
+
+            /// Description of the algorithm.
+            pub fn info(&self) -> &'static Info {
+                match self { $(AnyController::$variant(_) => <$state as Controller>::INFO,)* }
+            }
+
+            /// What the algorithm wants of its host.
+            pub fn wants(&self) -> Wants {
+                match self { $(AnyController::$variant(_) => <$state as Controller>::WANTS,)* }
+            }
+
+            /// See [`Controller::control`]. Parameters of another algorithm leave nothing to send.
             #[inline]
-            pub fn on_ack(&mut self, p: &reno::Params, c: &Conn, a: &Ack) {
-                match self { $(AnyController::$variant(s) => s.on_ack(p, c, a),)* }
-            }
-
-            /// See [`Controller::on_phase`].
-            pub fn on_phase(&mut self, p: &reno::Params, c: &Conn, from: Phase, to: Phase) {
-                match self { $(AnyController::$variant(s) => s.on_phase(p, c, from, to),)* }
-            }
-
-            /// See [`Controller::on_idle_restart`].
-            pub fn on_idle_restart(&mut self, p: &reno::Params, c: &Conn, gap: Span) {
-                match self { $(AnyController::$variant(s) => s.on_idle_restart(p, c, gap),)* }
-            }
-
-            /// See [`Controller::on_mss`].
-            pub fn on_mss(&mut self, p: &reno::Params, c: &Conn, old: u32) {
-                match self { $(AnyController::$variant(s) => s.on_mss(p, c, old),)* }
-            }
-
-            /// See [`Controller::apply`].
-            pub fn apply(&mut self, p: &reno::Params, c: &Conn, e: &Event) {
-                match self { $(AnyController::$variant(s) => s.apply(p, c, e),)* }
-            }
-
-            /// See [`Controller::control`].
-            #[inline]
-            pub fn control(&self, p: &reno::Params, c: &Conn) -> Control {
-                match self { $(AnyController::$variant(s) => s.control(p, c),)* }
+            pub fn control(&self, p: &AnyParams, c: &Conn) -> Control {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.control(p, c),)*
+                    _ => Control { cwnd: 0, ssthresh: 0, pacing: crate::time::Rate(0) },
+                }
             }
 
             /// See [`Controller::trace`].
             pub fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
                 match self { $(AnyController::$variant(s) => s.trace(sink),)* }
             }
+
+            /// See [`Controller::on_ack`].
+            pub fn on_ack(&mut self, p: &AnyParams, c: &Conn, a: &Ack) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_ack(p, c, a),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::on_phase`].
+            pub fn on_phase(&mut self, p: &AnyParams, c: &Conn, from: Phase, to: Phase) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_phase(p, c, from, to),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::on_loss`].
+            pub fn on_loss(&mut self, p: &AnyParams, c: &Conn, l: &Loss) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_loss(p, c, l),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::on_undo`].
+            pub fn on_undo(&mut self, p: &AnyParams, c: &Conn, why: Undo) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_undo(p, c, why),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::on_idle_restart`].
+            pub fn on_idle_restart(&mut self, p: &AnyParams, c: &Conn, gap: Span, reset: bool) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_idle_restart(p, c, gap, reset),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::on_mss`].
+            pub fn on_mss(&mut self, p: &AnyParams, c: &Conn, old: u32) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_mss(p, c, old),)*
+                    _ => {}
+                }
+            }
+
+            /// See [`Controller::apply`].
+            pub fn apply(&mut self, p: &AnyParams, c: &Conn, e: &Event) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.apply(p, c, e),)*
+                    _ => {}
+                }
+            }
         }
     };
 }
 
+impl Default for AnyParams {
+    /// Reno, the algorithm that all others are measured by.
+    fn default() -> AnyParams {
+        AnyParams::Reno(Setup::default())
+    }
+}
+
+/// A growth with whatever slow start the parameters name.
+type Windowed<G> = LossBased<G, AnySlowStart>;
+
 algorithms! {
-    Tahoe: reno::Tahoe, TAHOE_INFO;
-    Reno: reno::Reno, RENO_INFO;
-    NewReno: reno::NewReno, NEWRENO_INFO;
+    Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
+    Reno: Windowed<RenoGrowth<reno::Reno>>;
+    NewReno: Windowed<RenoGrowth<reno::NewReno>>;
 }

@@ -1,199 +1,157 @@
 //! Reno's additive increase and multiplicative decrease (RFC 5681).
 
+use core::marker::PhantomData;
+
 use crate::controller::{Ack, Conn};
-use crate::growth::{FRACTION_BITS, Growth, MAX_WINDOW};
-use crate::info::{Info, Param, ParamKind, TraceField};
-use crate::loss_based::{CommonParams, Described, LossBased};
-use crate::recovery::{self, Style};
-use crate::slow_start::Standard;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, Wants};
+use crate::math::mul;
+use crate::params::Parameters;
+use crate::recovery::Style;
+use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
 
-/// How the window grows in congestion avoidance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Increase {
-    /// `mss²/cwnd` for each acknowledgement (RFC 5681 equation 3).
-    #[default]
-    PerAck,
-    /// `mss·acked/cwnd`: one segment per window whatever the acknowledgement policy
-    /// (RFC 3465, RFC 5681 section 3.1's recommendation).
-    PerByte,
-    /// `mss²/cwnd` once per round trip: how Reno-BER's Table 9 applies equation 17 (RB-12).
-    PerRtt,
-}
-
-impl Increase {
-    /// Every choice with its name in scenarios.
-    pub const ALL: [(&'static str, Increase); 3] = [
-        ("per-ack", Increase::PerAck),
-        ("per-byte", Increase::PerByte),
-        ("per-rtt", Increase::PerRtt),
-    ];
-}
-
-/// Parameters of Tahoe, Reno and NewReno.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Params {
-    /// Initial congestion window, bytes (RFC 5681 section 3.1, RFC 6928).
-    pub initial_window: u64,
-    /// Initial slow-start threshold, bytes; "arbitrarily high" by default (RFC 5681 section 3.1).
-    pub initial_ssthresh: u64,
-    /// Growth rule in congestion avoidance.
-    pub increase: Increase,
-    /// Loss recovery that the host runs, `None` for the algorithm's own; the host fills it in.
-    pub recovery: Option<Style>,
-}
-
-impl Default for Params {
-    fn default() -> Params {
-        Params {
-            initial_window: 14_600,
-            initial_ssthresh: MAX_WINDOW,
-            increase: Increase::PerAck,
-            recovery: None,
-        }
+crate::choice! {
+    /// How the window grows in congestion avoidance.
+    pub enum Increase {
+        /// `mss²/cwnd` for each acknowledgement (RFC 5681 equation 3); a stack that counts bytes
+        /// has `mss·acked/cwnd`.
+        PerAck = "per-ack",
+        /// `mss·acked/cwnd`: one segment per window whatever the acknowledgement policy
+        /// (RFC 3465, RFC 5681 section 3.1's recommendation).
+        PerByte = "per-byte",
+        /// `mss²/cwnd` once per round trip: how Reno-BER's Table 9 applies equation 17 (RB-12).
+        PerRtt = "per-rtt",
     }
 }
 
-impl CommonParams for Params {
-    fn initial_window(&self) -> u64 {
-        self.initial_window
+crate::parameters! {
+    /// Parameters of Tahoe, Reno and NewReno.
+    pub struct Params {
+        /// Growth in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
+        /// bytes, or mss²/cwnd once per round trip.
+        increase: Increase = Increase::PerAck,
+            Increase::KIND,
+            "RFC 5681 equation 3; RFC 3465; Reno-BER equation 17 and Table 9 (RB-12)";
     }
-    fn initial_ssthresh(&self) -> u64 {
-        self.initial_ssthresh
-    }
-    fn recovery(&self) -> Option<Style> {
-        self.recovery
-    }
+}
+
+/// Which of the three algorithms that grow like Reno it is: they differ in loss recovery only.
+pub trait Variant: Copy {
+    /// What the algorithm is, for people.
+    const INFO: &'static Info;
+    /// Its loss recovery.
+    const STYLE: Style;
 }
 
 /// Additive increase by one segment per round trip, halving on loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct RenoGrowth {
+pub struct RenoGrowth<V> {
     /// End of the current round in stream offsets; only [`Increase::PerRtt`] uses it.
     round_end: u64,
+    variant: PhantomData<V>,
 }
 
-impl Growth for RenoGrowth {
+impl<V: Variant> Growth for RenoGrowth<V> {
     type Params = Params;
+    const INFO: &'static Info = V::INFO;
+    const WANTS: Wants = Wants { recovery: V::STYLE, ..Wants::LOSS_BASED };
 
-    fn init(_p: &Params, c: &Conn) -> RenoGrowth {
-        RenoGrowth { round_end: c.next_id }
+    fn init(_p: &Params, c: &Conn) -> RenoGrowth<V> {
+        RenoGrowth { round_end: c.next_id, variant: PhantomData }
     }
 
-    fn increase(&mut self, p: &Params, c: &Conn, a: &Ack, cwnd: u64) -> u64 {
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
         let mss = u64::from(c.mss);
+        let cwnd = w.cwnd();
         match p.increase {
-            Increase::PerAck => quotient(mss, mss, cwnd),
-            Increase::PerByte => quotient(mss, a.acked.min(cwnd), cwnd),
+            Increase::PerAck => w.add_q(quotient(mss, credit.max(mss), cwnd)),
+            Increase::PerByte => w.add_q(quotient(mss, a.acked.min(cwnd), cwnd)),
             Increase::PerRtt => {
-                if c.delivered <= self.round_end {
-                    return 0;
+                if c.una > self.round_end {
+                    self.round_end = c.next_id;
+                    w.add_q(quotient(mss, mss, cwnd));
                 }
-                self.round_end = c.next_id;
-                quotient(mss, mss, cwnd)
             }
         }
     }
 
-    /// RFC 5681 equation 4: `max(FlightSize/2, 2·SMSS)`.
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _cwnd: u64) -> u64 {
-        (c.in_flight / 2).max(2 * u64::from(c.mss))
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        half_flight(c)
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
         self.round_end = c.next_id;
     }
 }
 
+/// RFC 5681 equation 4: `max(FlightSize/2, 2·SMSS)`.
+pub(crate) fn half_flight(c: &Conn) -> u64 {
+    (c.flight_size / 2).max(2 * u64::from(c.mss))
+}
+
 /// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,
 /// so that neither truncates before it is multiplied nor overflows.
-fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
-    let product = a.saturating_mul(b);
+pub(crate) fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
+    let product = mul(a, b);
     // At most 2^40, so that the remainder still fits when shifted.
     let cwnd = cwnd.clamp(1, MAX_WINDOW);
     ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
 }
 
-/// Tahoe: Reno's growth without fast recovery.
-pub type Tahoe = LossBased<RenoGrowth, Standard, recovery::Tahoe>;
-/// Reno with fast recovery.
-pub type Reno = LossBased<RenoGrowth, Standard, recovery::Reno>;
-/// Reno with the recovery of RFC 6582.
-pub type NewReno = LossBased<RenoGrowth, Standard, recovery::NewReno>;
+/// Reno's growth without fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tahoe;
 
-const PARAMS: &[Param] = &[
-    Param {
-        name: "increase",
-        doc: "Growth in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by \
-              bytes, or mss²/cwnd once per round trip.",
-        kind: ParamKind::Choice(&["per-ack", "per-byte", "per-rtt"]),
-        default: "per-ack",
-        source: "RFC 5681 equation 3; RFC 3465; Reno-BER equation 17 and Table 9 (RB-12)",
-    },
-    Param {
-        name: "initial_ssthresh",
-        doc: "Slow-start threshold of a new connection.",
-        kind: ParamKind::Bytes { min: 1, max: MAX_WINDOW },
-        default: "1TiB",
-        source: "RFC 5681 section 3.1 (arbitrarily high)",
-    },
-];
-
-const TRACE: &[TraceField] = &[
-    TraceField { name: "cwnd_bytes", unit: "B" },
-    TraceField { name: "ssthresh_bytes", unit: "B" },
-];
-
-/// Description of [`Tahoe`].
-pub const TAHOE_INFO: Info = Info {
-    id: "tahoe",
-    name: "Tahoe",
-    origin: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
-    citation: "jacobson1988congestion",
-    description: "Slow start, additive increase, and on any loss (three duplicate \
-        acknowledgements or a timeout) half the flight as threshold and slow start from one \
-        segment, going back to the first unacknowledged byte.",
-    recovery: Style::Tahoe,
-    params: PARAMS,
-    trace: TRACE,
-};
-
-/// Description of [`Reno`].
-pub const RENO_INFO: Info = Info {
-    id: "reno",
-    name: "Reno",
-    origin: "RFC 5681, TCP Congestion Control, sections 3.1 and 3.2",
-    citation: "rfc5681",
-    description: "Slow start, additive increase of one segment per round trip, fast retransmit \
-        on three duplicate acknowledgements and fast recovery that ends at the first new \
-        acknowledgement. Two losses in one window usually cost a timeout.",
-    recovery: Style::Reno,
-    params: PARAMS,
-    trace: TRACE,
-};
-
-/// Description of [`NewReno`].
-pub const NEWRENO_INFO: Info = Info {
-    id: "newreno",
-    name: "NewReno",
-    origin: "RFC 6582, The NewReno Modification to TCP's Fast Recovery Algorithm",
-    citation: "rfc6582",
-    description: "Reno whose fast recovery lasts until everything outstanding at its start is \
-        acknowledged: each partial acknowledgement retransmits the next hole, so several losses \
-        in one window are repaired at one per round trip without a timeout.",
-    recovery: Style::NewReno,
-    params: PARAMS,
-    trace: TRACE,
-};
-
-impl Described for Tahoe {
-    const INFO: &'static Info = &TAHOE_INFO;
+impl Variant for Tahoe {
+    const INFO: &'static Info = &Info {
+        id: "tahoe",
+        name: "Tahoe",
+        origin: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
+        citation: "jacobson1988congestion",
+        description: "Slow start, additive increase, and on any loss (three duplicate \
+            acknowledgements or a timeout) half the flight as threshold and slow start from one \
+            segment, going back to the first unacknowledged byte.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::Tahoe;
 }
 
-impl Described for Reno {
-    const INFO: &'static Info = &RENO_INFO;
+/// Fast recovery that ends at the first new acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reno;
+
+impl Variant for Reno {
+    const INFO: &'static Info = &Info {
+        id: "reno",
+        name: "Reno",
+        origin: "RFC 5681, TCP Congestion Control, sections 3.1 and 3.2",
+        citation: "rfc5681",
+        description: "Slow start, additive increase of one segment per round trip, fast retransmit \
+            on three duplicate acknowledgements and fast recovery that ends at the first new \
+            acknowledgement. Two losses in one window usually cost a timeout.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::Reno;
 }
 
-impl Described for NewReno {
-    const INFO: &'static Info = &NEWRENO_INFO;
+/// Fast recovery of RFC 6582.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewReno;
+
+impl Variant for NewReno {
+    const INFO: &'static Info = &Info {
+        id: "newreno",
+        name: "NewReno",
+        origin: "RFC 6582, The NewReno Modification to TCP's Fast Recovery Algorithm",
+        citation: "rfc6582",
+        description: "Reno whose fast recovery lasts until everything outstanding at its start is \
+            acknowledged: each partial acknowledgement retransmits the next hole, so several losses \
+            in one window are repaired at one per round trip without a timeout.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::NewReno;
 }

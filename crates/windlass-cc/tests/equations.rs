@@ -1,9 +1,15 @@
 //! The integer state machines against the equations that they stand for, computed apart from them in
 //! `f64`, and against the tables of the papers.
 
+mod common;
+
+use common::{avoidance_by, begins_at};
 use proptest::prelude::*;
-use windlass_cc::reno::{Increase, Params};
-use windlass_cc::{Ack, AnyController, Conn, Phase, Rfc6298, RtoEstimator, RtoParams, Span, flags};
+use windlass_cc::reno::Increase;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Phase, Rfc6298, RtoEstimator, RtoParams, Span, flags,
+};
 
 /// RFC 6298 section 2 as it is written, in seconds.
 struct RtoModel {
@@ -84,12 +90,12 @@ proptest! {
     fn slow_start_adds_what_was_acknowledged_up_to_one_segment(
         mss in 1..9_000u32, segments in 1..50u64, acks in prop::collection::vec(1..30_000u64, 0..50),
     ) {
-        let p = Params { initial_window: segments * u64::from(mss), ..Default::default() };
+        let p = begins_at("reno", segments * u64::from(mss), MAX_WINDOW);
         let c = Conn::new(mss);
-        let mut reno = reno("reno", &p, &c);
-        let mut expected = p.initial_window;
+        let mut reno = AnyController::init(&p, &c);
+        let mut expected = p.common().initial_window;
         for acked in acks {
-            reno.on_ack(&p, &c, &Ack { acked, ..Ack::default() });
+            reno.on_ack(&p, &c, &Ack::of(acked));
             expected += acked.min(u64::from(mss));
             prop_assert_eq!(reno.control(&p, &c).cwnd, expected);
         }
@@ -99,16 +105,16 @@ proptest! {
     fn growth_per_acknowledgement_follows_equation_3(
         mss in 100..9_000u32, segments in 2..1_000u64, acks in 1..2_000usize,
     ) {
-        let p = avoidance(Increase::PerAck, segments * u64::from(mss));
+        let p = avoidance_by("reno", Increase::PerAck, segments * u64::from(mss));
         let c = Conn::new(mss);
-        let mut reno = reno("reno", &p, &c);
-        let mut model = p.initial_window as f64;
+        let mut reno = AnyController::init(&p, &c);
+        let mut model = p.common().initial_window as f64;
         for _ in 0..acks {
             reno.on_ack(&p, &c, &Ack { acked: u64::from(mss), ..Ack::default() });
             model += f64::from(mss).powi(2) / model;
         }
         // Each step truncates the window by less than 1 B in the divisor and the sum by 2^-16 B.
-        let step = f64::from(mss).powi(2) / (p.initial_window as f64).powi(2);
+        let step = f64::from(mss).powi(2) / (p.common().initial_window as f64).powi(2);
         let bound = 1.0 + acks as f64 * (step + 2f64.powi(-16));
         let ours = reno.control(&p, &c).cwnd as f64;
         prop_assert!((ours - model).abs() <= bound, "{ours} {model} {bound}");
@@ -118,12 +124,12 @@ proptest! {
     fn growth_by_bytes_is_one_segment_per_window_however_it_is_acknowledged(
         mss in 100..9_000u32, segments in 2..200u64, acks in prop::collection::vec(1..20_000u64, 1..500),
     ) {
-        let p = avoidance(Increase::PerByte, segments * u64::from(mss));
+        let p = avoidance_by("reno", Increase::PerByte, segments * u64::from(mss));
         let c = Conn::new(mss);
-        let mut reno = reno("reno", &p, &c);
-        let (mut model, mut bound) = (p.initial_window as f64, 1.0);
+        let mut reno = AnyController::init(&p, &c);
+        let (mut model, mut bound) = (p.common().initial_window as f64, 1.0);
         for acked in acks {
-            reno.on_ack(&p, &c, &Ack { acked, ..Ack::default() });
+            reno.on_ack(&p, &c, &Ack::of(acked));
             let part = (acked as f64).min(model);
             let add = f64::from(mss) * part / model;
             // Truncation of the share to 2^-16, of the window in the divisor, and of the cap.
@@ -138,9 +144,9 @@ proptest! {
     fn a_loss_halves_the_flight_and_recovery_inflates_as_rfc_5681_says(
         mss in 1..9_000u32, in_flight in 0..10_000_000u64, duplicates in 0..100u64,
     ) {
-        let p = Params::default();
-        let c = Conn { in_flight, phase: Phase::Recovery, ..Conn::new(mss) };
-        let mut reno = reno("reno", &p, &c);
+        let p = AnyParams::by_name("reno").unwrap();
+        let c = Conn { flight_size: in_flight, phase: Phase::Recovery, ..Conn::new(mss) };
+        let mut reno = AnyController::init(&p, &c);
         let mss = u64::from(mss);
         let ssthresh = (in_flight / 2).max(2 * mss);
         reno.on_phase(&p, &c, Phase::Open, Phase::Recovery);
@@ -158,35 +164,26 @@ proptest! {
         mss in 1..9_000u32, in_flight in 0..10_000_000u64,
         acks in prop::collection::vec(1..100_000u64, 0..50), rest in 0..1_000_000u64,
     ) {
-        let p = Params::default();
-        let c = Conn { in_flight, phase: Phase::Recovery, ..Conn::new(mss) };
-        let mut newreno = reno("newreno", &p, &c);
+        let p = AnyParams::by_name("newreno").unwrap();
+        let c = Conn { flight_size: in_flight, phase: Phase::Recovery, ..Conn::new(mss) };
+        let mut newreno = AnyController::init(&p, &c);
         newreno.on_phase(&p, &c, Phase::Open, Phase::Recovery);
         let mss = i128::from(mss);
         let ssthresh = (i128::from(in_flight) / 2).max(2 * mss);
         let mut expected = ssthresh + 3 * mss;
         for acked in acks {
-            newreno.on_ack(&p, &c, &Ack { acked, ..Ack::default() });
+            newreno.on_ack(&p, &c, &Ack::of(acked));
             let acked = i128::from(acked);
             let back = if acked >= mss { mss } else { 0 };
             // The RFC lets the window reach zero; ours keeps one segment.
             expected = ((expected - acked).max(0) + back).max(mss);
             prop_assert_eq!(i128::from(newreno.control(&p, &c).cwnd), expected);
         }
-        let after = Conn { in_flight: rest, phase: Phase::Open, ..c };
+        let after = Conn { flight_size: rest, in_flight: rest, phase: Phase::Open, ..c };
         newreno.on_phase(&p, &after, Phase::Recovery, Phase::Open);
         let full = ssthresh.min(i128::from(rest).max(mss) + mss);
         prop_assert_eq!(i128::from(newreno.control(&p, &after).cwnd), full);
     }
-}
-
-fn reno(id: &str, p: &Params, c: &Conn) -> AnyController {
-    AnyController::by_name(id, p, c).expect("a registered algorithm")
-}
-
-/// Parameters that put a new connection into congestion avoidance with this window.
-fn avoidance(increase: Increase, cwnd: u64) -> Params {
-    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase, recovery: None }
 }
 
 /// Reno-BER Table 9, growth by equation 17 once per round trip from three segments. The paper
@@ -203,16 +200,16 @@ fn assert_table_9(ours: impl IntoIterator<Item = u64>) {
 
 #[test]
 fn growth_once_per_round_trip_gives_table_9_of_reno_ber() {
-    let p = avoidance(Increase::PerRtt, TABLE_9[0]);
+    let p = avoidance_by("reno", Increase::PerRtt, TABLE_9[0]);
     let mut c = Conn::new(1460);
-    let mut state = reno("reno", &p, &c);
+    let mut state = AnyController::init(&p, &c);
     let mut windows = vec![state.control(&p, &c).cwnd];
     while windows.len() < TABLE_9.len() {
         // A window is sent, then acknowledged as a whole.
         let acked = state.control(&p, &c).cwnd;
         c.next_id += acked;
-        c.delivered += acked;
-        state.on_ack(&p, &c, &Ack { acked, ..Ack::default() });
+        c.una += acked;
+        state.on_ack(&p, &c, &Ack::of(acked));
         windows.push(state.control(&p, &c).cwnd);
     }
     assert_table_9(windows);
@@ -221,13 +218,13 @@ fn growth_once_per_round_trip_gives_table_9_of_reno_ber() {
 /// Equation 17 per acknowledgement needs about three round trips where Table 9 has fourteen (RB-12).
 #[test]
 fn growth_per_acknowledgement_is_about_one_segment_per_round_trip() {
-    let p = avoidance(Increase::PerAck, 3 * 1460);
+    let p = avoidance_by("reno", Increase::PerAck, 3 * 1460);
     let mut c = Conn::new(1460);
-    let mut state = reno("reno", &p, &c);
+    let mut state = AnyController::init(&p, &c);
     for round in 1..=10u64 {
         for _ in 0..state.control(&p, &c).cwnd / 1460 {
-            c.delivered += 1460;
-            state.on_ack(&p, &c, &Ack { acked: 1460, ..Ack::default() });
+            c.una += 1460;
+            state.on_ack(&p, &c, &Ack::of(1460));
         }
         let cwnd = state.control(&p, &c).cwnd;
         // Just under a segment, since the window grows within the round.
@@ -264,12 +261,12 @@ fn the_granularity_is_the_least_margin() {
 
 #[test]
 fn a_window_that_does_not_limit_the_sender_stays() {
-    for (_, increase) in Increase::ALL {
-        let p = avoidance(increase, 14_600);
+    for increase in Increase::ALL.iter().copied() {
+        let p = avoidance_by("reno", increase, 14_600);
         let c = Conn { flags: flags::APP_LIMITED, ..Conn::new(1_460) };
-        let mut state = reno("newreno", &p, &c);
+        let mut state = AnyController::init(&p, &c);
         for _ in 0..100 {
-            state.on_ack(&p, &c, &Ack { acked: 1_460, ..Ack::default() });
+            state.on_ack(&p, &c, &Ack::of(1_460));
         }
         assert_eq!(state.control(&p, &c).cwnd, 14_600);
     }

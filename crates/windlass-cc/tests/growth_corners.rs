@@ -1,28 +1,25 @@
 //! Corners in which growth must still follow its equation.
 
+mod common;
+
+use common::avoidance_by;
 use proptest::prelude::*;
-use windlass_cc::reno::{Increase, Params};
-use windlass_cc::{Ack, AnyController, Conn, Rfc6298, RtoEstimator, RtoParams, Span, Time};
-
-fn avoidance(increase: Increase, cwnd: u64) -> Params {
-    Params { initial_window: cwnd, initial_ssthresh: cwnd, increase, recovery: None }
-}
-
-fn reno(p: &Params, c: &Conn) -> AnyController {
-    AnyController::by_name("reno", p, c).expect("a registered algorithm")
-}
+use windlass_cc::reno::Increase;
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Rfc6298, RtoEstimator, RtoParams, Span, Time,
+};
 
 /// A sender clocked by single acknowledgements over a path of 40 ms and 1 ms a segment: the window
 /// at the end of each round trip.
-fn windows_of_a_clocked_sender(p: &Params, rounds: usize) -> Vec<u64> {
+fn windows_of_a_clocked_sender(p: &AnyParams, rounds: usize) -> Vec<u64> {
     const MSS: u64 = 1460;
     let mut c = Conn::new(MSS as u32);
-    let mut state = reno(p, &c);
+    let mut state = AnyController::init(p, &c);
     let mut acks = std::collections::VecDeque::new();
     let mut windows = Vec::new();
     let mut link_free = 0;
     while windows.len() < rounds {
-        while c.next_id + MSS <= c.delivered + state.control(p, &c).cwnd {
+        while c.next_id + MSS <= c.una + state.control(p, &c).cwnd {
             c.next_id += MSS;
             link_free = link_free.max(c.now.0 / 1_000_000) + 1;
             acks.push_back(link_free + 40);
@@ -32,8 +29,8 @@ fn windows_of_a_clocked_sender(p: &Params, rounds: usize) -> Vec<u64> {
             windows.push(state.control(p, &c).cwnd);
         }
         c.now = Time::from_millis(at);
-        c.delivered += MSS;
-        state.on_ack(p, &c, &Ack { acked: MSS, ..Ack::default() });
+        c.una += MSS;
+        state.on_ack(p, &c, &Ack::of(MSS));
     }
     windows
 }
@@ -42,7 +39,7 @@ fn windows_of_a_clocked_sender(p: &Params, rounds: usize) -> Vec<u64> {
 fn a_sender_clocked_by_acknowledgements_follows_table_9_of_reno_ber() {
     let table =
         [4380, 4867, 5305, 5707, 6080, 6431, 6762, 7077, 7379, 7667, 7945, 8214, 8473, 8725, 8969];
-    let p = avoidance(Increase::PerRtt, 3 * 1460);
+    let p = avoidance_by("reno", Increase::PerRtt, 3 * 1460);
     for (rtt, (ours, printed)) in windows_of_a_clocked_sender(&p, 15).iter().zip(table).enumerate()
     {
         // Ours are cut to whole bytes, the paper's rounded after each step.
@@ -52,24 +49,24 @@ fn a_sender_clocked_by_acknowledgements_follows_table_9_of_reno_ber() {
 
 #[test]
 fn a_spread_of_acknowledgements_within_a_round_grows_the_window_once() {
-    let p = avoidance(Increase::PerRtt, 4380);
+    let p = avoidance_by("reno", Increase::PerRtt, 4380);
     let mut c = Conn::new(1460);
-    let mut state = reno(&p, &c);
+    let mut state = AnyController::init(&p, &c);
     c.next_id = 4380;
     for _ in 0..3 {
-        c.delivered += 1460;
-        state.on_ack(&p, &c, &Ack { acked: 1460, ..Ack::default() });
+        c.una += 1460;
+        state.on_ack(&p, &c, &Ack::of(1460));
     }
     assert_eq!(state.control(&p, &c).cwnd, 4380 + 1460 * 1460 / 4380);
 }
 
 #[test]
 fn a_segment_size_of_any_width_does_not_overflow() {
-    for (_, increase) in Increase::ALL {
-        let p = avoidance(increase, 1);
-        let mut state = reno(&p, &Conn::new(1));
-        let c = Conn { delivered: 1, ..Conn::new(u32::MAX) };
-        state.on_ack(&p, &c, &Ack { acked: u64::MAX, ..Ack::default() });
+    for increase in Increase::ALL.iter().copied() {
+        let p = avoidance_by("reno", increase, 1);
+        let mut state = AnyController::init(&p, &Conn::new(1));
+        let c = Conn { una: 1, ..Conn::new(u32::MAX) };
+        state.on_ack(&p, &c, &Ack::of(u64::MAX));
         assert!(state.control(&p, &c).cwnd > 1, "{increase:?}");
     }
 }
@@ -90,14 +87,14 @@ proptest! {
     fn a_large_window_grows_by_bytes_as_a_small_one_does(
         mss in 536..9_000u32, cwnd in 1_000_000..(1u64 << 36), segments in 1..3u64,
     ) {
-        let p = avoidance(Increase::PerByte, cwnd);
+        let p = avoidance_by("reno", Increase::PerByte, cwnd);
         let c = Conn::new(mss);
-        let mut state = reno(&p, &c);
+        let mut state = AnyController::init(&p, &c);
         let acked = segments * u64::from(mss);
         let acks = cwnd / acked;
         prop_assume!(acks < 3_000_000);
         for _ in 0..acks {
-            state.on_ack(&p, &c, &Ack { acked, ..Ack::default() });
+            state.on_ack(&p, &c, &Ack::of(acked));
         }
         let grown = (state.control(&p, &c).cwnd - cwnd) as f64;
         let share = grown / f64::from(mss);

@@ -1,6 +1,6 @@
 //! From a scenario to what the simulator takes.
 
-use windlass_cc::{ALGORITHMS, Span, Time};
+use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{
     Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic as SimTraffic,
@@ -9,7 +9,7 @@ use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::routing::link_of;
 use windlass_tcp::Profile;
 
-use crate::scenario::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, Scenario, Traffic, Transport};
+use crate::scenario::{FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
 use crate::units::QueueLimit;
 
 /// The configuration of one run of `scenario` with this seed.
@@ -69,8 +69,6 @@ fn queue(spec: &LinkSpec, bdp_bytes: u64) -> SimQueue {
 }
 
 fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
-    let algorithm = ALGORITHMS.iter().map(|i| i.id).find(|id| *id == spec.algorithm);
-    debug_assert!(algorithm.is_some() || spec.algorithm == NO_ALGORITHM, "checked on parsing");
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -78,8 +76,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
         profile: Profile {
             stack: spec.stack,
             // Datagrams have no controller, and nothing asks for theirs.
-            algorithm: algorithm.unwrap_or(ALGORITHMS[0].id),
-            params: spec.params,
+            params: spec.controller.unwrap_or_default(),
             mtu,
         },
         traffic: traffic(&spec.traffic, duration),

@@ -13,7 +13,7 @@ use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::compile::compile;
-use crate::scenario::{NO_ALGORITHM, Scenario};
+use crate::scenario::{FlowSpec, NO_ALGORITHM, Scenario};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
@@ -71,7 +71,7 @@ pub struct Queue {
 pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
     let routes = scenario.routes();
-    let algorithms = scenario.flows.iter().map(|f| f.algorithm.as_str());
+    let algorithms = scenario.flows.iter().map(FlowSpec::algorithm);
     let mut crossing = vec![0; 2 * config.links.len()];
     let mut chains = Vec::with_capacity(config.flows.len());
     for flow in &config.flows {

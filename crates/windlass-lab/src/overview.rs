@@ -56,7 +56,7 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
         };
         table.rows.push(row(vec![
             flow.name.clone(),
-            flow.algorithm.clone(),
+            flow.algorithm().to_string(),
             of(&|f| Some(f.goodput_bps / 1e6), 3),
             of(&|f| Some(f.throughput_bps / 1e6), 3),
             of(&|f| Some(f.retransmits as f64), 0),

@@ -46,7 +46,7 @@ fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
     assert_eq!((link.delay, link.queue, link.mtu), (Span::ZERO, QueueLimit::Packets(100), 1500));
     assert_eq!(link.loss, [None, None]);
     let flow = &s.flows[0];
-    assert_eq!((flow.name.as_str(), flow.algorithm.as_str()), ("a-b", "reno"));
+    assert_eq!((flow.name.as_str(), flow.algorithm()), ("a-b", "reno"));
     assert_eq!(flow.stack, stack::RFC);
     assert_eq!(flow.traffic, Traffic::Bulk { bytes: None });
     assert_eq!((flow.read, flow.start), (Read::Immediate, Span::ZERO));
@@ -98,9 +98,9 @@ fn the_two_rates_have_datagrams_and_a_loss_model_each_way() {
         s.links[1].loss,
         [Some(LossModel::GilbertElliott { .. }), Some(LossModel::Ber { .. })]
     ));
-    assert_eq!(s.flows[0].params.increase, Increase::PerByte);
+    assert_eq!(s.flows[0].controller.unwrap().get(0), Some(Increase::PerByte as u64));
     assert_eq!(s.flows[0].stack.mss, Some(536));
-    assert_eq!(s.flows[1].algorithm, NO_ALGORITHM);
+    assert_eq!(s.flows[1].algorithm(), NO_ALGORITHM);
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn overrides_call_items_by_name_or_number_and_may_omit_quotes() {
     assert_eq!((s.name.as_str(), s.seed), ("42", 7));
     assert_eq!(s.links[0].rate_bps, 2_000_000);
     assert_eq!(s.links[0].loss[0], Some(LossModel::Drop { probability: 0.02 }));
-    assert_eq!(s.flows[0].algorithm, "newreno");
-    assert_eq!(s.flows[0].params.increase, Increase::PerByte);
+    assert_eq!(s.flows[0].algorithm(), "newreno");
+    assert_eq!(s.flows[0].controller.unwrap().get(0), Some(Increase::PerByte as u64));
     assert_eq!(s.flows[0].stack.rto.min, Span::from_millis(200));
     assert_eq!(s.flows[0].stack.initial_window, InitialWindow::Segments(2));
     assert_eq!(s.record.series, [Series::Cwnd]);

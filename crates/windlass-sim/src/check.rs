@@ -1,7 +1,5 @@
 //! What a configuration must fulfil to be simulated.
 
-use windlass_cc::ALGORITHMS;
-
 use crate::agenda::MAX_ENTITIES;
 use crate::config::{Cbr, Config, ConfigError, FlowConfig, LinkConfig, ReadPolicy, Traffic};
 use crate::loss::LossModel;
@@ -57,9 +55,6 @@ impl Config {
 
     fn check_flow(&self, flow: &FlowConfig) -> Result<(), String> {
         self.check_nodes([flow.from, flow.to])?;
-        if !ALGORITHMS.iter().any(|a| a.id.eq_ignore_ascii_case(flow.profile.algorithm)) {
-            return Err(format!("no algorithm is called \"{}\"", flow.profile.algorithm));
-        }
         if flow.read == ReadPolicy::Rate(0) {
             return Err("a reading rate must be at least 1 byte/s".to_string());
         }

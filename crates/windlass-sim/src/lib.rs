@@ -19,7 +19,7 @@
 //! # Example
 //!
 //! ```
-//! use windlass_cc::{Span, Time};
+//! use windlass_cc::{AnyParams, Span, Time};
 //! use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic};
 //! use windlass_sim::link::{Framing, QueueLimit};
 //! use windlass_sim::Simulation;
@@ -36,8 +36,7 @@
 //! };
 //! let profile = Profile {
 //!     stack: stack::RFC,
-//!     algorithm: "newreno",
-//!     params: Default::default(),
+//!     params: AnyParams::by_name("newreno").unwrap(),
 //!     mtu: 1500,
 //! };
 //! let flow = FlowConfig {

@@ -138,7 +138,7 @@ impl Simulation {
         let rto_count = s.rto_count + if asks { rx.stats().rto_count } else { 0 };
         FlowResult {
             name: flow.name.clone(),
-            algorithm: flow.profile.algorithm.to_string(),
+            algorithm: flow.profile.params.info().id.to_string(),
             active_s,
             delivered_bytes: app.delivered,
             goodput_bps: ratio(app.delivered as f64 * 8.0, active_s),

@@ -39,10 +39,6 @@ fn what_does_not_exist_is_named() {
         refusal(|c| c.record.capture = vec![1]),
         "the run: link 1 is to be captured, but there are 1"
     );
-    assert_eq!(
-        refusal(|c| c.flows[0].profile.algorithm = "cubik"),
-        "flow \"0>1\": no algorithm is called \"cubik\""
-    );
 }
 
 #[test]

@@ -17,11 +17,11 @@
 //! | the deadline has come | [`Endpoint::on_deadline`] |
 //!
 //! ```
-//! use windlass_cc::{Time, reno};
+//! use windlass_cc::{AnyParams, Time};
 //! use windlass_tcp::{Endpoint, Preset, Profile, Seq, State};
 //!
 //! let stack = Preset::by_name("rfc").unwrap().config;
-//! let p = Profile { stack, algorithm: "reno", params: reno::Params::default(), mtu: 1500 };
+//! let p = Profile { stack, params: AnyParams::by_name("reno").unwrap(), mtu: 1500 };
 //! let mut client = Endpoint::new(&p, Seq(1));
 //! let mut server = Endpoint::new(&p, Seq(2));
 //! server.listen();

@@ -49,6 +49,9 @@ pub struct StackConfig {
     pub sack: bool,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
+    /// Most segments that one acknowledgement counts for when the window opens: 1 in RFC 5681, 2 in
+    /// RFC 3465, [`u32::MAX`] for every one it covers.
+    pub ack_limit: u32,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
     /// Acknowledge at least every so many full segments; 1 turns delaying off (RFC 1122: 2).
@@ -133,6 +136,7 @@ pub const RFC: StackConfig = StackConfig {
     timestamps: true,
     sack: true,
     initial_window: InitialWindow::Rfc6928,
+    ack_limit: 1,
     nagle: true,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
@@ -169,6 +173,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     timestamps: false,
     sack: false,
     initial_window: InitialWindow::Segments(2),
+    ack_limit: 1,
     nagle: false,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),

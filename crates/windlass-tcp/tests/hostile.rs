@@ -1,7 +1,7 @@
 //! Segments that no honest peer sends: nothing panics, nothing loops, time goes on.
 
 use proptest::prelude::*;
-use windlass_cc::{Span, Time, reno};
+use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{
     Endpoint, Flags, Options, Profile, SackBlock, Segment, Seq, StackConfig, Timestamps,
@@ -100,7 +100,7 @@ proptest! {
         receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
         sack in any::<bool>(),
         timestamps in any::<bool>(),
-        algorithm in prop_oneof![Just("tahoe"), Just("reno"), Just("newreno")],
+        algorithm in prop::sample::select(ALGORITHMS.iter().map(|i| i.id).collect::<Vec<_>>()),
         listens in any::<bool>(),
         greet in any::<bool>(),
         actions in prop::collection::vec(action(), 0..200),
@@ -108,7 +108,7 @@ proptest! {
         let stack = StackConfig {
             receive_buffer, sack, timestamps, send_buffer: 1 << 20, ..PRESETS[preset].config
         };
-        let p = Profile { stack, algorithm, params: reno::Params::default(), mtu: 1500 };
+        let p = Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 };
         let mut e = Endpoint::new(&p, ISS);
         let mut now = Time::from_millis(5);
         if listens { e.listen() } else { e.connect() }

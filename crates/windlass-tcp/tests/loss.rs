@@ -2,11 +2,12 @@
 
 mod script;
 use script::{Script, plain, plain_with};
+use windlass_cc::AnyParams;
 use windlass_cc::recovery::Style;
 use windlass_tcp::{InitialWindow, Profile};
 
 fn style(name: &'static str) -> Profile {
-    Profile { algorithm: name, ..plain() }
+    Profile { params: AnyParams::by_name(name).unwrap(), ..plain() }
 }
 
 /// A transfer of ten segments of 1000 bytes, sent at 100 ms.

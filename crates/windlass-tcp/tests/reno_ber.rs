@@ -2,8 +2,8 @@
 
 mod pipe;
 use pipe::{App, Pipe};
-use windlass_cc::reno::{self, Increase};
-use windlass_cc::{Phase, Span, Time};
+use windlass_cc::reno::{Increase, Params};
+use windlass_cc::{AnyParams, Phase, Setup, Span, Time};
 use windlass_tcp::{Preset, Profile, Seq, StackConfig};
 
 const MSS: u64 = 1460;
@@ -12,8 +12,8 @@ const MSS: u64 = 1460;
 fn windows_after_one_loss(increase: Increase, delayed_ack_segments: u32) -> Vec<u64> {
     let riverbed = Preset::by_name("riverbed").unwrap().config;
     let stack = StackConfig { delayed_ack_segments, ..riverbed };
-    let params = reno::Params { increase, ..Default::default() };
-    let p = Profile { stack, algorithm: "reno", params, mtu: 1500 };
+    let params = AnyParams::Reno(Setup { own: Params { increase }, ..Default::default() });
+    let p = Profile { stack, params, mtu: 1500 };
     let app = App { bytes: 0, write: 0, read: u64::MAX, period: 0, closes_last: true };
     let sender = App { bytes: 1 << 40, write: 1 << 40, ..app };
     let sides = [(p, sender, Seq(1)), (p, app, Seq(2))];

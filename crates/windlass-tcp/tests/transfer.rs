@@ -5,8 +5,8 @@ mod pipe;
 use pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
 use windlass_cc::recovery::Style;
-use windlass_cc::reno::{self, Increase};
-use windlass_cc::{RtoParams, Span, Time};
+
+use windlass_cc::{ALGORITHMS, AnyParams, RtoParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{InitialWindow, Profile, Seq, StackConfig};
 
@@ -91,8 +91,8 @@ prop_compose! {
             1 => (0..PRESETS.len()).prop_map(|i| PRESETS[i].config),
             4 => overridden(),
         ],
-        algorithm in prop_oneof![Just("tahoe"), Just("reno"), Just("newreno")],
-        increase in (0usize..3).prop_map(|i| Increase::ALL[i].1),
+        algorithm in prop::sample::select(ALGORITHMS.iter().map(|i| i.id).collect::<Vec<_>>()),
+        increase in 0..3u64,
         mtu in prop_oneof![Just(1500u32), Just(576), 60u32..1500, Just(65_535)],
     ) -> Profile {
         // The network drops at most a few hundred segments, possibly the same one each time. The
@@ -101,7 +101,11 @@ prop_compose! {
             max_syn_retries: 1000, max_data_retries: 1000, time_wait: Span::from_secs(100_000),
             ..stack
         };
-        Profile { stack, algorithm, params: reno::Params { increase, ..Default::default() }, mtu }
+        let mut params = AnyParams::by_name(algorithm).unwrap();
+        if params.info().params.first().is_some_and(|param| param.name == "increase") {
+            params.set(0, increase);
+        }
+        Profile { stack, params, mtu }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use windlass_cc::info::ParamKind;
 use windlass_cc::recovery::Style;
-use windlass_cc::{ALGORITHMS, Info};
+use windlass_cc::{ALGORITHMS, AnyParams};
+use windlass_lab::scenario::{range_text, value_text};
 
 use crate::args::Named;
 use crate::output::{Failure, print};
@@ -12,8 +12,8 @@ use crate::output::{Failure, print};
 /// Lists the algorithms or describes one.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&list()) };
-    match ALGORITHMS.iter().find(|i| i.id.eq_ignore_ascii_case(name)) {
-        Some(info) => print(&describe(info)),
+    match AnyParams::by_name(name) {
+        Some(params) => print(&describe(&params)),
         None => {
             let known: Vec<&str> = ALGORITHMS.iter().map(|i| i.id).collect();
             Err(Failure::input(format!(
@@ -33,18 +33,16 @@ fn list() -> String {
     out
 }
 
-fn describe(info: &Info) -> String {
+fn describe(params: &AnyParams) -> String {
+    let info = params.info();
     let mut out = format!("{} ({})\n{}\n\n", info.name, info.id, info.origin);
     out.push_str(&wrap(info.description, 78, ""));
-    let style = Style::ALL.iter().find(|s| s.1 == info.recovery).map_or("", |s| s.0);
+    let style = Style::ALL.iter().find(|s| s.1 == params.wants().recovery).map_or("", |s| s.0);
     let _ = writeln!(out, "\nLoss recovery: {style}\nCitation key:  {}", info.citation);
     out.push_str("\nParameters (params = { ... } of a flow)\n");
-    for p in info.params {
-        let kind = match p.kind {
-            ParamKind::Bytes { min, max } => format!("bytes with unit, {min} B to {max} B"),
-            ParamKind::Choice(words) => words.join(" | "),
-        };
-        let _ = writeln!(out, "  {}\n    {kind}; default {}", p.name, p.default);
+    for (place, p) in info.params.iter().enumerate() {
+        let default = value_text(p.kind, params.get(place).unwrap_or_default());
+        let _ = writeln!(out, "  {}\n    {}; default {default}", p.name, range_text(p.kind));
         out.push_str(&wrap(p.doc, 74, "    "));
         let _ = writeln!(out, "    Source: {}", p.source);
     }

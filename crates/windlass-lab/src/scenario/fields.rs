@@ -7,7 +7,7 @@ use windlass_cc::Span;
 
 use super::error::{Place, Problem, did_you_mean, listed};
 use super::tree::{Node, Table, Value};
-use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit, UnitError, Window};
+use crate::units::{BitRate, Bytes, Duration, Packets, Probability, QueueLimit, UnitError, Window};
 
 /// A table whose keys have been checked against those known.
 pub(super) struct Fields<'a> {
@@ -221,6 +221,21 @@ pub(super) fn rate(field: &Field) -> Result<u64, Problem> {
 
 pub(super) fn queue(field: &Field) -> Result<QueueLimit, Problem> {
     field.quantity()
+}
+
+/// A number of packets or segments, such as `30pkt`.
+pub(super) fn packets(field: &Field) -> Result<u64, Problem> {
+    field.quantity().map(|Packets(n)| n)
+}
+
+/// A number without a unit.
+pub(super) fn number(field: &Field) -> Result<f64, Problem> {
+    let value = match &field.node.value {
+        Value::Integer(n) => *n as f64,
+        Value::Float(text) => text.parse().unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    };
+    if value.is_finite() { Ok(value) } else { Err(field.wrong_kind("a number")) }
 }
 
 pub(super) fn probability(field: &Field) -> Result<f64, Problem> {

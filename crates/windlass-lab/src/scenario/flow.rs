@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use windlass_cc::{Span, reno};
+use windlass_cc::{AnyParams, Span};
 
 use super::error::{Place, Problem, did_you_mean, listed};
 use super::fields::{
     Field, Fields, choice, name, positive_span, rate, size, size_u32, span, text, whole_u32,
 };
-use super::model::{FlowSpec, NO_ALGORITHM, Read, Traffic, Transport};
+use super::model::{FlowSpec, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
@@ -16,12 +16,13 @@ use super::{params, stack};
 use crate::units::{Bytes, Duration};
 use windlass_sim::routing::{Direction, Routes, link_of};
 
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "name",
     "from",
     "to",
     "algorithm",
     "params",
+    "slow_start",
     "stack",
     "start",
     "count",
@@ -52,12 +53,14 @@ struct Unnamed {
 /// One `[[flow]]` without its ends, name and start.
 struct Template<'a> {
     fields: Fields<'a>,
-    algorithm: &'static str,
-    params: reno::Params,
+    controller: Option<AnyParams>,
     stack: Stack,
     traffic: Traffic,
     read: Read,
 }
+
+/// Reads what a field says into an algorithm's parameters.
+type ReadSettings = fn(&Field, &mut AnyParams) -> Result<(), Problem>;
 
 /// Reads all flows of the scenario.
 pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Problem> {
@@ -143,11 +146,11 @@ impl Context<'_> {
         let fields = Fields::open(item, "`[[flow]]`", &KEYS)?;
         let traffic = fields.or("traffic", traffic, Traffic::Bulk { bytes: None })?;
         let is_udp = matches!(traffic, Traffic::Cbr { transport: Transport::Udp, .. });
-        let info = match fields.field("algorithm") {
+        let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
             _ => fields.req("algorithm", "\"reno\"", params::algorithm)?,
         };
-        if info.is_some() == is_udp {
+        if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
             let message = if is_udp {
                 "a flow of datagrams has no congestion control; leave `algorithm` out"
@@ -156,16 +159,21 @@ impl Context<'_> {
             };
             return Err(Problem::new(place, message));
         }
-        let algorithm_params = match (fields.field("params"), info) {
-            (Some(field), Some(info)) => params::read(&field, info)?,
-            (Some(field), None) => return Err(field.error("there is no algorithm to set them for")),
-            (None, _) => reno::Params::default(),
-        };
+        let settings =
+            [("params", params::read as ReadSettings), ("slow_start", params::read_slow_start)];
+        for (key, read) in settings {
+            match (fields.field(key), &mut controller) {
+                (Some(field), Some(params)) => read(&field, params)?,
+                (Some(field), None) => {
+                    return Err(field.error("there is no algorithm to set this for"));
+                }
+                (None, _) => {}
+            }
+        }
         let shared = self.stack.map(|node| Field { key: "stack", node });
         let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
         Ok(Template {
-            algorithm: info.map_or(NO_ALGORITHM, |info| info.id),
-            params: algorithm_params,
+            controller,
             stack: stack::read(&layers)?,
             traffic,
             read: fields.or("read", read_application, Read::Immediate)?,
@@ -204,8 +212,7 @@ impl Context<'_> {
             name,
             from,
             to,
-            algorithm: template.algorithm.to_owned(),
-            params: template.params,
+            controller: template.controller,
             stack: template.stack.config,
             start,
             traffic: template.traffic,

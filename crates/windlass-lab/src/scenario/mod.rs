@@ -69,6 +69,7 @@ use windlass_cc::Span;
 
 pub use error::ScenarioError;
 pub use model::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Traffic, Transport};
+pub use params::{range_text, value_text};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
 pub use windlass_sim::routing::Routes;

@@ -1,6 +1,6 @@
 //! The resolved form of a scenario: what a file means once every default is filled in.
 
-use windlass_cc::{Span, reno};
+use windlass_cc::{AnyParams, Span};
 use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
@@ -63,11 +63,9 @@ pub struct FlowSpec {
     pub from: usize,
     /// Node that receives it.
     pub to: usize,
-    /// Identifier from [`windlass_cc::ALGORITHMS`], or [`NO_ALGORITHM`] for datagrams.
-    pub algorithm: String,
-    /// Parameters of the algorithm. `initial_window` is left at its default, since it belongs to
-    /// the stack and needs the segment size.
-    pub params: reno::Params,
+    /// The algorithm with its parameters and its slow start; `None` for datagrams. What belongs to
+    /// the stack, such as the initial window, is left at its default.
+    pub controller: Option<AnyParams>,
     /// Behaviour of both endpoints.
     pub stack: StackConfig,
     /// When the flow begins, before the end of the run.
@@ -76,6 +74,13 @@ pub struct FlowSpec {
     pub traffic: Traffic,
     /// How the receiving application reads.
     pub read: Read,
+}
+
+impl FlowSpec {
+    /// Identifier of the algorithm, or [`NO_ALGORITHM`].
+    pub fn algorithm(&self) -> &'static str {
+        self.controller.map_or(NO_ALGORITHM, |params| params.info().id)
+    }
 }
 
 /// Algorithm of a flow without congestion control.

@@ -1,21 +1,23 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
 use windlass_cc::RtoParams;
-use windlass_cc::growth::MAX_WINDOW;
 use windlass_cc::recovery::Style;
+use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{InitialWindow, Preset, StackConfig};
 
 use super::error::{Place, Problem};
 use super::fields::{
-    Field, Fields, boolean, choice, positive_span, size, size_u32, span, unknown_word, whole_u32,
-    window, word_of,
+    Field, Fields, boolean, choice, number, positive_span, size, size_u32, span, unknown_word,
+    whole_u32, window, word_of,
 };
 use super::tree::Value;
 use crate::units::{Bytes, Duration, Window};
 
 /// The word for a value that follows from something else.
 const AUTO: &str = "auto";
+/// The word for a limit that never binds.
+const UNLIMITED: &str = "unlimited";
 /// Preset of a scenario that names none.
 const DEFAULT_PRESET: &str = "rfc";
 /// What an IPv4 packet can carry beside two headers without options.
@@ -64,6 +66,10 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "timestamps" timestamps: boolean, plain;
     "sack" sack: boolean, plain;
     "initial_window" initial_window: initial_window, |window: &InitialWindow| quoted(Window(*window));
+    "ack_limit" ack_limit: ack_limit, |limit: &u32| match *limit {
+        u32::MAX => quoted(UNLIMITED),
+        limit => limit.to_string(),
+    };
     "nagle" nagle: boolean, plain;
     "delayed_ack_segments" delayed_ack_segments: whole_u32(1, 1_000), plain;
     "delayed_ack_timeout" delayed_ack_timeout: span, time;
@@ -117,11 +123,7 @@ fn gain_text(value: &u32) -> String {
 }
 
 fn gain(field: &Field) -> Result<u32, Problem> {
-    let value = match &field.node.value {
-        Value::Integer(n @ 0..=1) => *n as f64,
-        Value::Float(text) => text.parse().unwrap_or(f64::NAN),
-        _ => f64::NAN,
-    };
+    let value = number(field).unwrap_or(f64::NAN);
     if (0.0..=1.0).contains(&value) {
         return Ok((value * GAIN_ONE).round() as u32);
     }
@@ -134,6 +136,13 @@ fn is_auto(field: &Field) -> bool {
 
 fn mss(field: &Field) -> Result<Option<u32>, Problem> {
     if is_auto(field) { Ok(None) } else { size_u32(1, MAX_MSS)(field).map(Some) }
+}
+
+fn ack_limit(field: &Field) -> Result<u32, Problem> {
+    match &field.node.value {
+        Value::Text(text) if text == UNLIMITED => Ok(u32::MAX),
+        _ => whole_u32(1, 1_000_000)(field),
+    }
 }
 
 fn recovery(field: &Field) -> Result<Option<Style>, Problem> {

@@ -8,9 +8,7 @@ use super::fields::word_of;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
 
-use super::model::{
-    FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Traffic, Transport,
-};
+use super::model::{FlowSpec, LinkSpec, Read, RecordSpec, Scenario, Traffic, Transport};
 use super::{params, stack};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -154,9 +152,12 @@ fn flow(lines: &mut Lines, scenario: &Scenario, flow: &FlowSpec, shared: &[(&str
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
-    lines.quoted("algorithm", &flow.algorithm);
-    if flow.algorithm != NO_ALGORITHM {
-        lines.raw("params", inline(&params::written(&flow.algorithm, &flow.params)));
+    lines.quoted("algorithm", flow.algorithm());
+    if let Some(controller) = &flow.controller {
+        lines.raw("params", inline(&params::written(controller)));
+        if let Some(slow_start) = params::written_slow_start(controller) {
+            lines.raw("slow_start", inline(&slow_start));
+        }
     }
     let own = stack::written(&flow.stack);
     let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();

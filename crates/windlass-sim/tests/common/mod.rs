@@ -4,7 +4,7 @@
 pub mod pftk;
 pub mod trace;
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{AnyParams, Span, Time};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
@@ -47,7 +47,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
 
 /// A stack with an algorithm on an MTU of 1500 bytes.
 pub fn profile(stack: StackConfig, algorithm: &'static str) -> Profile {
-    Profile { stack, algorithm, params: Default::default(), mtu: 1500 }
+    Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 }
 }
 
 /// A profile of today's standards.

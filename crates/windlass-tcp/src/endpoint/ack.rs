@@ -8,7 +8,7 @@ use crate::segment::{Flags, Segment};
 
 impl Endpoint {
     fn style(&self, p: &Profile) -> Style {
-        p.stack.recovery.unwrap_or(self.cc.info().recovery)
+        p.stack.recovery.unwrap_or(self.cc.wants().recovery)
     }
 
     /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
@@ -79,7 +79,7 @@ impl Endpoint {
 
         let limits = self.limits(p, prior_in_flight);
         let conn = self.conn(now, limits);
-        let event = Ack { acked, prior_in_flight, rtt, duplicate: false };
+        let event = Ack { prior_in_flight, rtt, ..Ack::of(acked) };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
 
@@ -96,7 +96,7 @@ impl Endpoint {
     fn follow_recovery(&mut self, p: &Profile, now: Time, ack: u64) -> bool {
         match self.phase {
             Phase::Open => true,
-            Phase::Loss => {
+            Phase::Loss | Phase::Cwr => {
                 if ack >= self.recover {
                     let flight = self.in_flight();
                     self.set_phase(p, now, Phase::Open, flight);

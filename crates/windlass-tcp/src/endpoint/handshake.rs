@@ -1,6 +1,6 @@
 //! The three-way handshake, simultaneous open included (RFC 9293 section 3.5), and resets.
 
-use windlass_cc::{AnyController, Rfc6298, RtoEstimator, RtoParams, Span, Time, flags};
+use windlass_cc::{AnyController, Rfc6298, RtoEstimator, RtoParams, Setup, Span, Time, flags};
 
 use super::{Endpoint, Failure, Profile, Reset, State};
 use crate::segment::{Flags, Segment};
@@ -145,16 +145,15 @@ impl Endpoint {
         self.retries = 0;
         let mut params = p.params_for(self.mss);
         if self.syn_retransmitted {
-            params.initial_window = u64::from(self.mss); // RFC 5681 section 3.1
+            let one_segment = u64::from(self.mss); // RFC 5681 section 3.1
+            params.set_common(&Setup { initial_window: one_segment, ..params.common() });
             if p.stack.rto.initial < RTO_AFTER_LOST_SYN && !self.rto.srtt().is_known() {
                 let longer = RtoParams { initial: RTO_AFTER_LOST_SYN, ..p.stack.rto };
                 self.rto = Rfc6298::init(&longer);
             }
         }
         let conn = self.conn(now, flags::CWND_LIMITED);
-        if let Some(cc) = AnyController::by_name(p.algorithm, &params, &conn) {
-            self.cc = cc;
-        }
+        self.cc = AnyController::init(&params, &conn);
         self.control = self.cc.control(&p.params, &conn);
     }
 

@@ -9,7 +9,7 @@ mod receive;
 mod timer;
 
 use windlass_cc::{
-    AnyController, Conn, Control, Phase, Rfc6298, RtoEstimator, Span, Time, flags, reno,
+    AnyController, AnyParams, Conn, Control, Phase, Rfc6298, RtoEstimator, Setup, Span, Time, flags,
 };
 
 use crate::reassembly::Ranges;
@@ -21,22 +21,24 @@ use crate::stack::StackConfig;
 pub struct Profile {
     /// Behaviour of the stack.
     pub stack: StackConfig,
-    /// Identifier of the congestion-control algorithm.
-    pub algorithm: &'static str,
-    /// Its parameters; the initial window comes from the stack.
-    pub params: reno::Params,
+    /// The congestion-control algorithm with its parameters; initial window, recovery and the
+    /// limit per acknowledgement come from the stack.
+    pub params: AnyParams,
     /// Largest IP packet that the path carries, bytes.
     pub mtu: u32,
 }
 
 impl Profile {
-    /// The algorithm's parameters with what the stack decides: initial window and recovery.
-    fn params_for(&self, mss: u32) -> reno::Params {
-        reno::Params {
+    /// The algorithm's parameters with what the stack decides.
+    fn params_for(&self, mss: u32) -> AnyParams {
+        let mut params = self.params;
+        params.set_common(&Setup {
             initial_window: self.stack.initial_window.bytes(mss),
             recovery: self.stack.recovery,
-            ..self.params
-        }
+            ack_limit: self.stack.ack_limit,
+            ..params.common()
+        });
+        params
     }
 
     /// Largest payload of a segment without options, bytes.
@@ -197,15 +199,10 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// A closed endpoint whose own sequence numbers will start at `iss`.
-    ///
-    /// # Panics
-    ///
-    /// If no algorithm has the profile's identifier.
     pub fn new(p: &Profile, iss: Seq) -> Endpoint {
         let conn = Conn::new(p.mss());
         let params = p.params_for(p.mss());
-        let cc = AnyController::by_name(p.algorithm, &params, &conn)
-            .unwrap_or_else(|| panic!("no algorithm is called {}", p.algorithm));
+        let cc = AnyController::init(&params, &conn);
         Endpoint {
             state: State::Closed,
             phase: Phase::Open,
@@ -268,12 +265,17 @@ impl Endpoint {
         Conn {
             now,
             in_flight: self.in_flight(),
-            delivered: self.snd_una,
+            flight_size: self.in_flight(),
+            una: self.snd_una,
             next_id: self.snd_nxt,
+            delivered: self.snd_una,
+            lost: 0,
+            sent: self.stats.data_bytes,
             srtt: self.rto.srtt(),
             min_rtt: self.min_rtt,
             mss: self.mss,
             flags: limits,
+            entropy: 0,
             phase: self.phase,
         }
     }
@@ -282,7 +284,7 @@ impl Endpoint {
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
         let from = self.phase;
         self.phase = to;
-        let conn = Conn { in_flight, ..self.conn(now, flags::CWND_LIMITED) };
+        let conn = Conn { flight_size: in_flight, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
     }

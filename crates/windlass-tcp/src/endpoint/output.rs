@@ -178,13 +178,15 @@ impl Endpoint {
 
     /// RFC 5681 section 4.1.
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
-        let gap = now.since(self.last_sent);
-        if p.stack.idle_restart && self.last_sent > Time::ZERO && gap > self.rto(p) {
-            let params = p.params_for(self.mss);
-            let conn = self.conn(now, flags::APP_LIMITED);
-            self.cc.on_idle_restart(&params, &conn, gap);
-            self.control = self.cc.control(&params, &conn);
+        if self.last_sent == Time::ZERO {
+            return;
         }
+        let gap = now.since(self.last_sent);
+        let reset = p.stack.idle_restart && gap > self.rto(p);
+        let params = p.params_for(self.mss);
+        let conn = self.conn(now, flags::APP_LIMITED);
+        self.cc.on_idle_restart(&params, &conn, gap, reset);
+        self.control = self.cc.control(&params, &conn);
     }
 
     fn count_data(&mut self, len: u64, again: bool) {

@@ -16,7 +16,7 @@
 
 use std::collections::VecDeque;
 
-use windlass_cc::{Span, Time, reno};
+use windlass_cc::{AnyParams, Span, Time};
 use windlass_tcp::{
     Endpoint, Flags, InitialWindow, Options, Profile, SackBlock, Segment, Seq, StackConfig,
     Timestamps, stack,
@@ -43,8 +43,7 @@ pub fn plain() -> Profile {
             idle_restart: false,
             ..stack::RFC
         },
-        algorithm: "reno",
-        params: reno::Params::default(),
+        params: AnyParams::by_name("reno").unwrap(),
         mtu: 1040,
     }
 }

@@ -1,0 +1,61 @@
+//! What a controller is set up with: what the host's stack decides, and the algorithm's own
+//! parameters.
+
+use crate::params::{Param, ParamKind};
+use crate::recovery::Style;
+use crate::slow_start;
+use crate::window::MAX_WINDOW;
+
+/// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setup<P, S = slow_start::AnyParams> {
+    /// Initial congestion window, bytes (RFC 5681 section 3.1, RFC 6928).
+    pub initial_window: u64,
+    /// Initial slow-start threshold, bytes; "arbitrarily high" by default (RFC 5681 section 3.1).
+    pub initial_ssthresh: u64,
+    /// Loss recovery that the host runs, `None` for the one that the algorithm wants.
+    pub recovery: Option<Style>,
+    /// Most segments that one acknowledgement counts for: 1 in RFC 5681, 2 in RFC 3465,
+    /// [`u32::MAX`] for all of them, as Linux does.
+    pub ack_limit: u32,
+    /// Parameters of the slow start. Algorithms that start in their own way ignore them.
+    pub slow_start: S,
+    /// The algorithm's own parameters.
+    pub own: P,
+}
+
+/// What a scenario may say of [`Setup::initial_ssthresh`], among the parameters of every algorithm
+/// that has a slow start to choose.
+pub const INITIAL_SSTHRESH: Param = Param {
+    name: "initial_ssthresh",
+    doc: "Slow-start threshold of a new connection.",
+    kind: ParamKind::Bytes { min: 1, max: MAX_WINDOW },
+    source: "RFC 5681 section 3.1 (arbitrarily high)",
+};
+
+impl<P: Default, S: Default> Default for Setup<P, S> {
+    fn default() -> Setup<P, S> {
+        Setup {
+            initial_window: 14_600,
+            initial_ssthresh: MAX_WINDOW,
+            recovery: None,
+            ack_limit: 1,
+            slow_start: S::default(),
+            own: P::default(),
+        }
+    }
+}
+
+impl<P, S: Copy> Setup<P, S> {
+    /// The same setup with other parameters of the algorithm.
+    pub fn map<Q>(&self, own: Q) -> Setup<Q, S> {
+        Setup {
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+            recovery: self.recovery,
+            ack_limit: self.ack_limit,
+            slow_start: self.slow_start,
+            own,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Slow start: how fast the window opens below `ssthresh`, and when it stops.
+
+mod standard;
+
+use crate::controller::{Ack, Conn};
+use crate::info::Info;
+use crate::params::Parameters;
+use crate::window::Window;
+
+pub use standard::{Standard, StandardParams};
+
+/// A slow-start module. It combines with any window growth.
+pub trait SlowStart: Copy {
+    /// Plain, shared parameters.
+    type Params: Copy + Default + PartialEq + core::fmt::Debug;
+
+    /// State of a new connection.
+    fn init(p: &Self::Params, c: &Conn) -> Self;
+
+    /// Sees every acknowledgement of new data during slow start outside recovery, before
+    /// [`grow`](SlowStart::grow), whether or not the window limits the sender. Lowering `ssthresh`
+    /// to the window ends slow start.
+    fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
+
+    /// Opens the window, for an acknowledgement of new data while the window limits the sender.
+    /// `credit` is the bytes that the stack counts for it: what was acknowledged, at most
+    /// [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments.
+    fn grow(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
+
+    /// A loss or an idle time: slow start, if it begins again, begins anew.
+    fn restart(&mut self, _p: &Self::Params, _c: &Conn) {}
+}
+
+/// A slow start that can be chosen by name.
+pub trait Described: SlowStart<Params: Parameters> {
+    /// What it is, for people.
+    const INFO: &'static Info;
+}
+
+macro_rules! slow_starts {
+    ($($variant:ident: $state:ty;)*) => {
+        /// Any slow start of this crate, chosen at run time.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum AnySlowStart {
+            $(
+                #[doc = concat!("See [`", stringify!($state), "`].")]
+                $variant($state),
+            )*
+        }
+
+        /// Parameters of any slow start; which one they are of decides which one runs.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum AnyParams {
+            $(
+                #[doc = concat!("Of [`", stringify!($state), "`].")]
+                $variant(<$state as SlowStart>::Params),
+            )*
+        }
+
+        /// Descriptions of all slow starts, in the order in which they are listed.
+        pub static SLOW_STARTS: &[&Info] = &[$(<$state as Described>::INFO),*];
+
+        impl AnyParams {
+            /// The defaults of the slow start with this identifier (any case).
+            pub fn by_name(id: &str) -> Option<AnyParams> {
+                $(if id.eq_ignore_ascii_case(<$state as Described>::INFO.id) {
+                    return Some(AnyParams::$variant(Default::default()));
+                })*
+                None
+            }
+
+            /// Description of the slow start.
+            pub fn info(&self) -> &'static Info {
+                match self { $(AnyParams::$variant(_) => <$state as Described>::INFO,)* }
+            }
+
+            /// The value at a place of the description's table of parameters.
+            pub fn get(&self, place: usize) -> Option<u64> {
+                match self { $(AnyParams::$variant(p) => p.get(place),)* }
+            }
+
+            /// Sets the value at a place of the description's table; false when there is no such
+            /// place or the value is not admissible.
+            pub fn set(&mut self, place: usize, raw: u64) -> bool {
+                match self { $(AnyParams::$variant(p) => p.set(place, raw),)* }
+            }
+        }
+
+        /// Parameters of another slow start than the state's change nothing.
+        impl SlowStart for AnySlowStart {
+            type Params = AnyParams;
+
+            fn init(p: &AnyParams, c: &Conn) -> AnySlowStart {
+                match p { $(AnyParams::$variant(p) => AnySlowStart::$variant(<$state>::init(p, c)),)* }
+            }
+
+            #[inline]
+            fn observe(&mut self, p: &AnyParams, c: &Conn, a: &Ack, w: &mut Window) {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => s.observe(p, c, a, w),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            #[inline]
+            fn grow(&mut self, p: &AnyParams, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
+                        s.grow(p, c, a, credit, w)
+                    })*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            fn restart(&mut self, p: &AnyParams, c: &Conn) {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => s.restart(p, c),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+slow_starts! {
+    Standard: Standard;
+}
+
+impl Default for AnyParams {
+    fn default() -> AnyParams {
+        AnyParams::Standard(StandardParams::default())
+    }
+}

@@ -1,0 +1,44 @@
+//! Standard slow start.
+
+use super::{Described, SlowStart};
+use crate::controller::{Ack, Conn};
+use crate::info::Info;
+use crate::params::Parameters;
+use crate::window::Window;
+
+crate::parameters! {
+    /// Standard slow start has no parameters of its own.
+    pub struct StandardParams {}
+}
+
+/// RFC 5681 equation 2: the window opens by what an acknowledgement counts for, so that it doubles
+/// each round trip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standard;
+
+impl Described for Standard {
+    const INFO: &'static Info = &Info {
+        id: "standard",
+        name: "Standard slow start",
+        origin: "RFC 5681, TCP Congestion Control, section 3.1",
+        citation: "rfc5681",
+        description: "Each acknowledgement opens the window by the bytes it acknowledges, at most \
+            one segment (or the stack's limit for appropriate byte counting, RFC 3465). It ends at \
+            ssthresh or at a loss, overshooting the path by up to a window.",
+        params: StandardParams::TABLE,
+        trace: &[],
+    };
+}
+
+impl SlowStart for Standard {
+    type Params = StandardParams;
+
+    fn init(_p: &StandardParams, _c: &Conn) -> Standard {
+        Standard
+    }
+
+    #[inline]
+    fn grow(&mut self, _p: &StandardParams, _c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        w.add(credit);
+    }
+}

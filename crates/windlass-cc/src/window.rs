@@ -1,0 +1,80 @@
+//! The congestion window with its threshold, kept with a fraction.
+
+use crate::controller::Conn;
+
+/// Fractional bits with which a window is kept, so that small additions are not lost.
+pub const FRACTION_BITS: u32 = 16;
+
+/// Largest window in bytes; below it no arithmetic here can overflow.
+pub const MAX_WINDOW: u64 = 1 << 40;
+
+/// Congestion window and slow-start threshold: what slow start and growth work on.
+///
+/// The window stays between one segment and [`MAX_WINDOW`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Window {
+    cwnd_q: u64,
+    ssthresh: u64,
+}
+
+impl Window {
+    /// A window of so many bytes, at least a segment, and its threshold.
+    pub fn new(c: &Conn, cwnd: u64, ssthresh: u64) -> Window {
+        let mut window = Window { cwnd_q: 0, ssthresh: ssthresh.min(MAX_WINDOW) };
+        window.set(c, cwnd);
+        window
+    }
+
+    /// The window, whole bytes.
+    #[inline]
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd_q >> FRACTION_BITS
+    }
+
+    /// The window in bytes with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn cwnd_q(&self) -> u64 {
+        self.cwnd_q
+    }
+
+    /// The slow-start threshold, bytes.
+    #[inline]
+    pub fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd() < self.ssthresh
+    }
+
+    /// Sets the window to so many whole bytes.
+    pub fn set(&mut self, c: &Conn, bytes: u64) {
+        self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
+    }
+
+    /// Sets the threshold.
+    pub fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes.min(MAX_WINDOW);
+    }
+
+    /// Opens the window by so many whole bytes.
+    #[inline]
+    pub fn add(&mut self, bytes: u64) {
+        self.add_q(bytes.min(MAX_WINDOW) << FRACTION_BITS);
+    }
+
+    /// Opens the window by bytes with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn add_q(&mut self, bytes_q: u64) {
+        self.cwnd_q = self.cwnd_q.saturating_add(bytes_q).min(MAX_WINDOW << FRACTION_BITS);
+    }
+
+    /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.
+    pub fn sub_q(&mut self, c: &Conn, bytes_q: u64) {
+        let least = u64::from(c.mss.max(1)) << FRACTION_BITS;
+        self.cwnd_q = self.cwnd_q.saturating_sub(bytes_q).max(least);
+    }
+}

@@ -1,0 +1,24 @@
+//! What several tests of the algorithms need.
+#![allow(dead_code)]
+
+use windlass_cc::reno::Increase;
+use windlass_cc::{AnyParams, Setup};
+
+/// The algorithm with its defaults and this initial window and threshold.
+pub fn begins_at(id: &str, initial_window: u64, initial_ssthresh: u64) -> AnyParams {
+    let mut p = AnyParams::by_name(id).expect("a registered algorithm");
+    p.set_common(&Setup { initial_window, initial_ssthresh, ..p.common() });
+    p
+}
+
+/// Parameters that put a new connection into congestion avoidance with this window.
+pub fn avoidance(id: &str, cwnd: u64) -> AnyParams {
+    begins_at(id, cwnd, cwnd)
+}
+
+/// The same for Tahoe, Reno or NewReno with this rule of growth.
+pub fn avoidance_by(id: &str, increase: Increase, cwnd: u64) -> AnyParams {
+    let mut p = avoidance(id, cwnd);
+    assert!(p.set(0, increase as u64), "the first parameter is the rule of growth");
+    p
+}
