@@ -69,6 +69,6 @@ pub use controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, RateSam
 pub use info::{Ecn, Info, TraceField, Wants};
 pub use params::{Param, ParamKind, Parameters, Ratio};
 pub use registry::{ALGORITHMS, AnyController, AnyParams};
-pub use rto::{Rfc6298, RtoEstimator, RtoParams};
+pub use rto::{AnyRto, RtoEstimator, RttSample};
 pub use setup::Setup;
 pub use time::{Rate, Span, Time};
