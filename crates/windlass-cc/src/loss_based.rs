@@ -41,10 +41,11 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             let gain = self.growth.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
             self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
-            if gain != Ratio::ONE {
-                let more = Ratio(gain.0.saturating_sub(Ratio::ONE.0));
-                let grown = self.window.cwnd_q().saturating_sub(before);
-                self.window.add_q(more.times(grown));
+            let grown = self.window.cwnd_q().saturating_sub(before);
+            if gain > Ratio::ONE {
+                self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown));
+            } else if gain < Ratio::ONE {
+                self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
         } else {
             self.growth.avoid(&p.own, c, a, credit, &mut self.window);
