@@ -1,6 +1,6 @@
 //! The application's side of an endpoint, and what can be seen of it.
 
-use windlass_cc::{Control, Phase, RtoEstimator, Span};
+use windlass_cc::{Control, Phase, Span};
 
 use super::{Endpoint, Failure, Profile, State, Stats};
 
