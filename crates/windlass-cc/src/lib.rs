@@ -59,6 +59,7 @@ pub mod params;
 pub mod recovery;
 pub mod registry;
 pub mod reno;
+pub mod round;
 pub mod rto;
 pub mod setup;
 pub mod slow_start;
