@@ -50,8 +50,14 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod bic;
 pub mod controller;
+pub mod cubic;
 pub mod growth;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
 pub mod info;
 pub mod loss_based;
 pub mod math;
@@ -61,6 +67,7 @@ pub mod registry;
 pub mod reno;
 pub mod round;
 pub mod rto;
+pub mod scalable;
 pub mod setup;
 pub mod slow_start;
 pub mod time;

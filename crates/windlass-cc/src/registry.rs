@@ -1,10 +1,17 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::bic::Bic;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
+use crate::cubic::Cubic;
+use crate::highspeed::HighSpeed;
+use crate::htcp::Htcp;
+use crate::hybla::Hybla;
+use crate::illinois::Illinois;
 use crate::info::{Info, TraceField, Wants};
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
+use crate::scalable::Scalable;
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
@@ -194,4 +201,11 @@ algorithms! {
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Bic: Windowed<Bic>;
+    Cubic: Windowed<Cubic>;
+    HighSpeed: Windowed<HighSpeed>;
+    Scalable: Windowed<Scalable>;
+    Htcp: Windowed<Htcp>;
+    Hybla: Windowed<Hybla>;
+    Illinois: Windowed<Illinois>;
 }
