@@ -108,7 +108,8 @@ impl Model for CubicModel {
         self.prior = self.e;
         let below = w.cwnd / s.mss - (self.e.w_max - HALF);
         self.unclear |= self.fast_convergence && below.abs() < 1e-4;
-        self.unclear |= ((w.cwnd / s.mss * 64.0).fract() - 0.5).abs() < 0.01;
+        // A byte is up to 0.12 of a 64th of a segment.
+        self.unclear |= ((w.cwnd / s.mss * 64.0).fract() - 0.5).abs() < 0.13;
         self.mss = s.mss;
         self.e.w_max = if why == Cut::Timeout {
             0.0
@@ -130,6 +131,7 @@ impl Model for CubicModel {
         if kept(w.cwnd / self.mss) > self.e.cwnd_prior {
             return;
         }
+        self.unclear |= ((self.prior.w_est * 64.0).fract() - 0.5).abs() < 0.13;
         self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
     }
 
