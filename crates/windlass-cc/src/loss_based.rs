@@ -31,23 +31,21 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
-        let slow_start = self.window.in_slow_start();
-        if slow_start {
-            self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
-        }
+        self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
         if !c.cwnd_limited() {
             return;
         }
         let limit = math::mul(u64::from(p.ack_limit), u64::from(c.mss));
         let credit = a.acked.min(limit).min(MAX_WINDOW);
-        if slow_start {
+        if self.window.in_slow_start() {
             let gain = self.growth.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
             self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
-            if gain != Ratio::ONE {
-                let more = Ratio(gain.0.saturating_sub(Ratio::ONE.0));
-                let grown = self.window.cwnd_q().saturating_sub(before);
-                self.window.add_q(more.times(grown));
+            let grown = self.window.cwnd_q().saturating_sub(before);
+            if gain > Ratio::ONE {
+                self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown));
+            } else if gain < Ratio::ONE {
+                self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
         } else {
             self.growth.avoid(&p.own, c, a, credit, &mut self.window);

@@ -194,4 +194,12 @@ algorithms! {
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Westwood: Windowed<crate::westwood::Westwood>;
+    Veno: Windowed<crate::veno::Veno>;
+    Vegas: Windowed<crate::vegas::Vegas>;
+    Fast: Windowed<crate::fast::Fast>;
+    Yeah: Windowed<crate::yeah::Yeah>;
+    Compound: Windowed<crate::compound::Compound>;
+    Ledbat: Windowed<crate::ledbat::Ledbat>;
+    Dctcp: Windowed<crate::dctcp::Dctcp>;
 }

@@ -2,10 +2,11 @@
 //! sensible or not.
 
 use proptest::prelude::*;
+use windlass_cc::rto::{Rfc6298, Rfc6298Params};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{
     ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Event, Loss, Phase, RateSample,
-    Rfc6298, RtoEstimator, RtoParams, Setup, Span, Time, Undo, flags,
+    Ratio, RtoEstimator, RttSample, Setup, Span, Time, Undo, flags,
 };
 
 /// Any integer, with the ends of the range and the small numbers often.
@@ -355,7 +356,7 @@ proptest! {
         prop_assert!(timer.rto(&p) <= p.max);
         for step in steps {
             match step {
-                Some(rtt) => timer.on_sample(&p, Span(rtt)),
+                Some(rtt) => timer.on_sample(&p, &RttSample::of(Span(rtt))),
                 None => timer.on_timeout(&p),
             }
             prop_assert!(timer.rto(&p) <= p.max);
@@ -370,7 +371,7 @@ proptest! {
     ) {
         let mut timer = Rfc6298::init(&p);
         for rtt in &samples {
-            timer.on_sample(&p, Span(*rtt));
+            timer.on_sample(&p, &RttSample::of(Span(*rtt)));
         }
         let mut undisturbed = timer;
         for _ in 0..expiries {
@@ -378,8 +379,8 @@ proptest! {
             timer.on_timeout(&p);
             prop_assert!(timer.rto(&p) >= before);
         }
-        timer.on_sample(&p, Span(samples[0]));
-        undisturbed.on_sample(&p, Span(samples[0]));
+        timer.on_sample(&p, &RttSample::of(Span(samples[0])));
+        undisturbed.on_sample(&p, &RttSample::of(Span(samples[0])));
         prop_assert_eq!(timer, undisturbed);
     }
 }
@@ -388,12 +389,13 @@ prop_compose! {
     fn any_rto_params()(
         (initial, min, max) in (any_u64(), any_u64(), any_u64()),
         granularity in any_u64(),
-        (alpha_q16, beta_q16) in (any::<u32>(), any::<u32>()),
-        (k, backoff) in (any::<u32>(), any::<u32>()),
-    ) -> RtoParams {
+        (alpha, beta) in (any_u64(), any_u64()),
+        (k, backoff) in (any_u64(), any_u64()),
+    ) -> Rfc6298Params {
         let (initial, min, max) = (Span(initial), Span(min), Span(max));
         let granularity = Span(granularity);
-        RtoParams { initial, min, max, granularity, alpha_q16, beta_q16, k, backoff }
+        let (alpha, beta) = (Ratio(alpha), Ratio(beta));
+        Rfc6298Params { initial, min, max, granularity, alpha, beta, k, backoff }
     }
 }
 

@@ -46,6 +46,11 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
+    /// The same table under another name.
+    pub(super) fn called<'b>(&'b self, what: &'b str) -> Fields<'b> {
+        Fields { what, place: self.place.clone(), table: self.table }
+    }
+
     /// Refuses keys that are not `known`.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), Problem> {
         let Some(entry) = self.table.0.iter().find(|e| !known.contains(&e.key.as_str())) else {

@@ -4,7 +4,7 @@
 pub mod pftk;
 pub mod trace;
 
-use windlass_cc::{AnyParams, Span, Time};
+use windlass_cc::{AnyParams, Span, Time, rto};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
@@ -61,7 +61,9 @@ pub fn rfc(algorithm: &'static str) -> Profile {
 pub fn exact_riverbed() -> StackConfig {
     let mut stack = RIVERBED;
     stack.timer_tick = Span::ZERO;
-    stack.rto.granularity = Span::from_millis(1);
+    if let rto::AnyParams::Rfc6298(rto) = &mut stack.rto {
+        rto.granularity = Span::from_millis(1);
+    }
     stack
 }
 

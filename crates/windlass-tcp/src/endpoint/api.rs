@@ -1,6 +1,6 @@
 //! The application's side of an endpoint, and what can be seen of it.
 
-use windlass_cc::{Control, Phase, RtoEstimator, Span, TraceField};
+use windlass_cc::{Control, Phase, Span, TraceField};
 
 use super::{Endpoint, Failure, Profile, State, Stats};
 
