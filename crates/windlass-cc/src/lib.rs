@@ -50,11 +50,17 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod bic;
 pub mod compound;
 pub mod controller;
+pub mod cubic;
 pub mod dctcp;
 pub mod fast;
 pub mod growth;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
 pub mod info;
 pub mod ledbat;
 pub mod loss_based;
@@ -65,6 +71,7 @@ pub mod registry;
 pub mod reno;
 pub mod round;
 pub mod rto;
+pub mod scalable;
 pub mod setup;
 pub mod slow_start;
 pub mod time;

@@ -53,6 +53,8 @@ macro_rules! table {
     };
 }
 
+pub(super) use table;
+
 table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "mss" mss: mss, |mss: &Option<u32>| match mss {
         Some(mss) => quoted(Bytes((*mss).into())),

@@ -3,7 +3,7 @@
 use windlass_cc::{Phase, Span, Time, flags};
 
 use super::{Endpoint, Profile, State};
-use crate::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 
 impl Endpoint {
     /// The next segment to send now, `None` when there is nothing more to say.
@@ -223,6 +223,7 @@ impl Endpoint {
             len: len as u32,
             window: field.min(0xffff) as u16,
             flags,
+            ecn: Codepoint::NotEct,
             options,
         }
     }
