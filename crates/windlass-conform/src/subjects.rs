@@ -33,7 +33,8 @@ pub struct Subject {
     pub id: &'static str,
     /// Where the model's equations stand.
     pub source: &'static str,
-    /// Factor on the cases' windows and counts: some laws show only at large windows.
+    /// Factor on the cases' windows and, up to 3, on their counts: some laws show only at large
+    /// windows.
     pub scale: u32,
     /// Round-trip time of the empty path, milliseconds.
     pub rtt_ms: u64,
@@ -161,6 +162,7 @@ pub const SUBJECTS: &[Subject] = &[
         id: "compound",
         source: "draft-sridharan-tcpm-ctcp-02",
         scale: 4,
+        segment_us: 2_100, // with 2 ms a backlog is gamma to a part in 100,000
         model: |s| frame(Compound::new(&s.conn), s),
         ..BASE
     },

@@ -69,7 +69,7 @@ impl Law for Cubic {
         }
     }
 
-    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let mss = f64::from(c.mss);
         let cwnd = w.segments(c);
         let t = self.begin(c, cwnd);
@@ -119,6 +119,6 @@ impl Law for Cubic {
 
     /// An implementation may keep W_max and what else is in segments to 1/64 of one.
     fn tolerance(&self, _w: &Windows) -> f64 {
-        2.0 + 1_460.0 / 64.0
+        4.0 + 1_460.0 / 64.0
     }
 }

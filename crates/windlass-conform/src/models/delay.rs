@@ -39,7 +39,7 @@ impl Law for Vegas {
         }
     }
 
-    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let acked = a.acked as f64;
         match self.opening {
             Some(segments) => segments * f64::from(c.mss) * acked.min(w.cwnd) / w.cwnd,
@@ -79,7 +79,7 @@ impl Law for Veno {
         }
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let congested = self.fresh && self.backlog.is_some_and(|n| n >= 3.0);
         per_round(c, credit, w, if congested { 0.5 } else { 1.0 })
     }
@@ -140,7 +140,7 @@ impl Law for Yeah {
         self.slow_for += 1;
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         // Scalable with 1/100 in fast mode, never less than Reno.
         let segments = if self.slow_for == 0 { (w.segments(c) / 100.0).max(1.0) } else { 1.0 };
         per_round(c, credit, w, segments)
@@ -206,7 +206,7 @@ impl Law for Fast {
         }
     }
 
-    fn increase(&mut self, _c: &Conn, a: &Ack, _credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, _c: &Conn, a: &Ack, _credit: f64, w: &mut Windows) -> f64 {
         (a.acked as f64).min((self.target - w.cwnd).max(0.0))
     }
 
@@ -232,6 +232,6 @@ impl Law for Fast {
 
     /// The averaged time to a part in 10,000.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }

@@ -59,7 +59,8 @@ pub trait Law {
     /// Measurements: every acknowledgement, in any phase.
     fn observe(&mut self, _c: &Conn, _a: &Ack, _w: &mut Windows) {}
     /// Bytes that congestion avoidance adds for an acknowledgement that counts for `credit` bytes.
-    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &Windows) -> f64;
+    /// What limits the window beside that may be done to `w` itself.
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
     /// The threshold after a cut.
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
     /// Factor on slow start.
@@ -74,10 +75,11 @@ pub trait Law {
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
-    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes and one for a
-    /// threshold or an earlier window that it was made of.
+    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
+    /// threshold that it was made of, and the same again for a change of segment size, which scales
+    /// what was cut.
     fn tolerance(&self, _w: &Windows) -> f64 {
-        2.0
+        4.0
     }
 }
 
@@ -146,7 +148,8 @@ impl<L: Law> Frame<L> {
             let room = (self.w.ssthresh - standard).max(0.0);
             self.w.cwnd = standard + more.min(room);
         } else {
-            self.w.cwnd += self.law.increase(c, a, credit, &self.w);
+            let more = self.law.increase(c, a, credit, &mut self.w);
+            self.w.cwnd += more;
         }
     }
 

@@ -34,7 +34,7 @@ fn increase(w: f64) -> f64 {
 }
 
 impl Law for HighSpeed {
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         // The RFC's equations are for windows of whole segments.
         per_round(c, credit, w, increase(w.segments(c).floor()))
     }
@@ -46,7 +46,7 @@ impl Law for HighSpeed {
     /// The logarithms of an integer implementation: a part in 5,000 of the growth of a window, and
     /// of the threshold.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Scalable;
 const LEGACY_WINDOW: f64 = 16.0;
 
 impl Law for Scalable {
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         if w.segments(c) <= LEGACY_WINDOW {
             per_round(c, credit, w, 1.0)
         } else {
@@ -85,7 +85,7 @@ const SMOOTH: f64 = 20.0;
 const BIC_LOW_WINDOW: f64 = 14.0;
 
 impl Law for Bic {
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let segments = w.segments(c);
         let max = self.max.unwrap_or(0.0);
         let step = if segments <= BIC_LOW_WINDOW {

@@ -47,7 +47,7 @@ impl Law for Westwood {
         (self.last, self.since, self.delivered) = (sample, seconds(c), 0);
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         per_round(c, credit, w, 1.0)
     }
 
@@ -111,7 +111,7 @@ impl Law for Compound {
         }
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         per_round(c, credit, w, 1.0)
     }
 
@@ -140,13 +140,14 @@ impl Law for Compound {
 
     /// Roots to a part in 16,384 of the delay window's growth.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }
 
 /// LEDBAT: TARGET 100 ms, GAIN 1, delays of round trips.
 pub struct Ledbat {
-    /// Least of each minute, the present one last.
+    /// Least of each minute, the present one last, nanoseconds: whole, so that a delay of exactly
+    /// TARGET is one.
     minutes: Vec<f64>,
     minute: f64,
     samples: Vec<f64>,
@@ -162,7 +163,7 @@ impl Ledbat {
         let least = |list: &[f64]| list.iter().copied().fold(f64::INFINITY, f64::min);
         let current = least(&self.samples[self.samples.len().saturating_sub(4)..]);
         let base = least(&self.minutes[self.minutes.len().saturating_sub(10)..]);
-        if current.is_finite() { current - base } else { 0.0 }
+        if current.is_finite() { (current - base) / 1e9 } else { 0.0 }
     }
 
     /// Bytes to open (or close) the window by.
@@ -175,7 +176,7 @@ impl Ledbat {
 impl Law for Ledbat {
     fn observe(&mut self, c: &Conn, a: &Ack, w: &mut Windows) {
         if a.rtt.is_known() {
-            let delay = a.rtt.0 as f64 * 1e-9;
+            let delay = a.rtt.0 as f64;
             if seconds(c) - self.minute >= 60.0 {
                 self.minute = seconds(c);
                 self.minutes.push(delay);
@@ -201,11 +202,13 @@ impl Law for Ledbat {
         }
     }
 
-    fn increase(&mut self, c: &Conn, a: &Ack, _credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, a: &Ack, _credit: f64, w: &mut Windows) -> f64 {
         let mss = f64::from(c.mss);
-        let opened = w.cwnd + self.step(c, a, w).max(0.0);
-        let limit = (a.prior_in_flight as f64 + mss).max(2.0 * mss);
-        opened.min(limit.max(mss)) - w.cwnd
+        w.cwnd += self.step(c, a, w).max(0.0);
+        // The flight before this acknowledgement and ALLOWED_INCREASE.
+        let flight = (c.flight_size + a.acked) as f64;
+        w.shrink(c, (flight + mss).max(2.0 * mss));
+        0.0
     }
 
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
@@ -214,7 +217,7 @@ impl Law for Ledbat {
 
     /// Delays in whole microseconds: a part in 10,000 of the step.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 10_000.0
+        4.0 + w.cwnd / 10_000.0
     }
 }
 
@@ -252,7 +255,7 @@ impl Law for Dctcp {
         }
     }
 
-    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         if a.ce > 0 { 0.0 } else { per_round(c, credit, w, 1.0) }
     }
 

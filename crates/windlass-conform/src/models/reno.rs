@@ -9,7 +9,7 @@ pub struct Reno;
 
 impl Law for Reno {
     /// RFC 5681 equation 3.
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         per_round(c, credit, w, 1.0)
     }
 

@@ -60,7 +60,7 @@ impl Law for Htcp {
         }
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let delta = seconds(c) - self.since;
         let beyond = delta - 1.0;
         let alpha = if beyond <= 0.0 { 1.0 } else { 1.0 + 10.0 * beyond + (beyond / 2.0).powi(2) };
@@ -96,7 +96,7 @@ impl Law for Htcp {
 
     /// Times and the share kept to 1/65536, of windows below a megabyte.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }
 
@@ -112,7 +112,7 @@ impl Law for Hybla {
         rho(c).exp2() - 1.0
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         per_round(c, credit, w, rho(c).powi(2))
     }
 
@@ -122,7 +122,7 @@ impl Law for Hybla {
 
     /// rho to 1/65536, its power to a part in 10,000.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }
 
@@ -187,7 +187,7 @@ impl Law for Illinois {
         }
     }
 
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         per_round(c, credit, w, self.alpha.min(w.segments(c)))
     }
 
@@ -201,6 +201,6 @@ impl Law for Illinois {
 
     /// Growth and cut to a part in 10,000.
     fn tolerance(&self, w: &Windows) -> f64 {
-        2.0 + w.cwnd / 5_000.0
+        4.0 + w.cwnd / 5_000.0
     }
 }
