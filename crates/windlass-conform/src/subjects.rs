@@ -109,7 +109,10 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "htcp",
         source: "draft-leith-tcp-htcp-06 section 3",
-        rtt_ms: 400, // a second must pass before growth is not Reno's
+        // A second must pass before growth is not Reno's, and the cut fits the queue only where the
+        // throughput stays: a slow bottleneck that a window just fills.
+        rtt_ms: 200,
+        segment_us: 20_000,
         model: |s| frame(Htcp::new(&s.conn), s),
         ..BASE
     },
@@ -155,6 +158,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "yeah",
         source: "Baiocchi, Castellani, Vacirca 2007, section 2",
+        scale: 9, // more than 80 segments queued
         model: |s| frame(Yeah::new(&s.conn), s),
         ..BASE
     },
