@@ -51,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 pub mod controller;
+pub mod filter;
 pub mod growth;
 pub mod info;
 pub mod loss_based;
