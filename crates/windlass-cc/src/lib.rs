@@ -50,6 +50,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod bbr;
 pub mod controller;
 pub mod filter;
 pub mod growth;

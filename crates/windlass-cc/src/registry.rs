@@ -1,5 +1,6 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::bbr::Bbr;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
 use crate::info::{Info, TraceField, Wants};
 use crate::loss_based::LossBased;
@@ -15,6 +16,8 @@ macro_rules! algorithms {
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -194,4 +197,5 @@ algorithms! {
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Bbr: Bbr;
 }

@@ -165,7 +165,8 @@ impl Bottleneck {
 
     /// A linear congruential generator (Knuth's MMIX), its upper half.
     fn draw(&mut self) -> u32 {
-        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.random =
+            self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.random >> 32) as u32
     }
 
@@ -264,8 +265,7 @@ impl Bottleneck {
         f.lose(&lost);
         f.conn.flight_size = f.conn.in_flight + bytes;
         let rate = f.sampler.sample(f.conn.min_rtt);
-        let ack =
-            Ack { lost: bytes, prior_in_flight, rtt, rate, ..Ack::of(MSS) };
+        let ack = Ack { lost: bytes, prior_in_flight, rtt, rate, ..Ack::of(MSS) };
         f.controller.on_ack(&f.params, &f.conn, &ack);
         if f.conn.phase == Phase::Open && fresh {
             f.recovery_point = f.next_packet;

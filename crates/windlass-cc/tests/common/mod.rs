@@ -1,6 +1,8 @@
 //! What several tests of the algorithms need.
 #![allow(dead_code)]
 
+pub mod bottleneck;
+
 use windlass_cc::reno::Increase;
 use windlass_cc::{AnyParams, Setup};
 
