@@ -1,5 +1,6 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::bbr::Bbr;
 use crate::bic::Bic;
 use crate::compound::Compound;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
@@ -30,6 +31,8 @@ macro_rules! algorithms {
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -224,4 +227,5 @@ algorithms! {
     Compound: Windowed<Compound>;
     Ledbat: Windowed<Ledbat>;
     Dctcp: Windowed<Dctcp>;
+    Bbr: Bbr;
 }
