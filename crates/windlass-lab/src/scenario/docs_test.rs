@@ -1,6 +1,6 @@
 //! `docs/scenarios.md` against the code.
 
-use windlass_cc::growth::MAX_WINDOW;
+use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
