@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fetches ns-3 3.44 from PyPI into bench/ns3/.cache and builds a program of this folder against it.
 
-Prints the path of the program; its name is the only argument (default: dumbbell). Exit code 3 and one sentence on standard error when something that
-it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
+Prints the path of the program; its name is the only argument (default: dumbbell). Exit code 3 and one sentence on
+standard error when something that it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
 """
 
 import hashlib
