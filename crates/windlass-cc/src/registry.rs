@@ -1,13 +1,28 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::bic::Bic;
+use crate::compound::Compound;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
+use crate::cubic::Cubic;
+use crate::dctcp::Dctcp;
+use crate::fast::Fast;
+use crate::highspeed::HighSpeed;
+use crate::htcp::Htcp;
+use crate::hybla::Hybla;
+use crate::illinois::Illinois;
 use crate::info::{Info, TraceField, Wants};
+use crate::ledbat::Ledbat;
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
+use crate::scalable::Scalable;
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
+use crate::vegas::Vegas;
+use crate::veno::Veno;
+use crate::westwood::Westwood;
+use crate::yeah::Yeah;
 
 // `$d` is a dollar sign, for the macro that is made within.
 macro_rules! algorithms {
@@ -214,4 +229,19 @@ algorithms! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Bic: Windowed<Bic>;
+    Cubic: Windowed<Cubic>;
+    HighSpeed: Windowed<HighSpeed>;
+    Scalable: Windowed<Scalable>;
+    Htcp: Windowed<Htcp>;
+    Hybla: Windowed<Hybla>;
+    Illinois: Windowed<Illinois>;
+    Westwood: Windowed<Westwood>;
+    Veno: Windowed<Veno>;
+    Vegas: Windowed<Vegas>;
+    Fast: Windowed<Fast>;
+    Yeah: Windowed<Yeah>;
+    Compound: Windowed<Compound>;
+    Ledbat: Windowed<Ledbat>;
+    Dctcp: Windowed<Dctcp>;
 }

@@ -65,7 +65,7 @@ impl<V: Variant> Growth for RenoGrowth<V> {
         let mss = u64::from(c.mss);
         let cwnd = w.cwnd();
         match p.increase {
-            Increase::PerAck => w.add_q(quotient(mss, credit.max(mss), cwnd)),
+            Increase::PerAck => w.add_q(additive(c, credit, cwnd)),
             Increase::PerByte => w.add_q(quotient(mss, a.acked.min(cwnd), cwnd)),
             Increase::PerRtt => {
                 if c.una > self.round_end {
@@ -88,6 +88,13 @@ impl<V: Variant> Growth for RenoGrowth<V> {
 /// RFC 5681 equation 4: `max(FlightSize/2, 2·SMSS)`.
 pub(crate) fn half_flight(c: &Conn) -> u64 {
     (c.flight_size / 2).max(2 * u64::from(c.mss))
+}
+
+/// RFC 5681 equation 3, `mss²/cwnd` with [`FRACTION_BITS`] fractional bits: the share of one
+/// segment per round trip for an acknowledgement that counts for `credit` bytes.
+pub(crate) fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
+    let mss = u64::from(c.mss);
+    quotient(mss, credit.max(mss), cwnd)
 }
 
 /// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,

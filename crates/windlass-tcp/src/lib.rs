@@ -68,6 +68,6 @@ pub mod stack;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Failure, Profile, State, Stats};
-pub use segment::{Flags, Options, SackBlock, Segment, Timestamps};
+pub use segment::{Codepoint, Flags, Options, SackBlock, Segment, Timestamps};
 pub use seq::Seq;
 pub use stack::{InitialWindow, Preset, StackConfig};

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{
-    Endpoint, Flags, Options, Profile, SackBlock, Segment, Seq, StackConfig, Timestamps,
+    Codepoint, Endpoint, Flags, Options, Profile, SackBlock, Segment, Seq, StackConfig, Timestamps,
 };
 
 const ISS: Seq = Seq(u32::MAX - 500);
@@ -33,9 +33,11 @@ fn flags() -> impl Strategy<Value = Flags> {
     prop_oneof![
         8 => Just(ack),
         2 => Just(ack.with(Flags::SYN)),
+        1 => Just(ack.with(Flags::ECE)),
+        1 => Just(Flags::SYN.with(Flags::ECE).with(Flags::CWR)),
         2 => Just(ack.with(Flags::FIN)),
         1 => Just(Flags::SYN),
-        1 => any::<u8>().prop_map(|f| Flags(f & 0x1f)),
+        1 => any::<u8>().prop_map(Flags),
     ]
 }
 
@@ -61,9 +63,10 @@ prop_compose! {
         len in prop_oneof![3 => Just(0u32), 3 => 1u32..2000, 1 => 0u32..65_536],
         window in prop_oneof![Just(0u16), 0u16..10, any::<u16>()],
         flags in flags(),
+        ecn in (0u8..4).prop_map(Codepoint::from_bits),
         options in prop_oneof![3 => Just(Options::default()), 1 => options()],
     ) -> Segment {
-        Segment { seq, ack, len, window, flags, options }
+        Segment { seq, ack, len, window, flags, ecn, options }
     }
 }
 

@@ -7,9 +7,10 @@ mod input;
 mod output;
 mod receive;
 mod timer;
+mod timing;
 
 use windlass_cc::{
-    AnyController, AnyParams, Conn, Control, Phase, Rfc6298, RtoEstimator, Setup, Span, Time, flags,
+    AnyController, AnyParams, AnyRto, Conn, Control, Phase, Setup, Span, Time, flags,
 };
 
 use crate::reassembly::Ranges;
@@ -163,7 +164,11 @@ pub struct Endpoint {
     /// One past the last byte of the segment being timed.
     timed_end: u64,
     timed_at: Time,
-    rto: Rfc6298,
+    /// Retransmissions of the segment being timed.
+    timed_retransmits: u32,
+    rto: AnyRto,
+    /// State of the endpoint's random numbers.
+    random: u64,
     min_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
@@ -232,7 +237,9 @@ impl Endpoint {
             recover: 0,
             timed_end: 0,
             timed_at: Time::NEVER,
-            rto: Rfc6298::init(&p.stack.rto),
+            timed_retransmits: 0,
+            rto: AnyRto::init(&p.stack.rto),
+            random: u64::from(iss.0),
             min_rtt: Span::NONE,
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
