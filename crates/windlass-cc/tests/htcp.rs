@@ -14,28 +14,26 @@ use windlass_cc::slow_start::Standard;
 #[derive(Default)]
 struct HtcpModel {
     scaling: bool,
-    since: Option<f64>,
+    since: f64,
     prior_since: f64,
     beta: f64,
     prior_beta: f64,
     max_rtt: f64,
     round_end: u64,
-    round: Option<(f64, u64)>,
+    round: (f64, u64),
     rate: Option<f64>,
     cut_rate: Option<f64>,
-    una: u64,
     unclear: bool,
 }
 
 impl HtcpModel {
     fn new() -> HtcpModel {
         // The flow's clock begins at 1000 s.
-        let (since, round) = (Some(1_000.0), Some((1_000.0, 0)));
-        HtcpModel { since, round, beta: 0.5, ..HtcpModel::default() }
+        HtcpModel { since: 1_000.0, round: (1_000.0, 0), beta: 0.5, ..HtcpModel::default() }
     }
 
     fn alpha(&self, s: &Seen) -> f64 {
-        let t = s.now - self.since.unwrap() - 1.0;
+        let t = s.now - self.since - 1.0;
         let mut alpha = if t <= 0.0 { 1.0 } else { 1.0 + 10.0 * t + (t / 2.0).powi(2) };
         if self.scaling {
             alpha = (alpha * (s.min_rtt / 0.1).clamp(0.1, 2.0)).max(1.0);
@@ -46,16 +44,15 @@ impl HtcpModel {
 
 impl Model for HtcpModel {
     fn observe(&mut self, s: &Seen, _w: &Win) {
-        self.una = s.una;
         assert_eq!(s.phase, Phase::Open, "the flow acknowledges nothing else");
         self.max_rtt = self.max_rtt.max(s.rtt);
         if s.una > self.round_end {
-            let (began, delivered) = self.round.unwrap();
+            let (began, delivered) = self.round;
             if s.now > began && s.una > delivered {
                 self.rate = Some((s.una - delivered) as f64 / (s.now - began));
             }
             self.round_end = s.next_id;
-            self.round = Some((s.now, s.una));
+            self.round = (s.now, s.una);
         }
     }
 
@@ -65,7 +62,7 @@ impl Model for HtcpModel {
     }
 
     fn cut(&mut self, s: &Seen, _w: &Win, _why: Cut) -> f64 {
-        (self.prior_since, self.prior_beta) = (self.since.unwrap(), self.beta);
+        (self.prior_since, self.prior_beta) = (self.since, self.beta);
         let change = match (self.rate, self.cut_rate) {
             (Some(rate), Some(before)) => (rate - before).abs() / before,
             _ => f64::INFINITY,
@@ -76,17 +73,17 @@ impl Model for HtcpModel {
         } else {
             (s.min_rtt / self.max_rtt).clamp(0.5, 0.8)
         };
-        (self.cut_rate, self.since, self.max_rtt) = (self.rate, Some(s.now), 0.0);
+        (self.cut_rate, self.since, self.max_rtt) = (self.rate, s.now, 0.0);
         self.beta * s.flight
     }
 
     fn undo(&mut self, _w: &Win) {
-        (self.since, self.beta) = (Some(self.prior_since), self.prior_beta);
+        (self.since, self.beta) = (self.prior_since, self.prior_beta);
     }
 
-    fn idle(&mut self, gap: f64) {
-        *self.since.as_mut().unwrap() += gap;
-        self.round = None;
+    fn idle(&mut self, s: &Seen, gap: f64) {
+        self.since += gap;
+        (self.round, self.round_end) = ((s.now, s.una), s.next_id);
     }
 
     fn unclear(&self) -> bool {
