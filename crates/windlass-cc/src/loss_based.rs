@@ -10,7 +10,7 @@ use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
-use crate::window::{MAX_WINDOW, Window};
+use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
 
 /// Growth `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,8 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     style: Style,
+    /// The cut that began the current recovery has been taken back.
+    undone: bool,
 }
 
 impl<G: Growth, S: SlowStart> LossBased<G, S> {
@@ -43,7 +45,10 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
             let grown = self.window.cwnd_q().saturating_sub(before);
             if gain > Ratio::ONE {
-                self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown));
+                // What the gain adds ends at the threshold.
+                let room = self.window.ssthresh() << FRACTION_BITS;
+                let room = room.saturating_sub(self.window.cwnd_q());
+                self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown).min(room));
             } else if gain < Ratio::ONE {
                 self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
@@ -80,12 +85,15 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             growth: G::init(&p.own, c),
             slow_start: S::init(&p.slow_start, c),
             style: p.recovery.unwrap_or(G::WANTS.recovery),
+            undone: false,
         }
     }
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.growth.observe(&p.own, c, a, &mut self.window);
-        if a.duplicate {
+        if self.undone && c.phase == Phase::Recovery {
+            // Nothing was lost, and the phase that says so is about to follow.
+        } else if a.duplicate {
             if c.phase == Phase::Recovery {
                 self.window.set(c, self.style.duplicate(c, self.cwnd()));
             }
@@ -118,6 +126,8 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.window.set(c, self.cwnd().min(ssthresh));
                 self.begin_epoch(p, c);
             }
+            // Nothing was lost: the window stays as it was put back, and its epoch goes on.
+            (Phase::Recovery, Phase::Open) if self.undone => {}
             (Phase::Recovery, Phase::Open) => {
                 self.window.set(c, self.style.exit(c, self.window.ssthresh()));
                 self.growth.restart(&p.own, c, &self.window);
@@ -142,12 +152,14 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             | (Phase::Recovery, Phase::Recovery | Phase::Cwr)
             | (Phase::Cwr, Phase::Cwr) => {}
         }
+        self.undone = false;
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
         self.window.set(c, self.cwnd().max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
         self.growth.undo(&p.own, c, &self.window);
+        self.undone = true;
     }
 
     fn control(&self, _p: &Self::Params, _c: &Conn) -> Control {
