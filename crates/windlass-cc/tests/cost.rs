@@ -7,8 +7,8 @@ use windlass_cc::registry::fixed;
 /// `ICSK_CA_PRIV_SIZE` of the Linux kernel: what it gives an algorithm for each connection.
 const KERNEL_BYTES: usize = 104;
 
-/// Models of the path, which keep filters and histories: not bound to the kernel's room.
-const MODELS: [&str; 3] = ["bbr", "bbr3", "copa"];
+/// Algorithms that keep filters and histories of the path, which the kernel's room was not made for.
+const MODELS: [&str; 4] = ["bbr", "bbr3", "copa", "ledbat"];
 
 /// Identifier and bytes of state with the standard slow start.
 fn states() -> Vec<(&'static str, usize)> {
