@@ -1,28 +1,13 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
-use crate::bic::Bic;
-use crate::compound::Compound;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
-use crate::cubic::Cubic;
-use crate::dctcp::Dctcp;
-use crate::fast::Fast;
-use crate::highspeed::HighSpeed;
-use crate::htcp::Htcp;
-use crate::hybla::Hybla;
-use crate::illinois::Illinois;
 use crate::info::{Info, TraceField, Wants};
-use crate::ledbat::Ledbat;
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
-use crate::scalable::Scalable;
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
-use crate::vegas::Vegas;
-use crate::veno::Veno;
-use crate::westwood::Westwood;
-use crate::yeah::Yeah;
 
 // `$d` is a dollar sign, for the macro that is made within.
 macro_rules! algorithms {
@@ -31,6 +16,8 @@ macro_rules! algorithms {
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -242,19 +229,20 @@ algorithms! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
-    Bic: Windowed<Bic>;
-    Cubic: Windowed<Cubic>;
-    HighSpeed: Windowed<HighSpeed>;
-    Scalable: Windowed<Scalable>;
-    Htcp: Windowed<Htcp>;
-    Hybla: Windowed<Hybla>;
-    Illinois: Windowed<Illinois>;
-    Westwood: Windowed<Westwood>;
-    Veno: Windowed<Veno>;
-    Vegas: Windowed<Vegas>;
-    Fast: Windowed<Fast>;
-    Yeah: Windowed<Yeah>;
-    Compound: Windowed<Compound>;
-    Ledbat: Windowed<Ledbat>;
-    Dctcp: Windowed<Dctcp>;
+    Bic: Windowed<crate::bic::Bic>;
+    Cubic: Windowed<crate::cubic::Cubic>;
+    HighSpeed: Windowed<crate::highspeed::HighSpeed>;
+    Scalable: Windowed<crate::scalable::Scalable>;
+    Htcp: Windowed<crate::htcp::Htcp>;
+    Hybla: Windowed<crate::hybla::Hybla>;
+    Illinois: Windowed<crate::illinois::Illinois>;
+    Westwood: Windowed<crate::westwood::Westwood>;
+    Veno: Windowed<crate::veno::Veno>;
+    Vegas: Windowed<crate::vegas::Vegas>;
+    Fast: Windowed<crate::fast::Fast>;
+    Yeah: Windowed<crate::yeah::Yeah>;
+    Compound: Windowed<crate::compound::Compound>;
+    Ledbat: Windowed<crate::ledbat::Ledbat>;
+    Dctcp: Windowed<crate::dctcp::Dctcp>;
+    Bbr: crate::bbr::Bbr;
 }

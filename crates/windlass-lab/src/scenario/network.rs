@@ -115,18 +115,8 @@ impl Network {
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
         let Line { rate_bps, delay, queue: Queue { limit, discipline }, mtu, framing, loss } = line;
-        let link = LinkSpec {
-            name,
-            a,
-            b,
-            rate_bps,
-            delay,
-            queue: limit,
-            discipline,
-            mtu,
-            framing,
-            loss,
-        };
+        let link =
+            LinkSpec { name, a, b, rate_bps, delay, queue: limit, discipline, mtu, framing, loss };
         self.links.push(link);
         Ok(())
     }
