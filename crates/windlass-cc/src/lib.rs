@@ -51,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bbr;
+pub mod bbr3;
 pub mod controller;
 pub mod filter;
 pub mod growth;

@@ -1,6 +1,7 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
 use crate::bbr::Bbr;
+use crate::bbr3::Bbr3;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
 use crate::info::{Info, TraceField, Wants};
 use crate::loss_based::LossBased;
@@ -198,4 +199,5 @@ algorithms! {
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
     Bbr: Bbr;
+    Bbr3: Bbr3;
 }
