@@ -65,12 +65,7 @@ impl Bbr3 {
                 self.probe_samples = true;
                 self.start_up(c, s);
             }
-            State::Up => {
-                if self.is_time_to_go_down(c, s) {
-                    self.probe_too_high = false;
-                    self.start_down(&p.own, c);
-                }
-            }
+            State::Up => self.check_probe(p, c, s),
             _ => {}
         }
     }
@@ -88,17 +83,19 @@ impl Bbr3 {
             && c.in_flight <= self.inflight(p, c, max_bw, Ratio::ONE)
     }
 
-    fn is_time_to_go_down(&mut self, c: &Conn, s: Sample) -> bool {
+    /// `IsTimeToGoDown`: a probe ends with the pipe full, and one after a lossy one at the bound.
+    fn check_probe(&mut self, p: &Setup<Params>, c: &Conn, s: Sample) {
         if self.probe_too_high && c.in_flight >= self.inflight_longterm {
             self.probe_precautionary = true;
-            return true;
-        }
-        if c.cwnd_limited() && self.cwnd >= self.inflight_longterm {
+        } else if c.cwnd_limited() && self.cwnd >= self.inflight_longterm {
             // The bound, not the path, limits the rate.
             self.reset_full_bw(s.rate);
-            return false;
+            return;
+        } else if !self.full_bw_now {
+            return;
         }
-        self.full_bw_now
+        self.probe_too_high = false;
+        self.start_down(&p.own, c);
     }
 
     /// The longterm bound less what is left to others.
