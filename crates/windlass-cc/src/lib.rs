@@ -53,6 +53,7 @@
 pub mod bbr;
 pub mod bbr3;
 pub mod controller;
+pub mod copa;
 pub mod filter;
 pub mod growth;
 pub mod info;

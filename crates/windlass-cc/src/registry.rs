@@ -3,6 +3,7 @@
 use crate::bbr::Bbr;
 use crate::bbr3::Bbr3;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
+use crate::copa::Copa;
 use crate::info::{Info, TraceField, Wants};
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
@@ -200,4 +201,5 @@ algorithms! {
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
     Bbr: Bbr;
     Bbr3: Bbr3;
+    Copa: Copa;
 }
