@@ -1,24 +1,9 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
-use crate::bic::Bic;
-use crate::compound::Compound;
-use crate::cubic::Cubic;
-use crate::dctcp::Dctcp;
-use crate::fast::Fast;
-use crate::highspeed::HighSpeed;
-use crate::htcp::Htcp;
-use crate::hybla::Hybla;
-use crate::illinois::Illinois;
-use crate::ledbat::Ledbat;
 use crate::loss_based::LossBased;
 use crate::reno::{self, RenoGrowth};
-use crate::scalable::Scalable;
 use crate::setup::Setup;
-use crate::slow_start::AnySlowStart;
-use crate::vegas::Vegas;
-use crate::veno::Veno;
-use crate::westwood::Westwood;
-use crate::yeah::Yeah;
+use crate::slow_start::{self, AnySlowStart};
 
 /// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
 /// those of this crate here, and any others for who uses it. `docs/new-algorithm.md` shows how.
@@ -29,6 +14,8 @@ macro_rules! algorithms {
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -202,6 +189,53 @@ macro_rules! algorithms {
     };
 }
 
+/// What only this crate's own list gets. `$d` is a dollar sign, for the macro that is made within.
+macro_rules! fixed_types {
+    ($d:tt $($variant:ident: $state:ty;)*) => {
+        // A type here is read where `Windowed` has the standard slow start. Associated types, since
+        // a plain alias would hide the growth of the same name.
+        mod built_in {
+            use super::*;
+            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            pub trait Types {
+                $(type $variant;)*
+            }
+            pub struct BuiltIn;
+            impl Types for BuiltIn {
+                $(type $variant = $state;)*
+            }
+        }
+
+        /// Each algorithm as a type of its own, with the standard slow start built in: what a
+        /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
+        /// the names.
+        pub mod fixed {
+            use super::built_in::{BuiltIn, Types};
+            $(
+                #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
+                pub type $variant = <BuiltIn as Types>::$variant;
+            )*
+
+            /// Bytes of state of each, in the order of [`ALGORITHMS`](super::ALGORITHMS).
+            pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$variant>()),*];
+        }
+
+        /// Calls a macro with the names of the types in [`registry::fixed`](crate::registry::fixed):
+        /// `each_algorithm!(callback)` is `callback! { Tahoe, Reno, ... }`.
+        #[macro_export]
+        macro_rules! each_algorithm {
+            ($d callback:ident) => { $d callback! { $($variant),* } };
+        }
+    };
+}
+
+macro_rules! built_in {
+    ($d:tt $($list:tt)*) => {
+        algorithms! { $($list)* }
+        fixed_types! { $d $($list)* }
+    };
+}
+
 impl Default for AnyParams {
     /// Reno, the algorithm that all others are measured by.
     fn default() -> AnyParams {
@@ -212,23 +246,26 @@ impl Default for AnyParams {
 /// A growth with whatever slow start the parameters name.
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
-algorithms! {
+built_in! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
-    Bic: Windowed<Bic>;
-    Cubic: Windowed<Cubic>;
-    HighSpeed: Windowed<HighSpeed>;
-    Scalable: Windowed<Scalable>;
-    Htcp: Windowed<Htcp>;
-    Hybla: Windowed<Hybla>;
-    Illinois: Windowed<Illinois>;
-    Westwood: Windowed<Westwood>;
-    Veno: Windowed<Veno>;
-    Vegas: Windowed<Vegas>;
-    Fast: Windowed<Fast>;
-    Yeah: Windowed<Yeah>;
-    Compound: Windowed<Compound>;
-    Ledbat: Windowed<Ledbat>;
-    Dctcp: Windowed<Dctcp>;
+    Bic: Windowed<crate::bic::Bic>;
+    Cubic: Windowed<crate::cubic::Cubic>;
+    HighSpeed: Windowed<crate::highspeed::HighSpeed>;
+    Scalable: Windowed<crate::scalable::Scalable>;
+    Htcp: Windowed<crate::htcp::Htcp>;
+    Hybla: Windowed<crate::hybla::Hybla>;
+    Illinois: Windowed<crate::illinois::Illinois>;
+    Westwood: Windowed<crate::westwood::Westwood>;
+    Veno: Windowed<crate::veno::Veno>;
+    Vegas: Windowed<crate::vegas::Vegas>;
+    Fast: Windowed<crate::fast::Fast>;
+    Yeah: Windowed<crate::yeah::Yeah>;
+    Compound: Windowed<crate::compound::Compound>;
+    Ledbat: Windowed<crate::ledbat::Ledbat>;
+    Dctcp: Windowed<crate::dctcp::Dctcp>;
+    Bbr: crate::bbr::Bbr;
+    Bbr3: crate::bbr3::Bbr3;
+    Copa: crate::copa::Copa;
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use windlass_cc::recovery::Style;
-use windlass_cc::registry::STATE_BYTES;
+use windlass_cc::registry::{STATE_BYTES, fixed};
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{ALGORITHMS, AnyParams, Ecn, Info, Param, Wants};
@@ -87,10 +87,7 @@ impl Entry {
         let mut facts = Vec::new();
         if let Entry::Algorithm(p) = self {
             facts.extend(wants(&p.wants()));
-            let place = ALGORITHMS.iter().position(|info| info.id == p.info().id);
-            if let Some(bytes) = place.and_then(|place| STATE_BYTES.get(place)) {
-                facts.push(("State", state(*bytes, &p.wants())));
-            }
+            facts.extend(state(p).map(|text| ("State", text)));
         }
         facts.push(("Citation key", self.info().citation.to_owned()));
         facts.push(("In a scenario", self.usage()));
@@ -98,11 +95,16 @@ impl Entry {
     }
 }
 
-fn state(bytes: usize, wants: &Wants) -> String {
-    match wants.slow_start {
-        Some(_) => format!("{bytes} bytes, with room for any slow start"),
-        None => format!("{bytes} bytes"),
-    }
+/// Bytes of state: alone, and as it runs here.
+fn state(params: &AnyParams) -> Option<String> {
+    let place = ALGORITHMS.iter().position(|info| info.id == params.info().id)?;
+    let (alone, chosen) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
+    Some(match params.wants().slow_start {
+        Some(_) => {
+            format!("{alone} bytes with standard slow start, {chosen} with room for any")
+        }
+        None => format!("{alone} bytes"),
+    })
 }
 
 fn wants(wants: &Wants) -> Vec<(&'static str, String)> {

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod any;
+pub mod bottleneck;
 pub mod classes;
 pub mod history;
 

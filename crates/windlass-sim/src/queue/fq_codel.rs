@@ -100,14 +100,8 @@ struct Flow {
 }
 
 impl Flow {
-    const EMPTY: Flow = Flow {
-        head: NONE,
-        tail: NONE,
-        bytes: 0,
-        credit: 0,
-        list: List::None,
-        codel: State::NEW,
-    };
+    const EMPTY: Flow =
+        Flow { head: NONE, tail: NONE, bytes: 0, credit: 0, list: List::None, codel: State::NEW };
 
     fn push(&mut self, chains: &mut Chains, packet: Waiting) {
         let place = chains.insert(packet);

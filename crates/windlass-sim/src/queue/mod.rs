@@ -149,7 +149,12 @@ enum Kind {
 
 impl Queue {
     /// An empty queue of link direction `entity` in the run with this seed; `None` for drop-tail.
-    pub fn new(discipline: &Discipline, limit: QueueLimit, seed: u64, entity: u64) -> Option<Queue> {
+    pub fn new(
+        discipline: &Discipline,
+        limit: QueueLimit,
+        seed: u64,
+        entity: u64,
+    ) -> Option<Queue> {
         let draws = || Stream::new(seed, entity, Purpose::Queue);
         Some(Queue(match discipline {
             Discipline::DropTail => return None,
