@@ -81,7 +81,9 @@ impl Law for Cubic {
         };
         self.now.w_est += alpha * a.acked as f64 / mss / cwnd;
         if self.w_cubic(t) < self.now.w_est {
-            return (self.now.w_est - cwnd).max(0.0) * mss; // section 4.3
+            // Section 4.3. A window far below the estimate, as after an undone cut, rises to it no
+            // faster than slow start.
+            return ((self.now.w_est - cwnd).max(0.0) * mss).min(credit.max(mss));
         }
         let rtt = if c.srtt.is_known() { c.srtt.0 as f64 * 1e-9 } else { 0.0 };
         let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd); // section 4.2
@@ -108,7 +110,12 @@ impl Law for Cubic {
         // The state is not to be restored when the window has passed the one before the cut.
         if w.segments(c) <= self.now.cwnd_prior + 1e-9 {
             self.now = self.prior;
+            self.now.w_est = self.now.w_est.min(w.segments(c));
         }
+    }
+
+    fn fall_back(&mut self) {
+        self.now.epoch = None;
     }
 
     fn idle(&mut self, _c: &Conn, gap: f64) {
