@@ -95,7 +95,7 @@ impl Model for CubicModel {
         };
         self.e.w_est += alpha * (s.acked / s.mss).min(cwnd) / cwnd;
         let friendly = self.w_cubic(t) - self.e.w_est;
-        let reno = w.cwnd.max(self.e.w_est * s.mss);
+        let reno = w.cwnd.max(self.e.w_est * s.mss).min(w.cwnd + s.acked);
         let target = self.w_cubic(t + s.srtt).clamp(cwnd, 1.5 * cwnd);
         let cubic = w.cwnd + (target - cwnd) * s.acked / cwnd;
         let choice = if friendly < 0.0 { (reno, cubic) } else { (cubic, reno) };
