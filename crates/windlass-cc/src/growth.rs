@@ -44,7 +44,8 @@ pub trait Growth: Copy {
     /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
 
-    /// How many times as fast as usual slow start opens the window.
+    /// How many times as fast as usual slow start opens the window; less than one is slower, zero
+    /// not at all.
     fn slow_start_gain(&self, _p: &Self::Params, _c: &Conn) -> Ratio {
         Ratio::ONE
     }

@@ -93,4 +93,15 @@ impl Window {
         let least = u64::from(c.mss.max(1)) << FRACTION_BITS;
         self.cwnd_q = self.cwnd_q.saturating_sub(bytes_q).max(least);
     }
+
+    /// Closes the window to so many whole bytes, at least a segment, for another reason than a
+    /// loss: the threshold comes down with it, so that slow start ends and does not begin again. A
+    /// larger value changes nothing.
+    pub fn shrink(&mut self, c: &Conn, bytes: u64) {
+        let bytes = bytes.max(u64::from(c.mss.max(1)));
+        if bytes < self.cwnd() {
+            self.set(c, bytes);
+            self.ssthresh = self.ssthresh.min(bytes);
+        }
+    }
 }
