@@ -132,7 +132,8 @@ impl Model for CubicModel {
             return;
         }
         self.unclear |= ((self.prior.w_est * 64.0).fract() - 0.5).abs() < 0.13;
-        self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
+        let w_est = kept(self.prior.w_est).min(w.cwnd / self.mss);
+        self.e = Epoch { w_est, ..self.prior };
     }
 
     fn idle(&mut self, _s: &Seen, gap: f64) {
