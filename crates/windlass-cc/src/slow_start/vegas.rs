@@ -24,7 +24,7 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct VegasStart {
-    /// The round ends when all below this is acknowledged, stream offset.
+    /// The round ends when more than this is acknowledged, stream offset.
     round_end: u64,
     /// Sum of the round-trip samples of the round, nanoseconds.
     sum: u64,
@@ -92,7 +92,7 @@ impl SlowStart for VegasStart {
         if !w.in_slow_start() {
             return;
         }
-        if c.una >= self.round_end {
+        if c.una > self.round_end {
             let stood = !self.grows;
             let queued = self.queued(c.min_rtt.min(a.rtt), w);
             self.begin_round(c, stood);
