@@ -228,6 +228,16 @@ pub(super) fn queue(field: &Field) -> Result<QueueLimit, Problem> {
     field.quantity()
 }
 
+/// A queue length at which something begins.
+pub(super) fn threshold(field: &Field) -> Result<QueueLimit, Problem> {
+    match queue(field)? {
+        QueueLimit::Unlimited => {
+            Err(field.error("must be a queue length, for example `20pkt`, `30kB` or `0.2bdp`"))
+        }
+        level => Ok(level),
+    }
+}
+
 /// A number of packets or segments, such as `30pkt`.
 pub(super) fn packets(field: &Field) -> Result<u64, Problem> {
     field.quantity().map(|Packets(n)| n)

@@ -8,6 +8,7 @@ use windlass_cc::{AnyParams, Span, Time, rto};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
+use windlass_sim::queue::Discipline;
 use windlass_sim::{RunResult, Simulation};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 use windlass_tcp::{InitialWindow, Profile};
@@ -27,6 +28,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         rate_bps,
         delay: Span::from_millis(delay_ms),
         queue: QueueLimit::Unlimited,
+        discipline: Discipline::DropTail,
         framing: Framing::NONE,
         loss: [None, None],
     }
