@@ -146,7 +146,7 @@ impl Growth for Compound {
             of what the loss window alone kept queued; a timeout clears the delay window, begins a \
             new base round-trip time at the smoothed one and sets gamma back. Deviations: the \
             round-trip time of a round is the mean of its samples; the cut is of the flight; k is \
-            fixed. The weight of gamma's samples and the least window could not be checked against \
+            fixed; what an undone cut gives back belongs to the loss window. The weight of gamma's samples and the least window could not be checked against \
             the draft.",
         params: Params::TABLE,
         trace: TRACE,

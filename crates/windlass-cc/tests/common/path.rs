@@ -60,6 +60,11 @@ impl Path {
         self.control().cwnd as f64 / MSS as f64
     }
 
+    /// The path becomes so much longer.
+    pub fn lengthen(&mut self, by: Span) {
+        self.base_rtt += by.0;
+    }
+
     /// Segments that wait at the bottleneck or are being served.
     pub fn queued(&self) -> u64 {
         self.link_free.saturating_sub(self.c.now.0).div_ceil(self.service)
