@@ -2,8 +2,11 @@
 //! test, and what they take of memory.
 
 mod common;
+#[path = "common/hand.rs"]
+mod hand;
 
 use common::{avoidance, begins_at};
+use hand::{Hand, MS_40, MS_60, MSS};
 use proptest::prelude::*;
 use windlass_cc::compound::{Compound, three_quarters_power};
 use windlass_cc::dctcp::Dctcp;
@@ -19,69 +22,8 @@ use windlass_cc::{
     Ack, AnyController, AnyParams, Conn, Ecn, Event, Phase, Span, Time, Undo, flags,
 };
 
-const MSS: u64 = 1_000;
 const OURS: [&str; 8] =
     ["westwood", "veno", "vegas", "fast", "yeah", "compound", "ledbat", "dctcp"];
-
-/// A connection that always has a full window in flight, driven by hand.
-struct Hand {
-    p: AnyParams,
-    state: AnyController,
-    c: Conn,
-}
-
-impl Hand {
-    fn new(p: AnyParams) -> Hand {
-        let c = Conn::new(MSS as u32);
-        let state = AnyController::init(&p, &c);
-        Hand { p, state, c }
-    }
-
-    fn cwnd(&self) -> u64 {
-        self.state.control(&self.p, &self.c).cwnd
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.state.control(&self.p, &self.c).ssthresh
-    }
-
-    /// One segment is acknowledged `after` the last event with this round-trip time.
-    fn ack(&mut self, after: Span, rtt: Span, a: Ack) {
-        self.c.next_id = self.c.next_id.max(self.c.una + self.cwnd());
-        let prior_in_flight = self.c.next_id - self.c.una;
-        self.c.now += after;
-        self.c.una += a.acked;
-        self.c.delivered += a.delivered;
-        self.c.flight_size = self.c.next_id - self.c.una;
-        self.c.in_flight = self.c.flight_size;
-        if rtt.is_known() {
-            (self.c.srtt, self.c.min_rtt) = (rtt, self.c.min_rtt.min(rtt));
-        }
-        self.state.on_ack(&self.p, &self.c, &Ack { rtt, prior_in_flight, ..a });
-    }
-
-    /// A round trip's worth of acknowledgements of one segment, evenly spread over it.
-    fn round(&mut self, rtt: Span) {
-        self.round_with(rtt, |_| 0);
-    }
-
-    /// The same, with so many bytes marked in each acknowledgement.
-    fn round_with(&mut self, rtt: Span, ce: impl Fn(u64) -> u64) {
-        let segments = (self.cwnd() / MSS).max(1);
-        for at in 0..segments {
-            self.ack(Span(rtt.0 / segments), rtt, Ack { ce: ce(at), ..Ack::of(MSS) });
-        }
-    }
-
-    fn phase(&mut self, from: Phase, to: Phase) {
-        self.c.phase = to;
-        self.c.flight_size = self.c.next_id - self.c.una;
-        self.state.on_phase(&self.p, &self.c, from, to);
-    }
-}
-
-const MS_40: Span = Span::from_millis(40);
-const MS_60: Span = Span::from_millis(60);
 
 #[test]
 fn the_state_fits_the_kernels_104_bytes() {
@@ -122,8 +64,7 @@ fn westwood_counts_a_duplicate_once_and_the_hole_when_it_is_filled() {
         }
         hand.ack(spacing, MS_40, Ack { delivered: MSS, ..Ack::of(20 * MSS) });
     }
-    let mut seen = 0;
-    hand.state.trace(&mut |_, value| seen = value);
+    let seen = hand.traced("bandwidth_Bps");
     let expected = 20.0 * MSS as f64 / 0.040;
     assert!((seen as f64 - expected).abs() < 0.02 * expected, "{seen} B/s, not {expected}");
 }
@@ -139,8 +80,7 @@ fn westwood_is_not_fooled_by_compressed_acknowledgements() {
             hand.ack(Span(1_000_000 / 19), MS_40, Ack::of(MSS));
         }
     }
-    let mut seen = 0;
-    hand.state.trace(&mut |_, value| seen = value);
+    let seen = hand.traced("bandwidth_Bps");
     assert!((450_000..=550_000).contains(&seen), "{seen} B/s");
 }
 
@@ -296,24 +236,15 @@ fn yeah_counts_a_short_delay_as_fast_mode() {
 fn compound_loses_its_delay_window_and_its_base_at_a_timeout() {
     let mut hand = Hand::new(avoidance("compound", 100 * MSS));
     (0..10).for_each(|_| hand.round(MS_40));
-    let field = |hand: &Hand, name: &str| {
-        let mut seen = None;
-        hand.state.trace(&mut |field, value| {
-            if field.name == name {
-                seen = Some(value);
-            }
-        });
-        seen.unwrap()
-    };
-    assert!(field(&hand, "dwnd_B") > 10 * MSS);
+    assert!(hand.traced("dwnd_B") > 10 * MSS);
     hand.c.srtt = MS_60;
     hand.phase(Phase::Open, Phase::Loss);
-    assert_eq!(field(&hand, "dwnd_B"), 0);
-    assert_eq!(field(&hand, "gamma_q16"), 30 << 16);
+    assert_eq!(hand.traced("dwnd_B"), 0);
+    assert_eq!(hand.traced("gamma_q16"), 30 << 16);
     // 60 ms is the base now: at 60 ms nothing is queued and the delay window grows again.
     hand.phase(Phase::Loss, Phase::Open);
     (0..60).for_each(|_| hand.round(MS_60));
-    assert!(field(&hand, "dwnd_B") > 0);
+    assert!(hand.traced("dwnd_B") > 0);
 }
 
 #[test]
@@ -365,83 +296,6 @@ fn one_late_sample_does_not_move_ledbat() {
         hand.cwnd()
     };
     assert_eq!(run(None), run(Some(20)));
-}
-
-#[test]
-fn dctcp_cuts_by_half_of_alpha_once_a_window() {
-    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
-    // A fifth of the bytes of each window is marked, for long: alpha is a fifth.
-    let mut cuts = Vec::new();
-    for _ in 0..200 {
-        let segments = hand.cwnd() / MSS;
-        for at in 0..segments {
-            let before = hand.cwnd();
-            let ce = if at % 5 == 0 { MSS } else { 0 };
-            hand.ack(Span(MS_40.0 / segments), MS_40, Ack { ce, ..Ack::of(MSS) });
-            if hand.cwnd() < before {
-                cuts.push((hand.c.una, hand.cwnd() as f64 / before as f64));
-            }
-        }
-        // Held up, so that the fraction stays a fifth.
-        if hand.cwnd() < 60 * MSS {
-            hand = Hand { state: reset(&hand, 100), ..hand };
-        }
-    }
-    assert!(cuts.len() > 20, "{}", cuts.len());
-    let (first, last) = (cuts[0].1, cuts[cuts.len() - 1].1);
-    assert!((first - 0.5).abs() < 0.001, "alpha is one at first: kept {first}");
-    assert!((last - 0.9).abs() < 0.03, "alpha is a fifth: kept {last}");
-}
-
-/// The same state with another window: a change of segment size there and back.
-fn reset(hand: &Hand, segments: u64) -> AnyController {
-    let mut state = hand.state;
-    let old = u32::try_from(hand.cwnd() / segments).unwrap();
-    state.apply(&hand.p, &hand.c, &Event::Mss(old));
-    state
-}
-
-#[test]
-fn dctcp_does_not_answer_marks_that_a_cut_has_answered() {
-    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
-    let marked = Ack { ce: MSS, ..Ack::of(MSS) };
-    hand.ack(Span::from_millis(1), MS_40, marked);
-    let cut = hand.cwnd();
-    assert_eq!(cut, 50 * MSS);
-    let answered = hand.c.next_id;
-    while hand.c.una + MSS <= answered {
-        hand.ack(Span::from_millis(1), MS_40, marked);
-        assert_eq!(hand.cwnd(), cut, "neither cut again nor opened by a marked acknowledgement");
-    }
-    hand.ack(Span::from_millis(1), MS_40, marked);
-    assert!(hand.cwnd() < cut, "data sent after the cut is marked: another");
-}
-
-#[test]
-fn dctcp_halves_at_a_loss_whatever_alpha_is() {
-    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
-    (0..100).for_each(|_| hand.round(MS_40));
-    let flight = hand.c.next_id - hand.c.una;
-    hand.phase(Phase::Open, Phase::Recovery);
-    assert_eq!(hand.ssthresh(), flight / 2);
-}
-
-#[test]
-fn dctcp_leaves_slow_start_at_the_first_mark() {
-    let mut hand = Hand::new(begins_at("dctcp", 10 * MSS, 1 << 40));
-    hand.round(MS_40);
-    hand.ack(Span::from_millis(1), MS_40, Ack { ce: MSS, ..Ack::of(MSS) });
-    assert_eq!(hand.ssthresh(), hand.cwnd());
-}
-
-#[test]
-fn dctcp_alpha_decays_to_nothing_without_marks() {
-    // With few fractional bits alpha - alpha/16 stops far from zero: at 16 of 1024 it is 1.6 %.
-    let mut hand = Hand::new(avoidance("dctcp", 4 * MSS));
-    (0..400).for_each(|_| hand.round(MS_40));
-    let mut seen = u64::MAX;
-    hand.state.trace(&mut |_, value| seen = value);
-    assert_eq!(seen, 0, "millionths");
 }
 
 #[test]

@@ -24,28 +24,6 @@ fn path_of_41(p: AnyParams) -> Path {
     Path::new(p, 1_000, Span::from_millis(40))
 }
 
-fn traced(path: &Path, name: &str) -> u64 {
-    let mut found = None;
-    path.state.trace(&mut |field, value| {
-        if field.name == name {
-            found = Some(value);
-        }
-    });
-    found.expect("a field of the trace")
-}
-
-/// Steps for so long and gives the least and the largest of what is measured after each step.
-fn range(path: &mut Path, seconds: u64, measure: impl Fn(&Path) -> f64) -> (f64, f64) {
-    let end = path.c.now + Span::from_secs(seconds);
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    while path.c.now < end {
-        path.step();
-        let value = measure(path);
-        (least, most) = (least.min(value), most.max(value));
-    }
-    (least, most)
-}
-
 #[test]
 fn vegas_rests_between_alpha_and_beta_segments_queued() {
     for (alpha, beta) in [(1, 3), (2, 4), (5, 8)] {
@@ -54,7 +32,7 @@ fn vegas_rests_between_alpha_and_beta_segments_queued() {
         let mut path = path_of_41(p);
         path.run_until(Time::from_secs(10));
         let full = path.capacity_segments();
-        let (least, most) = range(&mut path, 60, Path::cwnd_segments);
+        let (least, most) = path.range(60, Path::cwnd_segments);
         assert_eq!(least, most, "the window rests");
         // W·(rtt - base)/rtt segments are queued, rtt·rate = W: W - full.
         let queued = least - full;
@@ -81,7 +59,7 @@ fn fast_rests_at_the_capacity_and_alpha_segments_more() {
         let mut path = path_of_41(p);
         path.run_until(Time::from_secs(30));
         let expected = path.capacity_segments() + alpha as f64;
-        let (least, most) = range(&mut path, 30, Path::cwnd_segments);
+        let (least, most) = path.range(30, Path::cwnd_segments);
         assert!(least >= expected - 1.5 && most <= expected + 1.5, "{least}..{most}, {expected}");
     }
 }
@@ -102,7 +80,7 @@ fn ledbat_holds_the_target_delay() {
         let mut path = path_of_41(p);
         path.run_until(Time::from_secs(60));
         // The first segment found the path empty, so the base delay is known exactly.
-        let (least, most) = range(&mut path, 30, |path| path.queued() as f64);
+        let (least, most) = path.range(30, |path| path.queued() as f64);
         let target = target_ms as f64;
         assert!(least >= target - 2.0 && most <= target + 2.0, "{least}..{most} of {target}");
     }
@@ -122,12 +100,12 @@ fn ledbat_forgets_a_base_delay_after_its_history() {
     // Ten minutes after the path became 200 ms longer, the old base delay is forgotten.
     let mut path = path_of_41(careful("ledbat"));
     path.run_until(Time::from_secs(30));
-    assert_eq!(traced(&path, "base_delay_us"), path.least_rtt() / 1_000);
+    assert_eq!(path.traced("base_delay_us"), path.least_rtt() / 1_000);
     path.lengthen(Span::from_millis(200));
     path.run_until(Time::from_secs(500));
     assert_eq!(path.control().cwnd, 2 * MSS, "the longer path looks like a queue above TARGET");
     path.run_until(Time::from_secs(700));
-    assert_eq!(traced(&path, "base_delay_us"), path.least_rtt() / 1_000);
+    assert_eq!(path.traced("base_delay_us"), path.least_rtt() / 1_000);
     assert!(path.control().cwnd > 100 * MSS);
 }
 
@@ -171,11 +149,11 @@ fn ledbat_plus_plus_leaves_its_first_slow_start_at_three_quarters_of_60_ms() {
     let mut path = path_of_41(p);
     let mut before = 0;
     while path.control().cwnd < path.control().ssthresh {
-        before = traced(&path, "queueing_delay_us");
+        before = path.traced("queueing_delay_us");
         path.step();
         assert!(path.c.now < Time::from_secs(20), "slow start never ends");
     }
-    let after = traced(&path, "queueing_delay_us");
+    let after = path.traced("queueing_delay_us");
     assert!(before <= 45_000 && after > 45_000, "{before} us, then {after} us");
 }
 
@@ -192,36 +170,13 @@ fn ledbat_plus_plus_opens_by_its_gain_in_slow_start() {
 }
 
 #[test]
-fn dctcp_alpha_becomes_the_fraction_that_is_marked() {
-    let mut path = path_of_41(begins_at("dctcp", 20 * MSS, 20 * MSS));
-    path.mark_above = Some(20);
-    path.run_until(Time::from_secs(60));
-    let (marked, delivered) = (path.marked, path.c.delivered);
-    let (least, most) = range(&mut path, 240, |path| traced(path, "alpha_ppm") as f64 * 1e-6);
-    let fraction = (path.marked - marked) as f64 / (path.c.delivered - delivered) as f64;
-    assert!(fraction > 0.01, "the queue marks: {fraction}");
-    assert!(least < fraction && fraction < most, "{least}..{most} around {fraction}");
-    assert!(most < 3.0 * fraction, "{most} of {fraction}");
-}
-
-#[test]
-fn dctcp_keeps_the_queue_near_the_mark_and_the_link_busy() {
-    let mut path = path_of_41(begins_at("dctcp", 20 * MSS, 1 << 40));
-    path.mark_above = Some(20);
-    path.run_until(Time::from_secs(60));
-    let (least, most) = range(&mut path, 60, |path| path.queued() as f64);
-    assert!(least >= 1.0, "the link never idles: {least}");
-    assert!(most <= 30.0, "{most}");
-}
-
-#[test]
 fn westwood_measures_the_bottleneck_and_keeps_the_pipe_full_after_a_loss() {
     for filter in [0, 1] {
         let mut p = begins_at("westwood", 60 * MSS, 60 * MSS);
         assert!(p.set(0, filter));
         let mut path = path_of_41(p);
         path.run_until(Time::from_secs(20));
-        let bandwidth = traced(&path, "bandwidth_Bps") as f64;
+        let bandwidth = path.traced("bandwidth_Bps") as f64;
         assert!((bandwidth - 1_000_000.0).abs() < 0.03 * 1_000_000.0, "{bandwidth} B/s");
         path.state.on_phase(&path.p, &path.c, Phase::Open, Phase::Recovery);
         let kept = path.control().ssthresh as f64 / MSS as f64;
@@ -271,8 +226,8 @@ fn compound_keeps_its_delay_window_until_gamma_segments_are_queued() {
     assert!(reno.cwnd_segments() < 160.0, "{}", reno.cwnd_segments());
     assert!(compound.cwnd_segments() > 380.0, "{}", compound.cwnd_segments());
     // From 30 segments queued on it gives way as the loss window grows.
-    let (_, most) = range(&mut compound, 10, |path| path.queued() as f64);
+    let (_, most) = compound.range(10, |path| path.queued() as f64);
     assert!(most < 60.0, "{most}");
-    let dwnd = traced(&compound, "dwnd_B");
+    let dwnd = compound.traced("dwnd_B");
     assert!(dwnd < compound.control().cwnd, "{dwnd}");
 }
