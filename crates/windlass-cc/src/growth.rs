@@ -65,3 +65,8 @@ pub trait Growth: Copy {
     /// Visits the inner state in the order of [`Info::trace`].
     fn trace(&self, _sink: &mut dyn FnMut(&'static TraceField, u64)) {}
 }
+
+/// RFC 5681 equation 4 with another factor: `max(keep · FlightSize, 2·SMSS)`.
+pub fn kept_flight(c: &Conn, keep: Ratio) -> u64 {
+    keep.times(c.flight_size).max(2 * u64::from(c.mss))
+}

@@ -3,6 +3,8 @@
 //! BPF has no 128-bit multiplication, and the standard library's `u64::saturating_mul`,
 //! `checked_mul` and `overflowing_mul` compile to one; use [`mul`] and [`mul_div`] instead.
 
+use core::num::NonZeroU64;
+
 /// `a · b`, or `u64::MAX` when it is larger.
 #[inline]
 pub const fn mul(a: u64, b: u64) -> u64 {
@@ -24,6 +26,16 @@ pub const fn mul_div(a: u64, b: u64, d: u64) -> u64 {
         (0, low) => low / d,
         (high, _) if high >= d => u64::MAX,
         (high, low) => divide(high, low, d),
+    }
+}
+
+/// `d` to divide by, one for zero: dividing by it has no panic to reach. The compiler sees that of
+/// `d.max(1)` too, but not of `d.clamp(1, ...)` when it compiles for BPF.
+#[inline]
+pub const fn divisor(d: u64) -> NonZeroU64 {
+    match NonZeroU64::new(d) {
+        Some(d) => d,
+        None => NonZeroU64::MIN,
     }
 }
 

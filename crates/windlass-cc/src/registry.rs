@@ -9,12 +9,15 @@ use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
 
+// `$d` is a dollar sign, for the macro that is made within.
 macro_rules! algorithms {
-    ($($variant:ident: $state:ty;)*) => {
+    ($d:tt $($variant:ident: $state:ty;)*) => {
         /// Any algorithm of this crate, chosen at run time without a heap or a virtual table.
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -38,6 +41,38 @@ macro_rules! algorithms {
         /// Bytes of state of each algorithm with the slow start chosen at run time, in the order
         /// of [`ALGORITHMS`].
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
+
+        // A type here is read where `Windowed` has the standard slow start. Associated types, since
+        // a plain alias would hide the growth of the same name.
+        mod built_in {
+            use super::*;
+            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            pub trait Types {
+                $(type $variant;)*
+            }
+            pub struct BuiltIn;
+            impl Types for BuiltIn {
+                $(type $variant = $state;)*
+            }
+        }
+
+        /// Each algorithm as a type of its own, with the standard slow start built in: what a
+        /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
+        /// the names.
+        pub mod fixed {
+            use super::built_in::{BuiltIn, Types};
+            $(
+                #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
+                pub type $variant = <BuiltIn as Types>::$variant;
+            )*
+        }
+
+        /// Calls a macro with the names of the types in [`registry::fixed`](crate::registry::fixed):
+        /// `each_algorithm!(callback)` is `callback! { Tahoe, Reno, ... }`.
+        #[macro_export]
+        macro_rules! each_algorithm {
+            ($d callback:ident) => { $d callback! { $($variant),* } };
+        }
 
         impl AnyParams {
             /// The defaults of the algorithm with this identifier (any case), with the slow start
@@ -190,10 +225,17 @@ impl Default for AnyParams {
 /// A growth with whatever slow start the parameters name.
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
-algorithms! {
+algorithms! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Bic: Windowed<crate::bic::Bic>;
+    Cubic: Windowed<crate::cubic::Cubic>;
+    HighSpeed: Windowed<crate::highspeed::HighSpeed>;
+    Scalable: Windowed<crate::scalable::Scalable>;
+    Htcp: Windowed<crate::htcp::Htcp>;
+    Hybla: Windowed<crate::hybla::Hybla>;
+    Illinois: Windowed<crate::illinois::Illinois>;
     Westwood: Windowed<crate::westwood::Westwood>;
     Veno: Windowed<crate::veno::Veno>;
     Vegas: Windowed<crate::vegas::Vegas>;
@@ -202,4 +244,5 @@ algorithms! {
     Compound: Windowed<crate::compound::Compound>;
     Ledbat: Windowed<crate::ledbat::Ledbat>;
     Dctcp: Windowed<crate::dctcp::Dctcp>;
+    Bbr: crate::bbr::Bbr;
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, Wants};
-use crate::math::mul;
+use crate::math::{divisor, mul};
 use crate::params::Parameters;
 use crate::recovery::Style;
 use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
@@ -102,7 +102,7 @@ pub(crate) fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
 pub(crate) fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
     let product = mul(a, b);
     // At most 2^40, so that the remainder still fits when shifted.
-    let cwnd = cwnd.clamp(1, MAX_WINDOW);
+    let cwnd = divisor(cwnd.min(MAX_WINDOW));
     ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
 }
 

@@ -55,7 +55,7 @@ fn data(seq: Seq, len: u32) -> Segment {
     let flags = Flags::ACK.with(Flags::PSH);
     let timestamps = Some(Timestamps { value: 7, echo: 8 });
     let options = Options { timestamps, ..Options::default() };
-    Segment { seq, ack: Seq(501), len, window: 8760, flags, options }
+    Segment { seq, ack: Seq(501), len, window: 8760, flags, ecn: Default::default(), options }
 }
 
 fn ack(of: Seq, sack: Option<SackBlock>) -> Segment {
@@ -65,7 +65,15 @@ fn ack(of: Seq, sack: Option<SackBlock>) -> Segment {
         options.sack[0] = block;
         options.sack_count = 1;
     }
-    Segment { seq: Seq(501), ack: of, len: 0, window: 8760, flags: Flags::ACK, options }
+    Segment {
+        seq: Seq(501),
+        ack: of,
+        len: 0,
+        window: 8760,
+        flags: Flags::ACK,
+        ecn: Default::default(),
+        options,
+    }
 }
 
 /// A transfer over the sequence wrap with a loss, its retransmission, a queue drop, a datagram

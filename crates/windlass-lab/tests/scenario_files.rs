@@ -1,9 +1,13 @@
 //! What scenario files mean: defaults, expansion, overrides, the stored form and its hash.
 
 use windlass_cc::reno::Increase;
-use windlass_cc::{RtoParams, Span};
-use windlass_lab::scenario::{LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
+use windlass_cc::rto::{self, Rfc6298Params};
+use windlass_cc::{Ratio, Span};
+use windlass_lab::scenario::{
+    Discipline, FqCoDel, LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Threshold, Traffic,
+};
 use windlass_sim::Series;
+use windlass_sim::queue::Level;
 use windlass_tcp::{InitialWindow, StackConfig, stack};
 
 const MINIMAL: &str = r#"
@@ -110,16 +114,14 @@ fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
          [stack]\npreset = \"rfc\"\nreceive_buffer = \"64KiB\"\nnagle = false\n\
          recovery = \"auto\"\nrto = {{ min = \"200ms\", k = 2 }}\n"
     );
+    let rto::AnyParams::Rfc6298(riverbed) = stack::RIVERBED.rto else { panic!("its timer") };
+    let rto =
+        Rfc6298Params { min: Span::from_millis(200), k: 2, alpha: Ratio::of(1, 4), ..riverbed };
     let expected = StackConfig {
         receive_buffer: 65_536,
         nagle: true,
         recovery: None,
-        rto: RtoParams {
-            min: Span::from_millis(200),
-            k: 2,
-            alpha_q16: 16_384,
-            ..stack::RIVERBED.rto
-        },
+        rto: rto::AnyParams::Rfc6298(rto),
         ..stack::RIVERBED
     };
     assert_eq!(read(&text).flows[0].stack, expected);
@@ -182,7 +184,9 @@ fn overrides_call_items_by_name_or_number_and_may_omit_quotes() {
     assert_eq!(s.links[0].loss[0], Some(LossModel::Drop { probability: 0.02 }));
     assert_eq!(s.flows[0].algorithm(), "newreno");
     assert_eq!(s.flows[0].controller.unwrap().get(0), Some(Increase::PerByte as u64));
-    assert_eq!(s.flows[0].stack.rto.min, Span::from_millis(200));
+    let min = Span::from_millis(200);
+    let timer = Rfc6298Params { min, ..Default::default() };
+    assert_eq!(s.flows[0].stack.rto, rto::AnyParams::Rfc6298(timer));
     assert_eq!(s.flows[0].stack.initial_window, InitialWindow::Segments(2));
     assert_eq!(s.record.series, [Series::Cwnd]);
 }
@@ -197,6 +201,30 @@ fn overrides_may_depend_on_each_other() {
 }
 
 #[test]
+fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
+    let discipline = |table: &str| set(MINIMAL, &[("link.0.queue", table)]).links[0].discipline;
+    let fq = discipline("{ discipline = \"FQ-CoDel\", quantum = \"300B\", ecn = false }");
+    assert_eq!(fq, Discipline::FqCoDel(FqCoDel { quantum: 300, ecn: false, ..FqCoDel::DEFAULT }));
+    let Discipline::Red(red) = discipline("{ discipline = \"red\", adaptive = true }") else {
+        panic!("not RED")
+    };
+    let mbps = set(MINIMAL, &[]).links[0].rate_bps as f64 / 1e6;
+    // C = rate / (8 · 500 B); Floyd, Gummadi and Shenker's section 4.
+    let c = mbps * 250.0;
+    assert!((red.weight - (1.0 - (-1.0 / c).exp())).abs() < 1e-12, "{red:?}");
+    assert_eq!(red.min_threshold, QueueLimit::Packets((c * 0.0025).max(5.0) as u64));
+}
+
+#[test]
+fn thresholds_in_bdp_follow_the_link_at_run_time() {
+    let table = "{ discipline = \"threshold\", mark = \"0.5bdp\" }";
+    let s = set(MINIMAL, &[("link.0.queue", table)]);
+    let config = windlass_lab::compile::compile(&s, 1).unwrap();
+    let mark = Level::Bytes(s.bdp_bytes()[0] / 2);
+    assert_eq!(config.links[0].discipline, Discipline::Threshold(Threshold { mark }));
+}
+
+#[test]
 fn the_hash_follows_what_is_simulated_and_nothing_else() {
     let base = read(MINIMAL);
     assert_eq!(base.hash().len(), 16);
@@ -207,6 +235,7 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
         ("record.series", "[\"cwnd_bytes\"]"),
         ("duration", "10000ms"),
         ("link.0.queue", "100p"),
+        ("link.0.queue", "{ discipline = \"drop-tail\", limit = \"100pkt\" }"),
         ("flow.0.stack.preset", "rfc"),
     ];
     for (key, value) in same {
@@ -215,6 +244,7 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
     let other = [
         ("duration", "11s"),
         ("link.0.delay", "1ns"),
+        ("link.0.queue", "{ discipline = \"codel\" }"),
         ("flow.0.algorithm", "tahoe"),
         ("flow.0.stack.karn", "false"),
         ("flow.0.params.initial_ssthresh", "64KiB"),

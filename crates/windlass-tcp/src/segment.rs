@@ -18,6 +18,10 @@ impl Flags {
     pub const PSH: Flags = Flags(0x08);
     /// The acknowledgement field is valid.
     pub const ACK: Flags = Flags(0x10);
+    /// ECN echo: a mark was received, or, on a SYN, ECN is offered (RFC 3168 section 6.1).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced, in answer to an echo (RFC 3168 section 6.1.2).
+    pub const CWR: Flags = Flags(0x80);
 
     /// Whether all of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
@@ -27,6 +31,38 @@ impl Flags {
     /// Both sets together.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Codepoint {
+    /// The transport does not understand marks: queues drop instead.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable; RFC 8311 gives it to experiments.
+    Ect1 = 0b01,
+    /// ECN-capable.
+    Ect0 = 0b10,
+    /// A queue has marked the packet: congestion experienced.
+    Ce = 0b11,
+}
+
+impl Codepoint {
+    /// Whether a queue may mark the packet instead of dropping it.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Codepoint::NotEct)
+    }
+
+    /// The codepoint of the two lowest bits.
+    pub const fn from_bits(bits: u8) -> Codepoint {
+        match bits & 0b11 {
+            0b00 => Codepoint::NotEct,
+            0b01 => Codepoint::Ect1,
+            0b10 => Codepoint::Ect0,
+            _ => Codepoint::Ce,
+        }
     }
 }
 
@@ -109,6 +145,8 @@ pub struct Segment {
     pub window: u16,
     /// Header flags.
     pub flags: Flags,
+    /// ECN field of the packet that carries it.
+    pub ecn: Codepoint,
     /// Options.
     pub options: Options,
 }

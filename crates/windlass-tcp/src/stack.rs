@@ -1,7 +1,8 @@
 //! How an endpoint behaves: every choice that a paper's simulator or an operating system makes.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{RtoParams, Span};
+use windlass_cc::rto::{self, Rfc6298Params};
+use windlass_cc::{Ratio, Span};
 
 /// Initial congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,24 @@ impl InitialWindow {
     }
 }
 
+/// When the endpoint spreads what it sends over the round trip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pacing {
+    /// Never: what the windows allow goes at once, whatever the algorithm asks for.
+    Off,
+    /// At the rate that the algorithm asks for, if it asks for one.
+    Algorithm,
+    /// Also where it does not: at twice the window per round trip in slow start, while the window
+    /// is below half the threshold, and at 1.2 times it otherwise, as Linux's `sch_fq` does.
+    Always,
+}
+
+impl Pacing {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Pacing); 3] =
+        [("off", Pacing::Off), ("algorithm", Pacing::Algorithm), ("always", Pacing::Always)];
+}
+
 /// Behaviour of an endpoint. One value serves any number of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackConfig {
@@ -47,6 +66,8 @@ pub struct StackConfig {
     pub timestamps: bool,
     /// Offer SACK and report received ranges (RFC 2018).
     pub sack: bool,
+    /// Report data that arrive twice in a first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
     /// Most segments that one acknowledgement counts for when the window opens: 1 in RFC 5681, 2 in
@@ -64,6 +85,13 @@ pub struct StackConfig {
     pub dupthresh: u32,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
     pub recovery: Option<Style>,
+    /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender
+    /// that stops and waits, NS-2's `window_`.
+    pub flight_limit: u32,
+    /// Spread what is sent over the round trip.
+    pub pacing: Pacing,
+    /// Segments that a new connection sends before pacing begins.
+    pub pacing_burst: u32,
     /// Send new data on the first duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
     /// Let the window grow only while it is what limits the sender (RFC 7661).
@@ -74,7 +102,7 @@ pub struct StackConfig {
     /// first transmission.
     pub karn: bool,
     /// Retransmission timer.
-    pub rto: RtoParams,
+    pub rto: rto::AnyParams,
     /// The retransmission and probe timers expire at multiples of this period, as in stacks with a
     /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
     /// in BSD, and are not moved.
@@ -135,6 +163,7 @@ pub const RFC: StackConfig = StackConfig {
     window_scaling: true,
     timestamps: true,
     sack: true,
+    dsack: true,
     initial_window: InitialWindow::Rfc6928,
     ack_limit: 1,
     nagle: true,
@@ -143,20 +172,23 @@ pub const RFC: StackConfig = StackConfig {
     fast_retransmit: true,
     dupthresh: 3,
     recovery: None,
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
     limited_transmit: true,
     window_validation: true,
     idle_restart: true,
     karn: true,
-    rto: RtoParams {
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
         max: Span::from_secs(60),
         granularity: Span::from_millis(1),
-        alpha_q16: 65_536 / 8,
-        beta_q16: 65_536 / 4,
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
         k: 4,
         backoff: 2,
-    },
+    }),
     timer_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
@@ -172,6 +204,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     window_scaling: false,
     timestamps: false,
     sack: false,
+    dsack: false,
     initial_window: InitialWindow::Segments(2),
     ack_limit: 1,
     nagle: false,
@@ -180,20 +213,23 @@ pub const RIVERBED: StackConfig = StackConfig {
     fast_retransmit: true,
     dupthresh: 3,
     recovery: Some(Style::Reno),
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
     limited_transmit: false,
     window_validation: false,
     idle_restart: false,
     karn: true,
-    rto: RtoParams {
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(3),
         min: Span::from_secs(1),
         max: Span::from_secs(64),
         granularity: Span::from_millis(500),
-        alpha_q16: 65_536 / 8,
-        beta_q16: 65_536 / 4,
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
         k: 4,
         backoff: 2,
-    },
+    }),
     timer_tick: Span::from_millis(500),
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,

@@ -5,8 +5,8 @@
 //! `parse` refuses a packet whose checksums do not hold. What is written has the size that
 //! [`Segment::ip_len`] states, which is what the simulator charges a link for.
 //!
-//! The fields that a [`Segment`] does not have are written as follows and ignored when read: type
-//! of service 0, identification 0 with "don't fragment" set (RFC 6864 section 4.1), time to live
+//! The fields that a [`Segment`] does not have are written as follows and ignored when read:
+//! differentiated services 0, identification 0 with "don't fragment" set (RFC 6864 section 4.1), time to live
 //! 64, urgent pointer 0, reserved bits 0.
 //!
 //! # What the checksums see
@@ -20,9 +20,11 @@ use std::fmt;
 use std::net::SocketAddrV4;
 
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader};
+use etherparse::{
+    IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader,
+};
 
-use crate::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 use crate::seq::Seq;
 
 /// Room for options in a TCP header, bytes.
@@ -171,7 +173,7 @@ pub fn emit(
     tcp.set_options_raw(options.as_bytes()).map_err(|_| EmitError::OptionsTooLong(options_len))?;
 
     let tcp_len = tcp.header_len() as u64 + u64::from(segment.len);
-    let ip = ip_header(addresses, IpNumber::TCP, tcp_len)?;
+    let ip = ip_header(addresses, IpNumber::TCP, segment.ecn, tcp_len)?;
     let start = out.len();
     out.extend_from_slice(&ip.to_bytes());
     let body = out.len();
@@ -198,7 +200,7 @@ pub fn emit_datagram(
     out: &mut Vec<u8>,
 ) -> Result<(), EmitError> {
     let udp_len = u64::from(UDP_HEADER) + u64::from(len);
-    let ip = ip_header(addresses, IpNumber::UDP, udp_len)?;
+    let ip = ip_header(addresses, IpNumber::UDP, Codepoint::NotEct, udp_len)?;
     let udp = UdpHeader {
         source_port: addresses.source.port(),
         destination_port: addresses.destination.port(),
@@ -237,6 +239,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
         len: payload.len() as u32,
         window: tcp.window_size(),
         flags: Flags(tcp.slice()[13]),
+        ecn: Codepoint::from_bits(ip.ecn().value()),
         options: decode_options(tcp.options())?,
     };
     let addresses = Addresses {
@@ -255,12 +258,14 @@ fn append_payload(len: usize, fill: impl FnOnce(&mut [u8]), out: &mut Vec<u8>) {
 fn ip_header(
     addresses: &Addresses,
     protocol: IpNumber,
+    ecn: Codepoint,
     body: u64,
 ) -> Result<Ipv4Header, EmitError> {
     let total = Ipv4Header::MIN_LEN as u64 + body;
     let total_len = u16::try_from(total).map_err(|_| EmitError::TooLong(total))?;
     let mut header = Ipv4Header {
         total_len,
+        ecn: ecn_field(ecn),
         dont_fragment: true,
         time_to_live: TIME_TO_LIVE,
         protocol,
@@ -270,6 +275,15 @@ fn ip_header(
     };
     header.header_checksum = header.calc_header_checksum();
     Ok(header)
+}
+
+fn ecn_field(ecn: Codepoint) -> IpEcn {
+    match ecn {
+        Codepoint::NotEct => IpEcn::NotEct,
+        Codepoint::Ect1 => IpEcn::Ect1,
+        Codepoint::Ect0 => IpEcn::Ect0,
+        Codepoint::Ce => IpEcn::CongestionExperienced,
+    }
 }
 
 fn pseudo_header(ip: &Ipv4Header, body_len: u16) -> Sum16BitWords {
@@ -327,8 +341,8 @@ fn set_flags(tcp: &mut TcpHeader, flags: Flags) {
     tcp.psh = flags.has(Flags::PSH);
     tcp.ack = flags.has(Flags::ACK);
     tcp.urg = flags.has(Flags(0x20));
-    tcp.ece = flags.has(Flags(0x40));
-    tcp.cwr = flags.has(Flags(0x80));
+    tcp.ece = flags.has(Flags::ECE);
+    tcp.cwr = flags.has(Flags::CWR);
 }
 
 /// Options as they stand in a header.

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use proptest::prelude::*;
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::wire::{self, Addresses, MAX_OPTIONS};
-use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
+use windlass_tcp::{Codepoint, Flags, Options, SackBlock, Segment, Seq, Timestamps};
 
 fn any_options() -> impl Strategy<Value = Options> {
     let timestamps = proptest::option::of(any::<(u32, u32)>());
@@ -34,13 +34,15 @@ fn any_seq() -> impl Strategy<Value = Seq> {
 }
 
 fn any_segment(most: u32) -> impl Strategy<Value = Segment> {
-    (any_seq(), any_seq(), 0..=most, any::<u16>(), any::<u8>(), any_options()).prop_map(
-        |(seq, ack, len, window, flags, options)| Segment {
+    let bits = (any::<u8>(), any::<u8>());
+    (any_seq(), any_seq(), 0..=most, any::<u16>(), bits, any_options()).prop_map(
+        |(seq, ack, len, window, (flags, ecn), options)| Segment {
             seq,
             ack,
             len,
             window,
             flags: Flags(flags),
+            ecn: Codepoint::from_bits(ecn),
             options,
         },
     )

@@ -1,6 +1,8 @@
 //! The application's side of an endpoint, and what can be seen of it.
 
-use windlass_cc::{Control, Phase, RtoEstimator, Span};
+use windlass_cc::{Control, Phase, Span, TraceField};
+
+use crate::scoreboard::Scoreboard;
 
 use super::{Endpoint, Failure, Profile, State, Stats};
 
@@ -104,14 +106,25 @@ impl Endpoint {
         self.control
     }
 
+    /// Visits the inner state of the controller as named integers.
+    pub fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        self.cc.trace(sink);
+    }
+
     /// Phase of loss recovery.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Bytes sent and neither acknowledged nor given up as lost.
+    /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe` where recovery
+    /// goes by a scoreboard.
     pub fn in_flight(&self) -> u64 {
-        self.snd_nxt.saturating_sub(self.snd_una)
+        if self.by_board { self.board.pipe() } else { self.flight_size() }
+    }
+
+    /// What is known of each segment in the network; empty unless something wants to know.
+    pub fn scoreboard(&self) -> &Scoreboard {
+        &self.board
     }
 
     /// Smoothed RTT, [`Span::NONE`] before the first sample.

@@ -1,6 +1,6 @@
 //! Timers: retransmission, delayed acknowledgement, zero-window probe, TIME-WAIT.
 
-use windlass_cc::{Phase, RtoEstimator, Span, Time};
+use windlass_cc::{Phase, Span, Time};
 
 use super::{Endpoint, Failure, Profile, State};
 
@@ -11,6 +11,7 @@ impl Endpoint {
         self.rto_deadline
             .min(self.delack_deadline)
             .min(self.persist_deadline)
+            .min(self.pace_deadline)
             .min(self.time_wait_deadline)
     }
 
@@ -22,6 +23,9 @@ impl Endpoint {
         }
         if now >= self.rto_deadline {
             self.on_retransmission_timeout(p, now);
+        }
+        if now >= self.pace_deadline {
+            self.pace_deadline = Time::NEVER; // what waited for it is asked for next
         }
         if now >= self.persist_deadline {
             self.persist_deadline = Time::NEVER;
@@ -40,10 +44,6 @@ impl Endpoint {
             0 => Time(at),
             tick => Time(at.div_ceil(tick).saturating_mul(tick)),
         }
-    }
-
-    pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
-        self.rto_deadline = Endpoint::expiry(p, now, self.rto.rto(&p.stack.rto));
     }
 
     /// Counts one more transmission that nothing has answered; beyond `limit` the connection fails
@@ -78,13 +78,20 @@ impl Endpoint {
             self.snd_nxt = 0;
         } else {
             // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
-            let flight = self.in_flight();
+            let flight = self.flight_size();
             if self.phase == Phase::Loss && self.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight);
             }
             self.recover = self.snd_max;
+            if self.by_board {
+                self.lose_everything(p, now);
+            }
             self.set_phase(p, now, Phase::Loss, flight);
-            self.go_back(p);
+            if self.by_board {
+                self.retransmit_first = true;
+            } else {
+                self.go_back(p);
+            }
         }
         self.arm_rto(p, now);
     }
@@ -94,9 +101,7 @@ impl Endpoint {
         self.snd_nxt = self.snd_una;
         self.dup_acks = 0;
         self.retransmit_first = false;
-        if p.stack.karn {
-            self.timed_at = Time::NEVER;
-        }
+        self.note_going_back(p);
     }
 
     /// Enters TIME-WAIT, or stays in it for its full time once more.

@@ -1,0 +1,96 @@
+//! Pacing: when the next packet may leave (draft-ietf-ccwg-bbr-06 section 5.6.2).
+
+use crate::math;
+use crate::params::ParamKind;
+use crate::time::{Rate, Span, Time};
+
+/// Largest packet that is paced by its size, bytes; larger ones count as this.
+const MAX_PACKET: u64 = u32::MAX as u64;
+const NANOS: u64 = 1_000_000_000;
+
+crate::parameters! {
+    /// Parameters of the pacer.
+    pub struct Params {
+        /// Bytes that a new connection may send before pacing begins. Linux lets ten segments go.
+        initial_burst: u64 = 0,
+            ParamKind::Bytes { min: 0, max: 1 << 30 },
+            "Linux tcp_update_skb_after_send (10 segments); none in draft-ietf-ccwg-bbr-06";
+        /// Bytes that may leave together; the gap after them is that of all of them. With nothing,
+        /// or less than a packet, each packet is paced by itself.
+        quantum: u64 = 0,
+            ParamKind::Bytes { min: 0, max: 1 << 30 },
+            "draft-ietf-ccwg-bbr-06 section 5.6.3 (C.send_quantum)";
+    }
+}
+
+/// Departure times of one connection.
+///
+/// At a constant rate the departure times of a connection that always has something to send are
+/// exact: packet `n` is `⌊volume before it / rate⌋` nanoseconds after the first. The fraction of a
+/// nanosecond is carried on, so nothing accumulates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Pacer {
+    next: Time,
+    /// What the last division left over, in units of 1/`rate` ns.
+    rest: u64,
+    rate: Rate,
+    /// Bytes that may still leave unpaced.
+    burst: u64,
+    /// Bytes of the current quantum that have left.
+    gathered: u64,
+}
+
+impl Pacer {
+    /// The pacer of a new connection: its first packet may leave at any time.
+    pub const fn new(p: &Params) -> Pacer {
+        Pacer { next: Time::ZERO, rest: 0, rate: Rate(0), burst: p.initial_burst, gathered: 0 }
+    }
+
+    /// The moment from which the next packet may leave; in the past if it may now.
+    pub const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Whether a packet may leave now.
+    pub const fn ready(&self, now: Time) -> bool {
+        self.next.0 <= now.0
+    }
+
+    /// A packet of `bytes` leaves now while the controller asks for `rate`. Time that passed unused
+    /// is not made up for. [`Rate`] zero is no pacing.
+    pub fn on_sent(&mut self, p: &Params, now: Time, bytes: u64, rate: Rate) {
+        if self.burst > 0 {
+            self.burst = self.burst.saturating_sub(bytes);
+            return;
+        }
+        if rate.0 == 0 {
+            self.next = now;
+            self.gathered = 0;
+            return;
+        }
+        if now > self.next {
+            self.next = now;
+            self.rest = 0;
+        }
+        self.gathered = self.gathered.saturating_add(bytes).min(MAX_PACKET);
+        if self.gathered >= p.quantum {
+            let gap = self.gap(self.gathered, rate);
+            self.next += gap;
+            self.gathered = 0;
+        }
+    }
+
+    /// How long `bytes` take at `rate`, the fraction left over from before included.
+    fn gap(&mut self, bytes: u64, rate: Rate) -> Span {
+        let divisor = rate.0.max(1);
+        if rate != self.rate {
+            self.rest = math::mul_div(self.rest, rate.0, self.rate.0.max(1)).min(divisor - 1);
+            self.rate = rate;
+        }
+        // At most 2^32 · 10^9 < 2^62.
+        let nanos = (bytes.min(MAX_PACKET) * NANOS).saturating_add(self.rest);
+        self.rest = nanos % divisor;
+        Span(nanos / divisor)
+    }
+}

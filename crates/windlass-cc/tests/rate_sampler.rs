@@ -1,0 +1,266 @@
+//! Delivery-rate samples and pacing, against timelines worked out by hand and an `f64` model.
+
+use windlass_cc::pacer;
+use windlass_cc::{Pacer, Rate, RateSample, RateSampler, SentRecord, Span, Time};
+
+const MSS: u64 = 1_000;
+
+fn ms(ms: u64) -> Time {
+    Time::from_millis(ms)
+}
+
+/// Bytes per second of a sample, as the definition says.
+fn rate(s: &RateSample) -> f64 {
+    assert!(s.is_valid(), "{s:?}");
+    s.delivered as f64 / (s.interval.0 as f64 * 1e-9)
+}
+
+/// Sends `n` segments, one each `gap` ms from `start`, all of them before any is acknowledged.
+fn send(s: &mut RateSampler, start: u64, gap: u64, n: u64) -> Vec<SentRecord> {
+    (0..n).map(|i| s.on_sent(ms(start + i * gap), i * MSS, MSS)).collect()
+}
+
+#[test]
+fn a_steady_ack_clock_measures_the_bottleneck_not_the_burst() {
+    // Ten segments leave at once at 0; the bottleneck passes one each 10 ms; round trip 100 ms.
+    let mut s = RateSampler::new(Time::ZERO);
+    let sent = send(&mut s, 0, 0, 10);
+    for (i, record) in sent.iter().enumerate() {
+        s.on_delivered(ms(110 + 10 * i as u64), MSS, (i as u64 + 1) * MSS, Some(record));
+        let sample = s.sample(Span::NONE);
+        // The interval begins at the flight's start: (i + 1) segments since then.
+        let expected = (i + 1) as f64 * 1e3 / (0.110 + 0.010 * i as f64);
+        assert!((rate(&sample) - expected).abs() < 1e-6, "{i}");
+    }
+    // A second flight, each segment sent on an acknowledgement: the full 100 segments per second.
+    let mut s = RateSampler::new(Time::ZERO);
+    let mut queue: Vec<_> = send(&mut s, 0, 0, 10);
+    let mut last = None;
+    for i in 0..60u64 {
+        let now = 110 + 10 * i;
+        let record = queue.remove(0);
+        s.on_delivered(ms(now), MSS, i * MSS, Some(&record));
+        last = Some(s.sample(Span::NONE));
+        queue.push(s.on_sent(ms(now), 9 * MSS, MSS));
+    }
+    assert!((rate(&last.unwrap()) - 1e5).abs() < 1e-6);
+}
+
+#[test]
+fn aggregated_acknowledgements_never_exceed_the_send_rate() {
+    // Paced at one segment per 10 ms, but all acknowledgements arrive together at 200 ms.
+    let mut s = RateSampler::new(Time::ZERO);
+    let first = send(&mut s, 0, 10, 10);
+    for (i, record) in first.iter().enumerate() {
+        s.on_delivered(ms(200), MSS, i as u64 * MSS, Some(record));
+    }
+    s.sample(Span::NONE);
+    // The next ten leave from 200 ms, paced alike, with the last of the first ten still counted in
+    // flight; their acknowledgements come in two bursts 1 ms apart.
+    let second: Vec<_> = (0..10u64).map(|i| s.on_sent(ms(210 + 10 * i), MSS, MSS)).collect();
+    for (i, record) in second[..5].iter().enumerate() {
+        s.on_delivered(ms(399), MSS, (10 + i as u64) * MSS, Some(record));
+    }
+    s.sample(Span::NONE);
+    for (i, record) in second[5..].iter().enumerate() {
+        s.on_delivered(ms(400), MSS, (15 + i as u64) * MSS, Some(record));
+    }
+    let sample = s.sample(Span::NONE);
+    // Ten segments; the send interval runs from the last segment of the first flight (90 ms) to
+    // 300 ms, 210 ms; the acknowledgement interval from 200 to 400 ms is the shorter.
+    assert_eq!((sample.delivered, sample.interval), (10 * MSS, Span::from_millis(210)));
+    assert!(rate(&sample) <= 1e5);
+}
+
+#[test]
+fn silence_does_not_count_as_slow_delivery() {
+    let mut s = RateSampler::new(Time::ZERO);
+    let only = s.on_sent(ms(0), 0, MSS);
+    s.on_delivered(ms(100), MSS, MSS, Some(&only));
+    s.sample(Span::NONE);
+    // Nothing in flight for a minute.
+    let after = s.on_sent(ms(60_000), 0, MSS);
+    s.on_delivered(ms(60_100), MSS, 2 * MSS, Some(&after));
+    let sample = s.sample(Span::NONE);
+    assert_eq!((sample.delivered, sample.interval), (MSS, Span::from_millis(100)));
+}
+
+#[test]
+fn the_bubble_of_an_application_limited_sender_marks_samples_until_it_is_acknowledged() {
+    let mut s = RateSampler::new(Time::ZERO);
+    let a = s.on_sent(ms(0), 0, MSS);
+    let b = s.on_sent(ms(1), MSS, MSS);
+    s.on_app_limited(2 * MSS);
+    let c = s.on_sent(ms(50), 2 * MSS, MSS);
+    assert!(!a.app_limited && !b.app_limited && c.app_limited);
+    s.on_delivered(ms(100), MSS, MSS, Some(&a));
+    assert!(!s.sample(Span::NONE).app_limited, "sent before the bubble");
+    s.on_delivered(ms(101), MSS, 2 * MSS, Some(&b));
+    s.sample(Span::NONE);
+    // All that was in flight at the bubble is delivered, the bubble itself not yet.
+    let d = s.on_sent(ms(102), MSS, MSS);
+    assert!(d.app_limited);
+    s.on_delivered(ms(150), MSS, 3 * MSS, Some(&c));
+    assert!(s.sample(Span::NONE).app_limited);
+    assert!(!s.on_sent(ms(151), MSS, MSS).app_limited, "the bubble has left the pipe");
+}
+
+#[test]
+fn an_interval_below_the_least_round_trip_is_no_rate_but_still_a_delivery() {
+    // A retransmission at 300 ms; the acknowledgement at 310 ms was for the first transmission.
+    let mut s = RateSampler::new(Time::ZERO);
+    let first = s.on_sent(ms(0), 0, MSS);
+    let loss = s.on_lost(&first, MSS);
+    assert_eq!((loss.tx_in_flight, loss.lost_since_sent), (MSS, MSS));
+    let again = s.on_sent(ms(300), 0, MSS);
+    s.on_delivered(ms(310), MSS, MSS, Some(&again));
+    let sample = s.sample(Span::from_millis(100));
+    assert!(!sample.is_valid());
+    assert_eq!((sample.delivered, sample.prior_delivered, sample.lost), (MSS, 0, 0));
+    // At the least round trip exactly it is valid.
+    let next = s.on_sent(ms(400), 0, MSS);
+    s.on_delivered(ms(500), MSS, 2 * MSS, Some(&next));
+    assert_eq!(s.sample(Span::from_millis(100)).interval, Span::from_millis(100));
+}
+
+#[test]
+fn a_retransmission_samples_the_time_since_it_was_sent_again() {
+    // Four segments, the first is lost, the others are delivered from 100 ms on, and the
+    // retransmission of 110 ms is delivered at 210 ms.
+    let mut s = RateSampler::new(Time::ZERO);
+    let sent = send(&mut s, 0, 5, 4);
+    s.on_delivered(ms(105), MSS, 2 * MSS, Some(&sent[1]));
+    s.sample(Span::NONE);
+    s.on_delivered(ms(110), MSS, 3 * MSS, Some(&sent[2]));
+    s.sample(Span::NONE);
+    let loss = s.on_lost(&sent[0], MSS);
+    assert_eq!((loss.bytes, loss.lost_since_sent, loss.tx_in_flight), (MSS, MSS, MSS));
+    let again = s.on_sent(ms(110), MSS, MSS);
+    s.on_delivered(ms(115), MSS, 4 * MSS, Some(&sent[3]));
+    let sample = s.sample(Span::NONE);
+    assert_eq!((sample.lost, sample.delivered), (MSS, 3 * MSS));
+    s.on_delivered(ms(210), MSS, MSS, Some(&again));
+    let sample = s.sample(Span::NONE);
+    // Since the acknowledgement of 110 ms: two segments, 100 ms.
+    assert_eq!((sample.delivered, sample.interval), (2 * MSS, Span::from_millis(100)));
+    assert_eq!(sample.lost, 0, "nothing was lost since the retransmission");
+}
+
+#[test]
+fn the_segment_sent_last_makes_the_sample_whatever_the_order_of_delivery() {
+    let mut s = RateSampler::new(Time::ZERO);
+    let a = s.on_sent(ms(0), 0, MSS);
+    s.on_delivered(ms(100), MSS, MSS, Some(&a));
+    s.sample(Span::NONE);
+    let b = s.on_sent(ms(100), MSS, MSS);
+    let c = s.on_sent(ms(100), 2 * MSS, MSS);
+    for order in [[(&b, 2), (&c, 3)], [(&c, 3), (&b, 2)]] {
+        let mut s = s;
+        for (record, end) in order {
+            s.on_delivered(ms(200), MSS, end * MSS, Some(record));
+        }
+        assert_eq!(s.sample(Span::NONE).tx_in_flight, 3 * MSS);
+    }
+}
+
+#[test]
+fn a_duplicate_without_sack_counts_but_makes_no_sample() {
+    let mut s = RateSampler::new(Time::ZERO);
+    let sent = send(&mut s, 0, 0, 2);
+    s.on_delivered(ms(100), MSS, 0, None);
+    assert_eq!(s.delivered(), MSS);
+    assert_eq!(s.sample(Span::NONE), RateSample::NONE);
+    s.on_delivered(ms(101), MSS, 2 * MSS, Some(&sent[1]));
+    assert_eq!(s.sample(Span::NONE).delivered, 2 * MSS);
+}
+
+#[test]
+fn departures_are_exact_at_rates_that_do_not_divide_a_second() {
+    let params = pacer::Params::default();
+    for rate in [3u64, 7_777, 1_460, 1_000_003, 125_000_000, 3_999_999_999] {
+        let mut pacer = Pacer::new(&params);
+        let start = Time::from_secs(5);
+        let mut now = start;
+        for n in 0..10_000u64 {
+            assert!(pacer.ready(now));
+            // Sizes that differ from packet to packet.
+            let before: u64 = (0..n % 3).map(|i| 100 + i).sum::<u64>() + (n / 3) * 303;
+            let expected = before as f64 * 1e9 / rate as f64;
+            let error = (now.since(start).0 as f64 - expected).abs();
+            assert!(error <= 1.0 + expected * 1e-15, "rate {rate}, packet {n}: {error} ns");
+            pacer.on_sent(&params, now, 100 + n % 3, Rate(rate));
+            now = pacer.next();
+        }
+    }
+}
+
+#[test]
+fn a_change_of_rate_takes_the_fraction_along() {
+    let params = pacer::Params::default();
+    let mut pacer = Pacer::new(&params);
+    let (mut now, mut expected) = (Time::ZERO, 0.0);
+    for n in 0..100_000u64 {
+        let rate = 1_000_003 + (n * 7_919) % 5_000_000;
+        pacer.on_sent(&params, now, 1_460, Rate(rate));
+        now = pacer.next();
+        expected += 1_460e9 / rate as f64;
+    }
+    // Each change may round the fraction down by one unit in the last place of 1/rate ns.
+    assert!((now.0 as f64 - expected).abs() < 2.0, "{} {expected}", now.0);
+}
+
+#[test]
+fn unused_time_is_not_made_up_for() {
+    let params = pacer::Params::default();
+    let mut pacer = Pacer::new(&params);
+    pacer.on_sent(&params, ms(0), 1_000, Rate(1_000_000));
+    assert_eq!(pacer.next(), ms(1));
+    pacer.on_sent(&params, ms(500), 1_000, Rate(1_000_000));
+    assert_eq!(pacer.next(), ms(501));
+    assert!(!pacer.ready(Time(ms(501).0 - 1)));
+}
+
+#[test]
+fn the_initial_burst_leaves_at_once_and_a_quantum_leaves_together() {
+    let params = pacer::Params { initial_burst: 3_000, quantum: 2_000 };
+    let mut pacer = Pacer::new(&params);
+    let mut departures = vec![];
+    let mut now = ms(7);
+    for _ in 0..9 {
+        departures.push(now.since(ms(7)).0 / 1_000_000);
+        pacer.on_sent(&params, now, 1_000, Rate(1_000_000));
+        now = now.max(pacer.next());
+    }
+    // Three unpaced, then two at a time every 2 ms.
+    assert_eq!(departures, [0, 0, 0, 0, 0, 2, 2, 4, 4]);
+}
+
+#[test]
+fn no_rate_is_no_pacing() {
+    let params = pacer::Params::default();
+    let mut pacer = Pacer::new(&params);
+    for _ in 0..10 {
+        pacer.on_sent(&params, ms(3), u64::MAX, Rate(0));
+        assert!(pacer.ready(ms(3)));
+    }
+}
+
+#[test]
+fn garbage_neither_panics_nor_goes_back_in_time() {
+    let extremes = [0, 1, 1 << 40, u64::MAX - 1, u64::MAX];
+    let mut s = RateSampler::new(Time(u64::MAX));
+    let params = pacer::Params::default();
+    let mut pacer = Pacer::new(&params);
+    for &a in &extremes {
+        for &b in &extremes {
+            let record = s.on_sent(Time(a), b, b);
+            s.on_lost(&record, a);
+            s.on_delivered(Time(b), a, b, Some(&record));
+            s.on_app_limited(b);
+            s.sample(Span(a));
+            let before = pacer.next();
+            pacer.on_sent(&params, Time(a), b, Rate(b));
+            assert!(pacer.next() >= before || b == 0);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Slow start, loss recovery, timeouts, idle times: RFC 5681, 6582 and 6675 as equations. The
+//! algorithms with a window fill in how it grows and how far it is cut.
+
+use windlass_cc::recovery::Style;
+use windlass_cc::{Ack, Conn, Event, Phase, Span};
+
+use super::Model;
+
+/// Window and threshold, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold.
+    pub ssthresh: f64,
+}
+
+impl Windows {
+    /// The window comes down for another reason than a loss, and slow start with it.
+    pub fn shrink(&mut self, c: &Conn, cwnd: f64) {
+        let cwnd = cwnd.max(f64::from(c.mss));
+        if cwnd < self.cwnd {
+            self.cwnd = cwnd;
+            self.ssthresh = self.ssthresh.min(cwnd);
+        }
+    }
+
+    /// The window in segments.
+    pub fn segments(&self, c: &Conn) -> f64 {
+        self.cwnd / f64::from(c.mss)
+    }
+}
+
+/// RFC 5681 equation 4 with the share of the flight that is kept: half of it there.
+pub fn kept(c: &Conn, share: f64) -> f64 {
+    (share * c.flight_size as f64).max(2.0 * f64::from(c.mss))
+}
+
+/// Bytes that so many segments per round trip are for one acknowledgement: `n·mss/cwnd` for each
+/// byte that it counts for, a segment at least (RFC 5681 equation 3).
+pub fn per_round(c: &Conn, credit: f64, w: &Windows, segments: f64) -> f64 {
+    let mss = f64::from(c.mss);
+    segments * mss * credit.max(mss) / w.cwnd
+}
+
+/// Why a window is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Duplicate acknowledgements.
+    Loss,
+    /// The retransmission timer.
+    Timeout,
+    /// An ECN echo.
+    Mark,
+}
+
+/// What distinguishes an algorithm with a window.
+pub trait Law {
+    /// Measurements: every acknowledgement, in any phase.
+    fn observe(&mut self, _c: &Conn, _a: &Ack, _w: &mut Windows) {}
+    /// Bytes that congestion avoidance adds for an acknowledgement that counts for `credit` bytes.
+    /// What limits the window beside that may be done to `w` itself.
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
+    /// The threshold after a cut.
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
+    /// Factor on slow start.
+    fn slow_start_gain(&self, _c: &Conn) -> f64 {
+        1.0
+    }
+    /// Congestion avoidance begins anew after a cut (`w` after it) or a recovery.
+    fn restart(&mut self, _c: &Conn, _w: &Windows) {}
+    /// The last cut was unfounded; `w` is restored.
+    fn undo(&mut self, _c: &Conn, _w: &Windows) {}
+    /// Nothing was sent for so many seconds.
+    fn idle(&mut self, _c: &Conn, _gap: f64) {}
+    /// Another segment size.
+    fn resize(&mut self, _c: &Conn, _factor: f64) {}
+    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
+    /// threshold that it was made of, and the same again for a change of segment size, which scales
+    /// what was cut.
+    fn tolerance(&self, _w: &Windows) -> f64 {
+        4.0
+    }
+}
+
+/// A law within the frame.
+pub struct Frame<L> {
+    law: L,
+    w: Windows,
+    /// Before the last cut, for undoing it.
+    prior: Windows,
+    initial_window: f64,
+    style: Style,
+    ack_limit: f64,
+    /// The cut that began the current phase has been undone.
+    undone: bool,
+}
+
+fn mss(c: &Conn) -> f64 {
+    f64::from(c.mss)
+}
+
+impl<L: Law> Frame<L> {
+    /// A new connection.
+    pub fn new(law: L, initial: Windows, style: Style, ack_limit: u32) -> Frame<L> {
+        Frame {
+            law,
+            w: initial,
+            prior: initial,
+            initial_window: initial.cwnd,
+            style,
+            ack_limit: f64::from(ack_limit),
+            undone: false,
+        }
+    }
+
+    fn fast_recovery(&self) -> bool {
+        matches!(self.style, Style::Reno | Style::NewReno)
+    }
+
+    fn on_ack(&mut self, c: &Conn, a: &Ack) {
+        self.law.observe(c, a, &mut self.w);
+        let acked = a.acked as f64;
+        match c.phase {
+            Phase::Recovery if self.undone => {} // about to end: nothing was lost
+            Phase::Recovery if a.duplicate && self.fast_recovery() => {
+                self.w.cwnd += mss(c); // RFC 5681 section 3.2 step 4
+            }
+            Phase::Recovery if a.acked > 0 && self.style == Style::NewReno => {
+                // RFC 6582 section 3.2 step 3, partial acknowledgement
+                let back = if acked >= mss(c) { mss(c) } else { 0.0 };
+                self.w.cwnd = (self.w.cwnd - acked + back).max(mss(c));
+            }
+            Phase::Open | Phase::Loss if a.acked > 0 && !a.duplicate => self.grow(c, a),
+            _ => {}
+        }
+    }
+
+    fn grow(&mut self, c: &Conn, a: &Ack) {
+        if !c.cwnd_limited() {
+            return; // RFC 7661 section 4.3
+        }
+        let credit = (a.acked as f64).min(self.ack_limit * mss(c));
+        if self.w.cwnd < self.w.ssthresh {
+            // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
+            let standard = self.w.cwnd + credit;
+            let more = (self.law.slow_start_gain(c) - 1.0) * credit;
+            let room = (self.w.ssthresh - standard).max(0.0);
+            self.w.cwnd = standard + more.min(room);
+        } else {
+            let more = self.law.increase(c, a, credit, &mut self.w);
+            self.w.cwnd += more;
+        }
+    }
+
+    fn cut(&mut self, c: &Conn, cause: Cause) -> f64 {
+        self.law.ssthresh(c, &self.w, cause)
+    }
+
+    fn on_phase(&mut self, c: &Conn, from: Phase, to: Phase) {
+        match (from, to) {
+            (_, Phase::Recovery) => {
+                if from != Phase::Cwr {
+                    self.prior = self.w;
+                    self.w.ssthresh = self.cut(c, Cause::Loss);
+                }
+                // RFC 5681 section 3.2 step 3; RFC 6675 section 5 (4.2)
+                let left = if self.fast_recovery() { 3.0 * mss(c) } else { 0.0 };
+                self.w.cwnd = (self.w.ssthresh + left).max(mss(c));
+                if from != Phase::Cwr {
+                    self.law.restart(c, &self.w);
+                }
+            }
+            (Phase::Open | Phase::Loss, Phase::Cwr) => {
+                self.prior = self.w;
+                self.w.ssthresh = self.cut(c, Cause::Mark);
+                self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).max(mss(c));
+                self.law.restart(c, &self.w);
+            }
+            (Phase::Recovery, Phase::Open) if self.undone => {} // RFC 4015: as if it had not been
+            (Phase::Recovery, Phase::Open) => {
+                // RFC 5681 section 3.2 step 6; RFC 6582 section 3.2 step 3, full acknowledgement
+                self.w.cwnd = match self.style {
+                    Style::NewReno => {
+                        self.w.ssthresh.min((c.in_flight as f64).max(mss(c)) + mss(c))
+                    }
+                    _ => self.w.ssthresh,
+                };
+                self.law.restart(c, &self.w);
+            }
+            (_, Phase::Loss) => {
+                if from == Phase::Open {
+                    self.prior = self.w;
+                    self.w.ssthresh = self.cut(c, Cause::Timeout);
+                } else if from != Phase::Loss {
+                    // RFC 5681 equation 4 is an upper bound: the first cut stays in force.
+                    self.w.ssthresh = self.cut(c, Cause::Timeout).min(self.w.ssthresh);
+                }
+                self.w.cwnd = mss(c); // RFC 5681 section 3.1: the loss window
+                self.law.restart(c, &self.w);
+            }
+            _ => {}
+        }
+        self.undone = false;
+    }
+
+    fn resize(&mut self, c: &Conn, old: u32) {
+        let factor = mss(c) / f64::from(old);
+        self.w.cwnd = (self.w.cwnd * factor).max(mss(c));
+        self.w.ssthresh *= factor;
+        self.prior = self.w;
+        self.law.resize(c, factor);
+    }
+}
+
+impl<L: Law> Model for Frame<L> {
+    fn apply(&mut self, c: &Conn, e: &Event) {
+        match e {
+            Event::Ack(a) => self.on_ack(c, a),
+            Event::Phase { from, to } => self.on_phase(c, *from, *to),
+            Event::Loss(_) => {}
+            Event::Undo(_) => {
+                self.w.cwnd = self.w.cwnd.max(self.prior.cwnd);
+                self.w.ssthresh = self.w.ssthresh.max(self.prior.ssthresh);
+                self.undone = true;
+                self.law.undo(c, &self.w);
+            }
+            Event::IdleRestart { gap: Span(gap), reset } => {
+                if *reset {
+                    // RFC 5681 section 4.1: RW = min(IW, cwnd)
+                    self.w.cwnd = self.w.cwnd.min(self.initial_window);
+                }
+                self.law.idle(c, *gap as f64 * 1e-9);
+            }
+            Event::Mss(old) => self.resize(c, *old),
+        }
+    }
+
+    fn windows(&self) -> (f64, f64) {
+        (self.w.cwnd, self.w.ssthresh)
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.law.tolerance(&self.w)
+    }
+}
