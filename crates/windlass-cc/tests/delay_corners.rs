@@ -9,9 +9,7 @@ use common::{avoidance, begins_at};
 use hand::{Hand, MS_40, MS_60, MSS};
 use proptest::prelude::*;
 use windlass_cc::compound::three_quarters_power;
-use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Ecn, Event, Phase, Span, Time, Undo, flags,
-};
+use windlass_cc::{Ack, AnyController, AnyParams, Ecn, Phase, Span, Time, Undo, flags};
 
 const OURS: [&str; 8] =
     ["westwood", "veno", "vegas", "fast", "yeah", "compound", "ledbat", "dctcp"];
