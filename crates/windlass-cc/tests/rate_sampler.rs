@@ -269,7 +269,7 @@ fn garbage_neither_panics_nor_goes_back_in_time() {
 fn rates_and_volumes_are_those_of_the_division_cut_to_whole_bytes() {
     for bytes in [1u64, 999, 1_460, 123_456_789, 1 << 40] {
         for ns in [1u64, 999, 12_345, 40_400_000, 10_000_000_000] {
-            let exact = bytes as f64 * 1e9 / ns as f64;
+            let exact = (bytes as f64 * 1e9 / ns as f64).min(u64::MAX as f64);
             let rate = Rate::of(bytes, Span(ns));
             assert!(rate.0 as f64 <= exact * (1.0 + 1e-15), "{bytes} {ns}");
             assert!(exact - (rate.0 as f64) < 1.0 + exact * 1e-15, "{bytes} {ns}");
