@@ -51,9 +51,11 @@
 #![forbid(unsafe_code)]
 
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 pub mod fast;
@@ -69,6 +71,7 @@ pub mod loss_based;
 pub mod math;
 pub mod pacer;
 pub mod params;
+pub mod prr;
 pub mod rate;
 pub mod recovery;
 pub mod registry;

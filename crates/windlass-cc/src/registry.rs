@@ -42,15 +42,28 @@ macro_rules! algorithms {
         /// of [`ALGORITHMS`].
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
 
+        // A type here is read where `Windowed` has the standard slow start. Associated types, since
+        // a plain alias would hide the growth of the same name.
+        mod built_in {
+            use super::*;
+            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            pub trait Types {
+                $(type $variant;)*
+            }
+            pub struct BuiltIn;
+            impl Types for BuiltIn {
+                $(type $variant = $state;)*
+            }
+        }
+
         /// Each algorithm as a type of its own, with the standard slow start built in: what a
         /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
         /// the names.
         pub mod fixed {
-            use super::*;
-            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            use super::built_in::{BuiltIn, Types};
             $(
-                #[doc = concat!("`", stringify!($state), "`.")]
-                pub type $variant = $state;
+                #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
+                pub type $variant = <BuiltIn as Types>::$variant;
             )*
         }
 
@@ -232,4 +245,6 @@ algorithms! { $
     Ledbat: Windowed<crate::ledbat::Ledbat>;
     Dctcp: Windowed<crate::dctcp::Dctcp>;
     Bbr: crate::bbr::Bbr;
+    Bbr3: crate::bbr3::Bbr3;
+    Copa: crate::copa::Copa;
 }
