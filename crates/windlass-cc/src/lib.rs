@@ -69,6 +69,7 @@ pub mod loss_based;
 pub mod math;
 pub mod pacer;
 pub mod params;
+pub mod prr;
 pub mod rate;
 pub mod recovery;
 pub mod registry;

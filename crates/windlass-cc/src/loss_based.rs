@@ -6,6 +6,7 @@ use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
 use crate::math;
 use crate::params::Ratio;
+use crate::prr::Prr;
 use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::slow_start::SlowStart;
@@ -21,8 +22,9 @@ pub struct LossBased<G, S> {
     prior: Window,
     growth: G,
     slow_start: S,
+    prr: Prr,
     style: Style,
-    /// The cut that began the current recovery has been taken back.
+    /// The cut that began the current recovery was taken back: its end does not touch the window.
     undone: bool,
 }
 
@@ -57,6 +59,22 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         }
     }
 
+    /// Fast recovery begins, `ssthresh` being set already.
+    fn enter_recovery(&mut self, c: &Conn) {
+        let ssthresh = self.window.ssthresh();
+        let cwnd = match self.style {
+            Style::Prr => self.prr.enter(c, ssthresh),
+            style => style.enter(c, ssthresh),
+        };
+        self.window.set(c, cwnd);
+    }
+
+    /// Fast recovery is over.
+    fn leave_recovery(&mut self, c: &Conn) {
+        self.prr.leave(c);
+        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+    }
+
     fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
         self.growth.ssthresh(&p.own, c, &self.window, why)
     }
@@ -84,6 +102,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             prior: window,
             growth: G::init(&p.own, c),
             slow_start: S::init(&p.slow_start, c),
+            prr: Prr::default(),
             style: p.recovery.unwrap_or(G::WANTS.recovery),
             undone: false,
         }
@@ -91,8 +110,14 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.growth.observe(&p.own, c, a, &mut self.window);
+        if self.style == Style::Prr && c.phase != Phase::Recovery {
+            self.prr.observe(c, a);
+        }
         if self.undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
+        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
+            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh());
+            self.window.set(c, cwnd);
         } else if a.duplicate {
             if c.phase == Phase::Recovery {
                 self.window.set(c, self.style.duplicate(c, self.cwnd()));
@@ -112,13 +137,11 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.prior = self.window;
                 let ssthresh = self.cut(p, c, Cut::Loss);
                 self.window.set_ssthresh(ssthresh);
-                self.window.set(c, self.style.enter(c, self.window.ssthresh()));
+                self.enter_recovery(c);
                 self.begin_epoch(p, c);
             }
             // The mark has cut the window for this round trip already.
-            (Phase::Cwr, Phase::Recovery) => {
-                self.window.set(c, self.style.enter(c, self.window.ssthresh()));
-            }
+            (Phase::Cwr, Phase::Recovery) => self.enter_recovery(c),
             (Phase::Open | Phase::Loss, Phase::Cwr) => {
                 self.prior = self.window;
                 let ssthresh = self.cut(p, c, Cut::Ecn);
@@ -127,9 +150,9 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.begin_epoch(p, c);
             }
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
-            (Phase::Recovery, Phase::Open) if self.undone => {}
+            (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
             (Phase::Recovery, Phase::Open) => {
-                self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+                self.leave_recovery(c);
                 self.growth.restart(&p.own, c, &self.window);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
@@ -156,6 +179,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
+        self.undone = c.phase == Phase::Recovery;
         self.window.set(c, self.cwnd().max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
         self.growth.undo(&p.own, c, &self.window);

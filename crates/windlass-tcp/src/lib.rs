@@ -62,12 +62,14 @@
 
 pub mod endpoint;
 pub mod reassembly;
+pub mod scoreboard;
 pub mod segment;
 pub mod seq;
 pub mod stack;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Failure, Profile, State, Stats};
+pub use scoreboard::Scoreboard;
 pub use segment::{Codepoint, Flags, Options, SackBlock, Segment, Timestamps};
 pub use seq::Seq;
-pub use stack::{InitialWindow, Preset, StackConfig};
+pub use stack::{InitialWindow, Pacing, Preset, StackConfig};

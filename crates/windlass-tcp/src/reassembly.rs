@@ -47,6 +47,13 @@ impl Ranges {
         new
     }
 
+    /// The first part of `[start, end)` that is held already.
+    pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let first = self.ranges.partition_point(|r| r.1 <= start);
+        let range = self.ranges.get(first).filter(|r| r.0 < end && start < end)?;
+        Some((range.0.max(start), range.1.min(end)))
+    }
+
     /// Takes off the range that `next` now reaches and returns its end, or `next` itself.
     pub fn advance(&mut self, next: u64) -> u64 {
         let mut end = next;

@@ -32,6 +32,24 @@ impl InitialWindow {
     }
 }
 
+/// When the endpoint spreads what it sends over the round trip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pacing {
+    /// Never: what the windows allow goes at once, whatever the algorithm asks for.
+    Off,
+    /// At the rate that the algorithm asks for, if it asks for one.
+    Algorithm,
+    /// Also where it does not: at twice the window per round trip in slow start, while the window
+    /// is below half the threshold, and at 1.2 times it otherwise, as Linux's `sch_fq` does.
+    Always,
+}
+
+impl Pacing {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Pacing); 3] =
+        [("off", Pacing::Off), ("algorithm", Pacing::Algorithm), ("always", Pacing::Always)];
+}
+
 /// Behaviour of an endpoint. One value serves any number of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackConfig {
@@ -48,6 +66,8 @@ pub struct StackConfig {
     pub timestamps: bool,
     /// Offer SACK and report received ranges (RFC 2018).
     pub sack: bool,
+    /// Report data that arrive twice in a first SACK block (RFC 2883).
+    pub dsack: bool,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
     /// Most segments that one acknowledgement counts for when the window opens: 1 in RFC 5681, 2 in
@@ -65,6 +85,13 @@ pub struct StackConfig {
     pub dupthresh: u32,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
     pub recovery: Option<Style>,
+    /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender
+    /// that stops and waits, NS-2's `window_`.
+    pub flight_limit: u32,
+    /// Spread what is sent over the round trip.
+    pub pacing: Pacing,
+    /// Segments that a new connection sends before pacing begins.
+    pub pacing_burst: u32,
     /// Send new data on the first duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
     /// Let the window grow only while it is what limits the sender (RFC 7661).
@@ -136,6 +163,7 @@ pub const RFC: StackConfig = StackConfig {
     window_scaling: true,
     timestamps: true,
     sack: true,
+    dsack: true,
     initial_window: InitialWindow::Rfc6928,
     ack_limit: 1,
     nagle: true,
@@ -144,6 +172,9 @@ pub const RFC: StackConfig = StackConfig {
     fast_retransmit: true,
     dupthresh: 3,
     recovery: None,
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
     limited_transmit: true,
     window_validation: true,
     idle_restart: true,
@@ -173,6 +204,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     window_scaling: false,
     timestamps: false,
     sack: false,
+    dsack: false,
     initial_window: InitialWindow::Segments(2),
     ack_limit: 1,
     nagle: false,
@@ -181,6 +213,9 @@ pub const RIVERBED: StackConfig = StackConfig {
     fast_retransmit: true,
     dupthresh: 3,
     recovery: Some(Style::Reno),
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
     limited_transmit: false,
     window_validation: false,
     idle_restart: false,

@@ -205,7 +205,7 @@ fn what_follows_a_fin_is_neither_kept_nor_reported() {
          20 < F. 1001+100 ack 1
          20 > . 1 ack 1 sack 1001-1101
          30 < . 1051+500 ack 1
-         30 > . 1 ack 1 sack 1001-1101",
+         30 > . 1 ack 1 sack 1051-1101,1001-1101  # what came twice first",
     );
 }
 

@@ -1,10 +1,14 @@
 //! Segments that no honest peer sends: nothing panics, nothing loops, time goes on.
 
+mod board;
+
 use proptest::prelude::*;
+use windlass_cc::recovery::Style;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{
-    Codepoint, Endpoint, Flags, Options, Profile, SackBlock, Segment, Seq, StackConfig, Timestamps,
+    Codepoint, Endpoint, Flags, Options, Pacing, Profile, SackBlock, Segment, Seq, StackConfig,
+    Timestamps,
 };
 
 const ISS: Seq = Seq(u32::MAX - 500);
@@ -48,10 +52,10 @@ prop_compose! {
         sack_permitted in any::<bool>(),
         timestamps in prop::option::of((0u32..9000, any::<u32>())),
         sack_count in 0u8..9,
-        block in (seq(ISS), seq(ISS)),
+        blocks in prop::array::uniform3((seq(ISS), prop_oneof![0u64..3000, 0u64..20_000])),
     ) -> Options {
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-        let sack = [SackBlock { left: block.0, right: block.1 }; 3];
+        let sack = blocks.map(|(left, len)| SackBlock { left, right: left.add(len) });
         Options { mss, window_scale, sack_permitted, timestamps, sack_count, sack }
     }
 }
@@ -103,13 +107,15 @@ proptest! {
         receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
         sack in any::<bool>(),
         timestamps in any::<bool>(),
+        recovery in prop::option::of(prop::sample::select(Style::ALL.map(|s| s.1).to_vec())),
+        pacing in prop::sample::select(Pacing::ALL.map(|p| p.1).to_vec()),
         algorithm in prop::sample::select(ALGORITHMS.iter().map(|i| i.id).collect::<Vec<_>>()),
         listens in any::<bool>(),
         greet in any::<bool>(),
         actions in prop::collection::vec(action(), 0..200),
     ) {
         let stack = StackConfig {
-            receive_buffer, sack, timestamps, send_buffer: 1 << 20, ..PRESETS[preset].config
+            receive_buffer, sack, timestamps, recovery, pacing, send_buffer: 1 << 20, ..PRESETS[preset].config
         };
         let p = Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 };
         let mut e = Endpoint::new(&p, ISS);
@@ -117,11 +123,16 @@ proptest! {
         if listens { e.listen() } else { e.connect() }
         drain(&mut e, &p, now);
         if greet {
-            let hello = Segment { seq: IRS, ack: ISS.add(1), window: 9000, ..Segment::default() };
+            let options = Options { mss: Some(1460), sack_permitted: true, ..Options::default() };
+            let hello = Segment {
+                seq: IRS, ack: ISS.add(1), window: 9000, options, ..Segment::default()
+            };
             let flags = if listens { Flags::SYN } else { Flags::SYN.with(Flags::ACK) };
             e.on_segment(&p, now, &Segment { flags, ..hello });
             drain(&mut e, &p, now);
-            e.on_segment(&p, now, &Segment { seq: IRS.add(1), flags: Flags::ACK, ..hello });
+            let options = Options::default();
+            let ack = Segment { seq: IRS.add(1), flags: Flags::ACK, options, ..hello };
+            e.on_segment(&p, now, &ack);
         }
         for action in actions {
             match action {
@@ -142,6 +153,7 @@ proptest! {
                 Action::Abort => e.abort(),
             }
             drain(&mut e, &p, now);
+            board::audit(&e);
             prop_assert_eq!(e.poll_transmit(&p, now), None);
             prop_assert!(e.control().cwnd >= u64::from(e.mss().min(p.mss())));
             prop_assert!(e.advertised_window() <= receive_buffer.max(1 << 16));

@@ -1,5 +1,6 @@
 //! What one loss costs a connection with a window of six segments: Reno-BER Table 9 (RB-12).
 
+mod board;
 mod pipe;
 use pipe::{App, Pipe};
 use windlass_cc::reno::{Increase, Params};

@@ -1,6 +1,7 @@
 //! Whatever the network does and however the two stacks behave, every byte arrives once and in
 //! order and both sides close.
 
+mod board;
 mod pipe;
 use pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use windlass_cc::recovery::Style;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
-use windlass_tcp::{InitialWindow, Profile, Seq, StackConfig};
+use windlass_tcp::{InitialWindow, Pacing, Profile, Seq, StackConfig};
 
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
@@ -81,13 +82,17 @@ prop_compose! {
         dupthresh in 1u32..6,
         recovery in prop_oneof![
             Just(None), Just(Some(Style::Tahoe)), Just(Some(Style::Reno)),
-            Just(Some(Style::NewReno)),
+            Just(Some(Style::NewReno)), Just(Some(Style::Sack)), Just(Some(Style::Prr)),
         ],
+        pacing in prop::sample::select(Pacing::ALL.map(|p| p.1).to_vec()),
+        pacing_burst in 0u32..12,
+        flight_limit in prop_oneof![3 => Just(u32::MAX), 1 => 1u32..8],
+        dsack in any::<bool>(),
         timer_tick in prop_oneof![Just(Span::ZERO), millis(1..600)],
         persist_timeout in millis(1..3000),
     ) -> StackConfig {
         StackConfig {
-            rto, delayed_ack_segments, delayed_ack_timeout, dupthresh, recovery, timer_tick,
+            pacing, pacing_burst, flight_limit, dsack, rto, delayed_ack_segments, delayed_ack_timeout, dupthresh, recovery, timer_tick,
             persist_timeout, ..options
         }
     }

@@ -3,7 +3,7 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::PRESETS;
-use windlass_tcp::{InitialWindow, Preset, StackConfig};
+use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
 use super::fields::{
@@ -65,8 +65,9 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "window_scaling" window_scaling: boolean, plain;
     "timestamps" timestamps: boolean, plain;
     "sack" sack: boolean, plain;
+    "dsack" dsack: boolean, plain;
     "initial_window" initial_window: initial_window, |window: &InitialWindow| quoted(Window(*window));
-    "ack_limit" ack_limit: ack_limit, |limit: &u32| match *limit {
+    "ack_limit" ack_limit: segments_or_unlimited, |limit: &u32| match *limit {
         u32::MAX => quoted(UNLIMITED),
         limit => limit.to_string(),
     };
@@ -79,6 +80,12 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
         Some(style) => quoted(word_of(&Style::ALL, style)),
         None => quoted(AUTO),
     };
+    "flight_limit" flight_limit: segments_or_unlimited, |limit: &u32| match *limit {
+        u32::MAX => quoted(UNLIMITED),
+        limit => limit.to_string(),
+    };
+    "pacing" pacing: choice(&Pacing::ALL), |pacing: &Pacing| quoted(word_of(&Pacing::ALL, pacing));
+    "pacing_burst" pacing_burst: whole_u32(0, 1_000_000), plain;
     "limited_transmit" limited_transmit: boolean, plain;
     "window_validation" window_validation: boolean, plain;
     "idle_restart" idle_restart: boolean, plain;
@@ -114,7 +121,7 @@ fn mss(field: &Field) -> Result<Option<u32>, Problem> {
     if is_auto(field) { Ok(None) } else { size_u32(1, MAX_MSS)(field).map(Some) }
 }
 
-fn ack_limit(field: &Field) -> Result<u32, Problem> {
+fn segments_or_unlimited(field: &Field) -> Result<u32, Problem> {
     match &field.node.value {
         Value::Text(text) if text == UNLIMITED => Ok(u32::MAX),
         _ => whole_u32(1, 1_000_000)(field),

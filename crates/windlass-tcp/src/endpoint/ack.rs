@@ -7,10 +7,6 @@ use super::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
-    fn style(&self, p: &Profile) -> Style {
-        p.stack.recovery.unwrap_or(self.cc.wants().recovery)
-    }
-
     /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
     /// the rest of the segment may be read.
     pub(super) fn on_ack(
@@ -27,6 +23,10 @@ impl Endpoint {
             return false;
         }
         let window = u64::from(s.window) << self.snd_scale;
+        if self.by_board {
+            self.on_ack_by_board(p, now, ack, start, window, s);
+            return true;
+        }
         if ack > self.snd_una {
             self.update_window(start, ack, window);
             self.on_new_ack(p, now, ack, s);
@@ -49,7 +49,7 @@ impl Endpoint {
     }
 
     /// RFC 9293's window update rule: only newer segments move the window.
-    fn update_window(&mut self, start: u64, ack: u64, window: u64) {
+    pub(super) fn update_window(&mut self, start: u64, ack: u64, window: u64) {
         if ack < self.snd_una || start < self.snd_wl1 {
             return;
         }
@@ -61,7 +61,7 @@ impl Endpoint {
         self.snd_wl1 = start;
     }
 
-    fn stop_probing(&mut self) {
+    pub(super) fn stop_probing(&mut self) {
         self.persist_deadline = Time::NEVER;
         self.persist_shift = 0;
         self.probe_now = false;
@@ -78,9 +78,15 @@ impl Endpoint {
         self.dup_acks = 0;
         self.stop_probing();
 
+        let mut event = Ack { prior_in_flight, rtt, ..Ack::of(acked) };
+        if self.records {
+            self.board.acknowledge(ack, |record, bytes| {
+                self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
+            });
+            event.rate = self.sampler.sample(self.min_rtt);
+        }
         let limits = self.limits(p, prior_in_flight);
         let conn = self.conn(now, limits);
-        let event = Ack { prior_in_flight, rtt, ..Ack::of(acked) };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
 
@@ -104,7 +110,7 @@ impl Endpoint {
                 }
                 true
             }
-            Phase::Recovery if self.style(p) == Style::NewReno && ack < self.recover => {
+            Phase::Recovery if self.style == Style::NewReno && ack < self.recover => {
                 // RFC 6582 section 3.2 step 3: the next hole; only the first restarts the timer.
                 self.retransmit_first = true;
                 self.partial_acks += 1;
@@ -162,7 +168,7 @@ impl Endpoint {
     fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
         self.partial_acks = 0;
-        let style = self.style(p);
+        let style = self.style;
         // Reno's recovery ends at the first new acknowledgement and may begin again at once.
         if style != Style::Reno {
             self.recover = self.snd_max;
@@ -190,6 +196,11 @@ impl Endpoint {
         }
         // Timestamps tell a retransmission from the original, but only to a millisecond: they
         // serve where no exact time could be kept, and not as the least RTT.
+        self.timestamp_sample(p, now, s)
+    }
+
+    /// The RTT by the clock that the peer echoes; returned to whom the least RTT is of no use.
+    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, s: &Segment) -> Span {
         let Some(t) = s.options.timestamps.filter(|t| self.timestamps && t.echo != 0) else {
             return Span::NONE;
         };

@@ -2,6 +2,8 @@
 
 use windlass_cc::{Control, Phase, Span, TraceField};
 
+use crate::scoreboard::Scoreboard;
+
 use super::{Endpoint, Failure, Profile, State, Stats};
 
 impl Endpoint {
@@ -114,9 +116,15 @@ impl Endpoint {
         self.phase
     }
 
-    /// Bytes sent and neither acknowledged nor given up as lost.
+    /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe` where recovery
+    /// goes by a scoreboard.
     pub fn in_flight(&self) -> u64 {
-        self.snd_nxt.saturating_sub(self.snd_una)
+        if self.by_board { self.board.pipe() } else { self.flight_size() }
+    }
+
+    /// What is known of each segment in the network; empty unless something wants to know.
+    pub fn scoreboard(&self) -> &Scoreboard {
+        &self.board
     }
 
     /// Smoothed RTT, [`Span::NONE`] before the first sample.

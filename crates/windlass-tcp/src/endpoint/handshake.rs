@@ -137,7 +137,9 @@ impl Endpoint {
         self.established = true;
         self.rto_deadline = Time::NEVER;
         self.retries = 0;
+        self.choose_recovery(p, now);
         let mut params = p.params_for(self.mss);
+        params.set_common(&Setup { recovery: Some(self.style), ..params.common() });
         if self.syn_retransmitted {
             let one_segment = u64::from(self.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });

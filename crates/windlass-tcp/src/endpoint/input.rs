@@ -30,7 +30,7 @@ impl Endpoint {
         // A segment from before the stream's start is as unacceptable as any other.
         let start = s.seq.unwrap_near(self.irs, self.rcv_nxt);
         let Some(start) = start.filter(|start| self.acceptable(*start, s)) else {
-            self.on_unacceptable(p, now, s);
+            self.on_unacceptable(p, now, start, s);
             return;
         };
         if s.flags.has(Flags::RST) {
@@ -65,7 +65,10 @@ impl Endpoint {
     /// RFC 9293 section 3.10.7.4: an unacceptable segment is answered with an acknowledgement, a
     /// reset with nothing. A SYN-ACK that comes again means that our ACK was lost, a FIN in
     /// TIME-WAIT that our last one was.
-    fn on_unacceptable(&mut self, p: &Profile, now: Time, s: &Segment) {
+    fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
+        if let Some(start) = start {
+            self.note_duplicate(p, start, start + u64::from(s.len));
+        }
         self.ack_now |= !s.flags.has(Flags::RST);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
             self.start_time_wait(p, now);

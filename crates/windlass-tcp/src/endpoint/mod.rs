@@ -2,18 +2,25 @@
 
 mod ack;
 mod api;
+mod board;
 mod handshake;
 mod input;
 mod output;
+mod pacing;
 mod receive;
+mod recovery;
 mod timer;
 mod timing;
 
+use windlass_cc::pacer::Pacer;
+use windlass_cc::rate::RateSampler;
+use windlass_cc::recovery::Style;
 use windlass_cc::{
     AnyController, AnyParams, AnyRto, Conn, Control, Phase, Setup, Span, Time, flags,
 };
 
 use crate::reassembly::Ranges;
+use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 use crate::stack::StackConfig;
 
@@ -113,6 +120,19 @@ pub struct Stats {
     pub window_probes: u64,
 }
 
+/// How much of the window was used within the last one: what RFC 7661 asks before it may grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Usage {
+    /// Stream offset whose acknowledgement ends the window that is being judged.
+    end: u64,
+    /// Largest flight in it, bytes.
+    most: u64,
+    /// The congestion window was full at some moment of it.
+    full: bool,
+    /// The receive window stopped the sender last.
+    receiver: bool,
+}
+
 /// A reset that waits to be sent: its sequence number and what it acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Reset {
@@ -134,6 +154,12 @@ pub struct Endpoint {
     probe_now: bool,
     fin_queued: bool,
     established: bool,
+    /// Losses are found and repaired by the scoreboard.
+    by_board: bool,
+    /// Each segment sent is recorded on the scoreboard: for recovery, or for rate samples.
+    records: bool,
+    /// Loss recovery as negotiated.
+    style: Style,
     /// Effective payload per segment, options taken off.
     mss: u32,
     snd_una: u64,
@@ -149,6 +175,9 @@ pub struct Endpoint {
     rto_deadline: Time,
     delack_deadline: Time,
     persist_deadline: Time,
+    /// When the pacer lets go what waits to be sent, [`Time::NEVER`] while nothing waits for it.
+    pace_deadline: Time,
+    pacer: Pacer,
     rcv_nxt: u64,
     /// One past the last byte that the application has read.
     rcv_read: u64,
@@ -176,6 +205,15 @@ pub struct Endpoint {
     /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
     snd_wl1: u64,
     ranges: Ranges,
+    board: Scoreboard,
+    sampler: RateSampler,
+    usage: Usage,
+    /// State of the generator behind [`Conn::entropy`].
+    entropy: u64,
+    /// The rescue retransmission of this recovery is spent.
+    rescued: bool,
+    /// Data that arrived once more, to be reported (RFC 2883).
+    dsack: Option<(u64, u64)>,
     fin_at: Option<u64>,
     retries: u32,
     persist_shift: u32,
@@ -216,6 +254,9 @@ impl Endpoint {
             probe_now: false,
             fin_queued: false,
             established: false,
+            by_board: false,
+            records: false,
+            style: Style::Reno,
             mss: p.mss(),
             snd_una: 0,
             snd_nxt: 0,
@@ -227,6 +268,8 @@ impl Endpoint {
             rto_deadline: Time::NEVER,
             delack_deadline: Time::NEVER,
             persist_deadline: Time::NEVER,
+            pace_deadline: Time::NEVER,
+            pacer: Pacer::new(&p.pacer_params()),
             rcv_nxt: 0,
             rcv_read: 1,
             rcv_adv: 0,
@@ -245,6 +288,12 @@ impl Endpoint {
             max_snd_wnd: 0,
             snd_wl1: 0,
             ranges: Ranges::default(),
+            board: Scoreboard::default(),
+            sampler: RateSampler::new(Time::ZERO),
+            usage: Usage::default(),
+            entropy: u64::from(iss.0),
+            rescued: false,
+            dsack: None,
             fin_at: None,
             retries: 0,
             persist_shift: 0,
@@ -268,23 +317,42 @@ impl Endpoint {
     }
 
     /// What the controller may know, as of now.
-    fn conn(&self, now: Time, limits: u32) -> Conn {
+    fn conn(&mut self, now: Time, limits: u32) -> Conn {
+        let (delivered, lost) = if self.records {
+            (self.sampler.delivered(), self.sampler.lost())
+        } else {
+            (self.snd_una, 0)
+        };
         Conn {
             now,
             in_flight: self.in_flight(),
-            flight_size: self.in_flight(),
+            flight_size: self.flight_size(),
             una: self.snd_una,
             next_id: self.snd_nxt,
-            delivered: self.snd_una,
-            lost: 0,
+            delivered,
+            lost,
             sent: self.stats.data_bytes,
             srtt: self.rto.srtt(),
             min_rtt: self.min_rtt,
             mss: self.mss,
             flags: limits,
-            entropy: 0,
+            entropy: self.draw(),
             phase: self.phase,
         }
+    }
+
+    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize).
+    fn flight_size(&self) -> u64 {
+        self.snd_nxt.saturating_sub(self.snd_una)
+    }
+
+    /// The next number of SplitMix64 (Steele, Lea and Flood 2014) seeded by the initial sequence
+    /// number, which the host draws: as deterministic as that.
+    fn draw(&mut self) -> u32 {
+        self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.entropy ^ (self.entropy >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 32) as u32
     }
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
@@ -305,6 +373,7 @@ impl Endpoint {
         self.rto_deadline = Time::NEVER;
         self.delack_deadline = Time::NEVER;
         self.persist_deadline = Time::NEVER;
+        self.pace_deadline = Time::NEVER;
         self.time_wait_deadline = Time::NEVER;
     }
 

@@ -32,7 +32,7 @@ impl Endpoint {
     }
 
     /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
-    fn payload_limit(&self) -> u64 {
+    pub(super) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
             0 => u64::from(self.mss),
             blocks => u64::from(self.mss) - (4 + 8 * blocks as u64),
@@ -41,18 +41,28 @@ impl Endpoint {
 
     /// SACK blocks that a segment with payload reports: they may take half of it.
     fn sack_blocks_beside_data(&self) -> usize {
-        if !self.sack || self.ranges.is_empty() {
+        let blocks = self.ranges.len() + usize::from(self.dsack.is_some());
+        if !self.sack || blocks == 0 {
             return 0;
         }
         let room = (self.mss as usize / 2).saturating_sub(4) / 8;
-        room.min(self.ranges.len()).min(MAX_SACK_BLOCKS)
+        room.min(blocks).min(MAX_SACK_BLOCKS)
     }
 
     fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if self.by_board {
+            let again = self.poll_pending(p, now);
+            return again.or_else(|| self.poll_new(p, now)).or_else(|| self.poll_unsure(p, now));
+        }
         if self.retransmit_first {
             self.retransmit_first = false;
             return Some(self.retransmit(p, now));
         }
+        self.poll_new(p, now)
+    }
+
+    /// The next segment at `snd_nxt`, or a probe of a closed window.
+    fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.snd_nxt > self.snd_end {
             return None; // the FIN is out
         }
@@ -60,13 +70,19 @@ impl Endpoint {
         let available = buffered.saturating_sub(self.snd_nxt);
         let fin = self.fin_queued && buffered == self.snd_end;
         if available == 0 && !fin {
+            self.note_usage(available);
             return None;
         }
         let limit = self.payload_limit();
         let len = available.min(self.usable_window(p)).min(limit);
         let fin = fin && len == available;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
+            self.note_usage(available);
             return self.poll_probe(p, now, available, len);
+        }
+        if self.must_wait(p, now) {
+            self.note_usage(u64::MAX);
+            return None;
         }
         self.persist_deadline = Time::NEVER;
         self.probe_now = false;
@@ -75,13 +91,24 @@ impl Endpoint {
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
     fn usable_window(&self, p: &Profile) -> u64 {
+        if self.by_board {
+            let window = self.snd_wnd.min(self.flight_limit(p));
+            let offered = (self.snd_una + window).saturating_sub(self.snd_nxt);
+            return self.congestion_room(p).min(offered);
+        }
         let mut cwnd = self.control.cwnd;
         // Limited transmit (RFC 3042): one new segment for each of the first duplicates.
         if p.stack.limited_transmit && self.phase == Phase::Open && self.dup_acks > 0 {
             let extra = self.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
             cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.mss));
         }
-        (self.snd_una + cwnd.min(self.snd_wnd)).saturating_sub(self.snd_nxt)
+        let window = cwnd.min(self.snd_wnd).min(self.flight_limit(p));
+        (self.snd_una + window).saturating_sub(self.snd_nxt)
+    }
+
+    /// Bytes that the stack lets be in flight, whatever the windows say.
+    fn flight_limit(&self, p: &Profile) -> u64 {
+        u64::from(p.stack.flight_limit.max(1)) * u64::from(self.mss)
     }
 
     /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4); `limit` is the
@@ -133,6 +160,8 @@ impl Endpoint {
         self.count_data(len, true);
         self.note_retransmission(p, self.snd_una, end);
         self.last_sent = now;
+        self.record(now, self.snd_una, len + u64::from(fin), true);
+        self.pace(p, now, len);
         let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         self.finish(p, now, self.snd_una, len, flags)
     }
@@ -144,6 +173,8 @@ impl Endpoint {
             self.restart_after_idle(p, now);
         }
         let start = self.snd_nxt;
+        self.record(now, start, len + u64::from(fin), again);
+        self.pace(p, now, len);
         self.snd_nxt += len + u64::from(fin);
         self.count_data(len, again);
         if again {
@@ -186,7 +217,20 @@ impl Endpoint {
         self.control = self.cc.control(&params, &conn);
     }
 
-    fn count_data(&mut self, len: u64, again: bool) {
+    /// Enters a segment that is about to leave on the scoreboard, if one is kept.
+    fn record(&mut self, now: Time, start: u64, len: u64, again: bool) {
+        if !self.records {
+            return;
+        }
+        let sent = self.sampler.on_sent(now, self.in_flight(), len);
+        if self.by_board {
+            self.board.push(start, len as u32, sent, again);
+        } else {
+            self.board.overwrite(start, len as u32, sent);
+        }
+    }
+
+    pub(super) fn count_data(&mut self, len: u64, again: bool) {
         if len > 0 {
             self.stats.data_segments += 1;
             self.stats.data_bytes += len;
@@ -200,7 +244,14 @@ impl Endpoint {
 
     /// Puts acknowledgement, window and options into a segment, which settles every debt of
     /// acknowledgement.
-    fn finish(&mut self, p: &Profile, now: Time, start: u64, len: u64, flags: Flags) -> Segment {
+    pub(super) fn finish(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        start: u64,
+        len: u64,
+        flags: Flags,
+    ) -> Segment {
         let edge = self.window_edge(p);
         let field = (edge - self.rcv_nxt) >> self.rcv_scale;
         self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + (field << self.rcv_scale));
@@ -213,7 +264,7 @@ impl Endpoint {
         if self.timestamps {
             options.timestamps = Some(self.stamp(now));
         }
-        if self.sack && !self.ranges.is_empty() {
+        if self.sack && (!self.ranges.is_empty() || self.dsack.is_some()) {
             let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
             self.report_ranges(&mut options, blocks);
         }
@@ -228,8 +279,10 @@ impl Endpoint {
         }
     }
 
-    fn report_ranges(&self, options: &mut Options, blocks: usize) {
-        for (start, end) in self.ranges.recent_first().take(blocks) {
+    /// What came twice first (RFC 2883), then what is held, the latest first.
+    fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
+        let twice = self.dsack.take();
+        for (start, end) in twice.into_iter().chain(self.ranges.recent_first()).take(blocks) {
             options.sack[usize::from(options.sack_count)] =
                 SackBlock { left: self.irs.add(start), right: self.irs.add(end) };
             options.sack_count += 1;

@@ -29,6 +29,7 @@ impl Endpoint {
         // Nothing can follow a FIN, whatever the peer says.
         let end = text_end.min(right).min(self.fin_at.unwrap_or(u64::MAX));
         let duplicate = end <= self.rcv_nxt && s.len > 0;
+        self.note_duplicate(p, start, end);
         if start <= self.rcv_nxt {
             let had_gap = !self.ranges.is_empty();
             self.rcv_nxt = self.ranges.advance(self.rcv_nxt.max(end));
@@ -46,6 +47,17 @@ impl Endpoint {
             self.ranges.clear();
             self.ack_now = true;
         }
+    }
+
+    /// RFC 2883 section 4: what arrives once more is reported, if SACK is in use.
+    pub(super) fn note_duplicate(&mut self, p: &Profile, start: u64, end: u64) {
+        if !self.sack || !p.stack.dsack {
+            return;
+        }
+        let before = (start, end.min(self.rcv_nxt));
+        let twice =
+            if before.0 < before.1 { Some(before) } else { self.ranges.overlap(start, end) };
+        self.dsack = twice.or(self.dsack);
     }
 
     /// RFC 1122 section 4.2.3.2.

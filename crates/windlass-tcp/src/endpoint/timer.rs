@@ -11,6 +11,7 @@ impl Endpoint {
         self.rto_deadline
             .min(self.delack_deadline)
             .min(self.persist_deadline)
+            .min(self.pace_deadline)
             .min(self.time_wait_deadline)
     }
 
@@ -22,6 +23,9 @@ impl Endpoint {
         }
         if now >= self.rto_deadline {
             self.on_retransmission_timeout(p, now);
+        }
+        if now >= self.pace_deadline {
+            self.pace_deadline = Time::NEVER; // what waited for it is asked for next
         }
         if now >= self.persist_deadline {
             self.persist_deadline = Time::NEVER;
@@ -74,13 +78,20 @@ impl Endpoint {
             self.snd_nxt = 0;
         } else {
             // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
-            let flight = self.in_flight();
+            let flight = self.flight_size();
             if self.phase == Phase::Loss && self.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight);
             }
             self.recover = self.snd_max;
+            if self.by_board {
+                self.lose_everything(p, now);
+            }
             self.set_phase(p, now, Phase::Loss, flight);
-            self.go_back(p);
+            if self.by_board {
+                self.retransmit_first = true;
+            } else {
+                self.go_back(p);
+            }
         }
         self.arm_rto(p, now);
     }

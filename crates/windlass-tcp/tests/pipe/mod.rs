@@ -137,6 +137,7 @@ impl Pipe {
             end.act(self.now);
             self.flush(i);
             assert!(self.ends[i].e.deadline() > self.now, "a deadline stays");
+            crate::board::audit(&self.ends[i].e);
         }
     }
 

@@ -80,6 +80,18 @@ impl Script {
         s
     }
 
+    /// The same with a peer that has SACK.
+    pub fn connected_with_sack(p: Profile) -> Script {
+        let mut s = Script::new(p);
+        s.run(
+            "0 connect
+             0 > S 0 sackok
+             100 < S. 0 ack 1 win 60000 mss 1000 sackok
+             100 > . 1 ack 1",
+        );
+        s
+    }
+
     pub fn run(&mut self, script: &str) -> &mut Script {
         for line in script.lines() {
             let text = line.split('#').next().unwrap_or("").trim();
@@ -192,6 +204,9 @@ impl Script {
             "received" => self.e.received().to_string(),
             "readable" => self.e.readable().to_string(),
             "in_flight" => self.e.in_flight().to_string(),
+            "sacked" => self.e.scoreboard().sacked().to_string(),
+            "lost" => self.e.scoreboard().pending().to_string(),
+            "deadline_ms" => (self.e.deadline().0 / 1_000_000).to_string(),
             "acknowledged" => self.e.acknowledged().to_string(),
             "at_end" => self.e.at_end().to_string(),
             "fast_retransmits" => self.e.stats().fast_retransmits.to_string(),

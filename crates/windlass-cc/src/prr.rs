@@ -1,0 +1,84 @@
+//! Proportional rate reduction (RFC 9937): the window during fast recovery.
+
+use crate::controller::{Ack, Conn};
+use crate::math;
+
+/// State of one recovery. Volumes are the low halves of the host's counters, which only ever matter
+/// as differences: a recovery may deliver 4 GiB, four times what a receive window can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Prr {
+    /// RecoverFS: bytes outstanding and not yet delivered when recovery began.
+    recover_fs: u32,
+    /// [`Conn::delivered`] at that moment; `prr_delivered` counts from it.
+    delivered: u32,
+    /// [`Conn::sent`] at that moment; `prr_out` counts from it.
+    sent: u32,
+}
+
+impl Prr {
+    /// Outside recovery: any acknowledgement may turn out to be the one that begins it, and what it
+    /// delivers belongs to the recovery (RFC 9937 section 6).
+    pub fn observe(&mut self, c: &Conn, a: &Ack) {
+        *self = Prr {
+            recover_fs: clamp(a.prior_in_flight),
+            delivered: c.delivered.wrapping_sub(a.delivered) as u32,
+            sent: c.sent as u32,
+        };
+    }
+
+    /// Recovery is over: the next may follow at once, in answer to the same acknowledgement.
+    pub fn leave(&mut self, c: &Conn) {
+        *self = Prr {
+            recover_fs: clamp(c.in_flight),
+            delivered: c.delivered as u32,
+            sent: c.sent as u32,
+        };
+    }
+
+    /// Window in bytes on entering recovery with this `ssthresh`. A loss found by a timer has no
+    /// acknowledgement that begins the recovery: what was sent since the last one is outstanding too.
+    /// The first retransmission is always allowed.
+    pub fn enter(&mut self, c: &Conn, ssthresh: u64) -> u64 {
+        let sent_since = (c.sent as u32).wrapping_sub(self.sent);
+        self.recover_fs = self.recover_fs.saturating_add(sent_since);
+        self.sent = c.sent as u32;
+        let delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
+        let allowed = self.allowed(c, delivered, ssthresh, false);
+        c.in_flight.saturating_add(if allowed == 0 { c.mss.into() } else { allowed })
+    }
+
+    /// Window in bytes after an acknowledgement during recovery.
+    pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64) -> u64 {
+        if a.delivered == 0 {
+            return cwnd;
+        }
+        let safe = a.acked > 0 && a.lost == 0;
+        let allowed = self.allowed(c, a.delivered, ssthresh, safe);
+        let nothing_sent = c.sent as u32 == self.sent;
+        let first = if nothing_sent && allowed == 0 { c.mss.into() } else { allowed };
+        c.in_flight.saturating_add(first)
+    }
+
+    /// `sndcnt` of RFC 9937 section 6: bytes that may be sent now.
+    fn allowed(&self, c: &Conn, delivered: u64, ssthresh: u64, safe: bool) -> u64 {
+        let prr_delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
+        let prr_out = u64::from((c.sent as u32).wrapping_sub(self.sent));
+        if c.in_flight > ssthresh {
+            let fs = u64::from(self.recover_fs.max(1));
+            // Rounded up: one byte less than the divisor is added before the division.
+            let share = match math::mul(prr_delivered, ssthresh) {
+                u64::MAX => math::mul_div(prr_delivered, ssthresh, fs),
+                product => product.saturating_add(fs - 1) / fs,
+            };
+            return share.saturating_sub(prr_out);
+        }
+        let limit = prr_delivered.saturating_sub(prr_out).max(delivered);
+        let limit = limit.saturating_add(if safe { c.mss.into() } else { 0 });
+        limit.min(ssthresh - c.in_flight)
+    }
+}
+
+fn clamp(bytes: u64) -> u32 {
+    bytes.min(u64::from(u32::MAX)) as u32
+}

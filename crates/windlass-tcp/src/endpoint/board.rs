@@ -1,0 +1,217 @@
+//! Acknowledgements where a scoreboard is kept: what they deliver, what they prove lost, and what
+//! recovery makes of it.
+
+use windlass_cc::{Ack, Phase, Span, Time};
+
+use super::{Endpoint, Profile};
+use crate::scoreboard::Record;
+use crate::segment::{Flags, MAX_SACK_BLOCKS, Segment};
+
+/// What one acknowledgement delivered.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct News {
+    /// Bytes delivered that had not been before.
+    pub(super) delivered: u64,
+    /// When the first and the last of the delivered segments were sent, of those that a round trip
+    /// can be read from.
+    timed: Option<(Time, Time)>,
+    /// Data that the peer reports to have received twice (RFC 2883).
+    pub(super) dsack: Option<(u64, u64)>,
+}
+
+impl News {
+    fn take(&mut self, r: &Record, bytes: u64, karn: bool) {
+        self.delivered += bytes;
+        if bytes == 0 || (karn && r.transmissions > 1) {
+            return;
+        }
+        let at = r.first_sent;
+        let (first, last) = self.timed.unwrap_or((at, at));
+        self.timed = Some((first.min(at), last.max(at)));
+    }
+}
+
+impl Endpoint {
+    /// A valid acknowledgement of everything below `ack`, of a segment that starts at `start`.
+    pub(super) fn on_ack_by_board(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        start: u64,
+        window: u64,
+        s: &Segment,
+    ) {
+        let prior_in_flight = self.board.pipe();
+        let acked = ack.saturating_sub(self.snd_una);
+        // RFC 5681 section 2, the definition of a duplicate acknowledgement.
+        let repeated = ack == self.snd_una
+            && s.len == 0
+            && !s.flags.has(Flags::FIN)
+            && window == self.snd_wnd
+            && self.snd_nxt > self.snd_una;
+        self.update_window(start, ack, window);
+        let mut news = News::default();
+        if self.sack {
+            self.read_blocks(p, now, ack, s, &mut news);
+        }
+        if acked > 0 {
+            self.advance(p, now, ack, &mut news);
+        } else if repeated && !self.sack {
+            self.count_duplicate(now, &mut news);
+        }
+        // RFC 6675 section 2: with SACK, one that reports something new.
+        let duplicate = acked == 0 && news.delivered > 0;
+        if duplicate {
+            self.dup_acks += 1;
+            self.stats.dup_acks += 1;
+            if self.dup_acks == 1 {
+                self.first_dup_nxt = self.snd_nxt;
+            }
+        } else if acked == 0 {
+            // Nothing new; but a peer that answers with a closed window lives.
+            if ack == self.snd_una && (self.snd_nxt == self.snd_una || self.snd_wnd == 0) {
+                self.retries = 0;
+            }
+            return;
+        }
+        let rtt = self.round_trip(p, now, &news, s);
+        let lost_before = self.sampler.lost();
+        self.find_losses(p, now, acked > 0);
+        let limits = self.usage_limits(p);
+        let conn = self.conn(now, limits);
+        let event = Ack {
+            acked,
+            delivered: news.delivered,
+            lost: conn.lost - lost_before,
+            ce: 0,
+            prior_in_flight,
+            rtt,
+            rate: self.sampler.sample(self.min_rtt),
+            duplicate,
+        };
+        self.cc.on_ack(&p.params, &conn, &event);
+        self.control = self.cc.control(&p.params, &conn);
+        self.follow_phase(p, now);
+        if self.snd_una == self.snd_max {
+            self.rto_deadline = Time::NEVER;
+        } else if acked > 0 {
+            self.arm_rto(p, now);
+        }
+    }
+
+    /// RFC 2018 and 2883: the blocks of an acknowledgement.
+    fn read_blocks(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment, news: &mut News) {
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        for (slot, block) in blocks.iter_mut().zip(s.options.sack_blocks()) {
+            let left = block.left.unwrap_near(self.iss, self.snd_una);
+            let right = block.right.unwrap_near(self.iss, self.snd_una);
+            if let (Some(left), Some(right)) = (left, right)
+                && left < right
+                && right <= self.snd_max
+            {
+                *slot = (left, right);
+            }
+        }
+        // RFC 2883 section 4: the first block is below the acknowledgement or within the second.
+        let (first, second) = (blocks[0], blocks[1]);
+        let within = second.0 <= first.0 && first.1 <= second.1;
+        if first.0 < first.1 && (first.1 <= ack || within) {
+            news.dsack = Some(first);
+            blocks[0] = (0, 0);
+        }
+        let floor = ack.max(self.snd_una);
+        for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
+            self.board.sack(left, right, |record| {
+                let bytes = u64::from(record.len);
+                news.take(record, bytes, p.stack.karn);
+                self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
+            });
+        }
+        self.board.remember_blocks(blocks);
+    }
+
+    /// Everything below `ack` has arrived.
+    fn advance(&mut self, p: &Profile, now: Time, ack: u64, news: &mut News) {
+        // Without SACK, duplicates have counted part of it.
+        let mut counted = match self.sack {
+            true => 0,
+            false => self.board.settle_duplicates(ack - self.snd_una, u64::from(self.mss)),
+        };
+        self.board.acknowledge(ack, |record, bytes| {
+            let known = counted.min(bytes);
+            counted -= known;
+            news.take(record, bytes, p.stack.karn);
+            news.delivered -= known;
+            if !record.sacked {
+                let fresh = bytes - known;
+                self.sampler.on_delivered(now, fresh, record.end(), Some(&record.sent));
+            }
+        });
+        self.snd_una = ack;
+        self.snd_nxt = self.snd_nxt.max(ack);
+        self.retries = 0;
+        self.dup_acks = 0;
+        self.stop_probing();
+    }
+
+    /// A duplicate without SACK: some segment has arrived, nobody knows which (RFC 9937 section 6).
+    fn count_duplicate(&mut self, now: Time, news: &mut News) {
+        news.delivered = self.board.add_duplicate(u64::from(self.mss));
+        self.sampler.on_delivered(now, news.delivered, self.snd_una, None);
+    }
+
+    /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
+    /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
+    fn round_trip(&mut self, p: &Profile, now: Time, news: &News, s: &Segment) -> Span {
+        let Some((first, last)) = news.timed else {
+            // What was sent again has only the clock that the peer echoes.
+            self.timestamp_sample(p, now, s);
+            return Span::NONE;
+        };
+        self.take_exact_sample(p, now.since(first));
+        let least = now.since(last);
+        self.min_rtt = self.min_rtt.min(least);
+        least
+    }
+
+    fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
+        if !p.stack.fast_retransmit {
+            return;
+        }
+        let enough = self.dup_acks >= p.stack.dupthresh;
+        if self.sack {
+            for place in self.board.lost_by_count(p.stack.dupthresh, self.mss) {
+                self.lose(p, now, place);
+            }
+            if enough && self.phase == Phase::Open {
+                self.lose(p, now, 0);
+            }
+            return;
+        }
+        // RFC 6582 section 3.2 steps 2 and 3: duplicates up to `recover` may be echoes of what an
+        // earlier recovery sent twice; a partial acknowledgement shows the next hole.
+        let open = matches!(self.phase, Phase::Open | Phase::Cwr);
+        let first = open && enough && self.snd_una > self.recover;
+        let partial = self.phase == Phase::Recovery && advanced && self.snd_una < self.recover;
+        let head_resent = self.board.get(0).is_some_and(|r| r.resent);
+        if first || (partial && !head_resent) {
+            self.lose(p, now, 0);
+        }
+    }
+
+    /// Where recovery stands after an acknowledgement.
+    fn follow_phase(&mut self, p: &Profile, now: Time) {
+        if self.phase != Phase::Open && self.snd_una >= self.recover {
+            self.retransmit_first = false;
+            if !self.sack {
+                self.board.forget_duplicates();
+            }
+            let flight = self.flight_size();
+            self.set_phase(p, now, Phase::Open, flight);
+        }
+        if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
+            self.enter_recovery_by_board(p, now);
+        }
+    }
+}

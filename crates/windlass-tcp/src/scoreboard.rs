@@ -1,0 +1,385 @@
+//! What was sent and is not yet acknowledged, segment by segment: RFC 6675's scoreboard.
+//!
+//! It says what is in the network ([`Scoreboard::pipe`]), what is lost and what is to be sent again;
+//! when any of that is done is up to the endpoint. Records are in order of their offsets, without a
+//! gap, from the first unacknowledged byte to the last one sent. They stay in one ring, so that a
+//! connection allocates only while its largest flight grows.
+
+use std::collections::VecDeque;
+
+use windlass_cc::Time;
+use windlass_cc::rate::SentRecord;
+
+/// Most ranges that one acknowledgement reports.
+const MAX_BLOCKS: usize = crate::segment::MAX_SACK_BLOCKS;
+
+/// One segment sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// Stream offset of its first byte.
+    pub start: u64,
+    /// Bytes of sequence space, a FIN included.
+    pub len: u32,
+    /// Times it was sent.
+    pub transmissions: u32,
+    /// When it was sent first.
+    pub first_sent: Time,
+    /// What was known when it was sent last.
+    pub sent: SentRecord,
+    /// The peer has it.
+    pub sacked: bool,
+    /// Its first or a later transmission is deemed lost.
+    pub lost: bool,
+    /// It was sent again and that transmission is neither delivered nor deemed lost.
+    pub resent: bool,
+}
+
+impl Record {
+    /// Stream offset after its last byte.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    /// When it was sent last.
+    pub fn sent_at(&self) -> Time {
+        self.sent.sent_time
+    }
+
+    /// Bytes of it in the network (RFC 6675 section 4, SetPipe).
+    fn in_flight(&self) -> u64 {
+        if self.sacked {
+            return 0;
+        }
+        u64::from(self.len) * (u64::from(!self.lost) + u64::from(self.resent))
+    }
+
+    /// Whether it is to be sent again.
+    fn is_pending(&self) -> bool {
+        self.lost && !self.resent && !self.sacked
+    }
+}
+
+/// Records of a sender. All volumes are bytes of sequence space.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    records: VecDeque<Record>,
+    /// Sum over the records of what is in flight.
+    pipe: u64,
+    /// Bytes that the peer has beyond the first missing one.
+    sacked: u64,
+    /// Bytes deemed lost and not sent again.
+    pending: u64,
+    /// No record before this offset is to be sent again.
+    pending_from: u64,
+    /// One past the highest byte that the peer has.
+    high_sacked: u64,
+    /// Every record below that the peer does not have was deemed lost by counting.
+    counted_to: u64,
+    /// RFC 6675's HighRxt: one past the highest byte sent again in this recovery.
+    high_rxt: u64,
+    /// Without SACK: bytes that duplicate acknowledgements stand for.
+    duplicates: u64,
+    /// The blocks of the last acknowledgement: what they cover need not be looked at again.
+    seen: [(u64, u64); MAX_BLOCKS],
+}
+
+impl Scoreboard {
+    /// Whether nothing is outstanding.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Records outstanding.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The records in order.
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> + ExactSizeIterator {
+        self.records.iter()
+    }
+
+    /// The record at a place.
+    pub fn get(&self, place: usize) -> Option<&Record> {
+        self.records.get(place)
+    }
+
+    /// RFC 6675's `pipe`: bytes in the network. Without SACK, what duplicates stand for is out of it.
+    pub fn pipe(&self) -> u64 {
+        self.pipe.saturating_sub(self.duplicates)
+    }
+
+    /// Bytes that the peer has beyond the first missing one; without SACK, those that duplicate
+    /// acknowledgements stand for.
+    pub fn sacked(&self) -> u64 {
+        self.sacked + self.duplicates
+    }
+
+    /// Bytes deemed lost and not sent again.
+    pub fn pending(&self) -> u64 {
+        self.pending
+    }
+
+    /// One past the highest byte that the peer has.
+    pub fn high_sacked(&self) -> u64 {
+        self.high_sacked
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.records.clear();
+        *self = Scoreboard { records: std::mem::take(&mut self.records), ..Scoreboard::default() };
+    }
+
+    /// A segment beyond all others was sent.
+    pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
+        let record = Record {
+            start,
+            len,
+            transmissions: 1 + u32::from(again),
+            first_sent: sent.sent_time,
+            sent,
+            sacked: false,
+            lost: false,
+            resent: false,
+        };
+        self.pipe += u64::from(len);
+        self.records.push_back(record);
+    }
+
+    /// A sender that goes back sent `[start, start + len)` again: whatever lies in it wholly or in
+    /// part is in flight once more, and what lies beyond all records is new.
+    pub fn overwrite(&mut self, start: u64, len: u32, sent: SentRecord) {
+        let end = start + u64::from(len);
+        let first = self.place_of(start);
+        let mut known_to = start;
+        for record in self.records.range_mut(first..).take_while(|r| r.start < end) {
+            record.sent = sent;
+            record.transmissions += 1;
+            known_to = record.end();
+        }
+        if known_to < end {
+            self.push(known_to, (end - known_to) as u32, sent, false);
+        }
+    }
+
+    /// Place of the first record that ends beyond `offset`.
+    pub fn place_of(&self, offset: u64) -> usize {
+        self.records.partition_point(|r| r.end() <= offset)
+    }
+
+    /// Everything below `una` is acknowledged. Each record that goes is shown with its bytes that
+    /// had not been delivered before.
+    pub fn acknowledge(&mut self, una: u64, mut delivered: impl FnMut(&Record, u64)) {
+        while let Some(front) = self.records.front_mut() {
+            if front.start >= una {
+                break;
+            }
+            let gone = front.end().min(una) - front.start;
+            let part = Record { len: gone as u32, ..*front };
+            delivered(front, if front.sacked { 0 } else { gone });
+            if gone == u64::from(front.len) {
+                self.records.pop_front();
+            } else {
+                front.start = una;
+                front.len -= gone as u32;
+            }
+            self.discount(&part);
+        }
+        self.high_sacked = self.high_sacked.max(una);
+        self.counted_to = self.counted_to.max(una);
+        self.pending_from = self.pending_from.max(una);
+    }
+
+    fn discount(&mut self, r: &Record) {
+        self.pipe -= r.in_flight();
+        let len = u64::from(r.len);
+        self.sacked -= if r.sacked { len } else { 0 };
+        self.pending -= if r.is_pending() { len } else { 0 };
+    }
+
+    /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
+    /// is shown. One that is covered in part is not taken for delivered: at worst it goes again.
+    pub fn sack(&mut self, left: u64, right: u64, mut delivered: impl FnMut(&Record)) {
+        let known = self.seen.iter().copied().find(|s| left <= s.0 && s.1 <= right && s.0 < s.1);
+        let (middle, resume) = known.unwrap_or((right, right));
+        for (from, to) in [(left, middle), (resume, right)] {
+            let mut place = self.place_of(from);
+            while let Some(record) = self.records.get_mut(place) {
+                // A record may reach across the edge of what was seen before.
+                if record.start >= to {
+                    break;
+                }
+                if !record.sacked && record.start >= left && record.end() <= right {
+                    let before = *record;
+                    record.sacked = true;
+                    (record.lost, record.resent) = (false, false);
+                    self.discount(&before);
+                    self.sacked += u64::from(before.len);
+                    self.high_sacked = self.high_sacked.max(before.end());
+                    delivered(&before);
+                }
+                place += 1;
+            }
+        }
+    }
+
+    /// The blocks of the acknowledgement that was read last.
+    pub fn remember_blocks(&mut self, blocks: [(u64, u64); MAX_BLOCKS]) {
+        self.seen = blocks;
+    }
+
+    /// A duplicate acknowledgement without SACK: one segment more has left the network, but not
+    /// what is missing. Returns how much that makes.
+    pub fn add_duplicate(&mut self, segment: u64) -> u64 {
+        let missing = self.records.front().map_or(0, |r| u64::from(r.len));
+        let most = self.outstanding().saturating_sub(missing);
+        let more = segment.min(most.saturating_sub(self.duplicates));
+        self.duplicates += more;
+        more
+    }
+
+    /// New data were acknowledged without SACK: what duplicates stood for is among them, but not
+    /// the segment that had been missing. Returns the bytes that are not delivered anew.
+    pub fn settle_duplicates(&mut self, acked: u64, segment: u64) -> u64 {
+        let settled = self.duplicates.min(acked.saturating_sub(segment.min(acked)));
+        self.duplicates -= settled;
+        self.duplicates = self.duplicates.min(self.outstanding());
+        settled
+    }
+
+    /// Duplicates do not stand for anything any more.
+    pub fn forget_duplicates(&mut self) {
+        self.duplicates = 0;
+    }
+
+    fn outstanding(&self) -> u64 {
+        match (self.records.front(), self.records.back()) {
+            (Some(first), Some(last)) => last.end() - first.start,
+            _ => 0,
+        }
+    }
+
+    /// The record at a place is deemed lost, or its latest transmission is. Returns it as it was if
+    /// that is news.
+    pub fn lose(&mut self, place: usize) -> Option<Record> {
+        let record = self.records.get_mut(place)?;
+        if record.sacked || record.is_pending() {
+            return None;
+        }
+        let before = *record;
+        (record.lost, record.resent) = (true, false);
+        let (start, len) = (record.start, u64::from(record.len));
+        self.pipe -= before.in_flight();
+        self.pending += len;
+        self.pending_from = self.pending_from.min(start);
+        Some(before)
+    }
+
+    /// RFC 2018 section 8: a peer that has the first segment but does not acknowledge it has thrown
+    /// away what it reported. Nothing that it said before counts then.
+    pub fn forget_reneged(&mut self) {
+        if !self.records.front().is_some_and(|r| r.sacked) {
+            return;
+        }
+        for record in &mut self.records {
+            self.pipe += if record.sacked { u64::from(record.len) } else { 0 };
+            record.sacked = false;
+        }
+        self.sacked = 0;
+        self.seen = Default::default();
+        let una = self.records.front().map_or(0, |r| r.start);
+        (self.high_sacked, self.counted_to, self.pending_from) = (una, una, una);
+    }
+
+    /// RFC 6675 section 4, IsLost: records with `dupthresh` separate ranges, or more than
+    /// `dupthresh − 1` segments, delivered above them. Returns the places of those for which it was
+    /// not known, from the first to one past the last; some between may be delivered.
+    pub fn lost_by_count(&mut self, dupthresh: u32, segment: u32) -> std::ops::Range<usize> {
+        let most = u64::from(dupthresh.saturating_sub(1)) * u64::from(segment);
+        let (mut bytes, mut ranges, mut inside) = (0, 0, false);
+        let mut place = self.records.partition_point(|r| r.start < self.high_sacked);
+        let first = self.place_of(self.counted_to);
+        while place > first {
+            let record = &self.records[place - 1];
+            if record.sacked {
+                bytes += u64::from(record.len);
+                ranges += u32::from(!inside);
+            } else if ranges >= dupthresh || bytes > most {
+                self.counted_to = record.end();
+                return first..place;
+            }
+            inside = record.sacked;
+            place -= 1;
+        }
+        first..first
+    }
+
+    /// The place of the lowest record that is lost and was not sent again.
+    pub fn next_pending(&mut self) -> Option<usize> {
+        if self.pending == 0 {
+            return None;
+        }
+        let first = self.place_of(self.pending_from);
+        let more = self.records.range(first..).position(Record::is_pending)?;
+        self.pending_from = self.records[first + more].start;
+        Some(first + more)
+    }
+
+    /// RFC 6675 section 4, NextSeg rule 3: the lowest record above all that was sent again and
+    /// below what is delivered, lost or not.
+    pub fn next_unsure(&self) -> Option<usize> {
+        let first = self.place_of(self.high_rxt);
+        let record = |r: &Record| !r.sacked && !r.resent;
+        let below = self.records.range(first..).take_while(|r| r.start < self.high_sacked);
+        Some(first + below.enumerate().find(|(_, r)| record(r))?.0)
+    }
+
+    /// The place of the highest record that the peer does not have.
+    pub fn last_missing(&self) -> Option<usize> {
+        self.records.iter().rposition(|r| !r.sacked)
+    }
+
+    /// The record at `place` goes again; if it is longer than `limit`, only so much of it.
+    /// `sent` makes the sampler's record from what is in flight without it and its length.
+    pub fn resend(
+        &mut self,
+        place: usize,
+        limit: u32,
+        sent: impl FnOnce(u64, u64) -> SentRecord,
+    ) -> Option<Record> {
+        self.cut(place, limit);
+        let pipe = self.pipe();
+        let record = self.records.get_mut(place)?;
+        let before = *record;
+        record.sent = sent(pipe, u64::from(record.len));
+        record.transmissions = record.transmissions.saturating_add(1);
+        record.resent = true;
+        let after = *record;
+        self.pipe = self.pipe - before.in_flight() + after.in_flight();
+        self.pending -= if before.is_pending() { u64::from(before.len) } else { 0 };
+        Some(after)
+    }
+
+    /// What was sent again, as RFC 6675's HighRxt.
+    pub fn set_high_rxt(&mut self, offset: u64) {
+        self.high_rxt = offset;
+    }
+
+    /// RFC 6675's HighRxt.
+    pub fn high_rxt(&self) -> u64 {
+        self.high_rxt
+    }
+
+    /// Cuts the record at a place in two if it is longer than `limit`.
+    fn cut(&mut self, place: usize, limit: u32) {
+        let Some(record) = self.records.get_mut(place) else { return };
+        if limit == 0 || record.len <= limit {
+            return;
+        }
+        let rest =
+            Record { start: record.start + u64::from(limit), len: record.len - limit, ..*record };
+        record.len = limit;
+        self.records.insert(place + 1, rest);
+    }
+}

@@ -1,0 +1,27 @@
+//! The scoreboard's books, kept a second time from the records themselves.
+
+use windlass_tcp::Endpoint;
+
+/// Whether what an endpoint's scoreboard says of the whole is the sum of its records.
+pub fn audit(e: &Endpoint) {
+    let board = e.scoreboard();
+    let (mut sacked, mut in_flight, mut pending) = (0, 0, 0);
+    let mut next = None;
+    for r in board.records() {
+        assert!(r.len > 0 && next.is_none_or(|at| at == r.start), "a gap: {r:?}");
+        next = Some(r.end());
+        let len = u64::from(r.len);
+        // RFC 6675 section 4, SetPipe.
+        if r.sacked {
+            sacked += len;
+            assert!(!r.resent && !r.lost, "{r:?}");
+            continue;
+        }
+        in_flight += if r.lost { 0 } else { len };
+        in_flight += if r.resent { len } else { 0 };
+        pending += if r.lost && !r.resent { len } else { 0 };
+    }
+    let duplicates = board.sacked().checked_sub(sacked).expect("delivered bytes");
+    assert_eq!(board.pipe(), in_flight.saturating_sub(duplicates), "pipe");
+    assert_eq!(board.pending(), pending, "pending");
+}
