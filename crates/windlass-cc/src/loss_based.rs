@@ -179,7 +179,6 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
-        self.undone = c.phase == Phase::Recovery;
         self.window.set(c, self.cwnd().max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
         self.growth.undo(&p.own, c, &self.window);

@@ -245,4 +245,6 @@ algorithms! { $
     Ledbat: Windowed<crate::ledbat::Ledbat>;
     Dctcp: Windowed<crate::dctcp::Dctcp>;
     Bbr: crate::bbr::Bbr;
+    Bbr3: crate::bbr3::Bbr3;
+    Copa: crate::copa::Copa;
 }

@@ -76,11 +76,8 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
             let waits = [f.mean_queue_delay_ms, g.mean_queue_delay_ms];
             assert!((waits[0] - waits[1]).abs() <= 0.01 * waits[0], "{waits:?}");
             assert!((f.mean_queue_packets - g.mean_queue_packets).abs() < 1e-9);
-            let same = LinkResult {
-                mean_queue_delay_ms: 0.0,
-                mean_queue_packets: 0.0,
-                ..f.clone()
-            };
+            let same =
+                LinkResult { mean_queue_delay_ms: 0.0, mean_queue_packets: 0.0, ..f.clone() };
             let general = LinkResult { mean_queue_delay_ms: 0.0, mean_queue_packets: 0.0, ..g };
             assert_eq!(same, general);
         }
@@ -163,8 +160,7 @@ fn pie_keeps_the_delay_near_its_target_under_more_than_the_link_takes() {
         let mut wire = link([0, 1], 10_000_000, 5);
         wire.discipline = Discipline::Pie(Pie { target, ..Pie::DEFAULT });
         let sources = (0..4).map(|i| {
-            let mut f =
-                flow([0, 1], rfc("newreno"), Traffic::CbrUdp(cbr(972, 2666 + 3 * i, end)));
+            let mut f = flow([0, 1], rfc("newreno"), Traffic::CbrUdp(cbr(972, 2666 + 3 * i, end)));
             f.start = Time(100_000 * i);
             f
         });

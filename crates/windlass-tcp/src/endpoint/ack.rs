@@ -196,11 +196,17 @@ impl Endpoint {
         }
         // Timestamps tell a retransmission from the original, but only to a millisecond: they
         // serve where no exact time could be kept, and not as the least RTT.
-        self.timestamp_sample(p, now, s)
+        self.timestamp_sample(p, now, ack, s)
     }
 
     /// The RTT by the clock that the peer echoes; returned to whom the least RTT is of no use.
-    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, s: &Segment) -> Span {
+    pub(super) fn timestamp_sample(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        s: &Segment,
+    ) -> Span {
         let Some(t) = s.options.timestamps.filter(|t| self.timestamps && t.echo != 0) else {
             return Span::NONE;
         };

@@ -15,6 +15,9 @@ pub(super) struct News {
     /// When the first and the last of the delivered segments were sent, of those that a round trip
     /// can be read from.
     timed: Option<(Time, Time)>,
+    /// When a delivered segment that had been sent again was sent first, and how often again: for
+    /// timers that learn from such segments too.
+    again: Option<(Time, u32)>,
     /// Data that the peer reports to have received twice (RFC 2883).
     pub(super) dsack: Option<(u64, u64)>,
 }
@@ -22,7 +25,11 @@ pub(super) struct News {
 impl News {
     fn take(&mut self, r: &Record, bytes: u64, karn: bool) {
         self.delivered += bytes;
-        if bytes == 0 || (karn && r.transmissions > 1) {
+        if bytes == 0 {
+            return;
+        }
+        if karn && r.transmissions > 1 {
+            self.again = Some((r.first_sent, r.transmissions - 1));
             return;
         }
         let at = r.first_sent;
@@ -165,11 +172,18 @@ impl Endpoint {
     /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
     fn round_trip(&mut self, p: &Profile, now: Time, news: &News, s: &Segment) -> Span {
         let Some((first, last)) = news.timed else {
-            // What was sent again has only the clock that the peer echoes.
-            self.timestamp_sample(p, now, s);
+            match news.again.filter(|_| self.times_retransmissions(p)) {
+                Some((first, times)) => {
+                    self.feed_timer(p, now, self.snd_una, now.since(first), times);
+                }
+                // What was sent again has only the clock that the peer echoes.
+                None => {
+                    self.timestamp_sample(p, now, self.snd_una, s);
+                }
+            }
             return Span::NONE;
         };
-        self.take_exact_sample(p, now.since(first));
+        self.take_exact_sample(p, now, self.snd_una, now.since(first), 0);
         let least = now.since(last);
         self.min_rtt = self.min_rtt.min(least);
         least

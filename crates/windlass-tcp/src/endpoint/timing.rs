@@ -14,7 +14,7 @@ impl Endpoint {
 
     /// Whether the timer has a use for the time from the first transmission of a segment that was
     /// sent again. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
-    fn times_retransmissions(&self, p: &Profile) -> bool {
+    pub(super) fn times_retransmissions(&self, p: &Profile) -> bool {
         p.stack.rto.wants_ambiguous() && !self.timestamps
     }
 
