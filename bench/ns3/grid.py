@@ -139,7 +139,7 @@ def grid(quick, algorithms):
         axes = (FLOWS, RATES_MBPS, RTTS_MS, QUEUES_BDP, LOSSES)
     cells = [Cell(*values) for values in product(*axes)]
     runs = [Run(cell, name, seed) for cell in cells for name in algorithms for seed in cell.seeds()]
-    return sorted(runs, key=lambda run: (run.seed, run.cell.rate_mbps, run.cell.rtt_ms))
+    return sorted(runs, key=lambda run: (run.cell.rate_mbps, run.seed, run.cell.rtt_ms))
 
 
 def ns3_line(run, **more):
