@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fetches ns-3 3.44 from PyPI into bench/ns3/.cache and builds dumbbell.cc against it.
+"""Fetches ns-3 3.44 from PyPI into bench/ns3/.cache and builds a program of this folder against it.
 
-Prints the path of the program. Exit code 3 and one sentence on standard error when something that
-it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
+Prints the path of the program; its name is the only argument (default: dumbbell). Exit code 3 and one sentence on
+standard error when something that it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
 """
 
 import hashlib
@@ -17,7 +17,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE / ".cache"
-SOURCE = HERE / "dumbbell.cc"
 SKIPPED = 3
 
 PACKAGE = "ns3==3.44.post0"
@@ -40,8 +39,8 @@ class Missing(Exception):
     """Something that this machine lacks; the text is one sentence for the user."""
 
 
-def ensure():
-    """Path of the built program, fetching and building what is not there yet.
+def ensure(name="dumbbell"):
+    """Path of the program built from NAME.cc, fetching and building what is not there yet.
 
     Raises Missing when the machine lacks something.
     """
@@ -51,7 +50,7 @@ def ensure():
         )
     compiler = find_compiler()
     CACHE.mkdir(exist_ok=True)
-    return build(compiler, unpack(download()))
+    return build(compiler, unpack(download()), HERE / f"{name}.cc")
 
 
 def find_compiler():
@@ -98,29 +97,29 @@ def unpack(wheel):
     return target / "ns3"
 
 
-def build(compiler, ns3):
+def build(compiler, ns3, source):
     """Path of the program, compiled again only when its source, flags or compiler change."""
     libraries = ns3 / "lib64"
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
-    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(SOURCE), f"-L{libraries}"]
+    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(source), f"-L{libraries}"]
     command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
     command += [f"-lns3.44-{module}" for module in MODULES]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    key = hashlib.sha256("\0".join([version, *command, SOURCE.read_text()]).encode()).hexdigest()[:16]
-    program = CACHE / f"dumbbell-{key}"
+    key = hashlib.sha256("\0".join([version, *command, source.read_text()]).encode()).hexdigest()[:16]
+    program = CACHE / f"{source.stem}-{key}"
     if not program.exists():
-        print("compiling dumbbell.cc", file=sys.stderr)
-        partial = CACHE / f"dumbbell-{key}.partial"
+        print(f"compiling {source.name}", file=sys.stderr)
+        partial = CACHE / f"{source.stem}-{key}.partial"
         compiled = subprocess.run([*command, "-o", str(partial)], capture_output=True, text=True)
         if compiled.returncode:
-            raise RuntimeError(f"{compiler} could not build dumbbell.cc against ns-3:\n{compiled.stderr}")
+            raise RuntimeError(f"{compiler} could not build {source.name} against ns-3:\n{compiled.stderr}")
         partial.rename(program)
     return program
 
 
 def main():
     try:
-        print(ensure())
+        print(ensure(*sys.argv[1:2]))
     except Missing as missing:
         print(f"skipped: {missing}", file=sys.stderr)
         return SKIPPED

@@ -44,7 +44,8 @@ pub trait Growth: Copy {
     /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
 
-    /// How many times as fast as usual slow start opens the window.
+    /// How many times as fast as usual slow start opens the window; less than one is slower, zero
+    /// not at all.
     fn slow_start_gain(&self, _p: &Self::Params, _c: &Conn) -> Ratio {
         Ratio::ONE
     }
@@ -63,4 +64,9 @@ pub trait Growth: Copy {
 
     /// Visits the inner state in the order of [`Info::trace`].
     fn trace(&self, _sink: &mut dyn FnMut(&'static TraceField, u64)) {}
+}
+
+/// RFC 5681 equation 4 with another factor: `max(keep · FlightSize, 2·SMSS)`.
+pub fn kept_flight(c: &Conn, keep: Ratio) -> u64 {
+    keep.times(c.flight_size).max(2 * u64::from(c.mss))
 }

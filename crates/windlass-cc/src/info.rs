@@ -69,3 +69,14 @@ pub enum Ecn {
     /// once (RFC 8257 section 3.2).
     Exact,
 }
+
+/// Hands values to a trace, each with the field at its place.
+pub(crate) fn show(
+    fields: &'static [TraceField],
+    values: &[u64],
+    sink: &mut dyn FnMut(&'static TraceField, u64),
+) {
+    for (field, value) in fields.iter().zip(values) {
+        sink(field, *value);
+    }
+}

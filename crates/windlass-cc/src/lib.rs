@@ -50,9 +50,21 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod bbr;
+pub mod bic;
+pub mod compound;
 pub mod controller;
+pub mod cubic;
+pub mod dctcp;
+pub mod fast;
+pub mod filter;
 pub mod growth;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
 pub mod info;
+pub mod ledbat;
 pub mod loss_based;
 pub mod math;
 pub mod pacer;
@@ -62,11 +74,17 @@ pub mod rate;
 pub mod recovery;
 pub mod registry;
 pub mod reno;
+pub mod round;
 pub mod rto;
+pub mod scalable;
 pub mod setup;
 pub mod slow_start;
 pub mod time;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
 pub mod window;
+pub mod yeah;
 
 pub use controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, RateSample, Undo, flags};
 pub use info::{Ecn, Info, TraceField, Wants};
@@ -74,6 +92,6 @@ pub use pacer::Pacer;
 pub use params::{Param, ParamKind, Parameters, Ratio};
 pub use rate::{RateSampler, SentRecord};
 pub use registry::{ALGORITHMS, AnyController, AnyParams};
-pub use rto::{Rfc6298, RtoEstimator, RtoParams};
+pub use rto::{AnyRto, RtoEstimator, RttSample};
 pub use setup::Setup;
 pub use time::{Rate, Span, Time};

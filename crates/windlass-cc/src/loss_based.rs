@@ -11,7 +11,7 @@ use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
-use crate::window::{MAX_WINDOW, Window};
+use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
 
 /// Growth `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub struct LossBased<G, S> {
     slow_start: S,
     prr: Prr,
     style: Style,
-    /// The cut that began the current recovery was taken back: its end does not touch the window.
+    /// The cut that began the current recovery has been taken back.
     undone: bool,
 }
 
@@ -35,23 +35,24 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
-        let slow_start = self.window.in_slow_start();
-        if slow_start {
-            self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
-        }
+        self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
         if !c.cwnd_limited() {
             return;
         }
         let limit = math::mul(u64::from(p.ack_limit), u64::from(c.mss));
         let credit = a.acked.min(limit).min(MAX_WINDOW);
-        if slow_start {
+        if self.window.in_slow_start() {
             let gain = self.growth.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
             self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
-            if gain != Ratio::ONE {
-                let more = Ratio(gain.0.saturating_sub(Ratio::ONE.0));
-                let grown = self.window.cwnd_q().saturating_sub(before);
-                self.window.add_q(more.times(grown));
+            let grown = self.window.cwnd_q().saturating_sub(before);
+            if gain > Ratio::ONE {
+                // What the gain adds ends at the threshold.
+                let room = self.window.ssthresh() << FRACTION_BITS;
+                let room = room.saturating_sub(self.window.cwnd_q());
+                self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown).min(room));
+            } else if gain < Ratio::ONE {
+                self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
         } else {
             self.growth.avoid(&p.own, c, a, credit, &mut self.window);
@@ -60,7 +61,6 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
 
     /// Fast recovery begins, `ssthresh` being set already.
     fn enter_recovery(&mut self, c: &Conn) {
-        self.undone = false;
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.style {
             Style::Prr => self.prr.enter(c, ssthresh),
@@ -72,10 +72,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Fast recovery is over.
     fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c);
-        if !self.undone {
-            self.window.set(c, self.style.exit(c, self.window.ssthresh()));
-        }
-        self.undone = false;
+        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
     }
 
     fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
@@ -113,15 +110,15 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.growth.observe(&p.own, c, a, &mut self.window);
-        if self.style == Style::Prr {
-            if c.phase != Phase::Recovery {
-                self.prr.observe(c, a);
-            } else if !self.undone {
-                let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh());
-                self.window.set(c, cwnd);
-            }
+        if c.phase != Phase::Recovery {
+            self.prr.observe(c, a);
         }
-        if a.duplicate {
+        if self.undone && c.phase == Phase::Recovery {
+            // Nothing was lost, and the phase that says so is about to follow.
+        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
+            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh());
+            self.window.set(c, cwnd);
+        } else if a.duplicate {
             if c.phase == Phase::Recovery {
                 self.window.set(c, self.style.duplicate(c, self.cwnd()));
             }
@@ -152,6 +149,8 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.window.set(c, self.cwnd().min(ssthresh));
                 self.begin_epoch(p, c);
             }
+            // Nothing was lost: the window stays as it was put back, and its epoch goes on.
+            (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
             (Phase::Recovery, Phase::Open) => {
                 self.leave_recovery(c);
                 self.growth.restart(&p.own, c, &self.window);
@@ -176,13 +175,14 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             | (Phase::Recovery, Phase::Recovery | Phase::Cwr)
             | (Phase::Cwr, Phase::Cwr) => {}
         }
+        self.undone = false;
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
-        self.undone = c.phase == Phase::Recovery;
         self.window.set(c, self.cwnd().max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
         self.growth.undo(&p.own, c, &self.window);
+        self.undone = true;
     }
 
     fn control(&self, _p: &Self::Params, _c: &Conn) -> Control {

@@ -14,7 +14,32 @@
 //! [`RateSample::prior_delivered`].
 
 use crate::controller::{Loss, RateSample};
-use crate::time::{Span, Time};
+use crate::math;
+use crate::time::{Rate, Span, Time};
+
+const NANOS: u64 = 1_000_000_000;
+
+impl Rate {
+    /// So many bytes in so long, cut to whole bytes per second; [`u64::MAX`] in no time.
+    #[inline]
+    pub const fn of(bytes: u64, interval: Span) -> Rate {
+        Rate(math::mul_div(bytes, NANOS, interval.0))
+    }
+
+    /// Bytes that pass in a time, cut to whole ones.
+    #[inline]
+    pub const fn volume(self, time: Span) -> u64 {
+        math::mul_div(self.0, time.0, NANOS)
+    }
+}
+
+impl RateSample {
+    /// The delivery rate; zero of a sample that is not valid.
+    #[inline]
+    pub const fn rate(&self) -> Rate {
+        if self.is_valid() { Rate::of(self.delivered, self.interval) } else { Rate(0) }
+    }
+}
 
 /// What the sampler knew when a segment was sent. The host keeps it with the segment and replaces
 /// it when the segment is sent again.

@@ -1,20 +1,39 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::bbr::Bbr;
+use crate::bic::Bic;
+use crate::compound::Compound;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
+use crate::cubic::Cubic;
+use crate::dctcp::Dctcp;
+use crate::fast::Fast;
+use crate::highspeed::HighSpeed;
+use crate::htcp::Htcp;
+use crate::hybla::Hybla;
+use crate::illinois::Illinois;
 use crate::info::{Info, TraceField, Wants};
+use crate::ledbat::Ledbat;
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
+use crate::scalable::Scalable;
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
+use crate::vegas::Vegas;
+use crate::veno::Veno;
+use crate::westwood::Westwood;
+use crate::yeah::Yeah;
 
+// `$d` is a dollar sign, for the macro that is made within.
 macro_rules! algorithms {
-    ($($variant:ident: $state:ty;)*) => {
+    ($d:tt $($variant:ident: $state:ty;)*) => {
         /// Any algorithm of this crate, chosen at run time without a heap or a virtual table.
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
         /// change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyController {
             $(
@@ -38,6 +57,25 @@ macro_rules! algorithms {
         /// Bytes of state of each algorithm with the slow start chosen at run time, in the order
         /// of [`ALGORITHMS`].
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
+
+        /// Each algorithm as a type of its own, with the standard slow start built in: what a
+        /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
+        /// the names.
+        pub mod fixed {
+            use super::*;
+            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            $(
+                #[doc = concat!("`", stringify!($state), "`.")]
+                pub type $variant = $state;
+            )*
+        }
+
+        /// Calls a macro with the names of the types in [`registry::fixed`](crate::registry::fixed):
+        /// `each_algorithm!(callback)` is `callback! { Tahoe, Reno, ... }`.
+        #[macro_export]
+        macro_rules! each_algorithm {
+            ($d callback:ident) => { $d callback! { $($variant),* } };
+        }
 
         impl AnyParams {
             /// The defaults of the algorithm with this identifier (any case), with the slow start
@@ -190,8 +228,24 @@ impl Default for AnyParams {
 /// A growth with whatever slow start the parameters name.
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
-algorithms! {
+algorithms! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
+    Bic: Windowed<Bic>;
+    Cubic: Windowed<Cubic>;
+    HighSpeed: Windowed<HighSpeed>;
+    Scalable: Windowed<Scalable>;
+    Htcp: Windowed<Htcp>;
+    Hybla: Windowed<Hybla>;
+    Illinois: Windowed<Illinois>;
+    Westwood: Windowed<Westwood>;
+    Veno: Windowed<Veno>;
+    Vegas: Windowed<Vegas>;
+    Fast: Windowed<Fast>;
+    Yeah: Windowed<Yeah>;
+    Compound: Windowed<Compound>;
+    Ledbat: Windowed<Ledbat>;
+    Dctcp: Windowed<Dctcp>;
+    Bbr: Bbr;
 }

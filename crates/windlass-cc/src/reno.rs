@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, Wants};
-use crate::math::mul;
+use crate::math::{divisor, mul};
 use crate::params::Parameters;
 use crate::recovery::Style;
 use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
@@ -65,7 +65,7 @@ impl<V: Variant> Growth for RenoGrowth<V> {
         let mss = u64::from(c.mss);
         let cwnd = w.cwnd();
         match p.increase {
-            Increase::PerAck => w.add_q(quotient(mss, credit.max(mss), cwnd)),
+            Increase::PerAck => w.add_q(additive(c, credit, cwnd)),
             Increase::PerByte => w.add_q(quotient(mss, a.acked.min(cwnd), cwnd)),
             Increase::PerRtt => {
                 if c.una > self.round_end {
@@ -90,12 +90,19 @@ pub(crate) fn half_flight(c: &Conn) -> u64 {
     (c.flight_size / 2).max(2 * u64::from(c.mss))
 }
 
+/// RFC 5681 equation 3, `mss²/cwnd` with [`FRACTION_BITS`] fractional bits: the share of one
+/// segment per round trip for an acknowledgement that counts for `credit` bytes.
+pub(crate) fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
+    let mss = u64::from(c.mss);
+    quotient(mss, credit.max(mss), cwnd)
+}
+
 /// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,
 /// so that neither truncates before it is multiplied nor overflows.
 pub(crate) fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
     let product = mul(a, b);
     // At most 2^40, so that the remainder still fits when shifted.
-    let cwnd = cwnd.clamp(1, MAX_WINDOW);
+    let cwnd = divisor(cwnd.min(MAX_WINDOW));
     ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
 }
 

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
+use crate::math;
+
 /// A moment, in nanoseconds since an epoch that the host chooses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(transparent)]
@@ -16,12 +18,12 @@ impl Time {
 
     /// A moment `ms` milliseconds after the epoch.
     pub const fn from_millis(ms: u64) -> Time {
-        Time(ms.saturating_mul(1_000_000))
+        Time(math::mul(ms, 1_000_000))
     }
 
     /// A moment `s` seconds after the epoch.
     pub const fn from_secs(s: u64) -> Time {
-        Time(s.saturating_mul(1_000_000_000))
+        Time(math::mul(s, 1_000_000_000))
     }
 
     /// Nanoseconds since the epoch.
@@ -53,17 +55,17 @@ impl Span {
 
     /// A span of `s` seconds.
     pub const fn from_secs(s: u64) -> Span {
-        Span(s.saturating_mul(1_000_000_000))
+        Span(math::mul(s, 1_000_000_000))
     }
 
     /// A span of `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Span {
-        Span(ms.saturating_mul(1_000_000))
+        Span(math::mul(ms, 1_000_000))
     }
 
     /// A span of `us` microseconds.
     pub const fn from_micros(us: u64) -> Span {
-        Span(us.saturating_mul(1_000))
+        Span(math::mul(us, 1_000))
     }
 
     /// Nanoseconds.

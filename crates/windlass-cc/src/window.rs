@@ -1,6 +1,7 @@
 //! The congestion window with its threshold, kept with a fraction.
 
 use crate::controller::Conn;
+use crate::math::{mul, mul_div};
 
 /// Fractional bits with which a window is kept, so that small additions are not lost.
 pub const FRACTION_BITS: u32 = 16;
@@ -38,6 +39,12 @@ impl Window {
         self.cwnd_q
     }
 
+    /// The window in segments with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn segments_q(&self, c: &Conn) -> u64 {
+        self.cwnd_q / u64::from(c.mss.max(1))
+    }
+
     /// The slow-start threshold, bytes.
     #[inline]
     pub fn ssthresh(&self) -> u64 {
@@ -72,9 +79,29 @@ impl Window {
         self.cwnd_q = self.cwnd_q.saturating_add(bytes_q).min(MAX_WINDOW << FRACTION_BITS);
     }
 
+    /// Opens the window in congestion avoidance, for an acknowledgement that counts for `credit`
+    /// bytes: `segments_q · mss · credit / cwnd`, which makes `segments_q` segments (with
+    /// [`FRACTION_BITS`] fractional bits) of a round trip's worth of them. An acknowledgement
+    /// counts for at least a segment (RFC 5681 equation 3).
+    pub fn add_per_window(&mut self, c: &Conn, credit: u64, segments_q: u64) {
+        let mss = u64::from(c.mss);
+        self.add_q(mul_div(mul(segments_q, mss), credit.max(mss), self.cwnd()));
+    }
+
     /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.
     pub fn sub_q(&mut self, c: &Conn, bytes_q: u64) {
         let least = u64::from(c.mss.max(1)) << FRACTION_BITS;
         self.cwnd_q = self.cwnd_q.saturating_sub(bytes_q).max(least);
+    }
+
+    /// Closes the window to so many whole bytes, at least a segment, for another reason than a
+    /// loss: the threshold comes down with it, so that slow start ends and does not begin again. A
+    /// larger value changes nothing.
+    pub fn shrink(&mut self, c: &Conn, bytes: u64) {
+        let bytes = bytes.max(u64::from(c.mss.max(1)));
+        if bytes < self.cwnd() {
+            self.set(c, bytes);
+            self.ssthresh = self.ssthresh.min(bytes);
+        }
     }
 }

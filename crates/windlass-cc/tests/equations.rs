@@ -6,9 +6,10 @@ mod common;
 use common::{avoidance_by, begins_at};
 use proptest::prelude::*;
 use windlass_cc::reno::Increase;
+use windlass_cc::rto::{Rfc6298, Rfc6298Params};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Phase, Rfc6298, RtoEstimator, RtoParams, Span, flags,
+    Ack, AnyController, AnyParams, Conn, Phase, RtoEstimator, RttSample, Span, flags,
 };
 
 /// RFC 6298 section 2 as it is written, in seconds.
@@ -57,11 +58,11 @@ proptest! {
     fn the_timer_follows_rfc_6298_within_56_nanoseconds(
         samples in prop::collection::vec(1_000..100_000_000_000u64, 1..200),
     ) {
-        let p = RtoParams::default();
+        let p = Rfc6298Params::default();
         let mut timer = Rfc6298::init(&p);
         let mut model = RtoModel { estimate: None, rto: 1.0 };
         for rtt in samples {
-            timer.on_sample(&p, Span(rtt));
+            timer.on_sample(&p, &RttSample::of(Span(rtt)));
             model.sample(rtt as f64 * 1e-9, 1e-3);
             let (srtt, rttvar) = model.estimate.expect("a sample was given");
             prop_assert!(close(timer.srtt(), srtt, SRTT_ERROR_NS), "{timer:?} {srtt}");
@@ -74,11 +75,11 @@ proptest! {
     fn the_timer_has_no_minimum_of_its_own(
         samples in prop::collection::vec(1_000..10_000_000_000u64, 1..100),
     ) {
-        let p = RtoParams { min: Span::ZERO, granularity: Span::ZERO, ..Default::default() };
+        let p = Rfc6298Params { min: Span::ZERO, granularity: Span::ZERO, ..Default::default() };
         let mut timer = Rfc6298::init(&p);
         let mut model = RtoModel { estimate: None, rto: 1.0 };
         for rtt in samples {
-            timer.on_sample(&p, Span(rtt));
+            timer.on_sample(&p, &RttSample::of(Span(rtt)));
             model.sample(rtt as f64 * 1e-9, 0.0);
             let (srtt, rttvar) = model.estimate.expect("a sample was given");
             let rto = (srtt + K * rttvar).min(60.0);
@@ -235,9 +236,9 @@ fn growth_per_acknowledgement_is_about_one_segment_per_round_trip() {
 
 #[test]
 fn an_expiry_doubles_the_timeout_up_to_the_maximum() {
-    let p = RtoParams { max: Span::from_secs(64), ..Default::default() };
+    let p = Rfc6298Params { max: Span::from_secs(64), ..Default::default() };
     let mut timer = Rfc6298::init(&p);
-    timer.on_sample(&p, Span::from_millis(40));
+    timer.on_sample(&p, &RttSample::of(Span::from_millis(40)));
     let timeouts: Vec<u64> = (0..8)
         .map(|_| {
             timer.on_timeout(&p);
@@ -250,10 +251,10 @@ fn an_expiry_doubles_the_timeout_up_to_the_maximum() {
 #[test]
 fn the_granularity_is_the_least_margin() {
     let granularity = Span::from_millis(500);
-    let p = RtoParams { min: Span::ZERO, granularity, ..Default::default() };
+    let p = Rfc6298Params { min: Span::ZERO, granularity, ..Default::default() };
     let mut timer = Rfc6298::init(&p);
     for _ in 0..100 {
-        timer.on_sample(&p, Span::from_millis(40));
+        timer.on_sample(&p, &RttSample::of(Span::from_millis(40)));
     }
     let rto = timer.rto(&p);
     assert!(rto.0.abs_diff(Span::from_millis(540).0) <= 8, "{rto}");

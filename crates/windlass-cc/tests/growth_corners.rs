@@ -5,9 +5,8 @@ mod common;
 use common::avoidance_by;
 use proptest::prelude::*;
 use windlass_cc::reno::Increase;
-use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Rfc6298, RtoEstimator, RtoParams, Span, Time,
-};
+use windlass_cc::rto::{Rfc6298, Rfc6298Params};
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, RtoEstimator, RttSample, Span, Time};
 
 /// A sender clocked by single acknowledgements over a path of 40 ms and 1 ms a segment: the window
 /// at the end of each round trip.
@@ -73,11 +72,11 @@ fn a_segment_size_of_any_width_does_not_overflow() {
 
 #[test]
 fn an_unknown_round_trip_is_no_sample() {
-    let p = RtoParams::default();
+    let p = Rfc6298Params::default();
     let mut timer = Rfc6298::init(&p);
-    timer.on_sample(&p, Span::from_millis(40));
+    timer.on_sample(&p, &RttSample::of(Span::from_millis(40)));
     let before = timer;
-    timer.on_sample(&p, Span::NONE);
+    timer.on_sample(&p, &RttSample::of(Span::NONE));
     assert_eq!(timer, before);
 }
 

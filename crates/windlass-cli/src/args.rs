@@ -49,6 +49,13 @@ Examples:
   windlass papers             the list
   windlass papers reno-ber    summary and citation";
 
+const CONFORM_HELP: &str = "\
+Examples:
+  windlass conform                         every vector below ./conformance
+  windlass conform --algorithm cubic       one algorithm's
+  windlass conform my-vectors/one.jsonl    a file of one's own
+  windlass conform --write conformance     write the vectors again";
+
 const BENCH_HELP: &str = "\
 Examples:
   windlass bench                          every case
@@ -104,6 +111,12 @@ pub enum Command {
     /// List the papers, or print one's citation.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
+    /// Hold the algorithms against conformance vectors.
+    ///
+    /// A vector is a file of events with the window, threshold and pacing rate expected after each;
+    /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
+    #[command(after_help = CONFORM_HELP)]
+    Conform(Conform),
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
@@ -198,6 +211,19 @@ pub enum Export {
 pub struct Named {
     /// Which one; the list when left out.
     pub name: Option<String>,
+}
+
+/// Arguments of `conform`.
+#[derive(Args)]
+pub struct Conform {
+    /// Vectors, or folders with vectors; ./conformance when none is named.
+    pub files: Vec<PathBuf>,
+    /// Only this algorithm's.
+    #[arg(long, value_name = "ID")]
+    pub algorithm: Option<String>,
+    /// Write the vectors into this folder instead of checking any.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "algorithm"])]
+    pub write: Option<PathBuf>,
 }
 
 /// Arguments of `bench`.

@@ -6,6 +6,7 @@ use windlass_sim::config::{
     Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic as SimTraffic,
 };
 use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::queue::Level;
 use windlass_sim::routing::link_of;
 use windlass_tcp::Profile;
 
@@ -50,6 +51,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         rate_bps: spec.rate_bps,
         delay: spec.delay,
         queue: queue(spec, bdp_bytes),
+        discipline: spec.discipline.map(|threshold| level(threshold, bdp_bytes)),
         framing: spec.framing,
         loss: spec.loss.clone(),
     }
@@ -59,13 +61,26 @@ fn queue(spec: &LinkSpec, bdp_bytes: u64) -> SimQueue {
     match spec.queue {
         QueueLimit::Packets(n) => SimQueue::Packets(n),
         QueueLimit::Bytes(n) => SimQueue::Bytes(n),
+        // Less than one packet would let nothing wait at all.
         QueueLimit::BdpMillionths(millionths) => {
-            let bytes = u128::from(bdp_bytes) * u128::from(millionths) / 1_000_000;
-            // Less than one packet would let nothing wait at all.
-            SimQueue::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(u64::from(spec.mtu)))
+            SimQueue::Bytes(share(bdp_bytes, millionths).max(u64::from(spec.mtu)))
         }
         QueueLimit::Unlimited => SimQueue::Unlimited,
     }
+}
+
+fn level(threshold: QueueLimit, bdp_bytes: u64) -> Level {
+    match threshold {
+        QueueLimit::Packets(n) => Level::Packets(n),
+        QueueLimit::Bytes(n) => Level::Bytes(n),
+        QueueLimit::BdpMillionths(millionths) => Level::Bytes(share(bdp_bytes, millionths)),
+        QueueLimit::Unlimited => Level::Bytes(u64::MAX),
+    }
+}
+
+fn share(bytes: u64, millionths: u64) -> u64 {
+    let bytes = u128::from(bytes) * u128::from(millionths) / 1_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {

@@ -1,7 +1,8 @@
 //! What scenario files mean: defaults, expansion, overrides, the stored form and its hash.
 
 use windlass_cc::reno::Increase;
-use windlass_cc::{RtoParams, Span};
+use windlass_cc::rto::{self, Rfc6298Params};
+use windlass_cc::{Ratio, Span};
 use windlass_lab::scenario::{LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
 use windlass_sim::Series;
 use windlass_tcp::{InitialWindow, StackConfig, stack};
@@ -110,16 +111,14 @@ fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
          [stack]\npreset = \"rfc\"\nreceive_buffer = \"64KiB\"\nnagle = false\n\
          recovery = \"auto\"\nrto = {{ min = \"200ms\", k = 2 }}\n"
     );
+    let rto::AnyParams::Rfc6298(riverbed) = stack::RIVERBED.rto else { panic!("its timer") };
+    let rto =
+        Rfc6298Params { min: Span::from_millis(200), k: 2, alpha: Ratio::of(1, 4), ..riverbed };
     let expected = StackConfig {
         receive_buffer: 65_536,
         nagle: true,
         recovery: None,
-        rto: RtoParams {
-            min: Span::from_millis(200),
-            k: 2,
-            alpha_q16: 16_384,
-            ..stack::RIVERBED.rto
-        },
+        rto: rto::AnyParams::Rfc6298(rto),
         ..stack::RIVERBED
     };
     assert_eq!(read(&text).flows[0].stack, expected);
@@ -182,7 +181,9 @@ fn overrides_call_items_by_name_or_number_and_may_omit_quotes() {
     assert_eq!(s.links[0].loss[0], Some(LossModel::Drop { probability: 0.02 }));
     assert_eq!(s.flows[0].algorithm(), "newreno");
     assert_eq!(s.flows[0].controller.unwrap().get(0), Some(Increase::PerByte as u64));
-    assert_eq!(s.flows[0].stack.rto.min, Span::from_millis(200));
+    let min = Span::from_millis(200);
+    let timer = Rfc6298Params { min, ..Default::default() };
+    assert_eq!(s.flows[0].stack.rto, rto::AnyParams::Rfc6298(timer));
     assert_eq!(s.flows[0].stack.initial_window, InitialWindow::Segments(2));
     assert_eq!(s.record.series, [Series::Cwnd]);
 }

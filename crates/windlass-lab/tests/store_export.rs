@@ -146,22 +146,22 @@ fn small_table() -> Table {
     let text = [Some("plain"), Some("a,b"), Some("say \"x\""), Some("two\nlines"), None];
     let columns = vec![
         Column {
-            name: "text",
+            name: "text".into(),
             meaning: "",
             values: Values::Text(text.iter().map(|t| t.map(str::to_owned)).collect()),
         },
         Column {
-            name: "n",
+            name: "n".into(),
             meaning: "",
             values: Values::Integer(vec![Some(0), Some(u64::MAX), None, Some(1), Some(2)]),
         },
         Column {
-            name: "x_s",
+            name: "x_s".into(),
             meaning: "",
             values: Values::Real(vec![Some(0.1 + 0.2), None, Some(-0.5), Some(1e-7), Some(3.0)]),
         },
         Column {
-            name: "list_s",
+            name: "list_s".into(),
             meaning: "",
             values: Values::Reals(vec![vec![], vec![1.5], vec![1.0, 0.25], vec![], vec![]]),
         },

@@ -12,7 +12,8 @@ const MAX_NANOS: u64 = 1 << 61;
 impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        if 2 * self.links.len() + 2 * self.flows.len() > MAX_ENTITIES {
+        // A link direction may have a queue discipline, which is one entity more.
+        if 4 * self.links.len() + 2 * self.flows.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -50,6 +51,7 @@ impl Config {
         if link.delay.0 > MAX_NANOS {
             return Err("the delay must be at most 73 years".to_string());
         }
+        link.discipline.check()?;
         link.loss.iter().flatten().try_for_each(check_loss)
     }
 

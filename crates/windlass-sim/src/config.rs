@@ -5,6 +5,7 @@ use windlass_tcp::Profile;
 
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
+use crate::queue::Discipline;
 use crate::results::Series;
 
 /// A network, its flows and what to record.
@@ -36,8 +37,10 @@ pub struct LinkConfig {
     pub rate_bps: u64,
     /// Propagation delay, each direction.
     pub delay: Span,
-    /// Queue of each direction.
+    /// Most that may wait, each direction.
     pub queue: QueueLimit,
+    /// What each direction does with packets that have to wait.
+    pub discipline: Discipline,
     /// Link layer.
     pub framing: Framing,
     /// Error model of the forward and the backward direction.

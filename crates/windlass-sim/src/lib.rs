@@ -5,7 +5,8 @@
 //! * [`Config`] says what to simulate: nodes, links, flows, traffic, seed. It holds no names to
 //!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
 //! * [`Simulation`] is the event loop. Its [`agenda`] orders events by (time, insertion number);
-//!   a link direction ([`link`]) and a host ([`host`]) have one pending event each.
+//!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
+//!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
 //! * A host is a `windlass_tcp` endpoint with an application ([`app`]), or an end of a datagram
 //!   flow. Packets follow static [`routing`].
 //! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
@@ -22,6 +23,7 @@
 //! use windlass_cc::{AnyParams, Span, Time};
 //! use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic};
 //! use windlass_sim::link::{Framing, QueueLimit};
+//! use windlass_sim::queue::Discipline;
 //! use windlass_sim::Simulation;
 //! use windlass_tcp::{Profile, stack};
 //!
@@ -31,6 +33,7 @@
 //!     rate_bps: 10_000_000,
 //!     delay: Span::from_millis(20),
 //!     queue: QueueLimit::Packets(100),
+//!     discipline: Discipline::DropTail,
 //!     framing: Framing::ETHERNET,
 //!     loss: [None, None],
 //! };
@@ -70,7 +73,9 @@ pub mod config;
 pub mod host;
 pub mod link;
 pub mod loss;
+mod managed;
 pub mod packet;
+pub mod queue;
 pub mod random;
 pub mod recorder;
 pub mod results;

@@ -22,6 +22,17 @@ pub enum QueueLimit {
     Unlimited,
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` bytes may join so many.
+    pub(crate) fn has_room(self, packets: u64, bytes: u64, size: u64) -> bool {
+        match self {
+            QueueLimit::Packets(n) => packets < n,
+            QueueLimit::Bytes(n) => bytes + size <= n,
+            QueueLimit::Unlimited => true,
+        }
+    }
+}
+
 /// Bytes that a link layer adds to an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Framing {
@@ -66,7 +77,7 @@ pub struct LinkCounters {
     pub offered: u64,
     /// Packets that came out at the far end.
     pub delivered: u64,
-    /// Packets that found the queue full.
+    /// Packets that the queue dropped.
     pub dropped_queue: u64,
     /// Packets that the error model took.
     pub dropped_error: u64,
@@ -163,6 +174,11 @@ impl Link {
         self.pipe.len() as u64
     }
 
+    /// When the transmitter falls idle, or has fallen idle.
+    pub(crate) fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
     /// Hands a packet to the link.
     #[inline]
     pub fn offer(&mut self, now: Time, ticket: Ticket) -> Offer {
@@ -205,11 +221,7 @@ impl Link {
             self.waiting_bytes -= u64::from(self.pipe[begun].ticket.size);
             self.waiting -= 1;
         }
-        let fits = match self.limit {
-            QueueLimit::Packets(n) => self.waiting < n,
-            QueueLimit::Bytes(n) => self.waiting_bytes + u64::from(size) <= n,
-            QueueLimit::Unlimited => true,
-        };
+        let fits = self.limit.has_room(self.waiting, self.waiting_bytes, u64::from(size));
         if fits {
             self.waiting += 1;
             self.waiting_bytes += u64::from(size);

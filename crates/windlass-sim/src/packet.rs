@@ -1,6 +1,7 @@
 //! Packets: small plain values that stay in one place while links pass their numbers on.
 
 use windlass_tcp::Segment;
+use windlass_tcp::segment::Codepoint;
 
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +13,16 @@ pub enum Body {
         /// Payload, bytes.
         len: u32,
     },
+}
+
+impl Body {
+    /// Whether the packet may be marked (ECN). Datagrams may not: their source would not listen.
+    pub fn is_capable(&self) -> bool {
+        match self {
+            Body::Segment(segment) => segment.ecn.is_capable(),
+            Body::Datagram { .. } => false,
+        }
+    }
 }
 
 /// What links handle in place of a packet: they never look inside.
@@ -57,6 +68,13 @@ impl Packets {
     #[inline]
     pub fn get(&self, id: u32) -> &Body {
         &self.places[id as usize].0
+    }
+
+    /// A queue marks a packet that is capable of it: congestion experienced.
+    pub fn mark(&mut self, id: u32) {
+        if let Body::Segment(segment) = &mut self.places[id as usize].0 {
+            segment.ecn = Codepoint::Ce;
+        }
     }
 
     /// The packet has left the network; its place may be given to another.

@@ -14,6 +14,8 @@ pub enum Purpose {
     Loss = 1,
     /// Initial sequence numbers of a host.
     InitialSequence = 2,
+    /// What the queue discipline of a link direction draws.
+    Queue = 3,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.
@@ -36,7 +38,7 @@ impl Stream {
 }
 
 /// SplitMix64's finaliser, a bijection of 64 bits.
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -3,13 +3,15 @@
 use windlass_cc::Time;
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::Record;
+use crate::config::{FlowConfig, Record};
 use crate::results::{PacketEvent, Sample, Series};
 
 /// What a simulation records; absent when nothing is to be recorded.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     series: Vec<Series>,
+    /// Where the fields of inner state begin in `series`: they come last.
+    states: usize,
     interval: u64,
     captured: Vec<bool>,
     /// Last recorded time and value by flow and series.
@@ -22,7 +24,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// A recorder, or `None` if there is nothing to record.
-    pub fn new(record: &Record, links: usize, flows: usize) -> Option<Recorder> {
+    pub fn new(record: &Record, links: usize, flows: &[FlowConfig]) -> Option<Recorder> {
         if record.series.is_empty() && record.capture.is_empty() {
             return None;
         }
@@ -31,11 +33,14 @@ impl Recorder {
             captured[2 * link] = true;
             captured[2 * link + 1] = true;
         }
+        let series = expanded(&record.series, flows);
+        let is_state = |s: &Series| matches!(s, Series::State(_));
         Some(Recorder {
+            states: series.iter().position(is_state).unwrap_or(series.len()),
             interval: record.interval.0,
             captured,
-            last: vec![None; flows * record.series.len()],
-            series: record.series.clone(),
+            last: vec![None; flows.len() * series.len()],
+            series,
             samples: Vec::new(),
             packets: Vec::new(),
         })
@@ -49,8 +54,17 @@ impl Recorder {
             Series::InFlight => Some(e.in_flight()),
             Series::Srtt => Some(e.srtt()).filter(|s| s.is_known()).map(|s| s.0),
             Series::Rto => Some(e.rto(p).0),
+            Series::Pacing => Some(e.control().pacing.0.saturating_mul(8)),
             _ => None,
         });
+        if self.states < self.series.len() {
+            e.trace(&mut |field, value| {
+                let states = &self.series[self.states..];
+                if let Some(i) = states.iter().position(|s| *s == Series::State(field.name)) {
+                    self.note(now, flow, self.states + i, value);
+                }
+            });
+        }
     }
 
     /// The data receiver of a flow did something; its application has read `delivered` bytes.
@@ -64,17 +78,23 @@ impl Recorder {
     }
 
     fn observe(&mut self, now: Time, flow: u32, value: impl Fn(Series) -> Option<u64>) {
-        for (i, &series) in self.series.iter().enumerate() {
-            let Some(value) = value(series) else { continue };
-            let last = &mut self.last[flow as usize * self.series.len() + i];
-            let due = match *last {
-                None => true,
-                Some((at, before)) => before != value && now.since(at).0 >= self.interval,
-            };
-            if due {
-                *last = Some((now, value));
-                self.samples.push(Sample { time: now, flow, series, value });
+        for i in 0..self.states {
+            if let Some(value) = value(self.series[i]) {
+                self.note(now, flow, i, value);
             }
+        }
+    }
+
+    /// A value of the series at `place`, which is recorded if it has changed and is due.
+    fn note(&mut self, now: Time, flow: u32, place: usize, value: u64) {
+        let last = &mut self.last[flow as usize * self.series.len() + place];
+        let due = match *last {
+            None => true,
+            Some((at, before)) => before != value && now.since(at).0 >= self.interval,
+        };
+        if due {
+            *last = Some((now, value));
+            self.samples.push(Sample { time: now, flow, series: self.series[place], value });
         }
     }
 
@@ -82,4 +102,27 @@ impl Recorder {
     pub fn captures(&self, link: u32) -> bool {
         self.captured[link as usize]
     }
+}
+
+/// The series in their order, each once, the fields of inner state last; [`Series::States`] stands
+/// for all fields that some flow has.
+fn expanded(series: &[Series], flows: &[FlowConfig]) -> Vec<Series> {
+    let is_state = |s: &Series| matches!(s, Series::State(_) | Series::States);
+    let mut all: Vec<Series> = series.iter().copied().filter(|s| !is_state(s)).collect();
+    let mut add = |s: Series| {
+        if !all.contains(&s) {
+            all.push(s);
+        }
+    };
+    for &wanted in series.iter().filter(|s| is_state(s)) {
+        if wanted != Series::States {
+            add(wanted);
+            continue;
+        }
+        for params in flows.iter().map(|f| &f.profile.params) {
+            let fields = params.info().trace.iter().chain(params.common().slow_start.info().trace);
+            fields.for_each(|field| add(Series::State(field.name)));
+        }
+    }
+    all
 }

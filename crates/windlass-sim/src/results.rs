@@ -1,7 +1,10 @@
 //! What a run yields: totals of flows and links, time series, and the packet log.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use windlass_cc::Time;
+use windlass_cc::slow_start::SLOW_STARTS;
+use windlass_cc::{ALGORITHMS, Time};
 use windlass_tcp::Segment;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
@@ -63,17 +66,23 @@ pub struct LinkResult {
     pub delivered: u64,
     /// Packets dropped, for any reason.
     pub drops: u64,
-    /// Of `drops`: no room in the queue.
+    /// Of `drops`: by the queue, for want of room or as its discipline decided.
     pub drops_queue: u64,
+    /// Of `drops_queue`: there was room, and the discipline decided so.
+    #[serde(default)]
+    pub drops_early: u64,
     /// Of `drops`: lost to the error model.
     pub drops_error: u64,
+    /// Packets that the queue marked instead of dropping (ECN).
+    #[serde(default)]
+    pub marks: u64,
     /// Packets still queued or on the wire at the end.
     pub inside: u64,
     /// IP bytes handed to the link and not dropped by the queue.
     pub bytes: u64,
     /// Fraction of the run during which the link transmitted.
     pub utilisation: f64,
-    /// Mean packets waiting.
+    /// Mean packets waiting, over time.
     pub mean_queue_packets: f64,
     /// Mean wait of a packet before its transmission began.
     pub mean_queue_delay_ms: f64,
@@ -113,11 +122,18 @@ pub enum Series {
     Rwnd,
     /// Payload bytes that have reached the receiving application.
     Delivered,
+    /// Pacing rate that the data sender's algorithm asks for, bits per second; zero for none.
+    Pacing,
+    /// The field of this name of the inner state of the data sender's algorithm or slow start
+    /// ([`windlass_cc::Info::trace`]), in the field's unit.
+    State(&'static str),
+    /// To be recorded: every such field. A sample is always of one of them.
+    States,
 }
 
 impl Series {
-    /// Every series with its column name, whose ending is the unit.
-    pub const ALL: [(&'static str, Series); 8] = [
+    /// Every series that all algorithms have, with its column name, whose ending is the unit.
+    pub const ALL: [(&'static str, Series); 9] = [
         ("cwnd_bytes", Series::Cwnd),
         ("ssthresh_bytes", Series::Ssthresh),
         ("in_flight_bytes", Series::InFlight),
@@ -126,7 +142,38 @@ impl Series {
         ("ack_number_bytes", Series::AckNumber),
         ("rwnd_bytes", Series::Rwnd),
         ("delivered_bytes", Series::Delivered),
+        ("pacing_bps", Series::Pacing),
     ];
+
+    /// Name of [`Series::States`], and the beginning of the names of its fields.
+    const STATE: &'static str = "state";
+
+    /// Every series with its name: those of [`Series::ALL`], `state` for all inner state, and
+    /// `state.` with the name of each field that some algorithm or slow start has.
+    pub fn known() -> Vec<(String, Series)> {
+        let infos = ALGORITHMS.iter().chain(SLOW_STARTS);
+        let mut fields: Vec<&'static str> = Vec::new();
+        for field in infos.flat_map(|info| info.trace) {
+            if !fields.contains(&field.name) {
+                fields.push(field.name);
+            }
+        }
+        let all = Series::ALL.iter().map(|(_, series)| *series).chain([Series::States]);
+        let all = all.chain(fields.into_iter().map(Series::State));
+        all.map(|series| (series.name().into_owned(), series)).collect()
+    }
+
+    /// The name, which is that of the column.
+    pub fn name(self) -> Cow<'static, str> {
+        match self {
+            Series::States => Cow::Borrowed(Series::STATE),
+            Series::State(field) => Cow::Owned(format!("{}.{field}", Series::STATE)),
+            _ => {
+                let named = Series::ALL.iter().find(|(_, series)| *series == self);
+                Cow::Borrowed(named.map_or("", |(name, _)| name))
+            }
+        }
+    }
 }
 
 /// What happened to a packet at a link.
@@ -136,7 +183,7 @@ pub enum PacketFate {
     Sent,
     /// It came out at the far end.
     Delivered,
-    /// The queue had no room.
+    /// The queue had no room, or its discipline decided so.
     DroppedQueue,
     /// The error model took it.
     DroppedError,

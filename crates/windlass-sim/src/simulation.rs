@@ -8,9 +8,11 @@ use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
-use crate::link::{Link, Offer};
+use crate::link::{Link, Offer, QueueLimit};
 use crate::loss::LossProcess;
+use crate::managed::Managed;
 use crate::packet::{Body, Packets, Ticket};
+use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::{PacketEvent, PacketFate};
@@ -18,18 +20,23 @@ use crate::routing::{Direction, Routes};
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
 const DELIVER: u32 = 1 << 31;
+/// In the table of routes: the rest of the value is a link with a queue discipline, by its number
+/// among those. All others are link directions as they are.
+const MANAGED: u32 = 1 << 30;
 /// Bytes of a UDP header.
 const UDP_HEADER: u32 = 8;
 
 /// A network in the course of a run.
 ///
-/// Entities of the agenda are the link directions, then the hosts; flow `i` has the hosts `2i`
-/// (which sends the data) and `2i + 1`.
+/// Entities of the agenda are the link directions, then the hosts, then the queue disciplines; flow
+/// `i` has the hosts `2i` (which sends the data) and `2i + 1`.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    now: Time,
-    agenda: Agenda,
+    pub(crate) now: Time,
+    pub(crate) agenda: Agenda,
     pub(crate) links: Vec<Link>,
+    /// Queues that stand before links.
+    pub(crate) managed: Vec<Managed>,
     pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
     /// The different profiles of the flows: many flows share one, which then stays in the cache.
@@ -55,16 +62,18 @@ impl Simulation {
     /// between nodes that nothing joins.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
-        let entities = 2 * config.links.len() + 2 * config.flows.len();
+        let managed = Managed::all(&config);
+        let entities = 2 * config.links.len() + 2 * config.flows.len() + managed.len();
         let mut simulation = Simulation {
             now: Time::ZERO,
             agenda: Agenda::with_capacity(2 * entities),
             links: Simulation::build_links(&config),
+            managed,
             packets: Packets::default(),
             hosts: Vec::with_capacity(2 * config.flows.len()),
             profiles: Vec::new(),
             routes: Vec::new(),
-            recorder: Recorder::new(&config.record, config.links.len(), config.flows.len())
+            recorder: Recorder::new(&config.record, config.links.len(), &config.flows)
                 .map(Box::new),
             events: 0,
             dropped: vec![0; 2 * config.flows.len()],
@@ -91,7 +100,12 @@ impl Simulation {
                 let loss = l.loss[direction].as_ref().map(|model| {
                     LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
                 });
-                links.push(Link::new(l.rate_bps, l.delay, l.queue, l.framing, loss));
+                // What stands in a queue before the link does not also wait in it.
+                let limit = match l.discipline {
+                    Discipline::DropTail => l.queue,
+                    _ => QueueLimit::Unlimited,
+                };
+                links.push(Link::new(l.rate_bps, l.delay, limit, l.framing, loss));
             }
         }
         links
@@ -127,7 +141,10 @@ impl Simulation {
     /// Enters a route to `host` into the table and returns where it begins.
     fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
         let start = self.routes.len() as u32;
-        self.routes.extend(path);
+        for direction in path {
+            let queue = self.managed.iter().position(|m| m.link == direction);
+            self.routes.push(queue.map_or(direction, |queue| MANAGED | queue as u32));
+        }
         self.routes.push(DELIVER | host);
         start
     }
@@ -199,7 +216,7 @@ impl Simulation {
             if (entity as usize) < self.links.len() {
                 self.on_arrival(entity);
             } else {
-                self.on_host_event(entity - self.links.len() as u32);
+                self.on_other_event(entity - self.links.len() as u32);
             }
         }
         self.now = end;
@@ -238,7 +255,11 @@ impl Simulation {
         }
     }
 
+    /// Hands a packet to an entry of the table of routes that is no host.
     fn put_on_link(&mut self, link: u32, ticket: Ticket) {
+        if link & MANAGED != 0 {
+            return self.put_in_queue((link & !MANAGED) as usize, ticket);
+        }
         match self.links[link as usize].offer(self.now, ticket) {
             Offer::Accepted { starts, wake } => {
                 if let Some(at) = wake {
@@ -261,21 +282,21 @@ impl Simulation {
     }
 
     /// The host that a packet is on its way to.
-    fn destination(&self, ticket: Ticket) -> u32 {
+    pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
         let rest = &self.routes[ticket.hop as usize..];
         rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !DELIVER)
     }
 
     /// A packet was dropped: it counts against the host that sent it, the peer of the one that
     /// it was meant for.
-    fn drop_packet(&mut self, ticket: Ticket) {
+    pub(crate) fn drop_packet(&mut self, ticket: Ticket) {
         let sender = self.destination(ticket) ^ 1;
         self.dropped[sender as usize] += 1;
         self.packets.remove(ticket.id);
     }
 
     #[inline]
-    fn log(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
+    pub(crate) fn log(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
         if self.recorder.is_some() {
             self.log_captured(time, link, fate, ticket);
         }
@@ -313,9 +334,16 @@ impl Simulation {
         self.flush(host);
     }
 
-    /// A host's event, at the root of the agenda, is due.
-    fn on_host_event(&mut self, host: u32) {
+    /// An event of a host or of a queue, at the root of the agenda, is due.
+    fn on_other_event(&mut self, entity: u32) {
         self.agenda.finish_next();
+        match entity.checked_sub(self.hosts.len() as u32) {
+            None => self.on_host_event(entity),
+            Some(queue) => self.on_transmitted(queue as usize),
+        }
+    }
+
+    fn on_host_event(&mut self, host: u32) {
         if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
         }

@@ -5,6 +5,7 @@ use windlass_cc::{Span, Time};
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
 use crate::link::Link;
+use crate::managed::Managed;
 use crate::results::{FlowResult, LinkResult, RunResult};
 use crate::simulation::Simulation;
 
@@ -61,14 +62,25 @@ impl Simulation {
                 return Err(BooksError { account });
             }
         }
-        let inside: u64 = self.links.iter().map(Link::inside).sum();
+        for m in &self.managed {
+            let link = &self.links[m.link as usize];
+            if !m.books_close(link) {
+                let name = self.direction_name(m.link as usize);
+                let account =
+                    format!("queue of {name}: {:?}, {} taken", m.counters, link.counters.offered);
+                return Err(BooksError { account });
+            }
+        }
+        let waiting: u64 = self.managed.iter().map(|m| m.queue.len()).sum();
+        let inside = waiting + self.links.iter().map(Link::inside).sum::<u64>();
         let dropped: u64 = self.dropped.iter().sum();
         if inside != self.packets.len() {
             let account = format!("{inside} in the links, {} in being", self.packets.len());
             return Err(BooksError { account });
         }
-        let taken: u64 =
-            self.links.iter().map(|l| l.counters.dropped_queue + l.counters.dropped_error).sum();
+        let by_link = |l: &Link| l.counters.dropped_queue + l.counters.dropped_error;
+        let by_queues: u64 = self.managed.iter().map(|m| m.counters.dropped).sum();
+        let taken = by_queues + self.links.iter().map(by_link).sum::<u64>();
         if taken != dropped {
             let account = format!("{taken} dropped by links, {dropped} missed by hosts");
             return Err(BooksError { account });
@@ -94,12 +106,14 @@ impl Simulation {
         let c = &link.counters;
         let duration = self.now().0 as f64;
         let accepted = c.offered - c.dropped_queue;
-        LinkResult {
+        let result = LinkResult {
             name: self.direction_name(i),
             sent: c.offered,
             delivered: c.delivered,
             drops: c.dropped_queue + c.dropped_error,
             drops_queue: c.dropped_queue,
+            drops_early: 0,
+            marks: 0,
             drops_error: c.dropped_error,
             inside: link.inside(),
             bytes: c.bytes,
@@ -107,6 +121,30 @@ impl Simulation {
             mean_queue_packets: ratio(link.waited_ns_by(self.now()) as f64, duration),
             mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
             max_queue_packets: c.max_waiting,
+        };
+        match self.managed.iter().find(|m| m.link as usize == i) {
+            Some(queue) => self.with_queue(result, queue),
+            None => result,
+        }
+    }
+
+    /// The result of a link together with that of the queue before it, in which no packet ever
+    /// waits for the link that has not gone through it.
+    fn with_queue(&self, link: LinkResult, m: &Managed) -> LinkResult {
+        let c = &m.counters;
+        let waited_ms = m.waited_ns_by(self.now()) as f64 / 1e6;
+        LinkResult {
+            sent: c.offered,
+            drops: c.dropped + link.drops_error,
+            drops_queue: c.dropped,
+            drops_early: c.early,
+            marks: c.marked,
+            inside: link.inside + m.queue.len(),
+            bytes: link.bytes + m.queue.bytes(),
+            mean_queue_packets: ratio(waited_ms, self.now().0 as f64 / 1e6),
+            mean_queue_delay_ms: ratio(c.taken_waited_ns as f64 / 1e6, link.sent as f64),
+            max_queue_packets: c.max_waiting,
+            ..link
         }
     }
 

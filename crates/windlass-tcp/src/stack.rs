@@ -1,7 +1,8 @@
 //! How an endpoint behaves: every choice that a paper's simulator or an operating system makes.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{RtoParams, Span};
+use windlass_cc::rto::{self, Rfc6298Params};
+use windlass_cc::{Ratio, Span};
 
 /// Initial congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +102,7 @@ pub struct StackConfig {
     /// first transmission.
     pub karn: bool,
     /// Retransmission timer.
-    pub rto: RtoParams,
+    pub rto: rto::AnyParams,
     /// The retransmission and probe timers expire at multiples of this period, as in stacks with a
     /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
     /// in BSD, and are not moved.
@@ -178,16 +179,16 @@ pub const RFC: StackConfig = StackConfig {
     window_validation: true,
     idle_restart: true,
     karn: true,
-    rto: RtoParams {
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
         max: Span::from_secs(60),
         granularity: Span::from_millis(1),
-        alpha_q16: 65_536 / 8,
-        beta_q16: 65_536 / 4,
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
         k: 4,
         backoff: 2,
-    },
+    }),
     timer_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
@@ -219,16 +220,16 @@ pub const RIVERBED: StackConfig = StackConfig {
     window_validation: false,
     idle_restart: false,
     karn: true,
-    rto: RtoParams {
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(3),
         min: Span::from_secs(1),
         max: Span::from_secs(64),
         granularity: Span::from_millis(500),
-        alpha_q16: 65_536 / 8,
-        beta_q16: 65_536 / 4,
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
         k: 4,
         backoff: 2,
-    },
+    }),
     timer_tick: Span::from_millis(500),
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,

@@ -4,6 +4,7 @@ mod script;
 use script::{Script, plain, plain_with};
 use windlass_cc::AnyParams;
 use windlass_cc::recovery::Style;
+use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_tcp::{InitialWindow, Profile};
 
 fn style(name: &'static str) -> Profile {
@@ -223,7 +224,8 @@ fn a_timeout_goes_back_backs_off_and_halves_once() {
 #[test]
 fn the_back_off_stops_at_the_largest_timeout_and_fails_after_the_last_retry() {
     let p = plain_with(|s| {
-        s.rto.max = windlass_cc::Span::from_secs(3);
+        let max = windlass_cc::Span::from_secs(3);
+        s.rto = rto::AnyParams::Rfc6298(Rfc6298Params { max, ..Default::default() });
         s.max_data_retries = 3;
     });
     Script::connected(p).run(

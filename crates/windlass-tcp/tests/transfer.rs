@@ -6,8 +6,8 @@ mod pipe;
 use pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
 use windlass_cc::recovery::Style;
-
-use windlass_cc::{ALGORITHMS, AnyParams, RtoParams, Span, Time};
+use windlass_cc::rto::{self, Rfc6298Params};
+use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::PRESETS;
 use windlass_tcp::{InitialWindow, Pacing, Profile, Seq, StackConfig};
 
@@ -35,10 +35,18 @@ fn buffer() -> impl Strategy<Value = u64> {
 prop_compose! {
     fn rto()(
         initial in millis(1..3000), min in millis(0..1000), granularity in millis(0..500),
-        backoff in 1u32..4, k in 1u32..6,
-    ) -> RtoParams {
-        RtoParams { initial, min, granularity, backoff, k, ..RtoParams::default() }
+        backoff in 1u64..4, k in 1u64..6,
+    ) -> rto::AnyParams {
+        let changed = Rfc6298Params { initial, min, granularity, backoff, k, ..Default::default() };
+        rto::AnyParams::Rfc6298(changed)
     }
+}
+
+/// The standard timer with any values, or any timer with its own.
+fn any_timer() -> impl Strategy<Value = rto::AnyParams> {
+    let named = prop::sample::select(rto::TIMERS)
+        .prop_map(|info| rto::AnyParams::by_name(info.id).expect("a registered timer"));
+    prop_oneof![rto(), named]
 }
 
 prop_compose! {
@@ -68,7 +76,7 @@ prop_compose! {
 prop_compose! {
     fn overridden()(
         options in options(),
-        rto in rto(),
+        rto in any_timer(),
         delayed_ack_segments in 0u32..5,
         delayed_ack_timeout in millis(0..500),
         dupthresh in 1u32..6,

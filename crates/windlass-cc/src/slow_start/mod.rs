@@ -1,5 +1,6 @@
 //! Slow start: how fast the window opens below `ssthresh`, and when it stops.
 
+mod hystart;
 mod standard;
 
 use crate::controller::{Ack, Conn};
@@ -7,6 +8,7 @@ use crate::info::Info;
 use crate::params::Parameters;
 use crate::window::Window;
 
+pub use hystart::{Detect, HyStart, HyStartParams};
 pub use standard::{Standard, StandardParams};
 
 /// A slow-start module. It combines with any window growth.
@@ -17,9 +19,9 @@ pub trait SlowStart: Copy {
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
-    /// Sees every acknowledgement of new data during slow start outside recovery, before
-    /// [`grow`](SlowStart::grow), whether or not the window limits the sender. Lowering `ssthresh`
-    /// to the window ends slow start.
+    /// Sees every acknowledgement of new data outside recovery, in congestion avoidance too, before
+    /// the window moves and whether or not it limits the sender. Lowering `ssthresh` to the window
+    /// ends slow start, with this acknowledgement already; raising it above the window begins it.
     fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
     /// Opens the window, for an acknowledgement of new data while the window limits the sender.
@@ -127,6 +129,7 @@ macro_rules! slow_starts {
 
 slow_starts! {
     Standard: Standard;
+    HyStart: HyStart;
 }
 
 impl Default for AnyParams {

@@ -1,6 +1,11 @@
 //! What several tests of the algorithms need.
 #![allow(dead_code)]
 
+pub mod any;
+pub mod bottleneck;
+pub mod classes;
+pub mod history;
+
 use windlass_cc::reno::Increase;
 use windlass_cc::{AnyParams, Setup};
 

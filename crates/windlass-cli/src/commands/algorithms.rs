@@ -14,14 +14,15 @@ pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&list()) };
     match AnyParams::by_name(name) {
         Some(params) => print(&describe(&params)),
-        None => {
-            let known: Vec<&str> = ALGORITHMS.iter().map(|i| i.id).collect();
-            Err(Failure::input(format!(
-                "no algorithm is called \"{name}\"; there are {}",
-                known.join(", ")
-            )))
-        }
+        None => Err(unknown_algorithm(name)),
     }
+}
+
+/// What to say of a name that no algorithm has.
+pub fn unknown_algorithm(name: &str) -> Failure {
+    let known: Vec<&str> = ALGORITHMS.iter().map(|i| i.id).collect();
+    let known = known.join(", ");
+    Failure::input(format!("no algorithm is called \"{name}\"; there are {known}"))
 }
 
 fn list() -> String {

@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod bench;
 pub mod completions;
+pub mod conform;
 pub mod papers;
 pub mod presets;
 pub mod report;

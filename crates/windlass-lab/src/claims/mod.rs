@@ -336,6 +336,8 @@ pub(crate) mod fixtures {
                 delivered: 9,
                 drops: 1,
                 drops_queue: 0,
+                drops_early: 0,
+                marks: 0,
                 drops_error: 1,
                 inside: 0,
                 bytes: 15_000,

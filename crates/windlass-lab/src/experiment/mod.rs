@@ -100,7 +100,7 @@ pub struct TraceRequest {
     /// Seed; 1 unless told.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Series to record, by the names of [`windlass_sim::Series::ALL`].
+    /// Series to record, by the names of [`windlass_sim::Series::known`].
     #[serde(default)]
     pub series: Vec<String>,
     /// Least time between two samples of a series, with unit; every change unless told.
@@ -210,8 +210,9 @@ impl Plan {
             ));
         }
         for name in &t.series {
-            if windlass_sim::Series::ALL.iter().all(|(known, _)| known != name) {
-                let known: Vec<&str> = windlass_sim::Series::ALL.iter().map(|(n, _)| *n).collect();
+            let known = windlass_sim::Series::known();
+            if known.iter().all(|(known, _)| known != name) {
+                let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
                 return Err(format!("no series `{name}`; there are {}", known.join(", ")));
             }
         }

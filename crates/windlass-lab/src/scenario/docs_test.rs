@@ -1,10 +1,11 @@
 //! `docs/scenarios.md` against the code.
 
-use windlass_cc::growth::MAX_WINDOW;
+use windlass_cc::rto::TIMERS;
+use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{Scenario, flow, network, read, stack};
+use super::{Scenario, flow, network, params, read, stack};
 
 const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
 
@@ -32,7 +33,11 @@ fn the_reference_has_every_key() {
     documents("## `[[link]]`", &network::LINE_KEYS);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
-    documents("## `[stack]` and `stack`", stack::RTO_KEYS);
+    for info in TIMERS {
+        let keys: Vec<&str> = info.params.iter().map(|param| param.name).collect();
+        documents("## `[stack]` and `stack`", &keys);
+        documents("## `[stack]` and `stack`", &[info.id]);
+    }
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
     assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
     assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");
@@ -45,7 +50,7 @@ fn the_reference_has_the_presets_values() {
         assert_eq!(rows[0][2 + column], format!("`{}`", preset.name));
         let (rto, fields): (Vec<_>, Vec<_>) =
             stack::written(&preset.config).into_iter().partition(|(key, _)| *key == "rto");
-        let rto_fields = stack::written_rto(&preset.config.rto);
+        let rto_fields = params::written_timer(&preset.config.rto);
         assert_eq!(rto.len(), 1);
         for (key, text) in fields.into_iter().chain(rto_fields) {
             let row = rows.iter().find(|row| row[0] == format!("`{key}`")).expect(key);

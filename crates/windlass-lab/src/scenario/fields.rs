@@ -46,6 +46,11 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
+    /// The same table under another name.
+    pub(super) fn called<'b>(&'b self, what: &'b str) -> Fields<'b> {
+        Fields { what, place: self.place.clone(), table: self.table }
+    }
+
     /// Refuses keys that are not `known`.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), Problem> {
         let Some(entry) = self.table.0.iter().find(|e| !known.contains(&e.key.as_str())) else {
@@ -221,6 +226,16 @@ pub(super) fn rate(field: &Field) -> Result<u64, Problem> {
 
 pub(super) fn queue(field: &Field) -> Result<QueueLimit, Problem> {
     field.quantity()
+}
+
+/// A queue length at which something begins.
+pub(super) fn threshold(field: &Field) -> Result<QueueLimit, Problem> {
+    match queue(field)? {
+        QueueLimit::Unlimited => {
+            Err(field.error("must be a queue length, for example `20pkt`, `30kB` or `0.2bdp`"))
+        }
+        level => Ok(level),
+    }
 }
 
 /// A number of packets or segments, such as `30pkt`.

@@ -58,6 +58,7 @@ mod model;
 mod network;
 mod overrides;
 mod params;
+mod queue;
 mod read;
 mod stack;
 mod tree;
@@ -72,6 +73,7 @@ pub use model::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Tr
 pub use params::{range_text, value_text};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
+pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
 pub use windlass_sim::routing::Routes;
 use windlass_sim::routing::link_of;
 

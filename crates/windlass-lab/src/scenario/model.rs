@@ -4,6 +4,7 @@ use windlass_cc::{AnyParams, Span};
 use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
+use windlass_sim::queue::Discipline;
 use windlass_tcp::StackConfig;
 
 use crate::units::QueueLimit;
@@ -46,6 +47,8 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Most that may wait; what is being transmitted does not count.
     pub queue: QueueLimit,
+    /// What is done with packets that have to wait. No threshold is [`QueueLimit::Unlimited`].
+    pub discipline: Discipline<QueueLimit>,
     /// Largest IP packet, bytes: 68 to 65535.
     pub mtu: u32,
     /// What surrounds an IP packet on the wire.

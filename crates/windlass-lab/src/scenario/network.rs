@@ -4,21 +4,19 @@ use std::collections::BTreeMap;
 
 use super::error::{Place, Problem};
 use super::fields::{
-    Field, Fields, choice, name, packet_numbers, probability, queue, rate, size_u32, span,
-    whole_u32,
+    Field, Fields, choice, name, packet_numbers, probability, rate, size_u32, span, whole_u32,
 };
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::routing::Routes;
 
 use super::model::LinkSpec;
+use super::queue::{self, Queue};
 use super::tree::{Node, Value};
-use crate::units::QueueLimit;
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
 pub(super) const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
-const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
@@ -41,7 +39,7 @@ pub(super) struct Network {
 struct Line {
     rate_bps: u64,
     delay: Span,
-    queue: QueueLimit,
+    queue: Queue,
     mtu: u32,
     framing: Framing,
     loss: [Option<LossModel>; 2],
@@ -116,8 +114,10 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { rate_bps, delay, queue, mtu, framing, loss } = line;
-        self.links.push(LinkSpec { name, a, b, rate_bps, delay, queue, mtu, framing, loss });
+        let Line { rate_bps, delay, queue: Queue { limit, discipline }, mtu, framing, loss } = line;
+        let link =
+            LinkSpec { name, a, b, rate_bps, delay, queue: limit, discipline, mtu, framing, loss };
+        self.links.push(link);
         Ok(())
     }
 
@@ -174,10 +174,11 @@ fn between(field: &Field) -> Result<(String, String), Problem> {
 }
 
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
+    let rate_bps = fields.req("rate", "\"10Mbps\"", rate)?;
     Ok(Line {
-        rate_bps: fields.req("rate", "\"10Mbps\"", rate)?,
+        rate_bps,
         delay: fields.or("delay", span, Span::ZERO)?,
-        queue: fields.or("queue", queue, DEFAULT_QUEUE)?,
+        queue: fields.or("queue", |field| queue::read(field, rate_bps), Queue::DEFAULT)?,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         loss: fields.or("loss", losses, [None, None])?,

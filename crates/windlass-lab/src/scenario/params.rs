@@ -1,5 +1,7 @@
-//! Parameters of algorithms and slow starts, read and written by what they say of themselves.
+//! Parameters of algorithms, slow starts and timers, read and written by what they say of
+//! themselves.
 
+use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{ALGORITHMS, AnyParams, Param, ParamKind, Ratio, Setup};
@@ -78,6 +80,48 @@ fn slow_start_by_name(field: &Field) -> Result<slow_start::AnyParams, Problem> {
         let known: Vec<&str> = SLOW_STARTS.iter().map(|info| info.id).collect();
         unknown_word(field, text, &known)
     })
+}
+
+/// The key that chooses the timer.
+const TIMER: &str = "algorithm";
+
+/// A retransmission timer: parameters of the one that is there already, or of another, which then
+/// begins with its defaults.
+pub(super) fn read_timer(field: &Field, timer: &mut rto::AnyParams) -> Result<(), Problem> {
+    let fields = Fields::any(field.node, "`rto`")?;
+    if let Some(chosen) = fields.opt(TIMER, timer_by_name)?
+        && chosen.info().id != timer.info().id
+    {
+        *timer = chosen;
+    }
+    let info = timer.info();
+    let what = format!("`rto` of `{}`", info.id);
+    let known: Vec<&str> = [TIMER].into_iter().chain(names(info.params)).collect();
+    fields.called(&what).allow(&known)?;
+    set_all(&fields, info.params, |place, raw| timer.set(place, raw))?;
+    no_longer_than_max(field, timer)
+}
+
+fn timer_by_name(field: &Field) -> Result<rto::AnyParams, Problem> {
+    let text = field.string()?;
+    rto::AnyParams::by_name(text).ok_or_else(|| {
+        let known: Vec<&str> = TIMERS.iter().map(|info| info.id).collect();
+        unknown_word(field, text, &known)
+    })
+}
+
+fn no_longer_than_max(field: &Field, timer: &rto::AnyParams) -> Result<(), Problem> {
+    let value = |name| {
+        let place = names(timer.info().params).position(|n| n == name)?;
+        timer.get(place).map(|raw| Duration(windlass_cc::Span(raw)))
+    };
+    let Some(max) = value("max") else { return Ok(()) };
+    for name in ["min", "initial"] {
+        if let Some(value) = value(name).filter(|value| value.0 > max.0) {
+            return Err(field.error(format!("`{name}` ({value}) is longer than `max` ({max})")));
+        }
+    }
+    Ok(())
 }
 
 fn names(table: &'static [Param]) -> impl Iterator<Item = &'static str> {
@@ -195,6 +239,14 @@ pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str
     Some(all)
 }
 
+/// The timer with every parameter, as key and TOML text.
+pub(super) fn written_timer(timer: &rto::AnyParams) -> Vec<(&'static str, String)> {
+    let info = timer.info();
+    let mut all = vec![(TIMER, format!("\"{}\"", info.id))];
+    all.extend(pairs(info.params, |place| timer.get(place)));
+    all
+}
+
 fn pairs(
     table: &'static [Param],
     get: impl Fn(usize) -> Option<u64>,
@@ -240,6 +292,33 @@ mod tests {
             read_slow_start(&Field { key: "slow_start", node: &node }, &mut again).unwrap();
             assert_eq!(again, params);
         }
+    }
+
+    #[test]
+    fn every_timer_reads_back_and_a_layer_changes_only_what_it_names() {
+        for info in TIMERS {
+            let chosen = rto::AnyParams::by_name(info.id).unwrap();
+            let pairs = written_timer(&chosen);
+            let table: Vec<_> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
+            let node = parse_value(&format!("{{ {} }}", table.join(", ")), 0, 0).unwrap();
+            let mut again = rto::AnyParams::default();
+            read_timer(&Field { key: "rto", node: &node }, &mut again).unwrap();
+            assert_eq!(again, chosen);
+        }
+        let node = parse_value("{ algorithm = \"cocoa+\", k_weak = 2 }", 0, 0).unwrap();
+        let mut timer = rto::AnyParams::default();
+        read_timer(&Field { key: "rto", node: &node }, &mut timer).unwrap();
+        let node = parse_value("{ algorithm = \"cocoa+\", dither = 1 }", 0, 0).unwrap();
+        read_timer(&Field { key: "rto", node: &node }, &mut timer).unwrap();
+        let expected = rto::CocoaPlusParams { k_weak: 2, dither: Ratio::ONE, ..Default::default() };
+        assert_eq!(timer, rto::AnyParams::CocoaPlus(expected));
+    }
+
+    #[test]
+    fn a_timer_refuses_the_parameters_of_another() {
+        let node = parse_value("{ algorithm = \"cocoa+\", granularity = \"1ms\" }", 0, 0).unwrap();
+        let mut timer = rto::AnyParams::default();
+        assert!(read_timer(&Field { key: "rto", node: &node }, &mut timer).is_err());
     }
 
     #[test]

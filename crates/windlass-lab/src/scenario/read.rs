@@ -44,10 +44,16 @@ fn stem(source_name: &str) -> String {
 fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
     let fields = Fields::open(field.node, "`[record]`", &["series", "interval", "capture"])?;
     Ok(RecordSpec {
-        series: fields.or("series", |f| distinct(f, choice(&Series::ALL)), Vec::new())?,
+        series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
         capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
     })
+}
+
+fn series(field: &Field) -> Result<Series, Problem> {
+    let known = Series::known();
+    let known: Vec<_> = known.iter().map(|(name, series)| (name.as_str(), *series)).collect();
+    choice(&known)(field)
 }
 
 /// The items of an array, each once.

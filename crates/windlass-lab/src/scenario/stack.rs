@@ -1,6 +1,5 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
-use windlass_cc::RtoParams;
 use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::PRESETS;
@@ -8,9 +7,10 @@ use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
 use super::fields::{
-    Field, Fields, boolean, choice, number, positive_span, size, size_u32, span, unknown_word,
-    whole_u32, window, word_of,
+    Field, Fields, boolean, choice, positive_span, size, size_u32, span, unknown_word, whole_u32,
+    window, word_of,
 };
+use super::params;
 use super::tree::Value;
 use crate::units::{Bytes, Duration, Window};
 
@@ -22,8 +22,6 @@ const UNLIMITED: &str = "unlimited";
 const DEFAULT_PRESET: &str = "rfc";
 /// What an IPv4 packet can carry beside two headers without options.
 const MAX_MSS: u32 = 65_535 - 40;
-/// Scale of the gains in [`RtoParams`].
-const GAIN_ONE: f64 = 65_536.0;
 
 /// The configuration of a flow's endpoints.
 pub(super) struct Stack {
@@ -54,6 +52,8 @@ macro_rules! table {
         }
     };
 }
+
+pub(super) use table;
 
 table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "mss" mss: mss, |mss: &Option<u32>| match mss {
@@ -97,17 +97,6 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "time_wait" time_wait: span, time;
 } rto);
 
-table!(RTO_KEYS, apply_rto, written_rto, RtoParams {
-    "initial" initial: positive_span, time;
-    "min" min: span, time;
-    "max" max: positive_span, time;
-    "granularity" granularity: span, time;
-    "alpha" alpha_q16: gain, gain_text;
-    "beta" beta_q16: gain, gain_text;
-    "k" k: whole_u32(0, 1_000), plain;
-    "backoff" backoff: whole_u32(1, 1_000), plain;
-});
-
 fn quoted(value: impl std::fmt::Display) -> String {
     format!("\"{value}\"")
 }
@@ -122,19 +111,6 @@ fn bytes(value: &u64) -> String {
 
 fn time(value: &windlass_cc::Span) -> String {
     quoted(Duration(*value))
-}
-
-/// Exact: a multiple of 2^-16 has a short decimal.
-fn gain_text(value: &u32) -> String {
-    (f64::from(*value) / GAIN_ONE).to_string()
-}
-
-fn gain(field: &Field) -> Result<u32, Problem> {
-    let value = number(field).unwrap_or(f64::NAN);
-    if (0.0..=1.0).contains(&value) {
-        return Ok((value * GAIN_ONE).round() as u32);
-    }
-    Err(field.error("a gain is a number from 0 to 1, such as 0.125"))
 }
 
 fn is_auto(field: &Field) -> bool {
@@ -203,23 +179,13 @@ fn apply(stack: &mut Stack, fields: &Fields) -> Result<(), Problem> {
     if let Some(field) = fields.field("mss") {
         stack.mss_place = Some(field.node.place.clone());
     }
-    let Some(field) = fields.field("rto") else { return Ok(()) };
-    let rto = Fields::open(field.node, "`rto`", RTO_KEYS)?;
-    apply_rto(&mut stack.config.rto, &rto)?;
-    let RtoParams { initial, min, max, .. } = stack.config.rto;
-    for (name, value) in [("min", min), ("initial", initial)] {
-        if value > max {
-            let (value, max) = (Duration(value), Duration(max));
-            return Err(field.error(format!("`{name}` ({value}) is longer than `max` ({max})")));
-        }
-    }
-    Ok(())
+    fields.field("rto").map_or(Ok(()), |field| params::read_timer(&field, &mut stack.config.rto))
 }
 
 /// Every field of the configuration as key and TOML text.
 pub(super) fn written(config: &StackConfig) -> Vec<(&'static str, String)> {
-    let rto: Vec<String> =
-        written_rto(&config.rto).into_iter().map(|(key, text)| format!("{key} = {text}")).collect();
+    let rto = params::written_timer(&config.rto);
+    let rto: Vec<String> = rto.into_iter().map(|(key, text)| format!("{key} = {text}")).collect();
     let mut fields = written_fields(config);
     fields.push(("rto", format!("{{ {} }}", rto.join(", "))));
     fields

@@ -2,14 +2,12 @@
 
 use std::fmt::{Display, Write as _};
 
-use windlass_sim::Series;
-
 use super::fields::word_of;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
 
 use super::model::{FlowSpec, LinkSpec, Read, RecordSpec, Scenario, Traffic, Transport};
-use super::{params, stack};
+use super::{params, queue, stack};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
 /// The lines of a document as they grow.
@@ -106,7 +104,10 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
     lines.quoted("rate", BitRate(link.rate_bps));
     lines.quoted("delay", Duration(link.delay));
-    lines.quoted("queue", link.queue);
+    match queue::written(link.queue, &link.discipline) {
+        Some(table) => lines.raw("queue", inline(&table)),
+        None => lines.quoted("queue", link.queue),
+    }
     lines.quoted("mtu", Bytes(link.mtu.into()));
     lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
     let losses = match &link.loss {
@@ -209,7 +210,7 @@ fn read(read: &Read) -> String {
 
 fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
     lines.header("[record]");
-    lines.raw("series", array(&record.series, |series| quote(word_of(&Series::ALL, series))));
+    lines.raw("series", array(&record.series, |series| quote(series.name())));
     lines.quoted("interval", Duration(record.interval));
     lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
 }

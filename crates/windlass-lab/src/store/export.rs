@@ -142,7 +142,7 @@ pub fn write(
             write_parquet(out, Schema::new(fields), parts, provenance)
         }
         Format::Csv => {
-            let names: Vec<&str> = first.columns.iter().map(|c| c.name).collect();
+            let names: Vec<&str> = first.columns.iter().map(|c| c.name.as_ref()).collect();
             writeln!(out, "{}", names.join(","))?;
             write_csv_rows(out, parts)
         }
@@ -179,7 +179,7 @@ fn field(column: &Column) -> Field {
         Values::Reals(_) => DataType::new_list(DataType::Float64, true),
     };
     let description = ("description".to_owned(), column.meaning.to_owned());
-    Field::new(column.name, kind, true).with_metadata(HashMap::from([description]))
+    Field::new(column.name.as_ref(), kind, true).with_metadata(HashMap::from([description]))
 }
 
 fn array(values: &Values) -> ArrayRef {

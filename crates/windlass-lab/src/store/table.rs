@@ -2,6 +2,7 @@
 //!
 //! A column's name ends in its unit where it has one, and `docs/results.md` explains every column.
 
+use std::borrow::Cow;
 use std::iter;
 
 use windlass_cc::Time;
@@ -46,7 +47,7 @@ impl Values {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Name, with the unit at its end.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it says, in a phrase.
     pub meaning: &'static str,
     /// The values.
@@ -80,8 +81,13 @@ impl<'a, R> Columns<'a, R> {
         Columns { rows, columns: Vec::new() }
     }
 
-    fn push(mut self, name: &'static str, meaning: &'static str, values: Values) -> Self {
-        self.columns.push(Column { name, meaning, values });
+    fn push(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        meaning: &'static str,
+        values: Values,
+    ) -> Self {
+        self.columns.push(Column { name: name.into(), meaning, values });
         self
     }
 
@@ -99,7 +105,7 @@ impl<'a, R> Columns<'a, R> {
 
     fn integer_or_null(
         self,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         meaning: &'static str,
         f: impl Fn(&R) -> Option<u64>,
     ) -> Self {
@@ -222,8 +228,10 @@ pub fn links(records: &[RunRecord]) -> Table {
         .integer("sent", "Packets handed to the link", |r| r.1.sent)
         .integer("delivered", "Packets that came out at the far end", |r| r.1.delivered)
         .integer("drops", "Packets dropped, for any reason", |r| r.1.drops)
-        .integer("drops_queue", "Of drops: no room in the queue", |r| r.1.drops_queue)
+        .integer("drops_queue", "Of drops: by the queue", |r| r.1.drops_queue)
+        .integer("drops_early", "Of drops_queue: there was room", |r| r.1.drops_early)
         .integer("drops_error", "Of drops: lost to the error model", |r| r.1.drops_error)
+        .integer("marks", "Packets that the queue marked (ECN)", |r| r.1.marks)
         .integer("inside", "Packets queued or on the wire at the end", |r| r.1.inside)
         .integer("bytes", "IP bytes handed to the link and not dropped by the queue", |r| r.1.bytes)
         .real("utilisation", "Fraction of the run during which it transmitted", |r| r.1.utilisation)
@@ -250,31 +258,55 @@ pub struct SeriesRun<'a> {
     pub samples: &'a [Sample],
 }
 
+/// The series that a table has columns for, those of inner state last.
+#[derive(Clone, Debug)]
+struct SeriesColumns(Vec<Series>);
+
+impl SeriesColumns {
+    /// All that every algorithm has, and the fields of inner state that occur.
+    fn of(runs: &[SeriesRun<'_>]) -> SeriesColumns {
+        let mut columns: Vec<Series> = Series::ALL.iter().map(|(_, series)| *series).collect();
+        for sample in runs.iter().flat_map(|run| run.samples) {
+            if !columns.contains(&sample.series) {
+                columns.push(sample.series);
+            }
+        }
+        columns[Series::ALL.len()..].sort();
+        SeriesColumns(columns)
+    }
+
+    fn place(&self, series: Series) -> Option<usize> {
+        self.0.iter().position(|s| *s == series)
+    }
+}
+
 /// What was observed of one flow at one instant.
 struct SeriesRow<'a> {
     run: SeriesRun<'a>,
     time: Time,
     flow: u32,
-    values: [Option<u64>; Series::ALL.len()],
+    values: Vec<Option<u64>>,
 }
 
 impl<'a> SeriesRow<'a> {
-    fn new(run: SeriesRun<'a>, sample: &Sample) -> Self {
-        let mut row =
-            SeriesRow { run, time: sample.time, flow: sample.flow, values: Default::default() };
-        row.take(sample);
+    fn new(run: SeriesRun<'a>, sample: &Sample, columns: &SeriesColumns) -> Self {
+        let values = vec![None; columns.0.len()];
+        let mut row = SeriesRow { run, time: sample.time, flow: sample.flow, values };
+        row.take(sample, columns);
         row
     }
 
     /// Whether the sample is of this row's flow and instant, and of a series not yet seen.
-    fn takes(&self, sample: &Sample) -> bool {
+    fn takes(&self, sample: &Sample, columns: &SeriesColumns) -> bool {
         self.time == sample.time
             && self.flow == sample.flow
-            && self.values[column_of(sample.series)].is_none()
+            && columns.place(sample.series).is_none_or(|place| self.values[place].is_none())
     }
 
-    fn take(&mut self, sample: &Sample) {
-        self.values[column_of(sample.series)] = Some(sample.value);
+    fn take(&mut self, sample: &Sample, columns: &SeriesColumns) {
+        if let Some(place) = columns.place(sample.series) {
+            self.values[place] = Some(sample.value);
+        }
     }
 
     fn flow_name(&self) -> &'a str {
@@ -282,43 +314,42 @@ impl<'a> SeriesRow<'a> {
     }
 }
 
-fn column_of(series: Series) -> usize {
-    Series::ALL.iter().position(|(_, s)| *s == series).unwrap_or_default()
-}
-
 /// Time series, one row an instant and flow, one column a series; null where the series was not
 /// observed at that instant. Comes in tables of bounded size, at least one.
 pub fn series<'a>(runs: impl IntoIterator<Item = SeriesRun<'a>>) -> impl Iterator<Item = Table> {
-    let mut rows = runs.into_iter().flat_map(series_rows);
+    let runs: Vec<SeriesRun<'a>> = runs.into_iter().collect();
+    let columns = SeriesColumns::of(&runs);
+    let of_rows = columns.clone();
+    let mut rows = runs.into_iter().flat_map(move |run| series_rows(run, of_rows.clone()));
     let mut first = true;
     iter::from_fn(move || {
         let chunk: Vec<SeriesRow<'_>> = rows.by_ref().take(CHUNK_ROWS).collect();
         let wanted = first || !chunk.is_empty();
         first = false;
-        wanted.then(|| series_table(&chunk))
+        wanted.then(|| series_table(&chunk, &columns))
     })
 }
 
-fn series_rows(run: SeriesRun<'_>) -> impl Iterator<Item = SeriesRow<'_>> {
+fn series_rows(run: SeriesRun<'_>, columns: SeriesColumns) -> impl Iterator<Item = SeriesRow<'_>> {
     let mut samples = run.samples.iter().peekable();
     iter::from_fn(move || {
-        let mut row = SeriesRow::new(run, samples.next()?);
-        while let Some(sample) = samples.next_if(|s| row.takes(s)) {
-            row.take(sample);
+        let mut row = SeriesRow::new(run, samples.next()?, &columns);
+        while let Some(sample) = samples.next_if(|s| row.takes(s, &columns)) {
+            row.take(sample, &columns);
         }
         Some(row)
     })
 }
 
-fn series_table(rows: &[SeriesRow<'_>]) -> Table {
+fn series_table(rows: &[SeriesRow<'_>], wanted: &SeriesColumns) -> Table {
     let mut columns = Columns::of(rows)
         .text("experiment", "Experiment identifier", |r| r.run.experiment)
         .text("point", "Point of the experiment: axis=label pairs", |r| r.run.point)
         .integer("seed", "Seed of the run", |r| r.run.seed)
         .real("time_s", "Simulated time", |r| r.time.as_nanos() as f64 / 1e9)
         .text("flow", "Name of the flow", |r| r.flow_name());
-    for (i, (name, series)) in Series::ALL.into_iter().enumerate() {
-        columns = columns.integer_or_null(name, series_meaning(series), |r| r.values[i]);
+    for (i, series) in wanted.0.iter().enumerate() {
+        columns = columns.integer_or_null(series.name(), series_meaning(*series), |r| r.values[i]);
     }
     columns.table("series")
 }
@@ -333,5 +364,7 @@ fn series_meaning(series: Series) -> &'static str {
         Series::AckNumber => "Highest stream offset acknowledged by the data receiver",
         Series::Rwnd => "Receive window that the data receiver advertised last",
         Series::Delivered => "Payload that has reached the receiving application",
+        Series::Pacing => "Pacing rate that the algorithm asks for; 0 for none",
+        Series::State(_) | Series::States => "Inner state of the algorithm or its slow start",
     }
 }

@@ -38,6 +38,8 @@ pub fn link(n: u64) -> LinkResult {
         delivered: 6 * n,
         drops: 2 * n,
         drops_queue: n,
+        drops_early: n / 2,
+        marks: 3 * n,
         drops_error: n,
         inside: n,
         bytes: 1500 * n,

@@ -4,10 +4,11 @@
 pub mod pftk;
 pub mod trace;
 
-use windlass_cc::{AnyParams, Span, Time};
+use windlass_cc::{AnyParams, Span, Time, rto};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
+use windlass_sim::queue::Discipline;
 use windlass_sim::{RunResult, Simulation};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 use windlass_tcp::{InitialWindow, Profile};
@@ -27,6 +28,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         rate_bps,
         delay: Span::from_millis(delay_ms),
         queue: QueueLimit::Unlimited,
+        discipline: Discipline::DropTail,
         framing: Framing::NONE,
         loss: [None, None],
     }
@@ -59,7 +61,9 @@ pub fn rfc(algorithm: &'static str) -> Profile {
 pub fn exact_riverbed() -> StackConfig {
     let mut stack = RIVERBED;
     stack.timer_tick = Span::ZERO;
-    stack.rto.granularity = Span::from_millis(1);
+    if let rto::AnyParams::Rfc6298(rto) = &mut stack.rto {
+        rto.granularity = Span::from_millis(1);
+    }
     stack
 }
 

@@ -1,7 +1,7 @@
 //! Acknowledgements, loss detection and the retransmission timer.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{Ack, Phase, RtoEstimator, Span, Time, flags};
+use windlass_cc::{Ack, Phase, Span, Time, flags};
 
 use super::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
@@ -71,6 +71,7 @@ impl Endpoint {
         let prior_in_flight = self.in_flight();
         let acked = ack - self.snd_una;
         let rtt = self.rtt_sample(p, now, ack, s);
+        self.rto.on_progress(&p.stack.rto);
         self.snd_una = ack;
         self.snd_nxt = self.snd_nxt.max(ack);
         self.retries = 0;
@@ -191,16 +192,21 @@ impl Endpoint {
             }
             let sample = now.since(self.timed_at);
             self.timed_at = Time::NEVER;
-            self.take_exact_sample(p, sample);
-            return sample;
+            return self.take_exact_sample(p, now, ack, sample, self.timed_retransmits);
         }
         // Timestamps tell a retransmission from the original, but only to a millisecond: they
         // serve where no exact time could be kept, and not as the least RTT.
-        self.timestamp_sample(p, now, s)
+        self.timestamp_sample(p, now, ack, s)
     }
 
     /// The RTT by the clock that the peer echoes; returned to whom the least RTT is of no use.
-    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, s: &Segment) -> Span {
+    pub(super) fn timestamp_sample(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        s: &Segment,
+    ) -> Span {
         let Some(t) = s.options.timestamps.filter(|t| self.timestamps && t.echo != 0) else {
             return Span::NONE;
         };
@@ -209,13 +215,8 @@ impl Endpoint {
             return Span::NONE; // an echo from the future
         }
         let sample = Span::from_millis(u64::from(ms));
-        self.rto.on_sample(&p.stack.rto, sample);
+        self.feed_timer(p, now, ack, sample, 0);
         sample
-    }
-
-    pub(super) fn take_exact_sample(&mut self, p: &Profile, rtt: Span) {
-        self.rto.on_sample(&p.stack.rto, rtt);
-        self.min_rtt = self.min_rtt.min(rtt);
     }
 
     /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its

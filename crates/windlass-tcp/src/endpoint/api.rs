@@ -1,6 +1,6 @@
 //! The application's side of an endpoint, and what can be seen of it.
 
-use windlass_cc::{Control, Phase, RtoEstimator, Span};
+use windlass_cc::{Control, Phase, Span, TraceField};
 
 use crate::scoreboard::Scoreboard;
 
@@ -104,6 +104,11 @@ impl Endpoint {
     /// The controller's last answer.
     pub fn control(&self) -> Control {
         self.control
+    }
+
+    /// Visits the inner state of the controller as named integers.
+    pub fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        self.cc.trace(sink);
     }
 
     /// Phase of loss recovery.

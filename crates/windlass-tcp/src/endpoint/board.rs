@@ -15,6 +15,8 @@ pub(super) struct News {
     /// When the first and the last of the delivered segments were sent, of those that a round trip
     /// can be read from.
     timed: Option<(Time, Time)>,
+    /// The first that was sent more than once: when first, and how often again.
+    repeated: Option<(Time, u32)>,
     /// Data that the peer reports to have received twice (RFC 2883).
     pub(super) dsack: Option<(u64, u64)>,
 }
@@ -22,10 +24,14 @@ pub(super) struct News {
 impl News {
     fn take(&mut self, r: &Record, bytes: u64, karn: bool) {
         self.delivered += bytes;
-        if bytes == 0 || (karn && r.transmissions > 1) {
+        let at = r.first_sent;
+        if bytes == 0 {
             return;
         }
-        let at = r.first_sent;
+        if karn && r.transmissions > 1 {
+            self.repeated.get_or_insert((at, r.transmissions - 1));
+            return;
+        }
         let (first, last) = self.timed.unwrap_or((at, at));
         self.timed = Some((first.min(at), last.max(at)));
     }
@@ -76,6 +82,9 @@ impl Endpoint {
             return;
         }
         let rtt = self.round_trip(p, now, &news, s);
+        if acked > 0 {
+            self.rto.on_progress(&p.stack.rto);
+        }
         let lost_before = self.sampler.lost();
         self.find_losses(p, now, acked > 0);
         let limits = self.usage_limits(p);
@@ -164,12 +173,16 @@ impl Endpoint {
     /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
     /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
     fn round_trip(&mut self, p: &Profile, now: Time, news: &News, s: &Segment) -> Span {
+        let una = self.snd_una;
         let Some((first, last)) = news.timed else {
-            // What was sent again has only the clock that the peer echoes.
-            self.timestamp_sample(p, now, s);
+            match news.repeated.filter(|_| self.times_retransmissions(p)) {
+                Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
+                // The clock that the peer echoes tells the transmissions apart.
+                None => _ = self.timestamp_sample(p, now, una, s),
+            }
             return Span::NONE;
         };
-        self.take_exact_sample(p, now.since(first));
+        self.feed_timer(p, now, una, now.since(first), 0);
         let least = now.since(last);
         self.min_rtt = self.min_rtt.min(least);
         least

@@ -1,13 +1,10 @@
 //! The three-way handshake, simultaneous open included (RFC 9293 section 3.5), and resets.
 
-use windlass_cc::{AnyController, Rfc6298, RtoEstimator, RtoParams, Setup, Span, Time, flags};
+use windlass_cc::{AnyController, Setup, Time, flags};
 
 use super::{Endpoint, Failure, Profile, Reset, State};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
-
-/// RFC 6298 rule 5.7: least timeout with which data begin after a SYN had to be retransmitted.
-const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);
 
 impl Endpoint {
     pub(super) fn on_segment_closed(&mut self, s: &Segment) {
@@ -132,11 +129,8 @@ impl Endpoint {
 
     /// Our SYN is acknowledged: the segment size is known and the controller starts.
     fn complete_handshake(&mut self, p: &Profile, now: Time) {
-        let ambiguous = p.stack.karn && self.syn_retransmitted;
-        if !self.timed_at.is_never() && !ambiguous {
-            self.take_exact_sample(p, now.since(self.timed_at));
-        }
-        self.timed_at = Time::NEVER;
+        self.sample_handshake(p, now);
+        self.rto.on_progress(&p.stack.rto);
         self.snd_una = 1;
         self.snd_nxt = 1;
         self.state = State::Established;
@@ -149,10 +143,7 @@ impl Endpoint {
         if self.syn_retransmitted {
             let one_segment = u64::from(self.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });
-            if p.stack.rto.initial < RTO_AFTER_LOST_SYN && !self.rto.srtt().is_known() {
-                let longer = RtoParams { initial: RTO_AFTER_LOST_SYN, ..p.stack.rto };
-                self.rto = Rfc6298::init(&longer);
-            }
+            self.rto.after_lost_syn(&p.stack.rto);
         }
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc = AnyController::init(&params, &conn);

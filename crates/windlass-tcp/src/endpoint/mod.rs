@@ -10,12 +10,13 @@ mod pacing;
 mod receive;
 mod recovery;
 mod timer;
+mod timing;
 
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::Style;
 use windlass_cc::{
-    AnyController, AnyParams, Conn, Control, Phase, Rfc6298, RtoEstimator, Setup, Span, Time, flags,
+    AnyController, AnyParams, AnyRto, Conn, Control, Phase, Setup, Span, Time, flags,
 };
 
 use crate::reassembly::Ranges;
@@ -192,7 +193,11 @@ pub struct Endpoint {
     /// One past the last byte of the segment being timed.
     timed_end: u64,
     timed_at: Time,
-    rto: Rfc6298,
+    /// Retransmissions of the segment being timed.
+    timed_retransmits: u32,
+    rto: AnyRto,
+    /// State of the endpoint's random numbers.
+    random: u64,
     min_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
@@ -203,8 +208,6 @@ pub struct Endpoint {
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
-    /// State of the generator behind [`Conn::entropy`].
-    entropy: u64,
     /// The rescue retransmission of this recovery is spent.
     rescued: bool,
     /// Data that arrived once more, to be reported (RFC 2883).
@@ -275,7 +278,9 @@ impl Endpoint {
             recover: 0,
             timed_end: 0,
             timed_at: Time::NEVER,
-            rto: Rfc6298::init(&p.stack.rto),
+            timed_retransmits: 0,
+            rto: AnyRto::init(&p.stack.rto),
+            random: u64::from(iss.0),
             min_rtt: Span::NONE,
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
@@ -284,7 +289,6 @@ impl Endpoint {
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),
-            entropy: u64::from(iss.0),
             rescued: false,
             dsack: None,
             fin_at: None,
@@ -329,7 +333,7 @@ impl Endpoint {
             min_rtt: self.min_rtt,
             mss: self.mss,
             flags: limits,
-            entropy: self.draw(),
+            entropy: self.entropy(),
             phase: self.phase,
         }
     }
@@ -337,15 +341,6 @@ impl Endpoint {
     /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize).
     fn flight_size(&self) -> u64 {
         self.snd_nxt.saturating_sub(self.snd_una)
-    }
-
-    /// The next number of SplitMix64 (Steele, Lea and Flood 2014) seeded by the initial sequence
-    /// number, which the host draws: as deterministic as that.
-    fn draw(&mut self) -> u32 {
-        self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.entropy ^ (self.entropy >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 32) as u32
     }
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.

@@ -132,7 +132,7 @@ impl Endpoint {
         if !std::mem::take(&mut self.probe_now) {
             if self.persist_deadline.is_never() {
                 let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.persist_shift);
-                let wait = Span(wait.min(p.stack.rto.max.0));
+                let wait = Span(wait.min(p.stack.rto.max().0));
                 self.persist_deadline = Endpoint::expiry(p, now, wait);
                 // The window closed over data that had been sent: probes take the timer's place.
                 self.rto_deadline = Time::NEVER;
@@ -158,9 +158,7 @@ impl Endpoint {
         let end = self.snd_una + len;
         let fin = self.fin_queued && end == self.snd_end && self.snd_max > self.snd_end;
         self.count_data(len, true);
-        if p.stack.karn {
-            self.timed_at = Time::NEVER;
-        }
+        self.note_retransmission(p, self.snd_una, end);
         self.last_sent = now;
         self.record(now, self.snd_una, len + u64::from(fin), true);
         self.pace(p, now, len);
@@ -180,12 +178,11 @@ impl Endpoint {
         self.snd_nxt += len + u64::from(fin);
         self.count_data(len, again);
         if again {
-            if p.stack.karn {
-                self.timed_at = Time::NEVER;
-            }
+            self.note_retransmission(p, start, self.snd_nxt);
         } else if self.timed_at.is_never() && len > 0 {
             self.timed_at = now;
             self.timed_end = self.snd_nxt;
+            self.timed_retransmits = 0;
         }
         self.snd_max = self.snd_max.max(self.snd_nxt);
         self.last_sent = now;

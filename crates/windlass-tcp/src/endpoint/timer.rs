@@ -1,6 +1,6 @@
 //! Timers: retransmission, delayed acknowledgement, zero-window probe, TIME-WAIT.
 
-use windlass_cc::{Phase, RtoEstimator, Span, Time};
+use windlass_cc::{Phase, Span, Time};
 
 use super::{Endpoint, Failure, Profile, State};
 
@@ -44,10 +44,6 @@ impl Endpoint {
             0 => Time(at),
             tick => Time(at.div_ceil(tick).saturating_mul(tick)),
         }
-    }
-
-    pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
-        self.rto_deadline = Endpoint::expiry(p, now, self.rto.rto(&p.stack.rto));
     }
 
     /// Counts one more transmission that nothing has answered; beyond `limit` the connection fails
@@ -105,9 +101,7 @@ impl Endpoint {
         self.snd_nxt = self.snd_una;
         self.dup_acks = 0;
         self.retransmit_first = false;
-        if p.stack.karn {
-            self.timed_at = Time::NEVER;
-        }
+        self.note_going_back(p);
     }
 
     /// Enters TIME-WAIT, or stays in it for its full time once more.

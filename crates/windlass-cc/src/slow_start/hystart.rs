@@ -1,0 +1,197 @@
+//! HyStart: leaves slow start at the first sign that the pipe is full.
+
+use super::{Described, SlowStart};
+use crate::controller::{Ack, Conn};
+use crate::info::Info;
+use crate::math::mul;
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::{Span, Time};
+use crate::window::Window;
+
+crate::choice! {
+    /// Which signs are looked for.
+    pub enum Detect {
+        /// Either of them.
+        Both = "both",
+        /// A long train of closely spaced acknowledgements.
+        Train = "train",
+        /// A round-trip time above the least.
+        Delay = "delay",
+    }
+}
+
+/// What a threshold on time may be.
+const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };
+/// What a share of the least round-trip time may be.
+const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(4 * Ratio::ONE.0) };
+
+crate::parameters! {
+    /// Parameters of HyStart.
+    pub struct HyStartParams {
+        /// Signs that are looked for.
+        detect: Detect = Detect::Both, Detect::KIND, "Ha and Rhee 2011; Linux hystart_detect";
+        /// Least window in which they count.
+        low_window: u64 = 16, ParamKind::Segments { min: 0, max: 1 << 20 },
+            "Linux hystart_low_window";
+        /// Longest gap between acknowledgements of one train.
+        ack_delta: Span = Span::from_millis(2), TIME, "Linux hystart_ack_delta_us";
+        /// Longest train that the pipe holds, as a share of the least round-trip time: 0.5 in
+        /// Linux (1 with pacing, which spreads a train over up to half a round trip), 1 in ns-3.
+        train_share: Ratio = Ratio::of(1, 2), SHARE, "Linux hystart_update; ns-3 HystartUpdate";
+        /// Round-trip samples of a round before its delay counts.
+        min_samples: u64 = 8, ParamKind::Count { min: 1, max: 255 },
+            "Linux HYSTART_MIN_SAMPLES; ns-3 HyStartMinSamples";
+        /// Tolerated delay as a share of the least round-trip time: 0.125 in Linux, 1 in ns-3.
+        delay_share: Ratio = Ratio::of(1, 8), SHARE,
+            "Linux HYSTART_DELAY_THRESH; ns-3 HystartDelayThresh";
+        /// Least tolerated delay.
+        delay_min: Span = Span::from_millis(4), TIME,
+            "Linux HYSTART_DELAY_MIN; ns-3 HyStartDelayMin";
+        /// Largest tolerated delay: 16 ms in Linux, 1 s in ns-3.
+        delay_max: Span = Span::from_millis(16), TIME,
+            "Linux HYSTART_DELAY_MAX; ns-3 HyStartDelayMax";
+    }
+}
+
+impl HyStartParams {
+    /// The thresholds of ns-3, where trains and delays are as long as the least round-trip time.
+    pub const NS3: HyStartParams = HyStartParams {
+        detect: Detect::Both,
+        low_window: 16,
+        ack_delta: Span::from_millis(2),
+        train_share: Ratio::ONE,
+        min_samples: 8,
+        delay_share: Ratio::ONE,
+        delay_min: Span::from_millis(4),
+        delay_max: Span::from_secs(1),
+    };
+}
+
+/// Nanoseconds in the unit in which short times are kept, so that 73 minutes fit 32 bits.
+const TICK: u64 = 1 << 10;
+
+/// A span in ticks, cut to whole ones.
+fn ticks(span: Span) -> u32 {
+    (span.0 / TICK).min(u64::from(u32::MAX)) as u32
+}
+
+/// HyStart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct HyStart {
+    /// The round ends when more than this is acknowledged, stream offset.
+    round_end: u64,
+    /// When the first acknowledgement of the round came.
+    round_start: Time,
+    /// From there to the last acknowledgement of the train, ticks.
+    train: u32,
+    /// Least round-trip time of the round, ticks; [`u32::MAX`] before the first sample.
+    least: u32,
+    /// Samples of the round, counted up to 255.
+    samples: u8,
+    /// The pipe was found full.
+    found: bool,
+}
+
+impl HyStart {
+    fn begin_round(&mut self, c: &Conn) {
+        self.round_end = c.next_id;
+        self.round_start = c.now;
+        self.train = 0;
+        self.least = u32::MAX;
+        self.samples = 0;
+    }
+
+    /// Whether the acknowledgements since the round began came too close for too long.
+    fn train_is_long(&mut self, p: &HyStartParams, now: Time, min_rtt: Span) -> bool {
+        let since = now.since(self.round_start);
+        let gap = since.0.saturating_sub(mul(u64::from(self.train), TICK));
+        if gap > p.ack_delta.0 {
+            return false;
+        }
+        self.train = ticks(since);
+        min_rtt.is_known() && since.0 > p.train_share.times(min_rtt.0)
+    }
+
+    /// Whether every sample of the round is above the least round-trip time by too much.
+    fn delay_is_long(&mut self, p: &HyStartParams, rtt: Span, min_rtt: Span) -> bool {
+        if !rtt.is_known() {
+            return false;
+        }
+        self.least = self.least.min(ticks(rtt));
+        if u64::from(self.samples) < p.min_samples {
+            self.samples = self.samples.saturating_add(1);
+            return false;
+        }
+        // Not `clamp`, which panics where the bounds are the wrong way round.
+        let tolerated = p.delay_share.times(min_rtt.0).min(p.delay_max.0).max(p.delay_min.0);
+        u64::from(self.least) > min_rtt.0.saturating_add(tolerated) / TICK
+    }
+}
+
+impl Described for HyStart {
+    const INFO: &'static Info = &Info {
+        id: "hystart",
+        name: "HyStart",
+        origin: "S. Ha and I. Rhee, Taming the elephants: New TCP slow start, Computer Networks \
+            55(9), 2011; thresholds of Linux's tcp_cubic.c",
+        citation: "ha2011taming",
+        description: "Standard slow start that ends without a loss when the window is at least \
+            low_window and either a train of acknowledgements, each at most ack_delta after the \
+            one before, has lasted longer than train_share of the least round-trip time, or all \
+            samples of the round are above the least round-trip time by delay_share of it (within \
+            delay_min and delay_max). The threshold becomes the window. The defaults are Linux's; \
+            ns-3 has train_share = 1, delay_share = 1 and delay_max = 1s. Departures from Linux: \
+            the train is watched on acknowledgements without a round-trip sample too, samples in \
+            the first second after a loss are not left out, the least round-trip time is the \
+            connection's and survives a timeout, and times are kept in units of 1.024 \u{b5}s.",
+        params: HyStartParams::TABLE,
+        trace: &[],
+    };
+}
+
+impl SlowStart for HyStart {
+    type Params = HyStartParams;
+
+    fn init(_p: &HyStartParams, c: &Conn) -> HyStart {
+        let mut new = HyStart {
+            round_end: 0,
+            round_start: Time::ZERO,
+            train: 0,
+            least: u32::MAX,
+            samples: 0,
+            found: false,
+        };
+        new.begin_round(c);
+        new
+    }
+
+    fn observe(&mut self, p: &HyStartParams, c: &Conn, a: &Ack, w: &mut Window) {
+        if self.found || !w.in_slow_start() {
+            return;
+        }
+        if c.una > self.round_end {
+            self.begin_round(c);
+        }
+        if w.cwnd() < mul(p.low_window, u64::from(c.mss)) {
+            return;
+        }
+        let min_rtt = c.min_rtt.min(a.rtt);
+        let train = p.detect != Detect::Delay && self.train_is_long(p, c.now, min_rtt);
+        let delay = p.detect != Detect::Train && self.delay_is_long(p, a.rtt, min_rtt);
+        if train || delay {
+            self.found = true;
+            w.set_ssthresh(w.cwnd());
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, _p: &HyStartParams, _c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        w.add(credit);
+    }
+
+    fn restart(&mut self, _p: &HyStartParams, c: &Conn) {
+        self.found = false;
+        self.begin_round(c);
+    }
+}

@@ -1,0 +1,371 @@
+//! BBRv1 on a small bottleneck, and its answers to single events, against the equations of
+//! Cardwell et al. 2016 and Linux's constants.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::bottleneck::{Bottleneck, MSS, Path};
+use windlass_cc::bbr::{Bbr, Params};
+use windlass_cc::params::Parameters;
+use windlass_cc::{
+    Ack, AnyParams, Conn, Controller, Phase, RateSample, Ratio, Setup, Span, Time, Undo,
+};
+
+const STARTUP: u64 = 0;
+const DRAIN: u64 = 1;
+const PROBE_BW: u64 = 2;
+const PROBE_RTT: u64 = 3;
+
+fn bbr() -> AnyParams {
+    AnyParams::by_name("bbr").unwrap()
+}
+
+fn with(name: &str, raw: u64) -> AnyParams {
+    let mut p = bbr();
+    let place = Params::TABLE.iter().position(|param| param.name == name).unwrap();
+    assert!(p.set(place, raw));
+    p
+}
+
+/// 20 Mbit/s, 40 ms: 100 segments in the product.
+fn path() -> Path {
+    Path::new(20, 40, 1_000 * MSS)
+}
+
+#[test]
+fn the_estimates_converge_to_the_path_within_five_percent() {
+    for (mbit, delay) in [(2, 20), (20, 40), (100, 10), (10, 200)] {
+        let path = Path::new(mbit, delay, 4_000 * MSS);
+        let mut net = Bottleneck::new(path).flow(bbr(), 0.0);
+        net.run(8.0, |_| {});
+        let bw = net.flows[0].traced("bw_bytes_per_s") as f64;
+        assert!((bw / path.rate as f64 - 1.0).abs() < 0.05, "{mbit} Mbit/s: {bw}");
+        // The least round trip holds one transmission time.
+        let least = path.delay.0 as f64 + MSS as f64 * 1e9 / path.rate as f64;
+        let rtt = net.flows[0].traced("min_rtt_ns") as f64;
+        assert!((rtt / least - 1.0).abs() < 0.05, "{mbit} Mbit/s: {rtt}");
+        let before = net.flows[0].conn.delivered;
+        net.run(1.5, |_| {});
+        let goodput = (net.flows[0].conn.delivered - before) as f64 / 1.5;
+        assert!(goodput > 0.9 * path.rate as f64, "{mbit} Mbit/s: {goodput}");
+    }
+}
+
+#[test]
+fn startup_ends_after_three_rounds_without_growth_and_drain_empties_the_queue() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
+    let (mut full_at, mut left_at, mut most, mut drained) = (None, None, 0, None);
+    net.run(3.0, |net| {
+        let f = &net.flows[0];
+        most = most.max(net.queued);
+        let bw = f.traced("bw_bytes_per_s") as f64;
+        // The last sample that grew the estimate by a quarter: judged against the full rate.
+        if full_at.is_none() && bw > path().rate as f64 / 1.25 {
+            full_at = Some(f.traced("round"));
+        }
+        if left_at.is_none() && f.traced("mode") == DRAIN {
+            left_at = Some(f.traced("round"));
+        }
+        if drained.is_none() && f.traced("mode") == PROBE_BW {
+            drained = Some(net.queued);
+        }
+    });
+    let rounds = left_at.unwrap() - full_at.unwrap();
+    assert!((3..=4).contains(&rounds), "{rounds} rounds");
+    // Startup's window is 2.885 products: it queues up to 1.885 of them, with the budget.
+    assert!(most as f64 > path().bdp(), "Startup fills a queue: {most}");
+    // Drain ends at one product and the budget in flight: what is left in the queue is the budget.
+    assert!(drained.unwrap() <= 12 * MSS, "{drained:?}");
+}
+
+#[test]
+fn the_standing_queue_is_that_of_the_probing_phase_only() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
+    net.run(4.0, |_| {});
+    let (mut least, mut most) = (u64::MAX, 0);
+    net.run(4.0, |net| {
+        least = least.min(net.queued);
+        most = most.max(net.queued);
+    });
+    // Yielding stops at one product and three quanta of two segments in flight.
+    assert!(least <= 6 * MSS, "{least}");
+    // A phase at 1.25 for a round trip queues a quarter of the product, and the budget of pairs.
+    assert!((most as f64) < 0.25 * path().bdp() + 20.0 * MSS as f64, "{most}");
+}
+
+#[test]
+fn the_pacing_rate_shows_the_gain_cycle() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
+    net.run(3.0, |_| {});
+    let mut spent = BTreeMap::<u64, u64>::new();
+    let mut last = net.now;
+    net.run(5.0, |net| {
+        let f = &net.flows[0];
+        if f.traced("mode") == PROBE_BW {
+            let ratio = f.control.pacing.0 as f64 / f.traced("bw_bytes_per_s") as f64;
+            *spent.entry((ratio * 100.0).round() as u64).or_default() += net.now.since(last).0;
+        }
+        last = net.now;
+    });
+    // 99 % of 1.25, 0.75 and 1.
+    let share = |percent: u64| {
+        let near: u64 = spent.range(percent - 1..=percent + 1).map(|(_, time)| time).sum();
+        near as f64 / spent.values().sum::<u64>() as f64
+    };
+    assert!((0.08..0.20).contains(&share(124)), "{spent:?}");
+    assert!((0.04..0.15).contains(&share(74)), "{spent:?}");
+    assert!(share(99) > 0.65, "{spent:?}");
+    assert!(share(124) + share(74) + share(99) > 0.99, "{spent:?}");
+}
+
+#[test]
+fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
+    let (mut begins, mut ends, mut inside) = (vec![], vec![], false);
+    let mut restored = vec![];
+    net.run(45.0, |net| {
+        let f = &net.flows[0];
+        let now_inside = f.traced("mode") == PROBE_RTT;
+        if now_inside {
+            assert_eq!(f.control.cwnd, 4 * MSS);
+        }
+        if now_inside && !inside {
+            begins.push(net.seconds());
+        } else if inside && !now_inside {
+            ends.push(net.seconds());
+            restored.push(f.control.cwnd);
+        }
+        inside = now_inside;
+    });
+    assert!(begins.len() >= 3, "{begins:?}");
+    for (begin, end) in begins.iter().zip(&ends) {
+        let time = end - begin;
+        // 200 ms, and the round trips to get down to four segments and to see a round end.
+        assert!((0.2..0.4).contains(&time), "{time}");
+    }
+    for pair in begins.windows(2) {
+        // Ten seconds after the estimate was refreshed, in ProbeRTT itself or at its end.
+        assert!((10.0..10.7).contains(&(pair[1] - pair[0])), "{begins:?}");
+    }
+    assert!(restored.iter().all(|cwnd| *cwnd as f64 > 1.5 * path().bdp()), "{restored:?}");
+}
+
+#[test]
+fn random_loss_does_not_lower_the_rate() {
+    let lossy = Path { loss: 655, ..path() };
+    let mut net = Bottleneck::new(lossy).flow(bbr(), 0.0);
+    net.run(3.0, |_| {});
+    let before = net.flows[0].conn.delivered;
+    net.run(6.0, |_| {});
+    let goodput = (net.flows[0].conn.delivered - before) as f64 / 6.0;
+    assert!(net.flows[0].drops > 100, "the path loses 1 %");
+    assert!(goodput > 0.9 * lossy.rate as f64, "{goodput}");
+}
+
+#[test]
+fn two_flows_share_the_path() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0).flow(bbr(), 1.3);
+    net.run(25.0, |_| {});
+    let before: Vec<_> = net.flows.iter().map(|f| f.conn.delivered).collect();
+    net.run(20.0, |_| {});
+    let shares: Vec<_> =
+        net.flows.iter().zip(before).map(|(f, b)| (f.conn.delivered - b) as f64).collect();
+    let fair = (shares[0] + shares[1]).powi(2) / (2.0 * (shares[0].powi(2) + shares[1].powi(2)));
+    assert!(fair > 0.9, "{shares:?}");
+}
+
+/// A connection in ProbeBW: 20 Mbit/s, 40 ms, and its time.
+fn steady() -> (Setup<Params>, Bbr, Conn) {
+    let p = Setup { initial_window: 10_000, ..Setup::default() };
+    let mut c = Conn { now: Time::from_secs(1), ..Conn::new(MSS as u32) };
+    let mut b = Bbr::init(&p, &c);
+    (c.srtt, c.min_rtt) = (Span::from_millis(40), Span::from_millis(40));
+    for _ in 0..200 {
+        round(&p, &mut b, &mut c, 2_500_000);
+    }
+    assert_eq!(b.mode() as u64, PROBE_BW);
+    (p, b, c)
+}
+
+/// One acknowledgement of a round at this rate.
+fn round(p: &Setup<Params>, b: &mut Bbr, c: &mut Conn, rate: u64) {
+    let interval = Span::from_millis(40);
+    let delivered = rate / 25;
+    let prior = c.delivered;
+    c.now += interval;
+    c.delivered += delivered;
+    c.in_flight = 0;
+    let rate = RateSample { delivered, interval, prior_delivered: prior, ..RateSample::NONE };
+    b.on_ack(p, c, &Ack { rtt: interval, rate, ..Ack::of(delivered) });
+}
+
+#[test]
+fn the_window_is_twice_the_product_with_the_budget() {
+    let (p, b, c) = steady();
+    // 2 · 2.5 MB/s · 40 ms = 200 000 bytes; quanta: 1 ms at the pacing rate, whole segments, at
+    // least two; three of them; rounded up to an even number; two more in the probing phase.
+    let cwnd = b.control(&p, &c).cwnd as f64;
+    let quantum = (b.control(&p, &c).pacing.0 as f64 * 1e-3 / 1e3).floor().max(2.0) * 1e3;
+    let even = ((200_001.0 + 3.0 * quantum) / 2_000.0).ceil() * 2_000.0;
+    // Each acknowledgement delivers a whole round at once, which the model takes for aggregation.
+    let extra = cwnd - even;
+    assert!((0.0..=100_000.0 + 4_000.0).contains(&extra), "{cwnd} {even}");
+}
+
+#[test]
+fn recovery_conserves_packets_for_a_round_and_restores_the_window_at_its_end() {
+    let (p, mut b, mut c) = steady();
+    let before = b.control(&p, &c).cwnd;
+    c.in_flight = 90_000;
+    c.phase = Phase::Recovery;
+    b.on_phase(&p, &c, Phase::Open, Phase::Recovery);
+    let first = b.control(&p, &c).cwnd;
+    assert!((91_000..=190_000).contains(&first), "{first}");
+    // Acknowledgements without a round's end: what arrives may leave.
+    let ack = Ack { lost: 2 * MSS, ..Ack::of(MSS) };
+    let shrunk = Conn { in_flight: 70_000, ..c };
+    for _ in 0..100 {
+        b.on_ack(&p, &shrunk, &ack);
+    }
+    assert_eq!(b.control(&p, &shrunk).cwnd, 71_000, "in flight and delivered");
+    c.phase = Phase::Open;
+    b.on_phase(&p, &c, Phase::Recovery, Phase::Open);
+    let after = b.control(&p, &c).cwnd;
+    // The gain cycle moved on meanwhile: up to two quanta and two segments of the budget.
+    assert!(after <= before && before - after <= 4 * MSS, "{before} {after}");
+}
+
+#[test]
+fn a_timeout_leaves_room_for_one_segment_and_its_end_restores_the_window() {
+    let (p, mut b, mut c) = steady();
+    let before = b.control(&p, &c);
+    c.in_flight = 0;
+    b.on_phase(&p, &Conn { phase: Phase::Loss, ..c }, Phase::Open, Phase::Loss);
+    assert_eq!(b.control(&p, &c).cwnd, MSS);
+    // A repeated timeout does not take the one segment for the window to restore.
+    b.on_phase(&p, &Conn { phase: Phase::Loss, ..c }, Phase::Loss, Phase::Loss);
+    assert_eq!(b.control(&p, &c).cwnd, MSS);
+    assert_eq!(b.control(&p, &c).pacing, before.pacing, "the model is kept");
+    b.on_undo(&p, &c, Undo::Frto);
+    b.on_phase(&p, &c, Phase::Loss, Phase::Open);
+    assert_eq!(b.control(&p, &c).cwnd, before.cwnd);
+}
+
+#[test]
+fn a_limited_sample_counts_only_if_it_shows_more() {
+    let (p, mut b, mut c) = steady();
+    let known = b.bandwidth();
+    let sample = |b: &mut Bbr, c: &mut Conn, rate: u64| {
+        c.delivered += 1;
+        let rate = RateSample {
+            delivered: rate / 25,
+            interval: Span::from_millis(40),
+            prior_delivered: c.delivered - 1,
+            app_limited: true,
+            ..RateSample::NONE
+        };
+        b.on_ack(&p, c, &Ack { rate, ..Ack::of(1) });
+    };
+    for _ in 0..100 {
+        sample(&mut b, &mut c, 250_000);
+    }
+    assert_eq!(b.bandwidth(), known, "a hundred limited rounds forget nothing");
+    sample(&mut b, &mut c, 5_000_000);
+    assert_eq!(b.bandwidth().0, 5_000_000);
+}
+
+#[test]
+fn a_policer_is_found_by_two_lossy_intervals_of_one_rate_and_kept_to_for_48_rounds() {
+    for (policer, found) in [(true, true), (false, false)] {
+        let (mut p, mut b, mut c) = steady();
+        p.own.policer = policer;
+        let police = |b: &mut Bbr, c: &mut Conn, b_lost: u64| {
+            c.lost += b_lost;
+            let interval = Span::from_millis(40);
+            let prior_delivered = c.delivered;
+            c.now += interval;
+            c.delivered += 40_000;
+            let rate =
+                RateSample { delivered: 40_000, interval, prior_delivered, ..RateSample::NONE };
+            // A lower round-trip time keeps ProbeRTT away.
+            let rtt = Span::from_millis(39);
+            b.on_ack(&p, c, &Ack { lost: b_lost, rtt, rate, ..Ack::of(40_000) });
+        };
+        // 40 kB each 40 ms, a quarter of it lost on top: beyond 50/256. Two intervals of four rounds.
+        for _ in 0..8 {
+            police(&mut b, &mut c, 10_000);
+        }
+        let rate = b.bandwidth().0 as f64;
+        assert_eq!((rate / 1e6 - 1.0).abs() < 0.01, found, "{rate}");
+        if found {
+            let pacing = b.control(&p, &c).pacing.0 as f64;
+            assert!((pacing / (0.99 * rate) - 1.0).abs() < 1e-5, "gain 1, 1 % margin: {pacing}");
+            for _ in 0..47 {
+                police(&mut b, &mut c, 0);
+            }
+            assert_eq!(b.bandwidth().0 as f64, rate);
+            police(&mut b, &mut c, 0);
+            let mut policed = 1;
+            b.trace(&mut |field, value| {
+                if field.name == "policed" {
+                    policed = value;
+                }
+            });
+            assert_eq!(policed, 0, "after 48 rounds it looks again");
+        }
+    }
+}
+
+#[test]
+fn before_a_round_trip_is_known_the_initial_window_leaves_in_a_millisecond() {
+    let p = Setup { initial_window: 10_000, ..Setup::<Params>::default() };
+    let c = Conn::new(MSS as u32);
+    let b = Bbr::init(&p, &c);
+    // 0.99 · 2.885 · 10 kB / 1 ms.
+    let expected = 0.99 * 2.885 * 10_000.0 / 1e-3;
+    let pacing = b.control(&p, &c).pacing.0 as f64;
+    assert!((pacing / expected - 1.0).abs() < 1e-4, "{pacing} {expected}");
+    // The first sample sets it right: 0.99 · 2.885 · 10 kB / 40 ms.
+    let mut b = b;
+    let c = Conn { srtt: Span::from_millis(40), ..c };
+    b.on_ack(&p, &c, &Ack { rtt: Span::from_millis(40), ..Ack::of(0) });
+    let pacing = b.control(&p, &c).pacing.0 as f64;
+    assert!((pacing / (expected / 40.0) - 1.0).abs() < 1e-4, "{pacing}");
+}
+
+#[test]
+fn after_a_silence_the_estimated_rate_is_paced_and_probe_rtt_is_not_entered() {
+    let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
+    net.flows[0].data = 10_000_000;
+    net.run(9.0, |_| {});
+    net.run(20.0, |_| {});
+    assert_eq!(net.flows[0].conn.in_flight, 0, "all sent in about 4 s");
+    let f = &mut net.flows[0];
+    let conn = Conn { now: net.now, ..f.conn };
+    f.controller.on_idle_restart(&f.params, &conn, Span::from_secs(20), true);
+    f.control = f.controller.control(&f.params, &conn);
+    let bw = f.traced("bw_bytes_per_s") as f64;
+    assert!((f.control.pacing.0 as f64 / (0.99 * bw) - 1.0).abs() < 1e-4);
+    assert!(f.control.cwnd as f64 > 1.5 * path().bdp(), "the window is kept");
+    let mut entered = false;
+    net.write(0, 5_000_000);
+    net.run(1.0, |net| entered |= net.flows[0].traced("mode") == PROBE_RTT);
+    assert!(!entered, "the silence has emptied the queue");
+}
+
+#[test]
+fn gains_follow_the_parameters() {
+    let mut net = Bottleneck::new(path()).flow(with("startup_gain", Ratio::of(2, 1).0), 0.0);
+    net.run(0.1, |net| {
+        let f = &net.flows[0];
+        if f.traced("mode") == STARTUP {
+            assert_eq!(f.traced("pacing_gain"), Ratio::of(2, 1).0);
+        }
+    });
+}
+
+#[test]
+fn the_state_is_at_most_320_bytes() {
+    assert!(size_of::<Bbr>() <= 320, "{} bytes", size_of::<Bbr>());
+}

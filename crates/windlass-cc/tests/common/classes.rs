@@ -1,0 +1,46 @@
+//! Which properties hold of which algorithms, and why not of all.
+
+use windlass_cc::{ALGORITHMS, AnyParams};
+
+/// Algorithms whose window an acknowledgement of new data may shrink outside recovery: they answer
+/// delay, a rate or marks as soon as they measure them.
+const SHRINK_ON_ACK: &[&str] =
+    &["vegas", "fast", "yeah", "compound", "ledbat", "dctcp", "bbr", "bbr3", "copa"];
+
+/// Algorithms that grow like Reno at most: a segment's worth for an acknowledgement that counts for
+/// one. The others grow faster by design (a long path's compensation, a polynomial in time, a
+/// fraction of the window), or step by measured rates.
+const AS_RENO_AT_MOST: &[&str] = &["tahoe", "reno", "newreno", "westwood", "veno"];
+
+/// Algorithms whose threshold is half the flight (RFC 5681 equation 4).
+const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno"];
+
+fn ids(keep: impl Fn(&'static str) -> bool) -> Vec<&'static str> {
+    ALGORITHMS.iter().map(|info| info.id).filter(|id| keep(id)).collect()
+}
+
+fn windowed(id: &str) -> bool {
+    AnyParams::by_name(id).is_some_and(|p| p.wants().slow_start.is_some())
+}
+
+/// Slow start, growth and cuts in the frame that all loss-based algorithms share. The others (BBR
+/// and its kin) compute the window from a model of the path: it follows the estimate whether or
+/// not the window limits the sender, and a timeout or an idle time does not reset it.
+pub fn framed() -> Vec<&'static str> {
+    ids(windowed)
+}
+
+/// Of [`framed`], those whose window falls only with a phase, an idle time or a segment size.
+pub fn shrinking_by_phase_only() -> Vec<&'static str> {
+    ids(|id| windowed(id) && !SHRINK_ON_ACK.contains(&id))
+}
+
+/// See [`AS_RENO_AT_MOST`].
+pub fn growing_as_reno_at_most() -> Vec<&'static str> {
+    ids(|id| AS_RENO_AT_MOST.contains(&id))
+}
+
+/// See [`HALVE_THE_FLIGHT`].
+pub fn halving_the_flight() -> Vec<&'static str> {
+    ids(|id| HALVE_THE_FLIGHT.contains(&id))
+}

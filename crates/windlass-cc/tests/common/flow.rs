@@ -1,0 +1,339 @@
+//! One flow, seen by an algorithm and by an `f64` model of its equations at the same time.
+#![allow(dead_code)]
+
+use windlass_cc::growth::{Cut, Growth};
+use windlass_cc::loss_based::LossBased;
+use windlass_cc::slow_start::{Standard, StandardParams};
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{Ack, Conn, Controller, Phase, Setup, Span, Time, Undo, flags};
+
+/// A parameter as it is kept: in 1/65536.
+pub fn q16(x: f64) -> f64 {
+    (x * 65_536.0).round() / 65_536.0
+}
+
+/// What the host tells, in seconds and bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    pub now: f64,
+    pub rtt: f64,
+    pub srtt: f64,
+    pub min_rtt: f64,
+    pub mss: f64,
+    pub acked: f64,
+    pub flight: f64,
+    pub una: u64,
+    pub next_id: u64,
+    pub phase: Phase,
+    pub limited: bool,
+}
+
+/// The model's window and threshold, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Win {
+    pub cwnd: f64,
+    pub ssthresh: f64,
+}
+
+/// An algorithm's equations.
+pub trait Model {
+    fn observe(&mut self, _s: &Seen, _w: &Win) {}
+    fn avoid(&mut self, s: &Seen, w: &mut Win);
+    /// The new threshold in bytes, before it is cut to whole ones.
+    fn cut(&mut self, s: &Seen, w: &Win, why: Cut) -> f64;
+    fn slow_start_gain(&self, _s: &Seen) -> f64 {
+        1.0
+    }
+    fn restart(&mut self) {}
+    fn undo(&mut self, _w: &Win) {}
+    fn idle(&mut self, _gap: f64) {}
+    /// Where the last `avoid` decided so closely that rounding may have decided otherwise: the
+    /// window of the other decision.
+    fn other(&mut self) -> Option<f64> {
+        None
+    }
+    /// Another decision was so close that rounding may have made it otherwise.
+    fn unclear(&self) -> bool {
+        false
+    }
+}
+
+/// What happens to a flow.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// After so many nanoseconds an acknowledgement of full segments comes, with this sample.
+    Ack { after: u64, rtt: u64, segments: u64 },
+    /// The same while the application has nothing more to send.
+    Unlimited { after: u64, rtt: u64 },
+    /// A loss, repaired after so many nanoseconds.
+    Loss { repair: u64 },
+    /// An ECN echo, answered after so many nanoseconds.
+    Echo { answer: u64 },
+    /// A timeout of so many nanoseconds.
+    Timeout { after: u64 },
+    /// A loss that turns out to be none after so many nanoseconds.
+    Spurious { after: u64 },
+    /// Nothing to send for so many nanoseconds.
+    Idle { gap: u64 },
+}
+
+pub struct Flow<G: Growth, M> {
+    pub p: Setup<G::Params, StandardParams>,
+    pub c: Conn,
+    pub ours: LossBased<G, Standard>,
+    pub model: M,
+    pub w: Win,
+    prior: Win,
+    rtt: u64,
+}
+
+impl<G: Growth, M: Model> Flow<G, M> {
+    /// A flow with this window of whole segments, in congestion avoidance if `ssthresh` is no
+    /// larger.
+    pub fn new(own: G::Params, model: M, mss: u32, cwnd: u64, ssthresh: u64) -> Flow<G, M> {
+        let p = Setup {
+            initial_window: cwnd * u64::from(mss),
+            initial_ssthresh: ssthresh.saturating_mul(u64::from(mss)).min(MAX_WINDOW),
+            ack_limit: u32::MAX,
+            own,
+            ..Setup::<G::Params, StandardParams>::default()
+        };
+        let c = Conn { now: Time::from_secs(1_000), ..Conn::new(mss) };
+        let w = Win { cwnd: p.initial_window as f64, ssthresh: p.initial_ssthresh as f64 };
+        let ours = LossBased::init(&p, &c);
+        Flow { p, c, ours, model, w, prior: w, rtt: 0 }
+    }
+
+    /// Window in segments.
+    pub fn segments(&self) -> f64 {
+        self.ours.cwnd() as f64 / f64::from(self.c.mss)
+    }
+
+    pub fn ssthresh(&self) -> u64 {
+        self.ours.control(&self.p, &self.c).ssthresh
+    }
+
+    pub fn seen(&self, acked: u64) -> Seen {
+        let seconds = |span: Span| if span.is_known() { span.0 as f64 * 1e-9 } else { f64::NAN };
+        Seen {
+            now: self.c.now.0 as f64 * 1e-9,
+            rtt: self.rtt as f64 * 1e-9,
+            srtt: seconds(self.c.srtt),
+            min_rtt: seconds(self.c.min_rtt),
+            mss: f64::from(self.c.mss),
+            acked: acked as f64,
+            flight: self.c.flight_size as f64,
+            una: self.c.una,
+            next_id: self.c.next_id,
+            phase: self.c.phase,
+            limited: self.c.cwnd_limited(),
+        }
+    }
+
+    /// The host's part: a full window in flight, srtt as in RFC 6298.
+    fn account(&mut self, after: u64, rtt: u64, acked: u64) {
+        self.rtt = rtt;
+        self.c.now.0 += after;
+        self.c.una += acked;
+        self.c.delivered += acked;
+        self.c.flight_size = self.ours.cwnd();
+        self.c.in_flight = self.c.flight_size;
+        self.c.next_id = self.c.una + self.c.flight_size;
+        self.c.min_rtt = Span(self.c.min_rtt.0.min(rtt));
+        self.c.srtt = match self.c.srtt {
+            Span::NONE => Span(rtt),
+            Span(srtt) => Span(srtt - srtt / 8 + rtt / 8),
+        };
+    }
+
+    pub fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
+        let acked = segments * u64::from(self.c.mss);
+        self.account(after, rtt, acked);
+        self.ours.on_ack(&self.p, &self.c, &Ack { rtt: Span(rtt), ..Ack::of(acked) });
+        let s = self.seen(acked);
+        self.model.observe(&s, &self.w);
+        if !s.limited {
+            return;
+        }
+        if self.w.cwnd < self.w.ssthresh {
+            let gain = self.model.slow_start_gain(&s);
+            let (first, all) = (self.w.cwnd + s.acked, self.w.cwnd + gain * s.acked);
+            self.w.cwnd = if gain > 1.0 { all.min(self.w.ssthresh.max(first)) } else { first };
+        } else {
+            self.model.avoid(&s, &mut self.w);
+            let ours = self.ours.cwnd() as f64;
+            if let Some(other) = self.model.other()
+                && (ours - other).abs() < (ours - self.w.cwnd).abs()
+            {
+                self.w.cwnd = other;
+            }
+        }
+        self.w.cwnd = self.w.cwnd.min(MAX_WINDOW as f64);
+    }
+
+    fn phase(&mut self, to: Phase) {
+        let from = std::mem::replace(&mut self.c.phase, to);
+        self.c.flight_size = self.ours.cwnd();
+        self.ours.on_phase(&self.p, &self.c, from, to);
+    }
+
+    fn cut(&mut self, to: Phase, why: Cut) {
+        self.phase(to);
+        self.prior = self.w;
+        let ssthresh = self.model.cut(&self.seen(0), &self.w, why);
+        self.w.ssthresh = ssthresh.max(2.0 * f64::from(self.c.mss)).floor();
+    }
+
+    pub fn lose(&mut self) {
+        self.cut(Phase::Recovery, Cut::Loss);
+        self.w.cwnd = self.w.ssthresh;
+        self.model.restart();
+    }
+
+    pub fn repair(&mut self, after: u64) {
+        self.c.now.0 += after;
+        self.phase(Phase::Open);
+        self.model.restart();
+    }
+
+    pub fn timeout(&mut self, after: u64) {
+        self.c.now.0 += after;
+        self.cut(Phase::Loss, Cut::Timeout);
+        self.w.cwnd = f64::from(self.c.mss);
+        self.model.restart();
+        self.phase(Phase::Open);
+    }
+
+    pub fn undo(&mut self) {
+        self.ours.on_undo(&self.p, &self.c, Undo::Eifel);
+        self.w.cwnd = self.w.cwnd.max(self.prior.cwnd);
+        self.w.ssthresh = self.w.ssthresh.max(self.prior.ssthresh);
+        self.model.undo(&self.w);
+        self.phase(Phase::Open);
+    }
+
+    pub fn idle(&mut self, gap: u64) {
+        self.c.now.0 += gap;
+        self.ours.on_idle_restart(&self.p, &self.c, Span(gap), false);
+        self.model.idle(gap as f64 * 1e-9);
+    }
+
+    pub fn step(&mut self, step: Step) {
+        match step {
+            Step::Ack { after, rtt, segments } => self.ack(after, rtt, segments),
+            Step::Unlimited { after, rtt } => {
+                self.c.flags = flags::APP_LIMITED;
+                self.ack(after, rtt, 1);
+                self.c.flags = flags::CWND_LIMITED;
+            }
+            Step::Loss { repair } => {
+                self.lose();
+                self.repair(repair);
+            }
+            Step::Echo { answer } => {
+                self.cut(Phase::Cwr, Cut::Ecn);
+                self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).floor();
+                self.model.restart();
+                self.c.now.0 += answer;
+                self.phase(Phase::Open);
+            }
+            Step::Timeout { after } => self.timeout(after),
+            Step::Spurious { after } => {
+                self.lose();
+                self.c.now.0 += after;
+                self.undo();
+            }
+            Step::Idle { gap } => self.idle(gap),
+        }
+    }
+
+    /// How far the window is from the model's, as a share of it.
+    pub fn difference(&self) -> f64 {
+        (self.ours.cwnd() as f64 - self.w.cwnd).abs() / self.w.cwnd
+    }
+
+    /// Whether one of the two is in slow start and the other, a byte or two off, is not.
+    fn parted(&self) -> bool {
+        (self.ours.cwnd() < self.ssthresh()) != (self.w.cwnd < self.w.ssthresh)
+    }
+
+    /// Asserts that window and threshold are within so many bytes and this share of the model's.
+    pub fn assert_close(&self, bytes: f64, share: f64) {
+        let close = |ours: u64, model: f64| (ours as f64 - model).abs() <= bytes + share * model;
+        let ssthresh = self.ssthresh();
+        assert!(
+            close(self.ours.cwnd(), self.w.cwnd) && close(ssthresh, self.w.ssthresh),
+            "cwnd {} ssthresh {ssthresh}, model {:?}, at {:?}",
+            self.ours.cwnd(),
+            self.w,
+            self.c,
+        );
+    }
+}
+
+/// A xorshift generator: scripts are the same in every run.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn roll(&mut self, low: u64, high: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        low + (self.0 >> 16) % (high - low)
+    }
+
+    /// What happens next on a path with a base round-trip time of so many nanoseconds.
+    pub fn step(&mut self, base: u64) -> Step {
+        let rtt = base + self.roll(0, base);
+        match self.roll(0, 1_000) {
+            0..970 => {
+                let after = self.roll(1, base / 10);
+                Step::Ack { after, rtt, segments: 1 + self.roll(0, 4) / 3 }
+            }
+            970..980 => Step::Unlimited { after: self.roll(1, base), rtt },
+            980..988 => Step::Loss { repair: rtt },
+            988..991 => Step::Echo { answer: rtt },
+            991..993 => Step::Timeout { after: 2 * rtt },
+            993..996 => Step::Spurious { after: rtt },
+            _ => Step::Idle { gap: self.roll(0, 10_000_000_000) },
+        }
+    }
+}
+
+/// Runs the algorithm and its model side by side over scripts of acknowledgements with varying
+/// round-trip times, losses, timeouts, echoes, spurious losses and pauses, on paths from 1 ms to
+/// 600 ms and from windows of 2 to 5000 segments, 300,000 steps in all. Where rounding could decide,
+/// the flow begins anew.
+pub fn follows<G: Growth, M: Model>(
+    own: impl Fn() -> G::Params,
+    model: impl Fn() -> M,
+    bytes: f64,
+    share: f64,
+) {
+    let mut restarts = 0;
+    for seed in 1..=150 {
+        let mut dice = Dice::new(seed);
+        let mss = [536, 1_460, 8_960][dice.roll(0, 3) as usize];
+        let base = [1_000_000, 20_000_000, 100_000_000, 600_000_000][dice.roll(0, 4) as usize];
+        let cwnd = [2, 10, 40, 300, 5_000][dice.roll(0, 5) as usize];
+        let ssthresh = if seed % 3 == 0 { cwnd * 4 } else { cwnd };
+        let begin = || Flow::<G, M>::new(own(), model(), mss, cwnd, ssthresh);
+        let mut flow = begin();
+        for _ in 0..2_000 {
+            flow.step(dice.step(base));
+            if !flow.model.unclear() {
+                flow.assert_close(bytes, share);
+            }
+            if flow.model.unclear() || flow.parted() {
+                restarts += 1;
+                flow = begin();
+            }
+        }
+    }
+
+    assert!(restarts < 1_500, "{restarts} times rounding could decide");
+}

@@ -1,0 +1,120 @@
+//! A path small enough to be checked by hand: one bottleneck that serves whole segments in order,
+//! a queue without end before it, a fixed delay around it, an acknowledgement for each segment.
+#![allow(dead_code)]
+
+use std::collections::VecDeque;
+
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, Control, Span, Time};
+
+/// Payload of every segment.
+pub const MSS: u64 = 1_000;
+
+/// A segment on its way, with what its acknowledgement will tell.
+struct Segment {
+    acked_at: u64,
+    sent_at: u64,
+    marked: bool,
+}
+
+/// One sender that always has data, alone on the path.
+pub struct Path {
+    pub p: AnyParams,
+    pub state: AnyController,
+    pub c: Conn,
+    /// Time to serve one segment.
+    service: u64,
+    base_rtt: u64,
+    /// Segments queued beyond which a segment is marked.
+    pub mark_above: Option<u64>,
+    link_free: u64,
+    segments: VecDeque<Segment>,
+    /// Bytes that were marked.
+    pub marked: u64,
+}
+
+impl Path {
+    /// A path that serves `rate` segments a second and adds `base_rtt` (without the service time
+    /// of the segment itself).
+    pub fn new(p: AnyParams, rate: u64, base_rtt: Span) -> Path {
+        let c = Conn::new(MSS as u32);
+        let state = AnyController::init(&p, &c);
+        let service = 1_000_000_000 / rate;
+        Path {
+            p,
+            state,
+            c,
+            service,
+            base_rtt: base_rtt.0,
+            mark_above: None,
+            link_free: 0,
+            segments: VecDeque::new(),
+            marked: 0,
+        }
+    }
+
+    pub fn control(&self) -> Control {
+        self.state.control(&self.p, &self.c)
+    }
+
+    pub fn cwnd_segments(&self) -> f64 {
+        self.control().cwnd as f64 / MSS as f64
+    }
+
+    /// Segments that wait at the bottleneck or are being served.
+    pub fn queued(&self) -> u64 {
+        self.link_free.saturating_sub(self.c.now.0).div_ceil(self.service)
+    }
+
+    /// Least round-trip time possible.
+    pub fn least_rtt(&self) -> u64 {
+        self.base_rtt + self.service
+    }
+
+    /// Segments that the path holds without a queue.
+    pub fn capacity_segments(&self) -> f64 {
+        self.least_rtt() as f64 / self.service as f64
+    }
+
+    fn send(&mut self) {
+        while self.c.next_id + MSS <= self.c.una + self.control().cwnd {
+            let marked = self.mark_above.is_some_and(|above| self.queued() > above);
+            self.link_free = self.link_free.max(self.c.now.0) + self.service;
+            self.segments.push_back(Segment {
+                acked_at: self.link_free + self.base_rtt,
+                sent_at: self.c.now.0,
+                marked,
+            });
+            self.c.next_id += MSS;
+            self.c.sent += MSS;
+        }
+        self.c.flight_size = self.c.next_id - self.c.una;
+        self.c.in_flight = self.c.flight_size;
+    }
+
+    /// Sends what the window allows and takes the next acknowledgement.
+    pub fn step(&mut self) {
+        self.send();
+        let segment = self.segments.pop_front().expect("a window of at least one segment");
+        let prior_in_flight = self.c.in_flight;
+        let rtt = segment.acked_at - segment.sent_at;
+        self.c.now = Time(segment.acked_at);
+        self.c.una += MSS;
+        self.c.delivered += MSS;
+        self.c.flight_size -= MSS;
+        self.c.in_flight -= MSS;
+        self.c.min_rtt = self.c.min_rtt.min(Span(rtt));
+        self.c.srtt =
+            Span(if self.c.srtt.is_known() { (7 * self.c.srtt.0 + rtt) / 8 } else { rtt });
+        let ce = if segment.marked { MSS } else { 0 };
+        self.marked += ce;
+        let ack = Ack { rtt: Span(rtt), ce, prior_in_flight, ..Ack::of(MSS) };
+        self.state.on_ack(&self.p, &self.c, &ack);
+    }
+
+    /// Steps until so much time has passed since the beginning.
+    pub fn run_until(&mut self, time: Time) {
+        while self.c.now < time {
+            self.step();
+        }
+    }
+}

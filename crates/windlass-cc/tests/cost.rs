@@ -1,0 +1,30 @@
+//! What a connection may hold. Counted instructions and flash are in docs/cost.md, which
+//! `tests/small-targets/cost` writes.
+
+use windlass_cc::Controller;
+use windlass_cc::registry::fixed;
+
+/// `ICSK_CA_PRIV_SIZE` of the Linux kernel: what it gives an algorithm for each connection.
+const KERNEL_BYTES: usize = 104;
+
+/// Models of the path, which keep filters and histories: not bound to the kernel's room.
+const MODELS: [&str; 3] = ["bbr", "bbr3", "copa"];
+
+/// Identifier and bytes of state with the standard slow start.
+fn states() -> Vec<(&'static str, usize)> {
+    macro_rules! collect {
+        ($($name:ident),*) => {
+            vec![$((<fixed::$name as Controller>::INFO.id, size_of::<fixed::$name>())),*]
+        };
+    }
+    windlass_cc::each_algorithm!(collect)
+}
+
+#[test]
+fn the_state_of_a_classical_algorithm_fits_the_linux_kernels_room() {
+    let beyond: Vec<_> = states()
+        .into_iter()
+        .filter(|(id, bytes)| !MODELS.contains(id) && *bytes > KERNEL_BYTES)
+        .collect();
+    assert!(beyond.is_empty(), "beyond {KERNEL_BYTES} bytes: {beyond:?}");
+}

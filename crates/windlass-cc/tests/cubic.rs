@@ -1,0 +1,474 @@
+//! CUBIC against an `f64` model of RFC 9438.
+
+#[path = "common/flow.rs"]
+mod flow;
+
+use flow::{Dice, Flow, Model, Seen, Win, follows, q16};
+use windlass_cc::cubic::{Cubic, Params};
+use windlass_cc::growth::Cut;
+use windlass_cc::loss_based::LossBased;
+use windlass_cc::slow_start::Standard;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{AnyParams, Parameters, Phase};
+
+/// A window in segments as the algorithm keeps it: to 1/64 segment.
+fn kept(segments: f64) -> f64 {
+    (segments * 64.0).round() / 64.0
+}
+
+/// Half of that: where rounding goes the other way.
+const HALF: f64 = 1.0 / 128.0;
+
+#[derive(Clone, Copy, Default)]
+struct Epoch {
+    /// Time that has run, seconds, until `last`; `None` before the first growth.
+    run: Option<f64>,
+    /// The moment until which `run` holds; it stands still while `None`.
+    last: Option<f64>,
+    k: f64,
+    w_max: f64,
+    w_est: f64,
+    cwnd_prior: f64,
+}
+
+/// Windows in segments, times in seconds.
+struct CubicModel {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    friendly: bool,
+    e: Epoch,
+    prior: Epoch,
+    mss: f64,
+    other: Option<f64>,
+    unclear: bool,
+}
+
+impl CubicModel {
+    fn of(c: f64, beta: f64) -> CubicModel {
+        let (c, beta) = (q16(c), q16(beta));
+        let (e, prior) = (Epoch::default(), Epoch::default());
+        let (fast_convergence, friendly) = (true, true);
+        let (other, unclear) = (None, false);
+        CubicModel { c, beta, fast_convergence, friendly, e, prior, mss: 0.0, other, unclear }
+    }
+
+    /// Figure 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        self.c * (t - self.e.k).powi(3) + self.e.w_max
+    }
+}
+
+impl Model for CubicModel {
+    fn observe(&mut self, s: &Seen, w: &Win) {
+        if w.cwnd < w.ssthresh {
+            self.e.run = None;
+        } else if let (Some(run), Some(last), false) = (self.e.run, self.e.last, s.limited) {
+            self.e.run = Some(run + s.now - last);
+            self.e.last = None;
+        }
+    }
+
+    fn avoid(&mut self, s: &Seen, w: &mut Win) {
+        let cwnd = w.cwnd / s.mss;
+        match (self.e.run, self.e.last) {
+            (None, _) => {
+                // Figure 2; after a timeout and after slow start K = 0, W_max = cwnd.
+                let start = kept(cwnd);
+                self.e.k = ((self.e.w_max - start).max(0.0) / self.c).cbrt();
+                self.e.w_max = self.e.w_max.max(start);
+                self.e.w_est = cwnd;
+                self.e.run = Some(0.0);
+            }
+            (Some(run), Some(last)) => self.e.run = Some(run + s.now - last),
+            (Some(_), None) => {}
+        }
+        self.e.last = Some(s.now);
+        let t = self.e.run.unwrap();
+        // Figure 4.
+        let reached = self.e.w_est - (self.e.cwnd_prior - HALF);
+        self.unclear |= self.friendly && reached.abs() < 4e-3;
+        let alpha = if kept(self.e.w_est) >= self.e.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+        };
+        self.e.w_est += alpha * (s.acked / s.mss).min(cwnd) / cwnd;
+        let friendly = self.w_cubic(t) - self.e.w_est;
+        let reno = w.cwnd.max(self.e.w_est * s.mss);
+        let target = self.w_cubic(t + s.srtt).clamp(cwnd, 1.5 * cwnd);
+        let cubic = w.cwnd + (target - cwnd) * s.acked / cwnd;
+        let choice = if friendly < 0.0 { (reno, cubic) } else { (cubic, reno) };
+        w.cwnd = if self.friendly { choice.0 } else { cubic };
+        self.other = (self.friendly && friendly.abs() < 1e-3).then_some(choice.1);
+    }
+
+    fn cut(&mut self, s: &Seen, w: &Win, why: Cut) -> f64 {
+        let cwnd = kept(w.cwnd / s.mss);
+        self.prior = self.e;
+        let below = w.cwnd / s.mss - (self.e.w_max - HALF);
+        self.unclear |= self.fast_convergence && below.abs() < 1e-4;
+        // A byte is up to 0.12 of a 64th of a segment.
+        self.unclear |= ((w.cwnd / s.mss * 64.0).fract() - 0.5).abs() < 0.13;
+        self.mss = s.mss;
+        self.e.w_max = if why == Cut::Timeout {
+            0.0
+        } else if cwnd < self.e.w_max && self.fast_convergence {
+            (cwnd * (1.0 + self.beta) / 2.0 * 64.0).floor() / 64.0
+        } else {
+            cwnd
+        };
+        self.e.cwnd_prior = cwnd;
+        (self.beta * s.flight).floor()
+    }
+
+    fn restart(&mut self) {
+        self.e.run = None;
+    }
+
+    /// Section 4.9.2: if cwnd < cwnd_prior.
+    fn undo(&mut self, w: &Win) {
+        if kept(w.cwnd / self.mss) > self.e.cwnd_prior {
+            return;
+        }
+        self.unclear |= ((self.prior.w_est * 64.0).fract() - 0.5).abs() < 0.13;
+        self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
+    }
+
+    fn idle(&mut self, gap: f64) {
+        if let (Some(_), Some(last)) = (self.e.run, &mut self.e.last) {
+            *last += gap;
+        }
+    }
+
+    fn other(&mut self) -> Option<f64> {
+        self.other.take()
+    }
+
+    fn unclear(&self) -> bool {
+        self.unclear
+    }
+}
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MS;
+
+fn rfc() -> CubicModel {
+    CubicModel::of(0.4, 0.7)
+}
+
+fn cubic(cwnd: u64, ssthresh: u64) -> Flow<Cubic, CubicModel> {
+    Flow::new(Params::default(), rfc(), 1_460, cwnd, ssthresh)
+}
+
+/// One acknowledgement of a segment after the other for so many round trips of 100 ms.
+fn clocked(flow: &mut Flow<Cubic, CubicModel>, rounds: u64) {
+    let until = flow.c.now.0 + rounds * 100 * MS;
+    while flow.c.now.0 < until {
+        let gap = (100.0 * MS as f64 / flow.segments()) as u64;
+        flow.ack(gap, 100 * MS, 1);
+    }
+}
+
+/// Value of a traced field.
+fn traced(flow: &Flow<Cubic, CubicModel>, name: &str) -> u64 {
+    use windlass_cc::Controller;
+    let mut found = None;
+    flow.ours.trace(&mut |field, value| {
+        if field.name == name {
+            found = Some(value);
+        }
+    });
+    found.expect("a field of CUBIC")
+}
+
+#[test]
+fn trajectories_follow_rfc_9438() {
+    follows::<Cubic, _>(Params::default, rfc, 16.0, 1e-4);
+}
+
+#[test]
+fn trajectories_follow_with_the_constants_of_linux_2_6() {
+    let model = || CubicModel::of(410.0 / 1024.0, 819.0 / 1024.0);
+    follows::<Cubic, _>(Params::linux_2_6, model, 16.0, 1e-4);
+}
+
+#[test]
+fn trajectories_follow_without_friendliness_and_fast_convergence() {
+    let own = || Params { friendliness: false, fast_convergence: false, ..Params::default() };
+    let model = || CubicModel { friendly: false, fast_convergence: false, ..rfc() };
+    follows::<Cubic, _>(own, model, 16.0, 1e-4);
+}
+
+#[test]
+fn after_a_loss_the_window_is_back_at_the_maximum_after_k_seconds() {
+    let mut flow = cubic(1_000, 1_000);
+    flow.lose();
+    flow.repair(100 * MS);
+    assert!((flow.segments() - 700.0).abs() < 0.1);
+    // K = cbrt(1000·0.3/0.4) = 9.086 s.
+    clocked(&mut flow, 91);
+    assert!((flow.segments() - 1_000.0).abs() < 0.5, "{}", flow.segments());
+    let k = traced(&flow, "k_ns") as f64 * 1e-9;
+    assert!((k - (300f64 / 0.4).cbrt()).abs() < 2e-3, "{k}");
+    // Ten seconds on, 0.4·10³ segments more.
+    clocked(&mut flow, 100);
+    assert!((flow.segments() - 1_400.0).abs() < 15.0, "{}", flow.segments());
+    flow.assert_close(16.0, 1e-4);
+}
+
+#[test]
+fn growth_does_not_depend_on_the_round_trip_time() {
+    let after = |rtt: u64| {
+        let mut flow = cubic(1_000, 1_000);
+        flow.lose();
+        flow.repair(rtt);
+        let until = flow.c.now.0 + 15 * SECOND;
+        while flow.c.now.0 < until {
+            let gap = (rtt as f64 / flow.segments()) as u64;
+            flow.ack(gap, rtt, 1);
+        }
+        flow.segments()
+    };
+    let (short, long) = (after(50 * MS), after(200 * MS));
+    // 0.4·(15 - 9.09)³ = 83 segments beyond 1000.
+    assert!((short - 1_083.0).abs() < 8.0 && (long - 1_083.0).abs() < 8.0, "{short} {long}");
+}
+
+#[test]
+fn the_average_window_under_periodic_loss_is_that_of_equation_6() {
+    // Deterministic loss of one in 1/p packets; RFC 9438 table 1 has 1054 at p = 1e-5, 0.1 s.
+    let mut flow = cubic(1_000, 1_000);
+    let (mut acked, mut since, mut area, mut time) = (0u64, 0u64, 0.0, 0.0);
+    while acked < 5_000_000 {
+        let w = flow.segments();
+        let gap = (100.0 * MS as f64 / w) as u64;
+        flow.ack(gap, 100 * MS, 1);
+        (acked, since) = (acked + 1, since + 1);
+        if acked > 1_000_000 {
+            area += w * gap as f64;
+            time += gap as f64;
+        }
+        if since == 100_000 {
+            flow.lose();
+            flow.repair(0);
+            since = 0;
+        }
+    }
+    let average = area / time;
+    assert!((average / 1_054.0 - 1.0).abs() < 0.03, "{average}");
+}
+
+#[test]
+fn a_small_window_grows_at_least_as_reno_would() {
+    // RTT 10 ms, 20 segments: the cubic needs seconds for what Reno does in 20 rounds.
+    let mut flow = cubic(20, 20);
+    flow.lose();
+    flow.repair(10 * MS);
+    let start = flow.segments();
+    let alpha = 3.0 * 0.3 / 1.7;
+    for _ in 0..4 {
+        for _ in 0..flow.segments() as u64 {
+            flow.ack(500_000, 10 * MS, 1);
+        }
+    }
+    let gained = flow.segments() - start;
+    assert!((gained / (4.0 * alpha) - 1.0).abs() < 0.15, "{gained}");
+    // Once at the window before the cut, one segment a round trip.
+    while flow.segments() < 20.5 {
+        flow.ack(500_000, 10 * MS, 1);
+    }
+    let before = flow.segments();
+    for _ in 0..before as u64 {
+        flow.ack(500_000, 10 * MS, 1);
+    }
+    let gained = flow.segments() - before;
+    assert!((gained - 1.0).abs() < 0.05, "{gained}");
+}
+
+#[test]
+fn a_second_loss_below_the_maximum_lowers_it_further() {
+    let mut flow = cubic(100, 100);
+    flow.lose();
+    flow.repair(MS);
+    assert_eq!(traced(&flow, "w_max_q6"), 100 * 64);
+    flow.lose();
+    flow.repair(MS);
+    // 70·(1 + 0.7)/2
+    let w_max = traced(&flow, "w_max_q6") as f64 / 64.0;
+    assert!((w_max - 59.5).abs() < 0.03, "{w_max}");
+}
+
+#[test]
+fn after_a_timeout_the_first_stage_begins_at_its_own_window() {
+    let mut flow = cubic(100, 100);
+    flow.timeout(SECOND);
+    while flow.segments() < 70.0 {
+        flow.ack(MS, 100 * MS, 1);
+    }
+    flow.ack(MS, 100 * MS, 1);
+    flow.ack(MS, 100 * MS, 1);
+    assert_eq!(traced(&flow, "k_ns"), 0);
+    let w_max = traced(&flow, "w_max_q6") as f64 / 64.0;
+    assert!((69.9..71.5).contains(&w_max), "{w_max}");
+}
+
+#[test]
+fn the_same_after_slow_start_without_a_loss() {
+    let mut flow = cubic(10, 40);
+    for _ in 0..40 {
+        flow.ack(MS, 100 * MS, 1);
+    }
+    assert_eq!((traced(&flow, "k_ns"), traced(&flow, "w_max_q6")), (0, 40 * 64));
+    flow.assert_close(1.0, 1e-5);
+}
+
+#[test]
+fn undo_brings_back_everything_that_the_cut_changed() {
+    let mut flow = cubic(500, 500);
+    flow.lose();
+    flow.repair(100 * MS);
+    clocked(&mut flow, 30);
+    let mut untouched = flow.ours;
+    let before = flow.c;
+    flow.lose();
+    flow.c.now.0 += 100 * MS;
+    flow.undo();
+    // From here on as if there had been nothing, but for the estimate's 1/64 segment.
+    let mut c = before;
+    for n in 1..=3_000u64 {
+        use windlass_cc::{Ack, Controller, Span};
+        c.now.0 = before.now.0 + 100 * MS + n * MS / 5;
+        let ack = Ack { rtt: Span(100 * MS), ..Ack::of(1_460) };
+        flow.ours.on_ack(&flow.p, &c, &ack);
+        untouched.on_ack(&flow.p, &c, &ack);
+        let (ours, theirs) = (flow.ours.cwnd(), untouched.cwnd());
+        assert!(ours.abs_diff(theirs) <= 1_460 / 32, "{n}: {ours} {theirs}");
+    }
+    // 0.4·(7.21 - 3.7)³ segments below 500, from 471.
+    assert!(flow.segments() > 481.0, "it has grown meanwhile: {}", flow.segments());
+}
+
+#[test]
+fn an_undo_long_after_the_window_has_grown_past_the_cut_changes_nothing() {
+    use windlass_cc::{Controller, Undo};
+    let mut flow = cubic(50, 50);
+    flow.lose();
+    flow.repair(MS);
+    while flow.segments() < 55.0 {
+        flow.ack(10 * MS, 100 * MS, 1);
+    }
+    let before = flow.ours.control(&flow.p, &flow.c).cwnd;
+    let fields = ["w_max_q6", "k_ns", "w_est"].map(|name| traced(&flow, name));
+    flow.ours.on_undo(&flow.p, &flow.c, Undo::Dsack);
+    assert_eq!(flow.ours.cwnd(), before);
+    assert_eq!(["w_max_q6", "k_ns", "w_est"].map(|name| traced(&flow, name)), fields);
+}
+
+#[test]
+fn idle_time_does_not_make_the_window_jump() {
+    let mut flow = cubic(500, 500);
+    flow.lose();
+    flow.repair(100 * MS);
+    clocked(&mut flow, 20);
+    let mut busy = Flow::new(Params::default(), rfc(), 1_460, 1, 1);
+    (busy.ours, busy.c, busy.w) = (flow.ours, flow.c, flow.w);
+    flow.idle(3_600 * SECOND);
+    for _ in 0..500 {
+        flow.ack(MS / 5, 100 * MS, 1);
+        busy.ack(MS / 5, 100 * MS, 1);
+    }
+    assert_eq!(flow.ours.cwnd(), busy.ours.cwnd());
+}
+
+#[test]
+fn time_in_which_the_application_limits_the_sender_does_not_count() {
+    let mut flow = cubic(500, 500);
+    flow.lose();
+    flow.repair(100 * MS);
+    clocked(&mut flow, 20);
+    let before = flow.segments();
+    for _ in 0..600 {
+        flow.step(flow::Step::Unlimited { after: 100 * MS, rtt: 100 * MS });
+    }
+    assert_eq!(flow.segments(), before);
+    flow.ack(MS / 5, 100 * MS, 1);
+    // A minute would have made it half as large again at once.
+    assert!(flow.segments() - before < 0.1);
+    clocked(&mut flow, 20);
+    flow.assert_close(16.0, 1e-4);
+}
+
+#[test]
+fn weeks_between_two_acknowledgements_open_the_window_by_half_at_most() {
+    for weeks in [1u64, 10, 1_000, 20_000] {
+        let mut flow = cubic(100, 100);
+        flow.lose();
+        flow.repair(MS);
+        flow.ack(MS, 100 * MS, 1);
+        let before = flow.ours.cwnd();
+        flow.c.now.0 += weeks * 7 * 86_400 * SECOND;
+        flow.ack(0, 100 * MS, 1);
+        assert!(flow.ours.cwnd() - before <= 731, "{weeks}: {} {before}", flow.ours.cwnd());
+        for _ in 0..10_000 {
+            flow.ack(MS, 100 * MS, 1);
+        }
+        assert!(flow.ours.cwnd() <= MAX_WINDOW);
+    }
+}
+
+#[test]
+fn the_target_is_half_a_window_ahead_at_most() {
+    let mut dice = Dice::new(7);
+    for _ in 0..200 {
+        let mut flow = cubic(dice.roll(2, 1_000), 1);
+        for _ in 0..200 {
+            let before = flow.ours.cwnd();
+            flow.ack(dice.roll(MS, SECOND), dice.roll(MS, 3 * SECOND), 1);
+            // Half a segment for a segment, or Reno's share of one.
+            assert!(flow.ours.cwnd() - before <= 1_460 / 2 + 1);
+        }
+    }
+}
+
+#[test]
+fn a_mark_is_a_cut_with_its_own_share() {
+    let own = Params { keep_ecn: windlass_cc::Ratio::of(85, 100), ..Params::default() };
+    let mut flow = Flow::<Cubic, _>::new(own, rfc(), 1_000, 100, 100);
+    flow.c.flight_size = 100_000;
+    use windlass_cc::Controller;
+    flow.ours.on_phase(&flow.p, &flow.c, Phase::Open, Phase::Cwr);
+    assert!(flow.ours.cwnd().abs_diff(85_000) <= 1);
+    let mut flow = Flow::<Cubic, _>::new(own, rfc(), 1_000, 100, 100);
+    flow.lose();
+    assert!(flow.ours.cwnd().abs_diff(70_000) <= 2);
+}
+
+#[test]
+fn the_threshold_is_at_least_two_segments() {
+    let mut flow = cubic(2, 2);
+    flow.lose();
+    assert_eq!(flow.ssthresh(), 2 * 1_460);
+}
+
+#[test]
+fn it_starts_with_hystart_unless_told_otherwise() {
+    let p = AnyParams::by_name("cubic").expect("it is registered");
+    assert_eq!(p.common().slow_start.info().id, "hystart");
+}
+
+#[test]
+fn defaults_are_those_of_the_rfc_and_the_ranges_admit_the_others() {
+    let p = Params::default();
+    assert_eq!((p.c, p.keep), (windlass_cc::Ratio(26_214), windlass_cc::Ratio(45_875)));
+    let old = Params::linux_2_6();
+    for (place, param) in Params::TABLE.iter().enumerate() {
+        assert!(param.kind.admits(old.get(place).unwrap()), "{}", param.name);
+        assert!(param.kind.admits(p.get(place).unwrap()), "{}", param.name);
+    }
+}
+
+#[test]
+fn the_state_fits_the_kernels_104_bytes() {
+    assert!(size_of::<LossBased<Cubic, Standard>>() <= 104);
+}

@@ -1,0 +1,118 @@
+//! What must hold of the algorithms with a window, slow start and threshold, for every input that a
+//! host can hand over; each property names the class that it is drawn from.
+
+mod common;
+
+use common::any::{
+    after, any_ack, any_conn, any_phase, any_u64, growing_phase, history, params_of,
+};
+use common::classes::{
+    framed, growing_as_reno_at_most, halving_the_flight, shrinking_by_phase_only,
+};
+use proptest::prelude::*;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{Conn, Event, Phase, Setup, Span, flags, slow_start};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn acknowledgements_open_the_window_only_while_it_limits_the_sender(
+        p in params_of(framed()), (first, steps) in history(),
+        c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        let c = Conn { flags: c.flags & !flags::CWND_LIMITED, mss: first.mss, phase, ..c };
+        let before = state.control(&p, &c);
+        state.on_ack(&p, &c, &ack);
+        prop_assert!(state.control(&p, &c).cwnd <= before.cwnd);
+    }
+
+    #[test]
+    fn an_acknowledgement_outside_recovery_never_shrinks_the_window(
+        p in params_of(shrinking_by_phase_only()), (first, steps) in history(),
+        c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        let c = Conn { mss: first.mss, phase, ..c };
+        let before = state.control(&p, &c);
+        state.on_ack(&p, &c, &ack);
+        prop_assert!(state.control(&p, &c).cwnd >= before.cwnd);
+    }
+
+    /// RFC 5681 equations 2 and 3 with `cwnd >= mss`.
+    #[test]
+    fn an_acknowledgement_adds_no_more_than_it_counts_for(
+        p in params_of(growing_as_reno_at_most()), (first, steps) in history(),
+        c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
+    ) {
+        let mut p = p;
+        // Other slow starts may jump: an estimate of the path sets the window.
+        p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
+        let mut state = after(&p, &first, &steps);
+        let c = Conn { mss: first.mss, phase, ..c };
+        let before = state.control(&p, &c).cwnd;
+        state.on_ack(&p, &c, &ack);
+        let counts = u64::from(p.common().ack_limit.max(1)).saturating_mul(u64::from(c.mss));
+        let more = state.control(&p, &c).cwnd.saturating_sub(before);
+        prop_assert!(more <= counts.min(ack.acked.max(u64::from(c.mss))), "{before} +{more}");
+    }
+
+    /// At most one reduction per round: the host enters a phase once a round trip, and what happens
+    /// within it reduces nothing.
+    #[test]
+    fn nothing_but_entering_a_phase_lowers_the_threshold(
+        p in params_of(shrinking_by_phase_only()), (first, steps) in history(),
+    ) {
+        let mut p = p;
+        p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
+        let mut state = after(&p, &first, &[]);
+        for (c, e) in &steps {
+            let before = state.control(&p, c).ssthresh;
+            state.apply(&p, c, e);
+            let after = state.control(&p, c).ssthresh;
+            match *e {
+                Event::Phase { from: Phase::Open | Phase::Loss, to: Phase::Recovery | Phase::Cwr }
+                | Event::Phase { from: Phase::Open, to: Phase::Loss } => {}
+                // A timeout in recovery never raises the threshold that recovery set.
+                Event::Phase { from: Phase::Recovery | Phase::Cwr, to: Phase::Loss } => {
+                    prop_assert!(after <= before, "{e:?}: {before} {after}");
+                }
+                Event::Undo(_) => prop_assert!(after >= before, "{e:?}: {before} {after}"),
+                _ => prop_assert_eq!(after, before, "{:?}", e),
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_leaves_half_the_flight(
+        p in params_of(halving_the_flight()), (first, steps) in history(),
+        to in prop::sample::select(vec![Phase::Recovery, Phase::Cwr, Phase::Loss]),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        state.on_phase(&p, &first, Phase::Open, to);
+        let cut = (first.flight_size / 2).max(2 * u64::from(first.mss)).min(MAX_WINDOW);
+        prop_assert_eq!(state.control(&p, &first).ssthresh, cut);
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_segment_whatever_came_before(
+        p in params_of(framed()), (first, steps) in history(), from in any_phase(),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        state.on_phase(&p, &first, from, Phase::Loss);
+        prop_assert_eq!(state.control(&p, &first).cwnd, u64::from(first.mss));
+    }
+
+    #[test]
+    fn an_idle_restart_falls_back_to_the_initial_window_and_keeps_the_threshold(
+        p in params_of(framed()), (first, steps) in history(), gap in any_u64(),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        let before = state.control(&p, &first);
+        state.on_idle_restart(&p, &first, Span(gap), true);
+        let after = state.control(&p, &first);
+        prop_assert!(after.cwnd <= p.common().initial_window.max(u64::from(first.mss)));
+        prop_assert_eq!(after.ssthresh, before.ssthresh);
+    }
+}

@@ -1,0 +1,81 @@
+//! What must hold of every algorithm over histories that a real host can make: no garbage, but
+//! losses, timeouts, reordering, marks, aggregation, other segment sizes and weeks of silence.
+
+mod common;
+
+use common::any::{any_params, params_of, run};
+use common::classes::{framed, shrinking_by_phase_only};
+use common::history::{play, script};
+use proptest::prelude::*;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{AnyController, AnyParams, Event, Phase, Setup, slow_start};
+
+/// With a start and a threshold that a host could have set.
+fn sensible(p: &AnyParams, segments: u64) -> AnyParams {
+    let mut p = *p;
+    let common = p.common();
+    p.set_common(&Setup { initial_window: segments * 1_460, ack_limit: 1, ..common });
+    p
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn the_window_stays_between_a_segment_and_its_largest(
+        p in any_params(), script in script(), segments in 1..40u64,
+    ) {
+        let p = sensible(&p, segments);
+        let (first, history) = play(&p, &script);
+        let answers = run(&p, &first, &history);
+        for ((c, e), answer) in history.iter().zip(&answers[1..]) {
+            let range = u64::from(c.mss)..=MAX_WINDOW;
+            prop_assert!(range.contains(&answer.cwnd), "{e:?} {c:?}: {answer:?}");
+        }
+    }
+
+    /// The threshold is one segment or more: the way back from the smallest window is open.
+    #[test]
+    fn a_connection_recovers_from_whatever_happened(
+        p in params_of(framed()), script in script(), segments in 1..40u64,
+    ) {
+        let p = sensible(&p, segments);
+        let (first, history) = play(&p, &script);
+        for answer in run(&p, &first, &history) {
+            prop_assert!(answer.ssthresh > 0, "{answer:?}");
+        }
+    }
+
+    /// Between two entries of a phase that answers a loss or a mark, the window of an algorithm
+    /// that reduces by phase only never falls, but for idle times and segment sizes.
+    #[test]
+    fn a_round_trip_has_one_reduction_at_most(
+        p in params_of(shrinking_by_phase_only()), script in script(), segments in 1..40u64,
+    ) {
+        let mut p = sensible(&p, segments);
+        p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
+        let (first, history) = play(&p, &script);
+        let mut state = AnyController::init(&p, &first);
+        for (c, e) in &history {
+            let before = state.control(&p, c);
+            state.apply(&p, c, e);
+            let after = state.control(&p, c);
+            if matches!(e, Event::Ack(_)) && c.phase != Phase::Recovery {
+                prop_assert!(after.cwnd >= before.cwnd, "{e:?}: {before:?} {after:?}");
+                prop_assert_eq!(after.ssthresh, before.ssthresh);
+            }
+            // Only the answer to a repeated timeout of the same data keeps the threshold.
+            if let Event::Phase { from: Phase::Loss, to: Phase::Loss } = e {
+                prop_assert_eq!(after.ssthresh, before.ssthresh);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_script_makes_the_same_history(
+        p in any_params(), script in script(), segments in 1..40u64,
+    ) {
+        let p = sensible(&p, segments);
+        prop_assert_eq!(play(&p, &script), play(&p, &script));
+    }
+}

@@ -1,0 +1,228 @@
+//! The cases: what happens to a connection, and to which algorithms it can.
+
+use windlass_cc::{Ecn, Span, Wants};
+
+use super::host::Step;
+
+/// One case.
+pub struct Case {
+    /// Name, which becomes the file's.
+    pub id: &'static str,
+    /// What it is about, one sentence.
+    pub about: &'static str,
+    /// Initial window, segments.
+    pub window: u64,
+    /// Whether the connection begins in congestion avoidance.
+    pub avoidance: bool,
+    /// Most segments that one acknowledgement counts for.
+    pub ack_limit: u32,
+    /// The script; counts of acknowledgements are multiplied by the argument.
+    pub script: fn(u32) -> Vec<Step>,
+    /// Why the case says nothing about an algorithm that wants this, if so.
+    pub beside: fn(&Wants) -> Option<&'static str>,
+}
+
+fn always(_: &Wants) -> Option<&'static str> {
+    None
+}
+
+fn only_with_slow_start(wants: &Wants) -> Option<&'static str> {
+    wants.slow_start.is_none().then_some("starts in its own way, see its own cases")
+}
+
+fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
+    (wants.ecn == Ecn::None).then_some("its packets are not ECN-capable")
+}
+
+const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
+
+use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
+
+/// All cases, in the order of the checklist.
+pub const CASES: &[Case] = &[
+    Case {
+        id: "slow-start",
+        about: "Unlimited slow start from four segments.",
+        window: 4,
+        avoidance: false,
+        ack_limit: 1,
+        script: |_| vec![Acks(60)],
+        beside: only_with_slow_start,
+    },
+    Case {
+        id: "avoidance",
+        about: "Congestion avoidance without a loss.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(60 * k)],
+        beside: always,
+    },
+    Case {
+        id: "one-loss",
+        about: "One loss in congestion avoidance, repaired by fast recovery.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
+        beside: always,
+    },
+    Case {
+        id: "two-losses",
+        about: "Two losses, the second before the window is back where the first was \
+            (fast convergence).",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            let lost = || Drop(vec![0]);
+            vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
+        },
+        beside: always,
+    },
+    Case {
+        id: "two-holes",
+        about: "Two segments of one window lost: one reduction.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
+        beside: always,
+    },
+    Case {
+        id: "timeout",
+        about: "A retransmission timeout, slow start up to the threshold and avoidance above it.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
+        beside: always,
+    },
+    Case {
+        id: "repeated-timeout",
+        about: "The same data times out three times: the threshold moves once.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
+        beside: always,
+    },
+    Case {
+        id: "application-limited",
+        about: "The application keeps four segments in flight for a while: the window stays.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
+        },
+        beside: always,
+    },
+    Case {
+        id: "idle-restart",
+        about: "Idle for less than a timeout, which changes no window, and for more, which does.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            let (short, long) = (Span::from_millis(300), Span::from_secs(5));
+            vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
+        },
+        beside: always,
+    },
+    Case {
+        id: "minimum-window",
+        about: "Timeouts down to the smallest window and threshold, and the way back.",
+        window: 6,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
+            down.into_iter().chain([Acks(40 * k)]).collect()
+        },
+        beside: always,
+    },
+    Case {
+        id: "undo-recovery",
+        about: "A segment arrives late, fast recovery begins and is undone.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
+        beside: always,
+    },
+    Case {
+        id: "undo-timeout",
+        about: "The retransmission timer expires too early and the timeout is undone.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
+        beside: always,
+    },
+    Case {
+        id: "mss-change",
+        about: "The segment size falls and rises again: windows keep their size in segments.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            let (small, large) = (Mss(1000), Mss(1460));
+            vec![
+                Acks(15 * k),
+                small,
+                Acks(25 * k),
+                Drop(vec![3]),
+                Acks(20 * k),
+                large,
+                Acks(15 * k),
+            ]
+        },
+        beside: always,
+    },
+    Case {
+        id: "ecn",
+        about: "Marks, two of them in one round trip.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
+        beside: only_with_ecn,
+    },
+    Case {
+        id: "ecn-and-loss",
+        about: "A loss in the round trip that a mark has answered: no second reduction.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
+        beside: only_with_ecn,
+    },
+    Case {
+        id: "aggregation",
+        about: "Each acknowledgement covers four segments and counts for one.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
+        beside: always,
+    },
+    Case {
+        id: "aggregation-counted",
+        about: "Each acknowledgement covers four segments and counts for all of them.",
+        window: 12,
+        avoidance: true,
+        ack_limit: u32::MAX,
+        script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
+        beside: always,
+    },
+    Case {
+        id: "silence",
+        about: "Three weeks without a word, after a loss has started an epoch of growth.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
+        beside: always,
+    },
+];

@@ -1,0 +1,526 @@
+//! The file format: one JSON object a line, the first one the header. `docs/conformance.md`
+//! describes it for readers of other programs.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use windlass_cc::recovery::Style;
+use windlass_cc::{
+    Ack, AnyParams, Conn, Event, Loss, Param, ParamKind, Phase, RateSample, Ratio, Setup, Span,
+    Time, Undo, flags, slow_start,
+};
+
+/// What [`Header::format`] says.
+pub const FORMAT: &str = "windlass-conformance";
+/// What [`Header::version`] says; it rises when old readers would misread new files.
+pub const VERSION: u32 = 1;
+
+/// The first line: what is set up, and the answer of a new connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Identifier of the algorithm.
+    pub algorithm: String,
+    /// Name of the case, which is the file's.
+    pub case: String,
+    /// What the case is about, one sentence.
+    pub about: String,
+    /// Where the equations behind the expected values stand.
+    pub source: String,
+    /// The algorithm's own parameters, all of them.
+    pub params: Map<String, Value>,
+    /// The slow start by `name`, with its parameters; none for an algorithm that starts in its own
+    /// way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Map<String, Value>>,
+    /// What the stack decides.
+    pub setup: SetupLine,
+    /// The connection before the first event, all fields.
+    pub conn: ConnLine,
+    /// The answer before the first event.
+    pub expect: Expect,
+}
+
+/// What the stack decides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetupLine {
+    /// Bytes.
+    pub initial_window: u64,
+    /// Bytes.
+    pub initial_ssthresh: u64,
+    /// `tahoe`, `reno`, `newreno`, `sack` or `prr`.
+    pub recovery: String,
+    /// Segments that one acknowledgement counts for at most.
+    pub ack_limit: u32,
+}
+
+/// The answer that is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// Congestion window, bytes.
+    pub cwnd: f64,
+    /// Slow-start threshold, bytes; left out where the algorithm has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssthresh: Option<f64>,
+    /// Pacing rate, bytes per second; left out where the algorithm asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<f64>,
+    /// Bytes by which `cwnd` and `ssthresh` may differ.
+    pub tolerance: f64,
+    /// Bytes per second by which `pacing` may differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing_tolerance: Option<f64>,
+}
+
+/// Facts about the connection; what is left out is as in the line before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields of `Conn`")]
+pub struct ConnLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flight_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub una: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
+    /// Left out of all lines so far: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub srtt_ns: Option<u64>,
+    /// Left out of all lines so far: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u32>,
+    /// Of `cwnd`, `app` and `rwnd`: what limited the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+}
+
+/// An event, the connection after it, and the answer to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields of `Event`'s variants")]
+pub struct Line {
+    /// `ack`, `phase`, `loss`, `undo`, `idle` or `mss`; which other fields there are follows from it.
+    pub event: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acked: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newly_delivered: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newly_lost: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ce: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior_in_flight: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateLine>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_in_flight: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_since_sent: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_limited: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_mss: Option<u32>,
+    /// The connection after the event.
+    pub conn: ConnLine,
+    /// The answer to it.
+    pub expect: Expect,
+}
+
+/// A delivery-rate sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the fields of `RateSample`")]
+pub struct RateLine {
+    pub delivered: u64,
+    pub interval_ns: u64,
+    pub prior_delivered: u64,
+    pub lost: u64,
+    pub tx_in_flight: u64,
+    pub app_limited: bool,
+}
+
+const PHASES: [(&str, Phase); 4] = [
+    ("open", Phase::Open),
+    ("recovery", Phase::Recovery),
+    ("loss", Phase::Loss),
+    ("cwr", Phase::Cwr),
+];
+const UNDOS: [(&str, Undo); 3] =
+    [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
+const LIMITS: [(&str, u32); 3] =
+    [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
+
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
+    words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()
+}
+
+fn meaning<T: Copy>(words: &[(&'static str, T)], key: &str, text: &str) -> Result<T, String> {
+    words.iter().find(|(w, _)| *w == text).map(|(_, v)| *v).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(w, _)| *w).collect();
+        format!("`{key}` is \"{text}\"; it must be one of {}", known.join(", "))
+    })
+}
+
+fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
+    value.ok_or_else(|| format!("the event `{event}` lacks `{key}`"))
+}
+
+fn known(span: Span) -> Option<u64> {
+    span.is_known().then_some(span.0)
+}
+
+impl ConnLine {
+    /// What changed from `before`, everything without it.
+    pub fn of(c: &Conn, before: Option<&Conn>) -> ConnLine {
+        fn changed<T: PartialEq>(
+            c: &Conn,
+            before: Option<&Conn>,
+            get: impl Fn(&Conn) -> T,
+        ) -> Option<T> {
+            let value = get(c);
+            before.is_none_or(|b| get(b) != value).then_some(value)
+        }
+        let limits = |c: &Conn| -> Vec<String> {
+            let set = LIMITS.iter().filter(|(_, bit)| c.flags & bit != 0);
+            set.map(|(name, _)| (*name).to_owned()).collect()
+        };
+        ConnLine {
+            now_ns: changed(c, before, |c| c.now.0),
+            in_flight: changed(c, before, |c| c.in_flight),
+            flight_size: changed(c, before, |c| c.flight_size),
+            una: changed(c, before, |c| c.una),
+            next_id: changed(c, before, |c| c.next_id),
+            delivered: changed(c, before, |c| c.delivered),
+            lost: changed(c, before, |c| c.lost),
+            sent: changed(c, before, |c| c.sent),
+            srtt_ns: changed(c, before, |c| known(c.srtt)).flatten(),
+            min_rtt_ns: changed(c, before, |c| known(c.min_rtt)).flatten(),
+            mss: changed(c, before, |c| c.mss),
+            limited_by: changed(c, before, limits),
+            entropy: changed(c, before, |c| c.entropy),
+            phase: changed(c, before, |c| word(&PHASES, c.phase)),
+        }
+    }
+
+    /// Brings `c` up to date.
+    pub fn apply(&self, c: &mut Conn) -> Result<(), String> {
+        fn set<T: Copy>(to: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *to = value;
+            }
+        }
+        set(&mut c.now.0, self.now_ns);
+        set(&mut c.in_flight, self.in_flight);
+        set(&mut c.flight_size, self.flight_size);
+        set(&mut c.una, self.una);
+        set(&mut c.next_id, self.next_id);
+        set(&mut c.delivered, self.delivered);
+        set(&mut c.lost, self.lost);
+        set(&mut c.sent, self.sent);
+        set(&mut c.srtt.0, self.srtt_ns);
+        set(&mut c.min_rtt.0, self.min_rtt_ns);
+        set(&mut c.mss, self.mss);
+        set(&mut c.entropy, self.entropy);
+        if let Some(limits) = &self.limited_by {
+            c.flags = 0;
+            for limit in limits {
+                c.flags |= meaning(&LIMITS, "limited_by", limit)?;
+            }
+        }
+        if let Some(phase) = &self.phase {
+            c.phase = meaning(&PHASES, "phase", phase)?;
+        }
+        Ok(())
+    }
+
+    /// A connection that has sent nothing, with these facts.
+    pub fn first(&self) -> Result<Conn, String> {
+        let mut c = Conn { now: Time::ZERO, ..Conn::new(0) };
+        self.apply(&mut c)?;
+        Ok(c)
+    }
+}
+
+impl Line {
+    /// An event as a line; rate samples are written if somebody wants them.
+    pub fn of(e: &Event, rates: bool, conn: ConnLine, expect: Expect) -> Line {
+        let mut line = Line::bare(conn, expect);
+        let some = |bytes: u64| (bytes > 0).then_some(bytes);
+        match e {
+            Event::Ack(a) => {
+                line.event = "ack".to_owned();
+                line.acked = Some(a.acked);
+                line.newly_delivered = Some(a.delivered);
+                line.newly_lost = some(a.lost);
+                line.ce = some(a.ce);
+                line.prior_in_flight = Some(a.prior_in_flight);
+                line.rtt_ns = known(a.rtt);
+                line.duplicate = a.duplicate.then_some(true);
+                line.rate = (rates && a.rate.is_valid()).then_some(RateLine {
+                    delivered: a.rate.delivered,
+                    interval_ns: a.rate.interval.0,
+                    prior_delivered: a.rate.prior_delivered,
+                    lost: a.rate.lost,
+                    tx_in_flight: a.rate.tx_in_flight,
+                    app_limited: a.rate.app_limited,
+                });
+            }
+            Event::Phase { from, to } => {
+                line.event = "phase".to_owned();
+                (line.from, line.to) = (Some(word(&PHASES, *from)), Some(word(&PHASES, *to)));
+            }
+            Event::Loss(l) => {
+                line.event = "loss".to_owned();
+                line.bytes = Some(l.bytes);
+                line.tx_in_flight = Some(l.tx_in_flight);
+                line.lost_since_sent = Some(l.lost_since_sent);
+                line.app_limited = Some(l.app_limited);
+            }
+            Event::Undo(why) => {
+                line.event = "undo".to_owned();
+                line.why = Some(word(&UNDOS, *why));
+            }
+            Event::IdleRestart { gap, reset } => {
+                line.event = "idle".to_owned();
+                (line.gap_ns, line.reset) = (Some(gap.0), Some(*reset));
+            }
+            Event::Mss(old) => {
+                line.event = "mss".to_owned();
+                line.old_mss = Some(*old);
+            }
+        }
+        line
+    }
+
+    fn bare(conn: ConnLine, expect: Expect) -> Line {
+        Line {
+            event: String::new(),
+            acked: None,
+            newly_delivered: None,
+            newly_lost: None,
+            ce: None,
+            prior_in_flight: None,
+            rtt_ns: None,
+            rate: None,
+            duplicate: None,
+            from: None,
+            to: None,
+            bytes: None,
+            tx_in_flight: None,
+            lost_since_sent: None,
+            app_limited: None,
+            why: None,
+            gap_ns: None,
+            reset: None,
+            old_mss: None,
+            conn,
+            expect,
+        }
+    }
+
+    /// The event that the line tells.
+    pub fn to_event(&self) -> Result<Event, String> {
+        let name = self.event.as_str();
+        match name {
+            "ack" => Ok(Event::Ack(Ack {
+                acked: need(self.acked, name, "acked")?,
+                delivered: need(self.newly_delivered, name, "newly_delivered")?,
+                lost: self.newly_lost.unwrap_or(0),
+                ce: self.ce.unwrap_or(0),
+                prior_in_flight: need(self.prior_in_flight, name, "prior_in_flight")?,
+                rtt: self.rtt_ns.map_or(Span::NONE, Span),
+                rate: self.rate.as_ref().map_or(RateSample::NONE, RateLine::sample),
+                duplicate: self.duplicate.unwrap_or(false),
+            })),
+            "phase" => Ok(Event::Phase {
+                from: meaning(&PHASES, "from", need(self.from.as_deref(), name, "from")?)?,
+                to: meaning(&PHASES, "to", need(self.to.as_deref(), name, "to")?)?,
+            }),
+            "loss" => Ok(Event::Loss(Loss {
+                bytes: need(self.bytes, name, "bytes")?,
+                tx_in_flight: need(self.tx_in_flight, name, "tx_in_flight")?,
+                lost_since_sent: need(self.lost_since_sent, name, "lost_since_sent")?,
+                app_limited: need(self.app_limited, name, "app_limited")?,
+            })),
+            "undo" => {
+                meaning(&UNDOS, "why", need(self.why.as_deref(), name, "why")?).map(Event::Undo)
+            }
+            "idle" => Ok(Event::IdleRestart {
+                gap: Span(need(self.gap_ns, name, "gap_ns")?),
+                reset: need(self.reset, name, "reset")?,
+            }),
+            "mss" => need(self.old_mss, name, "old_mss").map(Event::Mss),
+            other => Err(format!(
+                "the event \"{other}\" is not one of ack, phase, loss, undo, idle, mss"
+            )),
+        }
+    }
+}
+
+impl RateLine {
+    fn sample(&self) -> RateSample {
+        RateSample {
+            delivered: self.delivered,
+            interval: Span(self.interval_ns),
+            prior_delivered: self.prior_delivered,
+            lost: self.lost,
+            tx_in_flight: self.tx_in_flight,
+            app_limited: self.app_limited,
+        }
+    }
+}
+
+/// A value of a parameter in JSON: bytes, segments, counts and nanoseconds as integers, ratios as
+/// decimals, flags as booleans, choices as words.
+fn json_of(kind: ParamKind, raw: u64) -> Value {
+    match kind {
+        ParamKind::Flag => Value::from(raw != 0),
+        ParamKind::Choice(words) => Value::from(words.get(raw as usize).copied().unwrap_or("")),
+        ParamKind::Ratio { .. } => {
+            // Six decimals tell all multiples of 1/65536 apart.
+            Value::from((raw as f64 / Ratio::ONE.0 as f64 * 1e6).round() / 1e6)
+        }
+        _ => Value::from(raw),
+    }
+}
+
+fn raw_of(param: &Param, value: &Value) -> Result<u64, String> {
+    let raw = match param.kind {
+        ParamKind::Flag => value.as_bool().map(u64::from),
+        ParamKind::Choice(words) => value
+            .as_str()
+            .and_then(|text| words.iter().position(|w| *w == text))
+            .map(|at| at as u64),
+        ParamKind::Ratio { .. } => value
+            .as_f64()
+            .filter(|v| (0.0..1e12).contains(v))
+            .map(|v| (v * Ratio::ONE.0 as f64).round() as u64),
+        _ => value.as_u64(),
+    };
+    raw.filter(|raw| param.kind.admits(*raw))
+        .ok_or_else(|| format!("the parameter `{}` cannot be {value}", param.name))
+}
+
+fn write_table(table: &'static [Param], get: impl Fn(usize) -> Option<u64>) -> Map<String, Value> {
+    let pairs = table.iter().enumerate().filter_map(|(place, param)| {
+        Some((param.name.to_owned(), json_of(param.kind, get(place)?)))
+    });
+    pairs.collect()
+}
+
+fn read_table(
+    table: &'static [Param],
+    given: &Map<String, Value>,
+    mut set: impl FnMut(usize, u64) -> bool,
+) -> Result<(), String> {
+    for (key, value) in given {
+        let place = table.iter().position(|param| param.name == key);
+        let place = place.ok_or_else(|| format!("there is no parameter `{key}`"))?;
+        if !set(place, raw_of(&table[place], value)?) {
+            return Err(format!("the parameter `{key}` cannot be {value}"));
+        }
+    }
+    Ok(())
+}
+
+impl SetupLine {
+    /// Of a controller's parameters, the recovery being said in any case.
+    pub fn of(params: &AnyParams) -> SetupLine {
+        let common = params.common();
+        SetupLine {
+            initial_window: common.initial_window,
+            initial_ssthresh: common.initial_ssthresh,
+            recovery: word(&Style::ALL, common.recovery.unwrap_or(params.wants().recovery)),
+            ack_limit: common.ack_limit,
+        }
+    }
+}
+
+/// The algorithm's own parameters and its slow start with parameters, for a header.
+#[allow(clippy::type_complexity, reason = "two maps of the header")]
+pub fn write_params(params: &AnyParams) -> (Map<String, Value>, Option<Map<String, Value>>) {
+    let own = write_table(params.info().params, |place| params.get(place));
+    let slow_start = params.wants().slow_start.is_some().then(|| {
+        let slow_start = params.common().slow_start;
+        let mut map = Map::new();
+        map.insert("name".to_owned(), Value::from(slow_start.info().id));
+        map.extend(write_table(slow_start.info().params, |place| slow_start.get(place)));
+        map
+    });
+    (own, slow_start)
+}
+
+impl Header {
+    /// The parameters that the header asks for.
+    pub fn to_params(&self) -> Result<AnyParams, String> {
+        if self.format != FORMAT || self.version != VERSION {
+            return Err(format!(
+                "the file is \"{}\" version {}, not \"{FORMAT}\" version {VERSION}",
+                self.format, self.version
+            ));
+        }
+        let mut params = AnyParams::by_name(&self.algorithm)
+            .ok_or_else(|| format!("no algorithm is called \"{}\"", self.algorithm))?;
+        read_table(params.info().params, &self.params, |place, raw| params.set(place, raw))?;
+        let mut common = Setup {
+            initial_window: self.setup.initial_window,
+            initial_ssthresh: self.setup.initial_ssthresh,
+            recovery: Some(meaning(&Style::ALL, "recovery", &self.setup.recovery)?),
+            ack_limit: self.setup.ack_limit,
+            ..params.common()
+        };
+        if let Some(given) = &self.slow_start {
+            common.slow_start = read_slow_start(given)?;
+        }
+        params.set_common(&common);
+        Ok(params)
+    }
+}
+
+fn read_slow_start(given: &Map<String, Value>) -> Result<slow_start::AnyParams, String> {
+    let mut given = given.clone();
+    let name = given.remove("name").ok_or("`slow_start` lacks `name`")?;
+    let name = name.as_str().unwrap_or_default();
+    let mut slow_start = slow_start::AnyParams::by_name(name)
+        .ok_or_else(|| format!("no slow start is called \"{name}\""))?;
+    read_table(slow_start.info().params, &given, |place, raw| slow_start.set(place, raw))?;
+    Ok(slow_start)
+}

@@ -1,0 +1,170 @@
+//! Writing vectors: a script is played to the model, whose answers become the expected ones.
+
+use windlass_cc::recovery::Style;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time, slow_start};
+
+use super::cases::{CASES, Case};
+use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION, write_params};
+use super::host::{Host, Sender, Setting};
+use super::models::Model;
+use super::subjects::{Start, Subject, subject};
+
+/// A file of the kit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Path below the kit's folder.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+const MSS: u32 = 1460;
+
+struct Modelled(Box<dyn Model>);
+
+impl Sender for Modelled {
+    fn cwnd(&self, _c: &Conn) -> u64 {
+        self.0.windows().0 as u64
+    }
+
+    fn apply(&mut self, c: &Conn, e: &Event) {
+        self.0.apply(c, e);
+    }
+}
+
+/// Every file of the kit: the vectors of every algorithm that has a model, and the table of cases.
+pub fn generate() -> Vec<File> {
+    let mut files = Vec::new();
+    for info in ALGORITHMS {
+        let Some(subject) = subject(info.id) else { continue };
+        for case in CASES.iter().filter(|case| subject.beside(case).is_none()) {
+            let path = format!("{}/{}.jsonl", subject.id, case.id);
+            files.push(File { path, text: vector(subject, case) });
+        }
+    }
+    files.push(File { path: "README.md".to_owned(), text: coverage() });
+    files
+}
+
+/// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one whose
+/// window is the threshold.
+fn style(params: &AnyParams) -> Style {
+    match params.wants().recovery {
+        Style::Prr => Style::Sack,
+        own => own,
+    }
+}
+
+fn params(subject: &Subject, case: &Case) -> AnyParams {
+    let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
+    let initial_window = case.window * u64::from(subject.scale) * u64::from(MSS);
+    let initial_ssthresh = if case.avoidance { initial_window } else { MAX_WINDOW };
+    params.set_common(&Setup {
+        initial_window,
+        initial_ssthresh,
+        recovery: Some(style(&params)),
+        ack_limit: case.ack_limit,
+        slow_start: slow_start::AnyParams::default(),
+        own: (),
+    });
+    params
+}
+
+fn vector(subject: &Subject, case: &Case) -> String {
+    let params = params(subject, case);
+    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(MSS) };
+    let common = params.common();
+    let start = Start {
+        conn: first,
+        initial_window: common.initial_window as f64,
+        initial_ssthresh: common.initial_ssthresh as f64,
+        style: style(&params),
+        ack_limit: case.ack_limit,
+    };
+    let model = (subject.model)(&start);
+    let (own, slow_start) = write_params(&params);
+    let header = Header {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        algorithm: subject.id.to_owned(),
+        case: case.id.to_owned(),
+        about: case.about.split_whitespace().collect::<Vec<_>>().join(" "),
+        source: subject.source.to_owned(),
+        params: own,
+        slow_start,
+        setup: SetupLine::of(&params),
+        conn: ConnLine::of(&first, None),
+        expect: expect(model.as_ref()),
+    };
+    let mut text = json(&header);
+    let setting = Setting {
+        rtt: Span::from_millis(subject.rtt_ms),
+        segment_time: Span::from_micros(subject.segment_us),
+        rto: Span::from_secs(1),
+        style: style(&params),
+        ecn: params.wants().ecn,
+    };
+    let rates = params.wants().rate_samples;
+    let mut before = first;
+    let mut host = Host::new(Modelled(model), first, setting);
+    for step in (case.script)(subject.scale) {
+        host.play(&step, &mut |sender, c, e| {
+            let mut conn = ConnLine::of(c, Some(&before));
+            if !rates {
+                conn.entropy = None; // nobody draws
+            }
+            text += &json(&Line::of(e, rates, conn, expect(sender.0.as_ref())));
+            before = *c;
+        });
+    }
+    text
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    // Strings and numbers only: nothing here can fail to be written.
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+fn expect(model: &dyn Model) -> Expect {
+    let thousandth = |value: f64| (value * 1e3).round() / 1e3;
+    let (cwnd, ssthresh) = model.windows();
+    let pacing = model.pacing();
+    Expect {
+        cwnd: thousandth(cwnd),
+        ssthresh: ssthresh.is_finite().then_some(thousandth(ssthresh)),
+        pacing: pacing.map(thousandth),
+        tolerance: thousandth(model.tolerance()),
+        pacing_tolerance: pacing.map(|rate| thousandth(rate * 1e-3)),
+    }
+}
+
+/// Which case is there for which algorithm, and why not.
+fn coverage() -> String {
+    let mut out = String::from(
+        "# Conformance vectors\n\nWritten by `windlass conform --write`; the format stands in \
+         [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n| case | about |\n| --- | --- |\n",
+    );
+    for case in CASES {
+        let about: Vec<&str> = case.about.split_whitespace().collect();
+        out += &format!("| `{}` | {} |\n", case.id, about.join(" "));
+    }
+    out += "\n## Algorithms\n\n| algorithm | expected values from | cases | left out |\n\
+            | --- | --- | --- | --- |\n";
+    for info in ALGORITHMS {
+        out += &row(info.id);
+    }
+    out
+}
+
+fn row(id: &str) -> String {
+    let Some(subject) = subject(id) else {
+        return format!("| `{id}` | | 0 | no independent model is written yet |\n");
+    };
+    let left_out: Vec<String> = CASES
+        .iter()
+        .filter_map(|case| Some(format!("`{}`: {}", case.id, subject.beside(case)?)))
+        .collect();
+    let cases = CASES.len() - left_out.len();
+    format!("| `{id}` | {} | {cases} | {} |\n", subject.source, left_out.join("; "))
+}

@@ -1,0 +1,20 @@
+//! The conformance kit: event vectors that any implementation of an algorithm can be held against.
+//!
+//! A vector is a file of events with the window, threshold and pacing rate that are expected after
+//! each ([`format`](mod@format), described in `docs/conformance.md`). The expected values come from
+//! floating-point [`models`] of the RFCs' and papers' equations, which share nothing with the
+//! integer algorithms; [`generate()`] plays the scripts of [`cases`] to them through a [`host`] in
+//! miniature. [`check`] holds our algorithms against the files.
+
+#![forbid(unsafe_code)]
+
+pub mod cases;
+pub mod check;
+pub mod format;
+mod generate;
+pub mod host;
+pub mod models;
+pub mod subjects;
+
+pub use check::{CheckError, Mismatch, Outcome, check_file};
+pub use generate::{File, generate};

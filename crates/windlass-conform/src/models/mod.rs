@@ -1,0 +1,21 @@
+//! The equations of RFCs and papers in floating point, written apart from `windlass-cc`: what
+//! conformance vectors expect.
+
+pub mod frame;
+pub mod reno;
+
+use windlass_cc::{Conn, Event};
+
+/// A model of an algorithm.
+pub trait Model {
+    /// Takes an event.
+    fn apply(&mut self, c: &Conn, e: &Event);
+    /// Congestion window and slow-start threshold, bytes.
+    fn windows(&self) -> (f64, f64);
+    /// Pacing rate, bytes per second, where the algorithm has one.
+    fn pacing(&self) -> Option<f64> {
+        None
+    }
+    /// Bytes by which an integer implementation may differ.
+    fn tolerance(&self) -> f64;
+}

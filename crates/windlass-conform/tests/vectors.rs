@@ -1,0 +1,106 @@
+//! The committed vectors, and whether checking them can fail.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use windlass_conform::check::{check_text, files};
+use windlass_conform::{CheckError, File, check_file, generate};
+
+fn kit() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}
+
+fn generated(path: &str) -> String {
+    let file = generate().into_iter().find(|file| file.path == path);
+    file.unwrap_or_else(|| panic!("no {path}")).text
+}
+
+/// `WINDLASS_BLESS=1` writes them; look at what changed before believing it.
+#[test]
+fn the_committed_files_are_what_the_models_say() {
+    let bless = std::env::var_os("WINDLASS_BLESS").is_some();
+    for File { path, text } in generate() {
+        let path = kit().join(path);
+        if bless {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == text, "{} is not what the models say", path.display());
+    }
+}
+
+#[test]
+fn no_vector_lies_about_that_is_not_generated() {
+    let known: Vec<PathBuf> = generate().iter().map(|file| kit().join(&file.path)).collect();
+    for file in files(&kit()).unwrap() {
+        assert!(known.contains(&file), "{}", file.display());
+    }
+}
+
+#[test]
+fn every_algorithm_agrees_with_its_vectors() {
+    let mut failed = Vec::new();
+    let files = files(&kit()).unwrap();
+    assert!(!files.is_empty());
+    for file in files {
+        let outcome = check_file(&file).unwrap_or_else(|e| panic!("{e}"));
+        assert!(outcome.answers > 20, "{}", file.display());
+        failed.extend(outcome.failure.map(|mismatch| mismatch.to_string()));
+    }
+    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
+#[test]
+fn vectors_are_short_enough_to_be_read() {
+    for File { path, text } in generate() {
+        assert!(text.lines().count() <= 320, "{path}: {}", text.lines().count());
+    }
+}
+
+#[test]
+fn a_wrong_expectation_is_found_with_its_line() {
+    let text = generated("reno/one-loss.jsonl");
+    let changed: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(number, line)| match number {
+            7 => line.replace("\"expect\":{\"cwnd\":", "\"expect\":{\"cwnd\":9"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    assert_ne!(changed.join("\n"), text.trim_end());
+    let outcome = check_text(Path::new("x.jsonl"), &changed.join("\n")).unwrap();
+    let failure = outcome.failure.expect("a mismatch");
+    assert_eq!((failure.line, failure.what), (8, "cwnd"));
+    assert!(failure.to_string().starts_with("x.jsonl:8: cwnd: expected 9"), "{failure}");
+    assert!(outcome.worst > 1.0);
+}
+
+#[test]
+fn a_vector_of_one_recovery_does_not_fit_another() {
+    let text = generated("newreno/two-holes.jsonl").replace("\"newreno\",\"ack", "\"sack\",\"ack");
+    assert!(check_text(Path::new("x"), &text).unwrap().failure.is_some());
+}
+
+#[test]
+fn what_is_no_vector_is_refused_with_its_line() {
+    let text = generated("reno/slow-start.jsonl");
+    let refused = |from: &str, to: &str, line: usize, says: &str| {
+        let text = text.replacen(from, to, 1);
+        match check_text(Path::new("x.jsonl"), &text) {
+            Err(e @ CheckError::Format { line: at, .. }) => {
+                assert_eq!(at, line, "{e}");
+                assert!(e.to_string().contains(says), "{e}");
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    refused("\"version\":1", "\"version\":7", 1, "version 7");
+    refused("\"algorithm\":\"reno\"", "\"algorithm\":\"rhino\"", 1, "rhino");
+    refused("\"per-ack\"", "\"per-haps\"", 1, "increase");
+    refused("\"event\":\"ack\"", "\"event\":\"rack\"", 2, "rack");
+    refused("\"acked\":1460,", "", 2, "`acked`");
+    refused("\"acked\":1460,", "\"acker\":1460,", 2, "acker");
+    refused("{\"event\"", "{\"event", 2, "column");
+}

@@ -1,0 +1,237 @@
+//! Queue disciplines: what a link direction keeps waiting, drops and marks.
+//!
+//! [`Discipline`] says which one, with its parameters; [`Queue`] is one at work. Drop-tail is not
+//! among those at work: [`Link`](crate::link::Link) decides it at arrival, without a queue of its
+//! own. All others stand before a link and hand it a packet whenever it is idle.
+//!
+//! A packet that finds the link idle is transmitted at once and never refused for want of room,
+//! so that a limit of nothing is a link without a queue, as with drop-tail.
+//!
+//! Averages and probabilities are kept as `f64` and computed by additions, multiplications,
+//! divisions and square roots alone, which every machine rounds alike.
+
+mod codel;
+mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+mod threshold;
+
+use windlass_cc::{Span, Time};
+
+use crate::link::QueueLimit;
+use crate::packet::Ticket;
+use crate::random::{Purpose, Stream};
+
+pub use codel::CoDel;
+pub use fq_codel::FqCoDel;
+pub use pie::Pie;
+pub use red::Red;
+pub use threshold::Threshold;
+
+use codel::CoDelQueue;
+use fq_codel::FqCoDelQueue;
+use pie::PieQueue;
+use red::RedQueue;
+use threshold::ThresholdQueue;
+
+/// A queue length at which a discipline does something. What is being transmitted does not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes of IP packets.
+    Bytes(u64),
+}
+
+impl Level {
+    /// The number, whatever it counts.
+    pub fn amount(self) -> u64 {
+        match self {
+            Level::Packets(n) | Level::Bytes(n) => n,
+        }
+    }
+}
+
+/// What a link direction does with packets that have to wait. `L` is how queue lengths are told.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Discipline<L = Level> {
+    /// First come, first served; what does not fit is dropped.
+    #[default]
+    DropTail,
+    /// Random early detection.
+    Red(Red<L>),
+    /// Controlled delay.
+    CoDel(CoDel),
+    /// A controlled delay for each flow, served in turn.
+    FqCoDel(FqCoDel),
+    /// Proportional integral controller enhanced.
+    Pie(Pie),
+    /// Marks above a queue length.
+    Threshold(Threshold<L>),
+}
+
+impl<L> Discipline<L> {
+    /// Identifier as a user types it.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Discipline::DropTail => "drop-tail",
+            Discipline::Red(_) => "red",
+            Discipline::CoDel(_) => "codel",
+            Discipline::FqCoDel(_) => "fq-codel",
+            Discipline::Pie(_) => "pie",
+            Discipline::Threshold(_) => "threshold",
+        }
+    }
+
+    /// The same with queue lengths told in another way.
+    pub fn map<M>(self, told: impl Fn(L) -> M) -> Discipline<M> {
+        match self {
+            Discipline::DropTail => Discipline::DropTail,
+            Discipline::Red(red) => Discipline::Red(red.map(told)),
+            Discipline::CoDel(codel) => Discipline::CoDel(codel),
+            Discipline::FqCoDel(fq) => Discipline::FqCoDel(fq),
+            Discipline::Pie(pie) => Discipline::Pie(pie),
+            Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
+        }
+    }
+}
+
+impl Discipline {
+    /// Whether this can be simulated.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self {
+            Discipline::DropTail | Discipline::Threshold(_) => Ok(()),
+            Discipline::Red(red) => red.check(),
+            Discipline::CoDel(codel) => codel.check(),
+            Discipline::FqCoDel(fq) => fq.check(),
+            Discipline::Pie(pie) => pie.check(),
+        }
+    }
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The packet.
+    pub ticket: Ticket,
+    /// When it came.
+    pub since: Time,
+    /// How long its transmission takes.
+    pub transmission: Span,
+    /// The flow's direction that it belongs to, for disciplines that tell flows apart.
+    pub flow: u32,
+    /// Whether it may be marked instead of dropped (ECN).
+    pub capable: bool,
+}
+
+/// A packet that a queue has dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dropped {
+    /// The packet.
+    pub ticket: Ticket,
+    /// There was room: the discipline decided so.
+    pub early: bool,
+}
+
+/// A queue at work.
+#[derive(Clone, Debug)]
+pub struct Queue(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Red(RedQueue),
+    CoDel(CoDelQueue),
+    FqCoDel(FqCoDelQueue),
+    Pie(PieQueue),
+    Threshold(ThresholdQueue),
+}
+
+impl Queue {
+    /// An empty queue of link direction `entity` in the run with this seed; `None` for drop-tail.
+    pub fn new(
+        discipline: &Discipline,
+        limit: QueueLimit,
+        seed: u64,
+        entity: u64,
+    ) -> Option<Queue> {
+        let draws = || Stream::new(seed, entity, Purpose::Queue);
+        Some(Queue(match discipline {
+            Discipline::DropTail => return None,
+            Discipline::Red(red) => Kind::Red(RedQueue::new(*red, limit, draws())),
+            Discipline::CoDel(codel) => Kind::CoDel(CoDelQueue::new(*codel, limit)),
+            Discipline::FqCoDel(fq) => {
+                Kind::FqCoDel(FqCoDelQueue::new(*fq, limit, draws().next_u64()))
+            }
+            Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
+            Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
+        }))
+    }
+
+    /// A packet comes. The link has been idle for so long, or is busy with `None`. What is dropped,
+    /// this packet or others, is added to `drops`. Whether the packet is to be marked.
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        match &mut self.0 {
+            Kind::Red(q) => q.enqueue(now, packet, idle, drops),
+            Kind::CoDel(q) => q.enqueue(packet, idle, drops),
+            Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
+            Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
+            Kind::Threshold(q) => q.enqueue(packet, idle, drops),
+        }
+    }
+
+    /// The link is idle: the packet to transmit, and whether it is to be marked.
+    pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        match &mut self.0 {
+            Kind::Red(q) => q.dequeue(),
+            Kind::CoDel(q) => q.dequeue(now, drops),
+            Kind::FqCoDel(q) => q.dequeue(now, drops),
+            Kind::Pie(q) => q.dequeue(now),
+            Kind::Threshold(q) => q.dequeue(),
+        }
+    }
+
+    /// Packets that wait.
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Kind::Red(q) => q.fifo().len(),
+            Kind::CoDel(q) => q.fifo().len(),
+            Kind::FqCoDel(q) => q.len(),
+            Kind::Pie(q) => q.fifo().len(),
+            Kind::Threshold(q) => q.fifo().len(),
+        }
+    }
+
+    /// IP bytes that wait.
+    pub fn bytes(&self) -> u64 {
+        match &self.0 {
+            Kind::Red(q) => q.fifo().bytes(),
+            Kind::CoDel(q) => q.fifo().bytes(),
+            Kind::FqCoDel(q) => q.bytes(),
+            Kind::Pie(q) => q.fifo().bytes(),
+            Kind::Threshold(q) => q.fifo().bytes(),
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A number between 0 and 1.
+fn check_share(what: &str, value: f64) -> Result<(), String> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{what} must be between 0 and 1, not {value}")),
+    }
+}
+
+#[cfg(test)]
+mod support;

@@ -1,0 +1,22 @@
+//! Packets for the tests of the disciplines.
+
+use windlass_cc::{Span, Time};
+
+use super::Waiting;
+use crate::packet::Ticket;
+
+/// A packet that came at time zero and takes 1 µs a byte (8 Mbit/s).
+pub fn plain(id: u32, size: u32) -> Waiting {
+    Waiting {
+        ticket: Ticket { id, size, hop: 0 },
+        since: Time::ZERO,
+        transmission: Span(1000 * u64::from(size)),
+        flow: 0,
+        capable: false,
+    }
+}
+
+/// The same, ECN-capable.
+pub fn capable(id: u32, size: u32) -> Waiting {
+    Waiting { capable: true, ..plain(id, size) }
+}

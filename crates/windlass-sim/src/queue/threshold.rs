@@ -1,0 +1,79 @@
+//! Marking above a queue length, as DCTCP asks for.
+
+use windlass_cc::Span;
+
+use super::fifo::Fifo;
+use super::{Dropped, Level, Waiting};
+use crate::link::QueueLimit;
+
+/// Marks each packet that finds more than so much waiting (RFC 8257 section 3.1; Alizadeh et al.,
+/// "Data Center TCP", SIGCOMM 2010, section 3.1: the instantaneous queue, not an average). What
+/// cannot be marked is left alone and dropped only for want of room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Threshold<L = Level> {
+    /// The queue length K above which packets are marked.
+    pub mark: L,
+}
+
+/// The discipline at work.
+#[derive(Clone, Debug)]
+pub struct ThresholdQueue {
+    fifo: Fifo,
+    mark: Level,
+}
+
+impl ThresholdQueue {
+    pub fn new(t: Threshold, limit: QueueLimit) -> ThresholdQueue {
+        ThresholdQueue { fifo: Fifo::new(limit), mark: t.mark }
+    }
+
+    pub fn fifo(&self) -> &Fifo {
+        &self.fifo
+    }
+
+    pub fn enqueue(
+        &mut self,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        let above = self.fifo.measured_like(self.mark) > self.mark.amount();
+        self.fifo.push(packet, idle.is_none(), drops) && above && packet.capable
+    }
+
+    pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {
+        self.fifo.pop().map(|packet| (packet, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::support::{capable, plain};
+    use super::*;
+
+    #[test]
+    fn what_finds_more_than_the_threshold_waiting_is_marked_if_it_can_be() {
+        let mark = Level::Packets(2);
+        let mut q = ThresholdQueue::new(Threshold { mark }, QueueLimit::Packets(5));
+        let mut drops = Vec::new();
+        let marked: Vec<bool> =
+            (0..6).map(|i| q.enqueue(capable(i, 1000), None, &mut drops)).collect();
+        // The first three find 0, 1 and 2 packets; the sixth finds no room.
+        assert_eq!(marked, [false, false, false, true, true, false]);
+        assert_eq!((drops.len(), drops[0].ticket.id, drops[0].early), (1, 5, false));
+        q.dequeue();
+        assert!(!q.enqueue(plain(6, 1000), None, &mut drops), "it is not ECN-capable");
+        assert_eq!(q.fifo().len(), 5);
+    }
+
+    #[test]
+    fn a_threshold_in_bytes_counts_bytes() {
+        let mark = Level::Bytes(1500);
+        let mut q = ThresholdQueue::new(Threshold { mark }, QueueLimit::Unlimited);
+        let mut drops = Vec::new();
+        let sizes = [1000, 500, 1, 1];
+        let marked = sizes.map(|size| q.enqueue(capable(0, size), None, &mut drops));
+        // They find 0, 1000, 1500 and 1501 bytes.
+        assert_eq!(marked, [false, false, false, true]);
+    }
+}

@@ -1,0 +1,96 @@
+//! What the retransmission timer is told, and how it is set.
+
+use windlass_cc::{RttSample, Span, Time};
+
+use super::{Endpoint, Profile};
+
+impl Endpoint {
+    /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
+    fn stop_timing(&mut self, p: &Profile) {
+        if p.stack.karn {
+            self.timed_at = Time::NEVER;
+        }
+    }
+
+    /// Whether the timer has a use for the time from the first transmission of a segment that was
+    /// sent again. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
+    pub(super) fn times_retransmissions(&self, p: &Profile) -> bool {
+        p.stack.rto.wants_ambiguous() && !self.timestamps
+    }
+
+    /// The bytes from `start` to `end` are sent again.
+    pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
+        let timed = start < self.timed_end && self.timed_end <= end;
+        if timed {
+            self.timed_retransmits = self.timed_retransmits.saturating_add(1);
+        }
+        // What follows the timed segment does not delay its acknowledgement; a hole before it does.
+        let beyond = start >= self.timed_end;
+        if !((timed || beyond) && self.times_retransmissions(p)) {
+            self.stop_timing(p);
+        }
+    }
+
+    /// Everything unacknowledged will be sent again, the first segment at once.
+    pub(super) fn note_going_back(&mut self, p: &Profile) {
+        let first = self.timed_end <= self.snd_una + u64::from(self.mss);
+        if !(first && self.times_retransmissions(p)) {
+            self.stop_timing(p);
+        }
+    }
+
+    /// The timed segment is acknowledged after `rtt`, `ack` being the new SND.UNA: the timer learns
+    /// of it. Returns what everybody else may believe.
+    pub(super) fn take_exact_sample(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        rtt: Span,
+        retransmits: u32,
+    ) -> Span {
+        self.feed_timer(p, now, ack, rtt, retransmits);
+        if p.stack.karn && retransmits > 0 {
+            return Span::NONE;
+        }
+        self.min_rtt = self.min_rtt.min(rtt);
+        rtt
+    }
+
+    pub(super) fn feed_timer(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        rtt: Span,
+        retransmits: u32,
+    ) {
+        let sample = RttSample { rtt, retransmits, now, una: ack, next_id: self.snd_nxt.max(ack) };
+        self.rto.on_sample(&p.stack.rto, &sample);
+    }
+
+    /// The SYN is acknowledged: the first sample, if it may be taken.
+    pub(super) fn sample_handshake(&mut self, p: &Profile, now: Time) {
+        let retransmits = if self.syn_retransmitted { self.retries.max(1) } else { 0 };
+        let ambiguous = p.stack.karn && retransmits > 0;
+        if !self.timed_at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
+            self.take_exact_sample(p, now, 1, now.since(self.timed_at), retransmits);
+        }
+        self.timed_at = Time::NEVER;
+    }
+
+    pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
+        let entropy = self.entropy();
+        let after = self.rto.arm(&p.stack.rto, now, entropy);
+        self.rto_deadline = Endpoint::expiry(p, now, after);
+    }
+
+    /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins
+    /// with the initial sequence number.
+    pub(super) fn entropy(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
+    }
+}
