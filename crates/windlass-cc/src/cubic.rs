@@ -257,8 +257,9 @@ impl Growth for Cubic {
         }
         let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
         let ahead = self.w_cubic_q(p, c, elapsed.saturating_add(rtt));
-        let target = ahead.clamp(cwnd_q, cwnd_q + cwnd_q / 2);
-        w.add_q(mul_div(target - cwnd_q, credit.max(u64::from(c.mss)), cwnd));
+        // The target is between the window and one and a half times it.
+        let gap_q = ahead.saturating_sub(cwnd_q).min(cwnd_q / 2);
+        w.add_q(mul_div(gap_q, credit.max(u64::from(c.mss)), cwnd));
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {

@@ -57,12 +57,14 @@ fn segments(c: &Conn, w: &Window) -> u32 {
     (w.segments_q(c) >> FRACTION_BITS).min(u64::from(u32::MAX)) as u32
 }
 
-/// How far a window above Low_Window lies on the way to High_Window in logarithms, 16 fractional
-/// bits.
-fn way(p: &Params, segments: u32) -> u64 {
+/// What has become of `change`, which takes place from Low_Window to High_Window, at a window above
+/// the former: a straight line over the logarithm of the window.
+fn part(p: &Params, segments: u32, change: u64) -> u64 {
     let low = log2_q16(p.low_window);
-    let here = u64::from(log2_q16(u64::from(segments)).saturating_sub(low));
-    (here << 16) / u64::from(log2_q16(p.high_window).saturating_sub(low).max(1))
+    let here = log2_q16(u64::from(segments)).saturating_sub(low);
+    let way = log2_q16(p.high_window).saturating_sub(low);
+    // Each factor has at most 22 bits.
+    change * u64::from(here) / u64::from(way.max(1))
 }
 
 /// b(w), the share that a loss takes, 16 fractional bits (RFC 3649 section 5).
@@ -71,19 +73,19 @@ fn decrease(p: &Params, segments: u32) -> u64 {
         return HALF;
     }
     let fall = HALF.saturating_sub(p.high_decrease.0);
-    HALF.saturating_sub((fall * way(p, segments)) >> 16).max(LEAST_DECREASE)
+    HALF.saturating_sub(part(p, segments, fall)).max(LEAST_DECREASE)
 }
 
 /// a(w) = w²·p(w)·2·b(w)/(2 - b(w)), 16 fractional bits, and at least 1 (RFC 3649 section 5).
-/// Within 2 parts in 10,000.
+/// Within 3 parts in 10,000.
 fn increase(p: &Params, segments: u32) -> u32 {
     if u64::from(segments) <= p.low_window {
         return 1 << 16;
     }
     let low = u64::from(log2_q16(p.low_interval));
     let climb = u64::from(log2_q16(p.high_interval)).saturating_sub(low);
-    // log 1/p(w): a straight line over log w.
-    let interval = low + ((climb * way(p, segments)) >> 16);
+    // The logarithm of 1/p(w).
+    let interval = low + part(p, segments, climb);
     let b = decrease(p, segments);
     // b is at most a half, so both logarithms exist and the second is the larger.
     let share = log2_q16((4 << 16) - 2 * b).saturating_sub(log2_q16(4 * b));

@@ -288,7 +288,9 @@ impl Growth for Ledbat {
         let (open, _) = self.steps(p, c, a, w);
         w.add_q(open);
         let mss = u64::from(c.mss);
-        let limit = a.prior_in_flight.saturating_add(mul(p.allowed_increase, mss));
+        // FlightSize before the acknowledgement.
+        let flight = c.flight_size.saturating_add(a.acked);
+        let limit = flight.saturating_add(mul(p.allowed_increase, mss));
         w.shrink(c, limit.max(mul(p.min_cwnd, mss)));
     }
 

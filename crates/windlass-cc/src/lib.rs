@@ -51,9 +51,11 @@
 #![forbid(unsafe_code)]
 
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod compound;
 pub mod controller;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 pub mod fast;

@@ -1,29 +1,13 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
-use crate::bbr::Bbr;
-use crate::bic::Bic;
-use crate::compound::Compound;
 use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
-use crate::cubic::Cubic;
-use crate::dctcp::Dctcp;
-use crate::fast::Fast;
-use crate::highspeed::HighSpeed;
-use crate::htcp::Htcp;
-use crate::hybla::Hybla;
-use crate::illinois::Illinois;
 use crate::info::{Info, TraceField, Wants};
-use crate::ledbat::Ledbat;
 use crate::loss_based::LossBased;
 use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
-use crate::scalable::Scalable;
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Span;
-use crate::vegas::Vegas;
-use crate::veno::Veno;
-use crate::westwood::Westwood;
-use crate::yeah::Yeah;
 
 // `$d` is a dollar sign, for the macro that is made within.
 macro_rules! algorithms {
@@ -58,15 +42,28 @@ macro_rules! algorithms {
         /// of [`ALGORITHMS`].
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
 
+        // A type here is read where `Windowed` has the standard slow start. Associated types, since
+        // a plain alias would hide the growth of the same name.
+        mod built_in {
+            use super::*;
+            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            pub trait Types {
+                $(type $variant;)*
+            }
+            pub struct BuiltIn;
+            impl Types for BuiltIn {
+                $(type $variant = $state;)*
+            }
+        }
+
         /// Each algorithm as a type of its own, with the standard slow start built in: what a
         /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
         /// the names.
         pub mod fixed {
-            use super::*;
-            type Windowed<G> = LossBased<G, slow_start::Standard>;
+            use super::built_in::{BuiltIn, Types};
             $(
-                #[doc = concat!("`", stringify!($state), "`.")]
-                pub type $variant = $state;
+                #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
+                pub type $variant = <BuiltIn as Types>::$variant;
             )*
         }
 
@@ -232,20 +229,22 @@ algorithms! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;
-    Bic: Windowed<Bic>;
-    Cubic: Windowed<Cubic>;
-    HighSpeed: Windowed<HighSpeed>;
-    Scalable: Windowed<Scalable>;
-    Htcp: Windowed<Htcp>;
-    Hybla: Windowed<Hybla>;
-    Illinois: Windowed<Illinois>;
-    Westwood: Windowed<Westwood>;
-    Veno: Windowed<Veno>;
-    Vegas: Windowed<Vegas>;
-    Fast: Windowed<Fast>;
-    Yeah: Windowed<Yeah>;
-    Compound: Windowed<Compound>;
-    Ledbat: Windowed<Ledbat>;
-    Dctcp: Windowed<Dctcp>;
-    Bbr: Bbr;
+    Bic: Windowed<crate::bic::Bic>;
+    Cubic: Windowed<crate::cubic::Cubic>;
+    HighSpeed: Windowed<crate::highspeed::HighSpeed>;
+    Scalable: Windowed<crate::scalable::Scalable>;
+    Htcp: Windowed<crate::htcp::Htcp>;
+    Hybla: Windowed<crate::hybla::Hybla>;
+    Illinois: Windowed<crate::illinois::Illinois>;
+    Westwood: Windowed<crate::westwood::Westwood>;
+    Veno: Windowed<crate::veno::Veno>;
+    Vegas: Windowed<crate::vegas::Vegas>;
+    Fast: Windowed<crate::fast::Fast>;
+    Yeah: Windowed<crate::yeah::Yeah>;
+    Compound: Windowed<crate::compound::Compound>;
+    Ledbat: Windowed<crate::ledbat::Ledbat>;
+    Dctcp: Windowed<crate::dctcp::Dctcp>;
+    Bbr: crate::bbr::Bbr;
+    Bbr3: crate::bbr3::Bbr3;
+    Copa: crate::copa::Copa;
 }

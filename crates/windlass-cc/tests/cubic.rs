@@ -135,7 +135,7 @@ impl Model for CubicModel {
         self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
     }
 
-    fn idle(&mut self, gap: f64) {
+    fn idle(&mut self, _s: &Seen, gap: f64) {
         if let (Some(_), Some(last)) = (self.e.run, &mut self.e.last) {
             *last += gap;
         }

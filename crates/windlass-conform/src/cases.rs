@@ -81,6 +81,18 @@ pub const CASES: &[Case] = &[
         beside: always,
     },
     Case {
+        id: "three-losses",
+        about: "A loss every two round trips: the path stays the same.",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        script: |k| {
+            let round = || [Acks(24 * k), Drop(vec![0])];
+            [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
+        },
+        beside: always,
+    },
+    Case {
         id: "two-holes",
         about: "Two segments of one window lost: one reduction.",
         window: 12,

@@ -108,7 +108,7 @@ fn vector(subject: &Subject, case: &Case) -> String {
     let rates = params.wants().rate_samples;
     let mut before = first;
     let mut host = Host::new(Modelled(model), first, setting);
-    for step in (case.script)(subject.scale) {
+    for step in (case.script)(subject.scale.min(3)) {
         host.play(&step, &mut |sender, c, e| {
             let mut conn = ConnLine::of(c, Some(&before));
             if !rates {

@@ -5,8 +5,13 @@ use windlass_cc::{AnyParams, Conn};
 
 use super::cases::Case;
 use super::models::Model;
+use super::models::cubic::Cubic;
+use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
+use super::models::highspeed::{Bic, HighSpeed, Scalable};
+use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
 use super::models::reno::Reno;
+use super::models::time_based::{Htcp, Hybla, Illinois};
 
 /// What a model begins with.
 pub struct Start {
@@ -28,7 +33,8 @@ pub struct Subject {
     pub id: &'static str,
     /// Where the model's equations stand.
     pub source: &'static str,
-    /// Factor on the cases' windows and counts: some laws show only at large windows.
+    /// Factor on the cases' windows and, up to 3, on their counts: some laws show only at large
+    /// windows.
     pub scale: u32,
     /// Round-trip time of the empty path, milliseconds.
     pub rtt_ms: u64,
@@ -70,6 +76,111 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "newreno",
         source: "RFC 5681 sections 3.1 and 4.1, RFC 6582 section 3.2",
+        ..BASE
+    },
+    Subject {
+        id: "bic",
+        source: "Xu, Harfoush, Rhee 2004, with the constants of Linux",
+        scale: 2,
+        model: |s| frame(Bic::default(), s),
+        ..BASE
+    },
+    Subject {
+        id: "cubic",
+        source: "RFC 9438 section 4",
+        rtt_ms: 400, // long enough for the cubic to leave Reno behind within a case
+        model: |s| frame(Cubic::default(), s),
+        ..BASE
+    },
+    Subject {
+        id: "highspeed",
+        source: "RFC 3649 section 5",
+        scale: 4,
+        model: |s| frame(HighSpeed, s),
+        ..BASE
+    },
+    Subject {
+        id: "scalable",
+        source: "Kelly 2003, section 3",
+        scale: 2,
+        model: |s| frame(Scalable, s),
+        ..BASE
+    },
+    Subject {
+        id: "htcp",
+        source: "draft-leith-tcp-htcp-06 section 3",
+        // A second must pass before growth is not Reno's, and the cut fits the queue only where the
+        // throughput stays: a slow bottleneck that a window just fills.
+        rtt_ms: 200,
+        segment_us: 20_000,
+        model: |s| frame(Htcp::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "hybla",
+        source: "Caini and Firrincieli 2004, section 3",
+        model: |s| frame(Hybla, s),
+        ..BASE
+    },
+    Subject {
+        id: "illinois",
+        source: "Liu, Basar, Srikant 2008, with the constants of Linux",
+        scale: 2,
+        model: |s| frame(Illinois::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "westwood",
+        source: "Grieco and Mascolo 2004",
+        model: |s| frame(Westwood::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "veno",
+        source: "Fu and Liew 2003, section III",
+        segment_us: 4_000,
+        model: |s| frame(Veno::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "vegas",
+        source: "Brakmo and Peterson 1995, section 3.2; NS-2 for the cut",
+        segment_us: 4_000,
+        model: |s| frame(Vegas::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "fast",
+        source: "Jin, Wei, Low 2004, section IV",
+        model: |s| frame(Fast::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "yeah",
+        source: "Baiocchi, Castellani, Vacirca 2007, section 2",
+        scale: 9, // more than 80 segments queued
+        model: |s| frame(Yeah::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "compound",
+        source: "draft-sridharan-tcpm-ctcp-02",
+        scale: 4,
+        segment_us: 2_100, // with 2 ms a backlog is gamma to a part in 100,000
+        model: |s| frame(Compound::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "ledbat",
+        source: "RFC 6817 section 2.4.2",
+        segment_us: 10_000, // so that a window passes TARGET
+        model: |s| frame(Ledbat::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "dctcp",
+        source: "RFC 8257 section 3.3",
+        model: |s| frame(Dctcp::new(&s.conn), s),
         ..BASE
     },
 ];

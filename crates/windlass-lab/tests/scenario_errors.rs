@@ -139,6 +139,51 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "delay",
+        "queue = { discipline = \"rde\" }\ndelay",
+        "s.toml:6:24: `discipline`: unknown value `rde`; did you mean `red`?",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"codel\", alpha = 1 }\ndelay",
+        "s.toml:6:34: unknown key `alpha` in `queue` with the discipline `codel`; the keys of `queue` with the discipline `codel` are `discipline`, `limit`, `target`, `interval`, `ecn`",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"red\", min_threshold = \"20pkt\" }\ndelay",
+        "s.toml:6:9: `max_threshold`: 15pkt is less than the `min_threshold` of 20pkt",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"red\", max_threshold = \"20kB\" }\ndelay",
+        "s.toml:6:48: `max_threshold`: 20kB and the `min_threshold` of 5pkt must be of one kind, both in packets, both sizes or both in bdp",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"red\", weight = 0 }\ndelay",
+        "s.toml:6:41: `weight`: must be more than zero, for example `0.002`",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"threshold\", mark = \"unlimited\" }\ndelay",
+        "s.toml:6:45: `mark`: must be a queue length, for example `20pkt`, `30kB` or `0.2bdp`",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"pie\", beta = -1 }\ndelay",
+        "s.toml:6:39: `beta`: -1 is outside the range from 0 to 1000",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"fq-codel\", flows = 0 }\ndelay",
+        "s.toml:6:44: `flows`: 0 is outside the range from 1 to 65536",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"codel\", interval = \"0s\" }\ndelay",
+        "s.toml:6:45: `interval`: must be longer than zero",
+    ),
+    (
+        "delay",
         "framing = \"token-ring\"\ndelay",
         "s.toml:6:11: `framing`: unknown value `token-ring`; `framing` is one of `none`, `ethernet`, `ppp`",
     ),

@@ -3,8 +3,11 @@
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_cc::{Ratio, Span};
-use windlass_lab::scenario::{LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Traffic};
+use windlass_lab::scenario::{
+    Discipline, FqCoDel, LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Threshold, Traffic,
+};
 use windlass_sim::Series;
+use windlass_sim::queue::Level;
 use windlass_tcp::{InitialWindow, StackConfig, stack};
 
 const MINIMAL: &str = r#"
@@ -198,6 +201,30 @@ fn overrides_may_depend_on_each_other() {
 }
 
 #[test]
+fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
+    let discipline = |table: &str| set(MINIMAL, &[("link.0.queue", table)]).links[0].discipline;
+    let fq = discipline("{ discipline = \"FQ-CoDel\", quantum = \"300B\", ecn = false }");
+    assert_eq!(fq, Discipline::FqCoDel(FqCoDel { quantum: 300, ecn: false, ..FqCoDel::DEFAULT }));
+    let Discipline::Red(red) = discipline("{ discipline = \"red\", adaptive = true }") else {
+        panic!("not RED")
+    };
+    let mbps = set(MINIMAL, &[]).links[0].rate_bps as f64 / 1e6;
+    // C = rate / (8 · 500 B); Floyd, Gummadi and Shenker's section 4.
+    let c = mbps * 250.0;
+    assert!((red.weight - (1.0 - (-1.0 / c).exp())).abs() < 1e-12, "{red:?}");
+    assert_eq!(red.min_threshold, QueueLimit::Packets((c * 0.0025).max(5.0) as u64));
+}
+
+#[test]
+fn thresholds_in_bdp_follow_the_link_at_run_time() {
+    let table = "{ discipline = \"threshold\", mark = \"0.5bdp\" }";
+    let s = set(MINIMAL, &[("link.0.queue", table)]);
+    let config = windlass_lab::compile::compile(&s, 1).unwrap();
+    let mark = Level::Bytes(s.bdp_bytes()[0] / 2);
+    assert_eq!(config.links[0].discipline, Discipline::Threshold(Threshold { mark }));
+}
+
+#[test]
 fn the_hash_follows_what_is_simulated_and_nothing_else() {
     let base = read(MINIMAL);
     assert_eq!(base.hash().len(), 16);
@@ -208,6 +235,7 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
         ("record.series", "[\"cwnd_bytes\"]"),
         ("duration", "10000ms"),
         ("link.0.queue", "100p"),
+        ("link.0.queue", "{ discipline = \"drop-tail\", limit = \"100pkt\" }"),
         ("flow.0.stack.preset", "rfc"),
     ];
     for (key, value) in same {
@@ -216,6 +244,7 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
     let other = [
         ("duration", "11s"),
         ("link.0.delay", "1ns"),
+        ("link.0.queue", "{ discipline = \"codel\" }"),
         ("flow.0.algorithm", "tahoe"),
         ("flow.0.stack.karn", "false"),
         ("flow.0.params.initial_ssthresh", "64KiB"),

@@ -34,15 +34,45 @@ fn line() -> impl Strategy<Value = String> {
         (0u64..10_000_000).prop_map(|n| format!("{}.{:06}bdp", n / 1_000_000, n % 1_000_000)),
         Just("unlimited".to_owned()),
     ];
+    let queue = prop_oneof![
+        2 => queue.clone().prop_map(|limit| format!("\"{limit}\"")),
+        1 => (queue, disciplines()).prop_map(|(limit, rest)| format!("{{ limit = \"{limit}\", {rest} }}")),
+    ];
     let framing = prop::sample::select(vec!["none", "ethernet", "ppp"]);
     (1u64..1 << 40, 0u64..1 << 40, queue, 600u32..=65_535, framing, proptest::option::of(losses()))
         .prop_map(|(rate, delay, queue, mtu, framing, loss)| {
             let loss = loss.map_or_else(String::new, |loss| format!("loss = {loss}\n"));
             format!(
-                "rate = \"{rate}bps\"\ndelay = \"{delay}ns\"\nqueue = \"{queue}\"\n\
+                "rate = \"{rate}bps\"\ndelay = \"{delay}ns\"\nqueue = {queue}\n\
                  mtu = \"{mtu}B\"\nframing = \"{framing}\"\n{loss}"
             )
         })
+}
+
+fn disciplines() -> impl Strategy<Value = String> {
+    let ecn = || any::<bool>();
+    let red = (1u64..50, 0u64..50, 1e-6f64..=1.0, 0f64..=1.0, any::<bool>(), ecn());
+    prop_oneof![
+        Just("discipline = \"drop-tail\"".to_owned()),
+        red.prop_map(|(min, more, weight, max, gentle, ecn)| format!(
+            "discipline = \"red\", min_threshold = \"0.{min:02}bdp\", max_threshold = \"0.{:02}bdp\", \
+             weight = {weight}, max_probability = {max}, gentle = {gentle}, ecn = {ecn}",
+            min + more
+        )),
+        (1u64..10_000).prop_map(|size| format!(
+            "discipline = \"red\", adaptive = true, mean_packet = \"{size}B\""
+        )),
+        (0u64..1 << 40, 1u64..1 << 46, ecn()).prop_map(|(target, interval, ecn)| format!(
+            "discipline = \"codel\", target = \"{target}ns\", interval = \"{interval}ns\", ecn = {ecn}"
+        )),
+        (1u32..65_536, 1u32.., ecn()).prop_map(|(flows, quantum, ecn)| format!(
+            "discipline = \"fq-codel\", flows = {flows}, quantum = \"{quantum}B\", ecn = {ecn}"
+        )),
+        (0f64..1000.0, 0f64..1000.0, ecn()).prop_map(|(alpha, beta, ecn)| format!(
+            "discipline = \"pie\", alpha = {alpha}, beta = {beta}, ecn = {ecn}, mark_limit = \"5%\""
+        )),
+        (0u64..1000).prop_map(|k| format!("discipline = \"threshold\", mark = \"{k}pkt\"")),
+    ]
 }
 
 fn losses() -> impl Strategy<Value = String> {

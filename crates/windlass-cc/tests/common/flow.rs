@@ -46,7 +46,7 @@ pub trait Model {
     }
     fn restart(&mut self) {}
     fn undo(&mut self, _w: &Win) {}
-    fn idle(&mut self, _gap: f64) {}
+    fn idle(&mut self, _s: &Seen, _gap: f64) {}
     /// Where the last `avoid` decided so closely that rounding may have decided otherwise: the
     /// window of the other decision.
     fn other(&mut self) -> Option<f64> {
@@ -215,7 +215,8 @@ impl<G: Growth, M: Model> Flow<G, M> {
     pub fn idle(&mut self, gap: u64) {
         self.c.now.0 += gap;
         self.ours.on_idle_restart(&self.p, &self.c, Span(gap), false);
-        self.model.idle(gap as f64 * 1e-9);
+        let s = self.seen(0);
+        self.model.idle(&s, gap as f64 * 1e-9);
     }
 
     pub fn step(&mut self, step: Step) {

@@ -15,6 +15,34 @@ pub struct Windows {
     pub ssthresh: f64,
 }
 
+impl Windows {
+    /// The window comes down for another reason than a loss, and slow start with it.
+    pub fn shrink(&mut self, c: &Conn, cwnd: f64) {
+        let cwnd = cwnd.max(f64::from(c.mss));
+        if cwnd < self.cwnd {
+            self.cwnd = cwnd;
+            self.ssthresh = self.ssthresh.min(cwnd);
+        }
+    }
+
+    /// The window in segments.
+    pub fn segments(&self, c: &Conn) -> f64 {
+        self.cwnd / f64::from(c.mss)
+    }
+}
+
+/// RFC 5681 equation 4 with the share of the flight that is kept: half of it there.
+pub fn kept(c: &Conn, share: f64) -> f64 {
+    (share * c.flight_size as f64).max(2.0 * f64::from(c.mss))
+}
+
+/// Bytes that so many segments per round trip are for one acknowledgement: `n·mss/cwnd` for each
+/// byte that it counts for, a segment at least (RFC 5681 equation 3).
+pub fn per_round(c: &Conn, credit: f64, w: &Windows, segments: f64) -> f64 {
+    let mss = f64::from(c.mss);
+    segments * mss * credit.max(mss) / w.cwnd
+}
+
 /// Why a window is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -31,7 +59,8 @@ pub trait Law {
     /// Measurements: every acknowledgement, in any phase.
     fn observe(&mut self, _c: &Conn, _a: &Ack, _w: &mut Windows) {}
     /// Bytes that congestion avoidance adds for an acknowledgement that counts for `credit` bytes.
-    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &Windows) -> f64;
+    /// What limits the window beside that may be done to `w` itself.
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
     /// The threshold after a cut.
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
     /// Factor on slow start.
@@ -46,10 +75,11 @@ pub trait Law {
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
-    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes and one for a
-    /// threshold or an earlier window that it was made of.
+    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
+    /// threshold that it was made of, and the same again for a change of segment size, which scales
+    /// what was cut.
     fn tolerance(&self, _w: &Windows) -> f64 {
-        2.0
+        4.0
     }
 }
 
@@ -62,6 +92,8 @@ pub struct Frame<L> {
     initial_window: f64,
     style: Style,
     ack_limit: f64,
+    /// The cut that began the current phase has been undone.
+    undone: bool,
 }
 
 fn mss(c: &Conn) -> f64 {
@@ -71,8 +103,15 @@ fn mss(c: &Conn) -> f64 {
 impl<L: Law> Frame<L> {
     /// A new connection.
     pub fn new(law: L, initial: Windows, style: Style, ack_limit: u32) -> Frame<L> {
-        let ack_limit = f64::from(ack_limit);
-        Frame { law, w: initial, prior: initial, initial_window: initial.cwnd, style, ack_limit }
+        Frame {
+            law,
+            w: initial,
+            prior: initial,
+            initial_window: initial.cwnd,
+            style,
+            ack_limit: f64::from(ack_limit),
+            undone: false,
+        }
     }
 
     fn fast_recovery(&self) -> bool {
@@ -83,6 +122,7 @@ impl<L: Law> Frame<L> {
         self.law.observe(c, a, &mut self.w);
         let acked = a.acked as f64;
         match c.phase {
+            Phase::Recovery if self.undone => {} // about to end: nothing was lost
             Phase::Recovery if a.duplicate && self.fast_recovery() => {
                 self.w.cwnd += mss(c); // RFC 5681 section 3.2 step 4
             }
@@ -102,9 +142,14 @@ impl<L: Law> Frame<L> {
         }
         let credit = (a.acked as f64).min(self.ack_limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
-            self.w.cwnd += self.law.slow_start_gain(c) * credit; // RFC 5681 equation 2
+            // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
+            let standard = self.w.cwnd + credit;
+            let more = (self.law.slow_start_gain(c) - 1.0) * credit;
+            let room = (self.w.ssthresh - standard).max(0.0);
+            self.w.cwnd = standard + more.min(room);
         } else {
-            self.w.cwnd += self.law.increase(c, a, credit, &self.w);
+            let more = self.law.increase(c, a, credit, &mut self.w);
+            self.w.cwnd += more;
         }
     }
 
@@ -132,6 +177,7 @@ impl<L: Law> Frame<L> {
                 self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).max(mss(c));
                 self.law.restart(c, &self.w);
             }
+            (Phase::Recovery, Phase::Open) if self.undone => {} // RFC 4015: as if it had not been
             (Phase::Recovery, Phase::Open) => {
                 // RFC 5681 section 3.2 step 6; RFC 6582 section 3.2 step 3, full acknowledgement
                 self.w.cwnd = match self.style {
@@ -155,6 +201,7 @@ impl<L: Law> Frame<L> {
             }
             _ => {}
         }
+        self.undone = false;
     }
 
     fn resize(&mut self, c: &Conn, old: u32) {
@@ -175,6 +222,7 @@ impl<L: Law> Model for Frame<L> {
             Event::Undo(_) => {
                 self.w.cwnd = self.w.cwnd.max(self.prior.cwnd);
                 self.w.ssthresh = self.w.ssthresh.max(self.prior.ssthresh);
+                self.undone = true;
                 self.law.undo(c, &self.w);
             }
             Event::IdleRestart { gap: Span(gap), reset } => {

@@ -1,8 +1,14 @@
 //! The equations of RFCs and papers in floating point, written apart from `windlass-cc`: what
 //! conformance vectors expect.
 
+pub mod cubic;
+pub mod delay;
 pub mod frame;
+pub mod highspeed;
+pub mod measured;
 pub mod reno;
+pub mod rounds;
+pub mod time_based;
 
 use windlass_cc::{Conn, Event};
 

@@ -2,24 +2,19 @@
 
 use windlass_cc::{Ack, Conn};
 
-use super::frame::{Cause, Law, Windows};
+use super::frame::{Cause, Law, Windows, kept, per_round};
 
 /// Tahoe, Reno and NewReno, which differ in their recovery only.
 pub struct Reno;
 
-/// RFC 5681 equation 4.
-pub fn half_flight(c: &Conn) -> f64 {
-    (c.flight_size as f64 / 2.0).max(2.0 * f64::from(c.mss))
-}
-
 impl Law for Reno {
-    /// RFC 5681 equation 3, with the stack's credit where that is more than one segment.
-    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &Windows) -> f64 {
-        let mss = f64::from(c.mss);
-        mss * credit.max(mss) / w.cwnd
+    /// RFC 5681 equation 3.
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        per_round(c, credit, w, 1.0)
     }
 
+    /// RFC 5681 equation 4.
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
-        half_flight(c)
+        kept(c, 0.5)
     }
 }

@@ -5,7 +5,7 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{Scenario, flow, network, params, read, stack};
+use super::{Scenario, flow, network, params, queue, read, stack};
 
 const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
 
@@ -41,6 +41,24 @@ fn the_reference_has_every_key() {
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
     assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
     assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");
+}
+
+#[test]
+fn the_reference_has_every_discipline_with_its_keys_and_defaults() {
+    let rows = rows("### `queue`");
+    let documented = |key: &str| rows.iter().any(|row| row[0] == format!("`{key}`"));
+    assert!(queue::KEYS.iter().all(|key| documented(key)));
+    for (discipline, keys) in queue::DISCIPLINES {
+        let id = discipline.id();
+        assert!(rows[2][1].contains(&format!("`{id}`")), "{id} is not named");
+        let Some(written) = queue::own_written(&discipline) else { continue };
+        let first = rows.iter().position(|row| row[0] == format!("`{id}`")).expect(id);
+        assert_eq!(written.len(), keys.len());
+        for (row, (key, text)) in rows[first..].iter().zip(written) {
+            assert_eq!((row[1], row[3]), (&*format!("`{key}`"), &*format!("`{text}`")), "{id}");
+            assert!(!row[2].is_empty() && !row[4].is_empty(), "{id} {key}");
+        }
+    }
 }
 
 #[test]

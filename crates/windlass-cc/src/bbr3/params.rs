@@ -1,0 +1,86 @@
+//! Parameters of BBRv3.
+
+use crate::params::{ParamKind, Ratio};
+use crate::time::Span;
+
+const GAIN: ParamKind = ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(10, 1) };
+const FRACTION: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::of(99, 100) };
+const TIME: ParamKind = ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(86_400) };
+
+crate::parameters! {
+    /// Parameters of BBRv3. Sections are those of draft-ietf-ccwg-bbr-06.
+    pub struct Params {
+        /// Pacing gain of Startup.
+        startup_pacing_gain: Ratio = Ratio::of(277, 100), GAIN,
+            "draft-ietf-ccwg-bbr-06 sections 2.4 and 5.3.1.1 (BBR.StartupPacingGain)";
+        /// Pacing gain of Drain.
+        drain_pacing_gain: Ratio = Ratio::of(1, 2), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.3.2 (BBR.DrainPacingGain)";
+        /// Pacing gain of ProbeBW_DOWN.
+        down_pacing_gain: Ratio = Ratio::of(9, 10), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.1";
+        /// Pacing gain of ProbeBW_UP.
+        up_pacing_gain: Ratio = Ratio::of(5, 4), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.5";
+        /// Window gain of all states but ProbeBW_UP and ProbeRTT.
+        cwnd_gain: Ratio = Ratio::of(2, 1), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.6.1 (BBR.DefaultCwndGain)";
+        /// Window gain of ProbeBW_UP.
+        up_cwnd_gain: Ratio = Ratio::of(9, 4), GAIN, "draft-ietf-ccwg-bbr-06 section 5.3.3.5";
+        /// Window gain of ProbeRTT.
+        probe_rtt_cwnd_gain: Ratio = Ratio::of(1, 2), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTCwndGain)";
+        /// Loss rate over a round trip that is deemed too high.
+        loss_threshold: Ratio = Ratio::of(2, 100), FRACTION,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.7 (BBR.LossThresh)";
+        /// Fraction of a bound that is kept at a loss.
+        beta: Ratio = Ratio::of(7, 10), FRACTION,
+            "draft-ietf-ccwg-bbr-06 section 5.5.10.2 (BBR.Beta)";
+        /// Fraction of the longterm bound that is left to others while cruising.
+        headroom: Ratio = Ratio::of(15, 100), FRACTION,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.9 (BBR.Headroom)";
+        /// Smallest window.
+        min_cwnd: u64 = 4, ParamKind::Segments { min: 1, max: 1_000 },
+            "draft-ietf-ccwg-bbr-06 section 5.6.4.3 (BBR.MinPipeCwnd)";
+        /// Growth of the delivery rate in a round that keeps a search going.
+        full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
+            "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
+        /// Rounds in a row without such growth after which the pipe is deemed full.
+        full_bw_rounds: u64 = 3, ParamKind::Count { min: 1, max: 100 },
+            "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
+        /// Acknowledgements with losses in a round that, with too high a loss rate, end Startup.
+        full_loss_count: u64 = 6, ParamKind::Count { min: 1, max: 250 },
+            "draft-ietf-ccwg-bbr-06 section 5.3.1.3 (BBRStartupFullLossCnt); Linux v3";
+        /// Least time between two probes for bandwidth.
+        probe_wait: Span = Span::from_secs(2), TIME,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.8.2 (T_bbr)";
+        /// Up to so much is added to it at random.
+        probe_wait_spread: Span = Span::from_secs(1), TIME,
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.8.2 (T_bbr)";
+        /// Most rounds between two probes, to let Reno flows live.
+        reno_rounds: u64 = 63, ParamKind::Count { min: 1, max: 10_000 },
+            "draft-ietf-ccwg-bbr-06 section 5.3.3.8.3";
+        /// Window of the filter of the round-trip time.
+        min_rtt_window: Span = Span::from_secs(10), TIME,
+            "draft-ietf-ccwg-bbr-06 section 5.5.7.2 (BBR.MinRTTFilterLen)";
+        /// Time without a lower round-trip time that brings on ProbeRTT.
+        probe_rtt_interval: Span = Span::from_secs(5), TIME,
+            "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTInterval)";
+        /// Shortest time that ProbeRTT holds the small flight.
+        probe_rtt_time: Span = Span::from_millis(200),
+            ParamKind::Time { min: Span::ZERO, max: Span::from_secs(60) },
+            "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTDuration)";
+        /// Window of the filter of aggregated acknowledgements, rounds; one in Startup.
+        extra_acked_rounds: u64 = 10, ParamKind::Count { min: 1, max: 1_000 },
+            "draft-ietf-ccwg-bbr-06 section 5.5.9 (BBR.ExtraAckedFilterLen)";
+        /// Fraction by which pacing stays below the estimated bandwidth.
+        pacing_margin: Ratio = Ratio::of(1, 100),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
+            "draft-ietf-ccwg-bbr-06 section 5.6.2 (BBR.PacingMarginPercent)";
+        /// Time at the pacing rate that an aggregate of the sending host holds; the window is at
+        /// least three of them.
+        quantum_time: Span = Span::from_millis(1),
+            ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
+            "draft-ietf-ccwg-bbr-06 section 5.6.3 (C.send_quantum)";
+    }
+}

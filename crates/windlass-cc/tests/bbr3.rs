@@ -1,0 +1,440 @@
+//! BBRv3 on a small bottleneck, and its answers to single events, against the equations of
+//! draft-ietf-ccwg-bbr-06.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::bottleneck::{Bottleneck, MSS, Path};
+use windlass_cc::bbr3::{Bbr3, Params, State};
+use windlass_cc::recovery::Style;
+use windlass_cc::{
+    Ack, AnyParams, Conn, Controller, Loss, Phase, RateSample, Setup, Span, Time, Undo, flags,
+};
+
+const STARTUP: u64 = State::Startup as u64;
+const DRAIN: u64 = State::Drain as u64;
+const DOWN: u64 = State::Down as u64;
+const CRUISE: u64 = State::Cruise as u64;
+const REFILL: u64 = State::Refill as u64;
+const UP: u64 = State::Up as u64;
+const PROBE_RTT: u64 = State::ProbeRtt as u64;
+
+fn bbr3() -> AnyParams {
+    AnyParams::by_name("bbr3").unwrap()
+}
+
+/// 20 Mbit/s, 40 ms: 100 segments in the product; ten products of buffer.
+fn path() -> Path {
+    Path::new(20, 40, 1_000 * MSS)
+}
+
+#[test]
+fn the_estimates_converge_to_the_path_within_five_percent() {
+    for (mbit, delay) in [(2, 20), (20, 40), (100, 10), (10, 200)] {
+        let path = Path::new(mbit, delay, 4_000 * MSS);
+        let mut net = Bottleneck::new(path).flow(bbr3(), 0.0);
+        net.run(8.0, |_| {});
+        let bw = net.flows[0].traced("bw_bytes_per_s") as f64;
+        assert!((bw / path.rate as f64 - 1.0).abs() < 0.05, "{mbit} Mbit/s: {bw}");
+        let least = path.delay.0 as f64 + MSS as f64 * 1e9 / path.rate as f64;
+        let rtt = net.flows[0].traced("min_rtt_ns") as f64;
+        assert!((rtt / least - 1.0).abs() < 0.05, "{mbit} Mbit/s: {rtt}");
+        let before = net.flows[0].conn.delivered;
+        net.run(1.5, |_| {});
+        let goodput = (net.flows[0].conn.delivered - before) as f64 / 1.5;
+        assert!(goodput > 0.9 * path.rate as f64, "{mbit} Mbit/s: {goodput}");
+    }
+}
+
+#[test]
+fn startup_ends_after_three_rounds_without_growth_and_drain_empties_the_queue() {
+    let mut net = Bottleneck::new(path()).flow(bbr3(), 0.0);
+    let (mut full_at, mut left_at, mut most, mut drained) = (None, None, 0, None);
+    net.run(3.0, |net| {
+        let f = &net.flows[0];
+        most = most.max(net.queued);
+        if full_at.is_none() && f.traced("max_bw_bytes_per_s") as f64 > path().rate as f64 / 1.25 {
+            full_at = Some(f.traced("round"));
+        }
+        if left_at.is_none() && f.traced("state") == DRAIN {
+            left_at = Some(f.traced("round"));
+        }
+        // DOWN ends with the same acknowledgement when it finds nothing to drain.
+        if drained.is_none() && [DOWN, CRUISE].contains(&f.traced("state")) {
+            drained = Some(net.queued);
+        }
+    });
+    let rounds = left_at.unwrap() - full_at.unwrap();
+    assert!((3..=4).contains(&rounds), "{rounds} rounds");
+    // A window of two products leaves one in the queue, and the room for aggregation.
+    assert!(most as f64 > 0.9 * path().bdp(), "{most}");
+    assert!(drained.unwrap() <= 12 * MSS, "{drained:?}");
+}
+
+#[test]
+fn heavy_loss_ends_startup_and_bounds_the_flight() {
+    // Room for a tenth of the product: Startup loses much more than 2 % long before a plateau.
+    let shallow = Path::new(20, 40, 10 * MSS);
+    let mut net = Bottleneck::new(shallow).flow(bbr3(), 0.0);
+    let mut bound = None;
+    net.run(3.0, |net| {
+        let f = &net.flows[0];
+        if bound.is_none() && f.traced("state") != STARTUP {
+            bound = Some(f.traced("inflight_longterm_bytes"));
+        }
+    });
+    let bound = bound.expect("left Startup") as f64;
+    // At least the estimated product, at most what one round trip delivered with the queue full.
+    assert!(bound > 0.5 * shallow.bdp() && bound < 1.2 * (shallow.bdp() + 10e3), "{bound}");
+}
+
+#[test]
+fn two_percent_of_loss_in_a_probe_bounds_the_flight_and_keeps_loss_low() {
+    let shallow = Path::new(20, 40, 25 * MSS);
+    let mut net = Bottleneck::new(shallow).flow(bbr3(), 0.0);
+    net.run(10.0, |_| {});
+    let (before, drops) = (net.flows[0].conn.delivered, net.flows[0].drops);
+    let mut most = 0;
+    net.run(20.0, |net| {
+        let f = &net.flows[0];
+        most = most.max(f.conn.in_flight);
+        assert_ne!(f.traced("inflight_longterm_bytes"), u64::MAX);
+    });
+    let packets = (net.flows[0].conn.delivered - before) as f64 / MSS as f64;
+    let loss = (net.flows[0].drops - drops) as f64 / packets;
+    assert!(loss < 0.02, "{loss}");
+    assert!(packets * MSS as f64 / 20.0 > 0.8 * shallow.rate as f64, "{packets}");
+    // Not more than the path holds, and the round trip until a loss is known.
+    assert!((most as f64) < 1.5 * (shallow.bdp() + 25e3), "{most}");
+}
+
+#[test]
+fn random_loss_below_two_percent_does_not_collapse_the_rate() {
+    let lossy = Path { loss: 655, ..path() };
+    let mut net = Bottleneck::new(lossy).flow(bbr3(), 0.0);
+    net.run(5.0, |_| {});
+    let before = net.flows[0].conn.delivered;
+    net.run(20.0, |_| {});
+    let goodput = (net.flows[0].conn.delivered - before) as f64 / 20.0;
+    assert!(net.flows[0].drops > 300, "the path loses 1 %");
+    assert!(goodput > 0.7 * lossy.rate as f64, "{goodput}");
+}
+
+#[test]
+fn probe_rtt_comes_every_five_seconds_with_half_the_product_for_200_ms() {
+    let mut net = Bottleneck::new(path()).flow(bbr3(), 0.0);
+    let (mut begins, mut ends, mut inside) = (vec![], vec![], false);
+    net.run(30.0, |net| {
+        let f = &net.flows[0];
+        let now_inside = f.traced("state") == PROBE_RTT;
+        if now_inside {
+            let bdp = f.traced("bw_bytes_per_s") as f64 * f.traced("min_rtt_ns") as f64 * 1e-9;
+            let cwnd = f.control.cwnd as f64;
+            assert!((cwnd - 0.5 * bdp).abs() < 2.0, "{cwnd} {bdp}");
+        }
+        if now_inside && !inside {
+            begins.push(net.seconds());
+        } else if inside && !now_inside {
+            ends.push(net.seconds());
+            assert_eq!(f.traced("state"), CRUISE, "the queue is empty already");
+        }
+        inside = now_inside;
+    });
+    assert!(begins.len() >= 4, "{begins:?}");
+    for (begin, end) in begins.iter().zip(&ends) {
+        assert!((0.2..0.4).contains(&(end - begin)), "{begin} {end}");
+    }
+    for (end, next) in ends.iter().zip(&begins[1..]) {
+        assert!((5.0..5.1).contains(&(next - end)), "{begins:?}");
+    }
+}
+
+#[test]
+fn the_phases_of_probe_bw_follow_each_other_with_their_gains() {
+    let mut net = Bottleneck::new(path()).flow(bbr3(), 0.0);
+    net.run(2.0, |_| {});
+    let (mut last, mut steps) = (net.flows[0].traced("state"), BTreeMap::new());
+    let mut ups = vec![];
+    net.run(40.0, |net| {
+        let f = &net.flows[0];
+        let state = f.traced("state");
+        if state != last {
+            *steps.entry((last, state)).or_insert(0) += 1;
+            if state == UP {
+                ups.push(net.seconds());
+            }
+        }
+        last = state;
+        let gain = match state {
+            DOWN => 0.9,
+            CRUISE | REFILL | PROBE_RTT => 1.0,
+            UP => 1.25,
+            _ => return,
+        };
+        let expected = 0.99 * gain * f.traced("bw_bytes_per_s") as f64;
+        let pacing = f.control.pacing.0 as f64;
+        assert!((pacing / expected - 1.0).abs() < 1e-3, "state {state}: {pacing} {expected}");
+    });
+    let allowed = [(DOWN, CRUISE), (DOWN, REFILL), (CRUISE, REFILL), (REFILL, UP), (UP, DOWN)];
+    for (step, count) in &steps {
+        let probe = step.0 == PROBE_RTT || step.1 == PROBE_RTT;
+        assert!(probe || allowed.contains(step), "{step:?} {count} times");
+    }
+    assert!(steps[&(REFILL, UP)] >= 6 && steps[&(UP, DOWN)] >= 6, "{steps:?}");
+    // Two to three seconds or 63 rounds of 40 ms between DOWN and REFILL; with UP's rounds, and with
+    // ProbeRTT, which begins the wait anew.
+    for pair in ups.windows(2) {
+        assert!((2.0..8.5).contains(&(pair[1] - pair[0])), "{ups:?}");
+    }
+}
+
+#[test]
+fn two_flows_share_the_path() {
+    let mut net = Bottleneck::new(path()).flow(bbr3(), 0.0).flow(bbr3(), 1.3);
+    net.run(40.0, |_| {});
+    let before: Vec<_> = net.flows.iter().map(|f| f.conn.delivered).collect();
+    net.run(30.0, |_| {});
+    let shares: Vec<_> =
+        net.flows.iter().zip(before).map(|(f, b)| (f.conn.delivered - b) as f64).collect();
+    let fair = (shares[0] + shares[1]).powi(2) / (2.0 * (shares[0].powi(2) + shares[1].powi(2)));
+    assert!(fair > 0.85, "{shares:?}");
+}
+
+struct Walk {
+    p: Setup<Params>,
+    b: Bbr3,
+    c: Conn,
+}
+
+impl Walk {
+    /// A connection in ProbeBW: 2.5 MB/s, 40 ms.
+    fn steady() -> Walk {
+        let p = Setup { initial_window: 10_000, ..Setup::default() };
+        let mut c = Conn { now: Time::from_secs(1), flags: 0, ..Conn::new(MSS as u32) };
+        let b = Bbr3::init(&p, &c);
+        (c.srtt, c.min_rtt) = (Span::from_millis(40), Span::from_millis(40));
+        let mut walk = Walk { p, b, c };
+        for _ in 0..12 {
+            walk.round(2_500_000, 0);
+        }
+        assert!(matches!(walk.b.state(), State::Down | State::Cruise), "{:?}", walk.b.state());
+        walk
+    }
+
+    /// Rounds until it is in this state.
+    fn until(mut self, state: State) -> Walk {
+        for _ in 0..200 {
+            if self.b.state() == state {
+                return self;
+            }
+            self.round(2_500_000, 0);
+        }
+        panic!("never reached {state:?}");
+    }
+
+    /// One acknowledgement of a round at this rate, with losses during it.
+    fn round(&mut self, rate: u64, lost: u64) {
+        let interval = Span::from_millis(40);
+        let delivered = rate / 25;
+        let prior_delivered = self.c.delivered;
+        self.c.now += interval;
+        self.c.delivered += delivered;
+        self.c.lost += lost;
+        let tx_in_flight = delivered + lost;
+        let rate = RateSample {
+            delivered,
+            interval,
+            prior_delivered,
+            lost,
+            tx_in_flight,
+            app_limited: false,
+        };
+        let ack = Ack { rtt: interval, rate, lost, ..Ack::of(delivered) };
+        self.b.on_ack(&self.p, &self.c, &ack);
+    }
+
+    fn lose(&mut self, bytes: u64, tx_in_flight: u64, lost_since_sent: u64) {
+        self.c.lost += bytes;
+        let loss = Loss { bytes, tx_in_flight, lost_since_sent, app_limited: false };
+        self.b.on_loss(&self.p, &self.c, &loss);
+    }
+
+    fn traced(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.b.trace(&mut |field, value| found = found.or((field.name == name).then_some(value)));
+        found.unwrap() as f64
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.b.control(&self.p, &self.c).cwnd as f64
+    }
+}
+
+#[test]
+fn loss_while_cruising_takes_the_bounds_to_seven_tenths_at_most_once_a_round() {
+    let mut w = Walk::steady().until(State::Cruise);
+    let cwnd = w.cwnd();
+    w.lose(MSS, 100_000, MSS);
+    w.lose(MSS, 100_000, 2 * MSS);
+    // The round delivers half the rate.
+    w.round(1_250_000, 0);
+    let half = (1_250_000.0, 50_000.0);
+    // max(latest, 0.7 · bound); the first bound is the model's rate and the window. The latest rate
+    // of the round is the maximum of the two acknowledgements that it saw.
+    let bw = w.traced("bw_shortterm_bytes_per_s");
+    assert!(
+        (bw - f64::max(half.0, 0.7 * 2_500_000.0)).abs() < 0.03 * bw || bw == 2_500_000.0,
+        "{bw}"
+    );
+    // Losses in the following rounds: geometric down to what is delivered.
+    let mut expected = (bw, w.traced("inflight_shortterm_bytes"));
+    assert!(expected.1 <= cwnd);
+    for _ in 0..5 {
+        w.lose(MSS, 100_000, MSS);
+        w.round(1_250_000, 0);
+        expected = (f64::max(half.0, 0.7 * expected.0), f64::max(half.1, 0.7 * expected.1));
+        assert!((w.traced("bw_shortterm_bytes_per_s") / expected.0 - 1.0).abs() < 1e-4);
+        assert!((w.traced("inflight_shortterm_bytes") / expected.1 - 1.0).abs() < 1e-4);
+    }
+    assert_eq!(w.b.bandwidth().0 as f64, w.traced("bw_shortterm_bytes_per_s"));
+    // Rounds without loss change nothing.
+    w.round(1_250_000, 0);
+    assert!((w.traced("bw_shortterm_bytes_per_s") / expected.0 - 1.0).abs() < 1e-4);
+    // The next probe forgets them.
+    let w = w.until(State::Refill);
+    assert_eq!(w.traced("bw_shortterm_bytes_per_s"), u64::MAX as f64);
+    assert_eq!(w.b.bandwidth().0, 2_500_000);
+}
+
+#[test]
+fn a_probe_that_loses_too_much_sets_the_bound_where_losses_crossed_two_percent() {
+    let mut w = Walk::steady().until(State::Up);
+    assert_eq!(w.b.inflight_longterm(), None);
+    // 1 % lost: still safe.
+    w.lose(MSS, 120_000, MSS);
+    assert_eq!(w.b.state(), State::Up);
+    // A packet of 5 segments, 125 000 in flight with it, 1 000 lost before it:
+    // prefix = (0.02 · 120 000 − 1 000) / 0.98, bound = 120 000 + prefix.
+    w.lose(5_000, 125_000, 6_000);
+    let expected = 120_000.0 + (0.02 * 120_000.0 - 1_000.0) / 0.98;
+    let bound = w.b.inflight_longterm().unwrap() as f64;
+    assert!((bound - expected).abs() < 3.0, "{bound} {expected}");
+    assert_eq!(w.b.state(), State::Down);
+    // Cruising leaves 15 % of it.
+    let w = w.until(State::Cruise);
+    assert!((w.cwnd() - 0.85 * bound).abs() < 3.0, "{} {bound}", w.cwnd());
+}
+
+#[test]
+fn the_bound_never_falls_below_seven_tenths_of_the_product() {
+    let mut w = Walk::steady().until(State::Up);
+    w.lose(MSS, 10_000, 9_000);
+    let bound = w.b.inflight_longterm().unwrap() as f64;
+    assert!((bound - 0.7 * 100_000.0).abs() < 10.0, "{bound}");
+}
+
+#[test]
+fn the_probe_after_a_lossy_one_stops_at_the_bound_and_a_clean_one_is_followed_by_another() {
+    let mut w = Walk::steady().until(State::Up);
+    w.lose(5_000, 125_000, 5_000);
+    let bound = w.b.inflight_longterm().unwrap();
+    let mut w = w.until(State::Up);
+    w.c.in_flight = bound;
+    w.round(2_500_000, 0);
+    assert_eq!(w.b.state(), State::Down, "no longer than to the bound");
+    w.c.in_flight = 0;
+    // A round of clean samples later it probes again without cruising.
+    w.round(2_500_000, 0);
+    assert_eq!(w.b.state(), State::Refill);
+}
+
+#[test]
+fn the_bound_rises_by_1_2_4_8_segments_a_round_while_it_limits() {
+    let mut w = Walk::steady().until(State::Up);
+    w.lose(5_000, 125_000, 5_000);
+    // The precautionary probe, then the one that follows at once.
+    let mut w = w.until(State::Up);
+    w.c.in_flight = w.b.inflight_longterm().unwrap();
+    w.round(2_500_000, 0);
+    w.c.in_flight = 0;
+    let mut w = w.until(State::Up);
+    w.c.flags = flags::CWND_LIMITED;
+    let mut raised = vec![];
+    for _ in 0..4 {
+        let before = w.b.inflight_longterm().unwrap();
+        // As much delivered as the window holds: one raise each window's worth, then two ...
+        let rate = w.cwnd() as u64 * 25;
+        w.round(rate, 0);
+        raised.push((w.b.inflight_longterm().unwrap() - before) / MSS);
+    }
+    assert_eq!(raised, [1, 2, 4, 8]);
+}
+
+#[test]
+fn an_undone_loss_gives_back_the_bound_and_the_probe() {
+    let mut w = Walk::steady().until(State::Up);
+    let before = w.cwnd();
+    w.lose(5_000, 125_000, 5_000);
+    w.c.phase = Phase::Recovery;
+    w.b.on_phase(&w.p, &w.c, Phase::Open, Phase::Recovery);
+    assert_eq!(w.b.state(), State::Down);
+    assert!(w.b.inflight_longterm().is_some());
+    w.b.on_undo(&w.p, &w.c, Undo::Dsack);
+    assert_eq!(w.b.inflight_longterm(), None);
+    assert_eq!(w.b.state(), State::Refill);
+    w.c.phase = Phase::Open;
+    w.b.on_phase(&w.p, &w.c, Phase::Recovery, Phase::Open);
+    assert!(w.cwnd() >= before);
+}
+
+#[test]
+fn a_timeout_leaves_room_for_one_segment_and_its_end_restores_the_window() {
+    let mut w = Walk::steady();
+    let before = w.cwnd();
+    w.c.phase = Phase::Loss;
+    w.b.on_phase(&w.p, &w.c, Phase::Open, Phase::Loss);
+    assert_eq!(w.cwnd(), MSS as f64);
+    w.b.on_phase(&w.p, &w.c, Phase::Loss, Phase::Loss);
+    assert_eq!(w.cwnd(), MSS as f64);
+    w.c.phase = Phase::Open;
+    w.b.on_phase(&w.p, &w.c, Phase::Loss, Phase::Open);
+    assert_eq!(w.cwnd(), before);
+}
+
+#[test]
+fn without_sack_any_loss_in_a_probe_is_too_much() {
+    for (recovery, bounded) in [(None, false), (Some(Style::NewReno), true)] {
+        let mut w = Walk::steady().until(State::Up);
+        w.p.recovery = recovery;
+        w.lose(MSS, 120_000, MSS);
+        assert_eq!(w.b.inflight_longterm().is_some(), bounded);
+    }
+}
+
+#[test]
+fn the_wait_for_a_probe_is_drawn_from_the_entropy_of_the_flow() {
+    // Large product: the time, not the rounds, decides. Enter DOWN with each entropy, count the time.
+    let wait = |entropy: u32| {
+        let mut w = Walk::steady().until(State::Up);
+        w.p.own.reno_rounds = 10_000;
+        w.p.own.probe_rtt_interval = Span::from_secs(1_000);
+        w.c.entropy = entropy;
+        let mut w = w.until(State::Down);
+        let begin = w.c.now;
+        while w.b.state() != State::Refill {
+            w.round(2_500_000, 0);
+        }
+        w.c.now.since(begin).0 as f64 * 1e-9
+    };
+    for entropy in [0, 1 << 30, 1 << 31, u32::MAX] {
+        let expected = 2.0 + f64::from(entropy) / 2f64.powi(32);
+        let wait = wait(entropy);
+        assert!(wait > expected && wait <= expected + 0.041, "{entropy}: {wait}");
+    }
+}
+
+#[test]
+fn the_state_is_at_most_480_bytes() {
+    assert!(size_of::<Bbr3>() <= 480, "{} bytes", size_of::<Bbr3>());
+}

@@ -1,0 +1,133 @@
+//! TCP Hybla against its equations in `f64`.
+
+#[path = "common/flow.rs"]
+mod flow;
+
+use flow::{Flow, Model, Seen, Win, follows};
+use windlass_cc::growth::Cut;
+use windlass_cc::hybla::{Hybla, Params};
+use windlass_cc::loss_based::LossBased;
+use windlass_cc::slow_start::Standard;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{Ratio, Span};
+
+struct HyblaModel {
+    reference: f64,
+}
+
+impl HyblaModel {
+    fn rho(&self, s: &Seen) -> f64 {
+        (s.min_rtt / self.reference).max(1.0)
+    }
+}
+
+impl Model for HyblaModel {
+    fn avoid(&mut self, s: &Seen, w: &mut Win) {
+        w.cwnd += self.rho(s).powi(2) * s.mss * s.acked / w.cwnd;
+    }
+
+    fn cut(&mut self, s: &Seen, _w: &Win, _why: Cut) -> f64 {
+        (s.flight / 2.0).floor()
+    }
+
+    fn slow_start_gain(&self, s: &Seen) -> f64 {
+        self.rho(s).min(16.0).exp2() - 1.0
+    }
+}
+
+const MS: u64 = 1_000_000;
+
+fn model() -> HyblaModel {
+    HyblaModel { reference: 0.025 }
+}
+
+fn hybla(cwnd: u64, ssthresh: u64) -> Flow<Hybla, HyblaModel> {
+    Flow::new(Params::default(), model(), 1_000, cwnd, ssthresh)
+}
+
+#[test]
+fn trajectories_follow_the_equations() {
+    follows::<Hybla, _>(Params::default, model, 8.0, 1e-4);
+}
+
+#[test]
+fn trajectories_follow_with_the_reference_of_ns_3() {
+    let own = || Params { reference_rtt: Span::from_millis(50), ..Params::default() };
+    follows::<Hybla, _>(own, || HyblaModel { reference: 0.05 }, 8.0, 1e-4);
+}
+
+/// Growth in segments per second squared, W/RTT, of a flow in congestion avoidance.
+fn growth_of_the_rate(rtt: u64) -> f64 {
+    let mut flow = hybla(1_000, 1);
+    let seconds = 20.0;
+    let begin = flow.segments();
+    let until = flow.c.now.0 + (seconds * 1e9) as u64;
+    while flow.c.now.0 < until {
+        let gap = (rtt as f64 / flow.segments()) as u64;
+        flow.ack(gap, rtt, 1);
+    }
+    (flow.segments() - begin) / (rtt as f64 * 1e-9) / seconds
+}
+
+#[test]
+fn the_rate_grows_as_fast_on_a_long_path_as_on_the_reference_path() {
+    let reference = 1.0 / 0.025f64.powi(2);
+    for rtt in [25, 50, 100, 600] {
+        let ours = growth_of_the_rate(rtt * MS);
+        assert!((ours / reference - 1.0).abs() < 0.02, "{rtt} ms: {ours} {reference}");
+    }
+}
+
+#[test]
+fn a_path_shorter_than_the_reference_is_left_to_reno() {
+    let mut flow = hybla(100, 1);
+    for _ in 0..100 {
+        flow.ack(MS, 5 * MS, 1);
+    }
+    assert!((flow.segments() - 101.0).abs() < 0.02, "{}", flow.segments());
+}
+
+#[test]
+fn slow_start_multiplies_by_two_to_the_rho_less_one() {
+    // 62.5 ms: rho = 2.5, 2^2.5 - 1 = 4.657.
+    let mut flow = hybla(10, u64::MAX);
+    flow.ack(MS, 62_500_000, 1);
+    assert!((flow.segments() - (10.0 + 2.5f64.exp2() - 1.0)).abs() < 0.002, "{}", flow.segments());
+}
+
+#[test]
+fn a_satellites_first_acknowledgement_stops_at_the_threshold() {
+    let mut flow = hybla(10, 200);
+    flow.ack(MS, 600 * MS, 1);
+    assert_eq!(flow.segments(), 200.0);
+}
+
+#[test]
+fn the_exponent_is_limited() {
+    let mut flow = hybla(10, u64::MAX);
+    flow.ack(MS, 10_000 * MS, 1);
+    assert!((flow.segments() - (10.0 + 65_535.0)).abs() < 1.0, "{}", flow.segments());
+    let own = Params { slow_start_rho: Ratio(2 << 16), ..Params::default() };
+    let mut flow = Flow::<Hybla, _>::new(own, model(), 1_000, 10, u64::MAX);
+    flow.ack(MS, 10_000 * MS, 1);
+    assert_eq!(flow.segments(), 13.0);
+    assert!(flow.ours.cwnd() < MAX_WINDOW);
+}
+
+/// rho² of 100.5 ms is 16.1604: whole-number arithmetic would make 16 of it.
+#[test]
+fn the_square_keeps_its_fraction() {
+    let mut flow = hybla(1_000, 1);
+    for _ in 0..1_000 {
+        flow.ack(MS, 100_500_000, 1);
+    }
+    let gained = flow.segments() - 1_000.0;
+    // Over a round trip in which the window itself grows by that much.
+    let expected = (1_000f64.powi(2) + 2.0 * 16.1604 * 1_000.0).sqrt() - 1_000.0;
+    assert!((gained - expected).abs() < 0.002, "{gained} {expected}");
+}
+
+#[test]
+fn the_state_fits_the_kernels_104_bytes() {
+    assert!(size_of::<LossBased<Hybla, Standard>>() <= 104);
+}

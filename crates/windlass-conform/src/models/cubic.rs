@@ -1,0 +1,124 @@
+//! CUBIC (RFC 9438), windows in segments and times in seconds as there.
+
+use windlass_cc::{Ack, Conn};
+
+use super::frame::{Cause, Law, Windows, kept};
+
+const C: f64 = 0.4;
+const BETA: f64 = 0.7;
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    w_max: f64,
+    cwnd_prior: f64,
+    w_est: f64,
+    k: f64,
+    epoch: Option<Epoch>,
+}
+
+#[derive(Clone, Copy)]
+enum Epoch {
+    /// Began at this moment.
+    Since(f64),
+    /// Has run for so long and is stopped: the window does not limit the sender.
+    Stopped(f64),
+}
+
+/// CUBIC.
+#[derive(Default)]
+pub struct Cubic {
+    now: State,
+    /// Before the last cut (section 4.9.2).
+    prior: State,
+}
+
+fn seconds(c: &Conn) -> f64 {
+    c.now.0 as f64 * 1e-9
+}
+
+impl Cubic {
+    fn begin(&mut self, c: &Conn, cwnd: f64) -> f64 {
+        let now = seconds(c);
+        let start = match self.now.epoch {
+            Some(Epoch::Since(start)) => start,
+            Some(Epoch::Stopped(ran)) => now - ran,
+            None => {
+                // Figure 2; sections 4.8 and 4.10 for windows at or above W_max.
+                self.now.w_max = self.now.w_max.max(cwnd);
+                self.now.k = ((self.now.w_max - cwnd) / C).cbrt();
+                self.now.w_est = cwnd;
+                now
+            }
+        };
+        self.now.epoch = Some(Epoch::Since(start));
+        now - start
+    }
+
+    /// Figure 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        C * (t - self.now.k).powi(3) + self.now.w_max
+    }
+}
+
+impl Law for Cubic {
+    fn observe(&mut self, c: &Conn, _a: &Ack, w: &mut Windows) {
+        if w.cwnd < w.ssthresh {
+            self.now.epoch = None;
+        } else if let (Some(Epoch::Since(start)), false) = (self.now.epoch, c.cwnd_limited()) {
+            self.now.epoch = Some(Epoch::Stopped(seconds(c) - start)); // section 5.8
+        }
+    }
+
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        let mss = f64::from(c.mss);
+        let cwnd = w.segments(c);
+        let t = self.begin(c, cwnd);
+        // Figure 4 and the paragraph after it.
+        let alpha = if self.now.w_est >= self.now.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - BETA) / (1.0 + BETA)
+        };
+        self.now.w_est += alpha * a.acked as f64 / mss / cwnd;
+        if self.w_cubic(t) < self.now.w_est {
+            return (self.now.w_est - cwnd).max(0.0) * mss; // section 4.3
+        }
+        let rtt = if c.srtt.is_known() { c.srtt.0 as f64 * 1e-9 } else { 0.0 };
+        let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd); // section 4.2
+        (target - cwnd) / cwnd * credit.max(mss) // section 4.4
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
+        self.prior = self.now;
+        let cwnd = w.segments(c);
+        self.now.w_max = match cause {
+            Cause::Timeout => 0.0, // section 4.8: the window at the next epoch
+            _ if cwnd < self.now.w_max => cwnd * (1.0 + BETA) / 2.0, // section 4.7
+            _ => cwnd,
+        };
+        self.now.cwnd_prior = cwnd;
+        kept(c, BETA) // section 4.6
+    }
+
+    fn restart(&mut self, _c: &Conn, _w: &Windows) {
+        self.now.epoch = None;
+    }
+
+    fn undo(&mut self, c: &Conn, w: &Windows) {
+        // The state is not to be restored when the window has passed the one before the cut.
+        if w.segments(c) <= self.now.cwnd_prior + 1e-9 {
+            self.now = self.prior;
+        }
+    }
+
+    fn idle(&mut self, _c: &Conn, gap: f64) {
+        if let Some(Epoch::Since(start)) = self.now.epoch {
+            self.now.epoch = Some(Epoch::Since(start + gap));
+        }
+    }
+
+    /// An implementation may keep W_max and what else is in segments to 1/64 of one.
+    fn tolerance(&self, _w: &Windows) -> f64 {
+        4.0 + 1_460.0 / 64.0
+    }
+}

@@ -1,0 +1,121 @@
+//! HighSpeed TCP (RFC 3649), Scalable TCP (Kelly 2003) and BIC (Xu, Harfoush, Rhee 2004).
+
+use windlass_cc::{Ack, Conn};
+
+use super::frame::{Cause, Law, Windows, kept, per_round};
+
+/// RFC 3649 section 5.
+pub struct HighSpeed;
+
+const LOW_WINDOW: f64 = 38.0;
+const HIGH_WINDOW: f64 = 83_000.0;
+const LOW_P: f64 = 1e-3;
+const HIGH_P: f64 = 1e-7;
+const HIGH_DECREASE: f64 = 0.1;
+
+/// b(w).
+fn decrease(w: f64) -> f64 {
+    if w <= LOW_WINDOW {
+        return 0.5;
+    }
+    let way = (w.ln() - LOW_WINDOW.ln()) / (HIGH_WINDOW.ln() - LOW_WINDOW.ln());
+    (HIGH_DECREASE - 0.5) * way + 0.5
+}
+
+/// a(w).
+fn increase(w: f64) -> f64 {
+    if w <= LOW_WINDOW {
+        return 1.0;
+    }
+    let slope = (HIGH_WINDOW / LOW_WINDOW).ln() / (HIGH_P / LOW_P).ln();
+    let p = LOW_P * (w / LOW_WINDOW).powf(1.0 / slope);
+    let b = decrease(w);
+    (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+}
+
+impl Law for HighSpeed {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        // The RFC's equations are for windows of whole segments.
+        per_round(c, credit, w, increase(w.segments(c).floor()))
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, _cause: Cause) -> f64 {
+        kept(c, 1.0 - decrease(w.segments(c).floor()))
+    }
+
+    /// The logarithms of an integer implementation: a part in 5,000 of the growth of a window, and
+    /// of the threshold.
+    fn tolerance(&self, w: &Windows) -> f64 {
+        4.0 + w.cwnd / 5_000.0
+    }
+}
+
+/// Kelly 2003, section 3: a = 0.01, b = 0.125, legacy window 16.
+pub struct Scalable;
+
+const LEGACY_WINDOW: f64 = 16.0;
+
+impl Law for Scalable {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        if w.segments(c) <= LEGACY_WINDOW {
+            per_round(c, credit, w, 1.0)
+        } else {
+            0.01 * credit.max(f64::from(c.mss))
+        }
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, _cause: Cause) -> f64 {
+        kept(c, if w.segments(c) <= LEGACY_WINDOW { 0.5 } else { 0.875 })
+    }
+}
+
+/// The paper's search with the constants of Linux (`tcp_bic`): beta 819/1024, S_max 16, B 4,
+/// smooth part 20, low window 14.
+#[derive(Default)]
+pub struct Bic {
+    /// Segments; `None` before the first loss and after a timeout.
+    max: Option<f64>,
+    prior: Option<f64>,
+}
+
+const BIC_KEEP: f64 = 819.0 / 1024.0;
+const S_MAX: f64 = 16.0;
+const PARTS: f64 = 4.0;
+const SMOOTH: f64 = 20.0;
+const BIC_LOW_WINDOW: f64 = 14.0;
+
+impl Law for Bic {
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        let segments = w.segments(c);
+        let max = self.max.unwrap_or(0.0);
+        let step = if segments <= BIC_LOW_WINDOW {
+            1.0
+        } else if segments < max {
+            // Binary search increase, additive increase far from the goal.
+            let distance = (max - segments) / PARTS;
+            if distance <= 1.0 { PARTS / SMOOTH } else { distance.min(S_MAX) }
+        } else if segments < max + PARTS {
+            PARTS / SMOOTH // max probing, slow start of it
+        } else {
+            ((segments - max) / (PARTS - 1.0)).min(S_MAX)
+        };
+        let unknown = self.max.is_none() && segments > BIC_LOW_WINDOW;
+        let step = if unknown { step.max(segments / 20.0) } else { step };
+        per_round(c, credit, w, step.min(segments))
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
+        let segments = w.segments(c);
+        self.prior = self.max;
+        self.max = match self.max {
+            _ if cause == Cause::Timeout => None,
+            Some(max) if segments < max => Some(segments * (1.0 + BIC_KEEP) / 2.0),
+            _ => Some(segments),
+        };
+        kept(c, if segments <= BIC_LOW_WINDOW { 0.5 } else { BIC_KEEP })
+    }
+
+    fn undo(&mut self, _c: &Conn, _w: &Windows) {
+        self.max = self.prior;
+    }
+}
