@@ -17,6 +17,8 @@ pub(super) struct News {
     timed: Option<(Time, Time)>,
     /// The first that was sent more than once: when first, and how often again.
     repeated: Option<(Time, u32)>,
+    /// The lowest that was sent once only.
+    pub(super) first_time: Option<u64>,
     /// Data that the peer reports to have received twice (RFC 2883).
     pub(super) dsack: Option<(u64, u64)>,
 }
@@ -27,6 +29,9 @@ impl News {
         let at = r.first_sent;
         if bytes == 0 {
             return;
+        }
+        if r.transmissions == 1 {
+            self.first_time = Some(self.first_time.map_or(r.start, |lowest| lowest.min(r.start)));
         }
         if karn && r.transmissions > 1 {
             self.repeated.get_or_insert((at, r.transmissions - 1));
@@ -62,12 +67,15 @@ impl Endpoint {
             self.read_blocks(p, now, ack, s, &mut news);
         }
         if acked > 0 {
-            self.advance(p, now, ack, &mut news);
+            self.advance(p, now, ack, s, &mut news);
         } else if repeated && !self.sack {
             self.count_duplicate(now, &mut news);
         }
         // RFC 6675 section 2: with SACK, one that reports something new.
         let duplicate = acked == 0 && news.delivered > 0;
+        self.adapt_reordering_window(&news);
+        let repaired = self.judge_probe(ack, acked > 0, &news);
+        let unfounded = self.find_evidence(acked > 0, &news, s);
         if duplicate {
             self.dup_acks += 1;
             self.stats.dup_acks += 1;
@@ -79,6 +87,10 @@ impl Endpoint {
             if ack == self.snd_una && (self.snd_nxt == self.snd_una || self.snd_wnd == 0) {
                 self.retries = 0;
             }
+            if let Some(why) = unfounded {
+                self.undo(p, now, why);
+                self.follow_phase(p, now);
+            }
             return;
         }
         let rtt = self.round_trip(p, now, &news, s);
@@ -86,14 +98,17 @@ impl Endpoint {
             self.rto.on_progress(&p.stack.rto);
         }
         let lost_before = self.sampler.lost();
-        self.find_losses(p, now, acked > 0);
+        match unfounded {
+            Some(why) => self.undo(p, now, why),
+            None => self.find_losses(p, now, acked > 0),
+        }
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
         let event = Ack {
             acked,
             delivered: news.delivered,
             lost: conn.lost - lost_before,
-            ce: 0,
+            ce: self.marked_bytes(p, s, news.delivered),
             prior_in_flight,
             rtt,
             rate: self.sampler.sample(self.min_rtt),
@@ -102,11 +117,17 @@ impl Endpoint {
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
         self.follow_phase(p, now);
+        if repaired {
+            self.answer_repaired_loss(p, now);
+        }
+        self.on_echo(p, now, s);
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
+            self.rack.stop();
         } else if acked > 0 {
             self.arm_rto(p, now);
         }
+        self.arm_probe(p, now);
     }
 
     /// RFC 2018 and 2883: the blocks of an acknowledgement.
@@ -129,19 +150,22 @@ impl Endpoint {
             news.dsack = Some(first);
             blocks[0] = (0, 0);
         }
+        let (min_rtt, older) = (self.min_rtt, Endpoint::echo_is_older(s));
         let floor = ack.max(self.snd_una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
             self.board.sack(left, right, |record| {
                 let bytes = u64::from(record.len);
                 news.take(record, bytes, p.stack.karn);
                 self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
+                self.rack.on_delivered(now, record, min_rtt, &older);
             });
         }
         self.board.remember_blocks(blocks);
     }
 
     /// Everything below `ack` has arrived.
-    fn advance(&mut self, p: &Profile, now: Time, ack: u64, news: &mut News) {
+    fn advance(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment, news: &mut News) {
+        let (min_rtt, older) = (self.min_rtt, Endpoint::echo_is_older(s));
         // Without SACK, duplicates have counted part of it.
         let mut counted = match self.sack {
             true => 0,
@@ -155,6 +179,7 @@ impl Endpoint {
             if !record.sacked {
                 let fresh = bytes - known;
                 self.sampler.on_delivered(now, fresh, record.end(), Some(&record.sent));
+                self.rack.on_delivered(now, record, min_rtt, &older);
             }
         });
         self.snd_una = ack;
@@ -162,6 +187,16 @@ impl Endpoint {
         self.retries = 0;
         self.dup_acks = 0;
         self.stop_probing();
+    }
+
+    /// Whether an acknowledgement's timestamp says that it answers a transmission before some
+    /// moment (RFC 8985 section 6.2 step 2).
+    fn echo_is_older(s: &Segment) -> impl Fn(Time) -> bool + use<> {
+        let echo = s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0);
+        move |sent| {
+            let stamp = Endpoint::timestamp(sent);
+            echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0)
+        }
     }
 
     /// A duplicate without SACK: some segment has arrived, nobody knows which (RFC 9937 section 6).
@@ -192,6 +227,9 @@ impl Endpoint {
         if !p.stack.fast_retransmit {
             return;
         }
+        if self.uses_rack(p) {
+            return self.find_late(p, now);
+        }
         let enough = self.dup_acks >= p.stack.dupthresh;
         if self.sack {
             for place in self.board.lost_by_count(p.stack.dupthresh, self.mss) {
@@ -215,8 +253,16 @@ impl Endpoint {
 
     /// Where recovery stands after an acknowledgement.
     fn follow_phase(&mut self, p: &Profile, now: Time) {
-        if self.phase != Phase::Open && self.snd_una >= self.recover {
+        let over = match self.phase {
+            Phase::Open => false,
+            Phase::Cwr => self.echo_is_answered(),
+            Phase::Recovery | Phase::Loss => self.snd_una >= self.recover,
+        };
+        if over {
             self.retransmit_first = false;
+            if self.phase == Phase::Recovery {
+                self.relax_reordering_window();
+            }
             if !self.sack {
                 self.board.forget_duplicates();
             }

@@ -3,14 +3,17 @@
 mod ack;
 mod api;
 mod board;
+mod ecn;
 mod handshake;
 mod input;
 mod output;
 mod pacing;
+mod rack;
 mod receive;
 mod recovery;
 mod timer;
 mod timing;
+mod undo;
 
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
@@ -118,6 +121,10 @@ pub struct Stats {
     pub dup_acks: u64,
     /// Zero-window probes sent.
     pub window_probes: u64,
+    /// Reductions of the window that were taken back.
+    pub undone: u64,
+    /// Reductions of the window in answer to an ECN echo.
+    pub ecn_reductions: u64,
 }
 
 /// How much of the window was used within the last one: what RFC 7661 asks before it may grow.
@@ -208,6 +215,9 @@ pub struct Endpoint {
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
+    rack: rack::Rack,
+    evidence: undo::Evidence,
+    ecn: ecn::EcnState,
     /// The rescue retransmission of this recovery is spent.
     rescued: bool,
     /// Data that arrived once more, to be reported (RFC 2883).
@@ -289,6 +299,9 @@ impl Endpoint {
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),
+            rack: rack::Rack::default(),
+            evidence: undo::Evidence::default(),
+            ecn: ecn::EcnState::default(),
             rescued: false,
             dsack: None,
             fin_at: None,
@@ -347,6 +360,12 @@ impl Endpoint {
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
         let from = self.phase;
         self.phase = to;
+        if to != Phase::Open {
+            self.note_reduction();
+        }
+        if to == Phase::Cwr {
+            self.stats.ecn_reductions += 1;
+        }
         let conn = Conn { flight_size: in_flight, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
@@ -362,6 +381,7 @@ impl Endpoint {
         self.delack_deadline = Time::NEVER;
         self.persist_deadline = Time::NEVER;
         self.pace_deadline = Time::NEVER;
+        self.rack.stop();
         self.time_wait_deadline = Time::NEVER;
     }
 

@@ -4,6 +4,9 @@ use windlass_cc::{RttSample, Span, Time};
 
 use super::{Endpoint, Profile};
 
+/// Least time to which the timer is ever set.
+const LEAST_TIMEOUT: Span = Span::from_micros(1);
+
 impl Endpoint {
     /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
     fn stop_timing(&mut self, p: &Profile) {
@@ -81,7 +84,8 @@ impl Endpoint {
 
     pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
-        let after = self.rto.arm(&p.stack.rto, now, entropy);
+        // A timeout of nothing would be due for ever.
+        let after = self.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
         self.rto_deadline = Endpoint::expiry(p, now, after);
     }
 
