@@ -193,7 +193,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
             self.window.set(c, p.initial_window.min(self.cwnd()));
-            self.slow_start.restart(&p.slow_start, c);
+            self.begin_epoch(p, c);
         }
         self.growth.idle(&p.own, c, gap);
     }

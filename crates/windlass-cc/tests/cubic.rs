@@ -95,7 +95,7 @@ impl Model for CubicModel {
         };
         self.e.w_est += alpha * (s.acked / s.mss).min(cwnd) / cwnd;
         let friendly = self.w_cubic(t) - self.e.w_est;
-        let reno = w.cwnd.max(self.e.w_est * s.mss);
+        let reno = w.cwnd.max(self.e.w_est * s.mss).min(w.cwnd + s.acked);
         let target = self.w_cubic(t + s.srtt).clamp(cwnd, 1.5 * cwnd);
         let cubic = w.cwnd + (target - cwnd) * s.acked / cwnd;
         let choice = if friendly < 0.0 { (reno, cubic) } else { (cubic, reno) };
@@ -132,7 +132,8 @@ impl Model for CubicModel {
             return;
         }
         self.unclear |= ((self.prior.w_est * 64.0).fract() - 0.5).abs() < 0.13;
-        self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
+        let w_est = kept(self.prior.w_est).min(w.cwnd / self.mss);
+        self.e = Epoch { w_est, ..self.prior };
     }
 
     fn idle(&mut self, _s: &Seen, gap: f64) {
