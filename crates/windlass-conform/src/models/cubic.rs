@@ -81,8 +81,7 @@ impl Law for Cubic {
         };
         self.now.w_est += alpha * a.acked as f64 / mss / cwnd;
         if self.w_cubic(t) < self.now.w_est {
-            // Section 4.3. A window far below the estimate, as after an undone cut, rises to it no
-            // faster than slow start.
+            // Section 4.3; never faster than slow start.
             return ((self.now.w_est - cwnd).max(0.0) * mss).min(credit.max(mss));
         }
         let rtt = if c.srtt.is_known() { c.srtt.0 as f64 * 1e-9 } else { 0.0 };
@@ -110,18 +109,20 @@ impl Law for Cubic {
         // The state is not to be restored when the window has passed the one before the cut.
         if w.segments(c) <= self.now.cwnd_prior + 1e-9 {
             self.now = self.prior;
-            self.now.w_est = self.now.w_est.min(w.segments(c));
         }
-    }
-
-    fn fall_back(&mut self) {
-        self.now.epoch = None;
     }
 
     fn idle(&mut self, _c: &Conn, gap: f64) {
         if let Some(Epoch::Since(start)) = self.now.epoch {
             self.now.epoch = Some(Epoch::Since(start + gap));
         }
+    }
+
+    /// Section 4.10 has slow start while cwnd is no more than ssthresh, and section 4.3 begins W_est
+    /// at the window with which congestion avoidance begins: the one from before the idle time would
+    /// undo RFC 5681's restart window at once.
+    fn fall_back(&mut self, _c: &Conn) {
+        self.now.epoch = None;
     }
 
     /// An implementation may keep W_max and what else is in segments to 1/64 of one.
