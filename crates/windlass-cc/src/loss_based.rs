@@ -192,8 +192,12 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     /// RFC 5681 section 4.1: the restart window.
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
-            self.window.set(c, p.initial_window.min(self.cwnd()));
+            let before = self.cwnd();
+            self.window.set(c, p.initial_window.min(before));
             self.slow_start.restart(&p.slow_start, c);
+            if self.cwnd() < before {
+                self.growth.fall_back(&p.own, c, &self.window);
+            }
         }
         self.growth.idle(&p.own, c, gap);
     }

@@ -10,6 +10,7 @@ use windlass_cc::Time;
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_tcp::InitialWindow;
 
 thread_local! {
@@ -82,13 +83,52 @@ fn an_overflowing_queue_allocates_nothing() {
 }
 
 #[test]
+fn queue_disciplines_allocate_nothing_for_a_packet() {
+    let red = Red {
+        min_threshold: Level::Packets(20),
+        max_threshold: Level::Packets(60),
+        weight: 0.002,
+        max_probability: 0.1,
+        gentle: true,
+        ecn: true,
+        adaptive: true,
+        mean_packet: 500,
+    };
+    for discipline in [
+        Discipline::Red(red),
+        Discipline::CoDel(CoDel::DEFAULT),
+        Discipline::FqCoDel(FqCoDel::DEFAULT),
+        Discipline::Pie(Pie::DEFAULT),
+        Discipline::Threshold(Threshold { mark: Level::Packets(20) }),
+    ] {
+        let mut config = dumbbell(20, "newreno", Time::ZERO);
+        first_bursts_largest(&mut config);
+        config.links[0].rate_bps = 20_000_000;
+        config.links[0].discipline = discipline;
+        // Whatever the discipline lets wait at most, it may come late, and then a ring doubles.
+        let (allocated, hops) = allocations(config, 30, 60);
+        assert!(hops > 200_000, "only {hops} hops");
+        assert!(allocated <= 8, "{allocated} in {hops} hops: {discipline:?}");
+    }
+}
+
+#[test]
 fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
-    // A ring doubles when its link meets a burst larger than any before. Here the first bursts are
-    // the largest: each flow starts alone with a full window of 60 segments, each of which is
-    // acknowledged. Twenty such windows are too much for half the usual bottleneck.
+    // Twenty full windows are too much for half the usual bottleneck.
     let mut config = dumbbell(20, "newreno", Time::ZERO);
     config.links[0].rate_bps = 100_000_000;
     config.links[0].queue = QueueLimit::Packets(200);
+    first_bursts_largest(&mut config);
+    let mut seen = config.clone();
+    seen.duration = Time::from_secs(20);
+    assert!(common::run(seen).links[0].drops_queue > 100, "the queue never overflowed");
+    assert_none(config, 60, 120);
+}
+
+/// A ring doubles when its link meets a burst larger than any before. So that the first bursts are
+/// the largest, each flow starts alone with a full window of 60 segments, each of which is
+/// acknowledged.
+fn first_bursts_largest(config: &mut Config) {
     for (i, flow) in config.flows.iter_mut().enumerate() {
         let stack = &mut flow.profile.stack;
         stack.receive_buffer = 60 * 1448;
@@ -96,8 +136,4 @@ fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
         stack.delayed_ack_segments = 1;
         flow.start = Time::from_millis(500 * i as u64);
     }
-    let mut seen = config.clone();
-    seen.duration = Time::from_secs(20);
-    assert!(common::run(seen).links[0].drops_queue > 100, "the queue never overflowed");
-    assert_none(config, 60, 120);
 }

@@ -8,6 +8,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_sim::{RunResult, Series, Simulation};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 
@@ -38,13 +39,55 @@ fn queues() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    let span = || (1u64..300_000_000).prop_map(Span);
+    let level =
+        || prop_oneof![(0u64..40).prop_map(Level::Packets), (0u64..40_000).prop_map(Level::Bytes)];
+    let red = (level(), 0u64..60, 1e-4..1.0f64, 0.0..=1.0f64, any::<[bool; 3]>(), 1u32..2000);
+    prop_oneof![
+        5 => Just(Discipline::DropTail),
+        1 => red.prop_map(|(min, more, weight, max_probability, switches, mean_packet)| {
+            let max_threshold = match min {
+                Level::Packets(n) => Level::Packets(n + more),
+                Level::Bytes(n) => Level::Bytes(n + 1000 * more),
+            };
+            let [gentle, ecn, adaptive] = switches;
+            Discipline::Red(Red {
+                min_threshold: min,
+                max_threshold,
+                weight,
+                max_probability,
+                gentle,
+                ecn,
+                adaptive,
+                mean_packet,
+            })
+        }),
+        1 => (span(), span(), any::<bool>())
+            .prop_map(|(target, interval, ecn)| Discipline::CoDel(CoDel { target, interval, ecn })),
+        1 => (1u32..50, 1u32..5000, span(), span(), any::<bool>()).prop_map(
+            |(flows, quantum, target, interval, ecn)| {
+                Discipline::FqCoDel(FqCoDel { flows, quantum, target, interval, ecn })
+            }
+        ),
+        1 => (span(), span(), 0.0..10.0f64, 0.0..10.0f64, any::<bool>()).prop_map(
+            |(target, update, alpha, beta, ecn)| {
+                Discipline::Pie(Pie { target, update, alpha, beta, ecn, ..Pie::DEFAULT })
+            }
+        ),
+        1 => level().prop_map(|mark| Discipline::Threshold(Threshold { mark })),
+    ]
+}
+
 /// A link whose ends are still to be set.
 fn links() -> impl Strategy<Value = LinkConfig> {
     let framing = prop_oneof![Just(Framing::ETHERNET), Just(Framing::PPP), Just(Framing::NONE)];
-    (10_000u64..100_000_000, 0u64..200_000_000, queues(), framing, losses(), losses()).prop_map(
-        |(rate, delay, queue, framing, there, back)| LinkConfig {
+    let queue = (queues(), disciplines());
+    (10_000u64..100_000_000, 0u64..200_000_000, queue, framing, losses(), losses()).prop_map(
+        |(rate, delay, (queue, discipline), framing, there, back)| LinkConfig {
             delay: Span(delay),
             queue,
+            discipline,
             framing,
             loss: [there, back],
             ..link([0, 0], rate, 0)
@@ -137,7 +180,7 @@ fn scenarios() -> impl Strategy<Value = Config> {
             let mut config = network(links, placed, Time::from_millis(ms));
             config.seed = seed;
             if record {
-                config.record.series = Series::ALL.map(|s| s.1).to_vec();
+                config.record.series = Series::known().into_iter().map(|(_, s)| s).collect();
                 config.record.capture = (0..config.links.len()).collect();
             }
             config
@@ -149,6 +192,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
     for l in &r.links {
         prop_assert_eq!(l.sent, l.delivered + l.drops + l.inside);
         prop_assert_eq!(l.drops, l.drops_queue + l.drops_error);
+        prop_assert!(l.drops_early <= l.drops_queue && l.marks <= l.sent, "{:?}", l);
         prop_assert!((0.0..=1.0).contains(&l.utilisation), "{:?}", l);
         prop_assert!(l.mean_queue_packets <= l.max_queue_packets as f64 + 1e-9, "{:?}", l);
     }

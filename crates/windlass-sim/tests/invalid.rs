@@ -6,6 +6,7 @@ use common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, ReadPolicy};
 use windlass_sim::loss::LossModel;
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red};
 use windlass_sim::{ConfigError, Simulation};
 
 fn valid() -> Config {
@@ -71,6 +72,40 @@ fn probabilities_lie_between_zero_and_one() {
     assert!(refusal(|c| c.links[0].loss[0] = Some(state)).ends_with("not 2"));
     for list in [[0, 1], [3, 3], [4, 2]] {
         assert!(refusal(|c| c.links[0].loss[0] = listed(&list)).contains("ascend"));
+    }
+}
+
+#[test]
+fn disciplines_have_bounds() {
+    let level = Level::Packets;
+    let red = Red {
+        min_threshold: level(5),
+        max_threshold: level(15),
+        weight: 0.002,
+        max_probability: 0.1,
+        gentle: true,
+        ecn: false,
+        adaptive: false,
+        mean_packet: 500,
+    };
+    let codel = CoDel::DEFAULT;
+    for (discipline, problem) in [
+        (Discipline::Red(Red { max_threshold: level(4), ..red }), "less than the lower"),
+        (Discipline::Red(Red { max_threshold: Level::Bytes(15), ..red }), "both be in packets"),
+        (Discipline::Red(Red { weight: 0.0, ..red }), "more than 0"),
+        (Discipline::Red(Red { max_probability: f64::NAN, ..red }), "between 0 and 1"),
+        (Discipline::Red(Red { mean_packet: 0, ..red }), "at least 1 byte"),
+        (Discipline::CoDel(CoDel { interval: Span::ZERO, ..codel }), "at least 1 ns"),
+        (Discipline::CoDel(CoDel { interval: Span::NONE, ..codel }), "too long"),
+        (Discipline::FqCoDel(FqCoDel { flows: 0, ..FqCoDel::DEFAULT }), "1 to 65536"),
+        (Discipline::FqCoDel(FqCoDel { quantum: 0, ..FqCoDel::DEFAULT }), "at least 1 byte"),
+        (Discipline::FqCoDel(FqCoDel { interval: Span::ZERO, ..FqCoDel::DEFAULT }), "1 ns"),
+        (Discipline::Pie(Pie { update: Span::ZERO, ..Pie::DEFAULT }), "at least 1 ns"),
+        (Discipline::Pie(Pie { alpha: -1.0, ..Pie::DEFAULT }), "from 0 to 1000"),
+        (Discipline::Pie(Pie { mark_limit: 2.0, ..Pie::DEFAULT }), "between 0 and 1"),
+    ] {
+        let message = refusal(|c| c.links[0].discipline = discipline);
+        assert!(message.starts_with("link \"0-1\": ") && message.contains(problem), "{message}");
     }
 }
 

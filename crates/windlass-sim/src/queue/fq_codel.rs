@@ -61,21 +61,32 @@ impl FqCoDel {
 /// No packet.
 const NONE: u32 = u32::MAX;
 
-/// All packets that wait, chained to one list a queue; a freed place is used again.
-#[derive(Clone, Debug, Default)]
+/// All packets that wait, chained to one list a queue, each with the place of the next; so are the
+/// places that are free, of which the one freed last is used first.
+#[derive(Clone, Debug)]
 struct Chains {
     places: Vec<(Waiting, u32)>,
-    free: Vec<u32>,
+    free: u32,
 }
 
 impl Chains {
     fn insert(&mut self, packet: Waiting) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = (packet, NONE);
-            return place;
+        if self.free == NONE {
+            self.places.push((packet, NONE));
+            return (self.places.len() - 1) as u32;
         }
-        self.places.push((packet, NONE));
-        (self.places.len() - 1) as u32
+        let place = self.free;
+        self.free = self.places[place as usize].1;
+        self.places[place as usize] = (packet, NONE);
+        place
+    }
+
+    /// The packet at a place, which is free then, and the place of the next in its chain.
+    fn remove(&mut self, place: u32) -> (Waiting, u32) {
+        let taken = self.places[place as usize];
+        self.places[place as usize].1 = self.free;
+        self.free = place;
+        taken
     }
 }
 
@@ -117,8 +128,7 @@ impl Flow {
         if self.head == NONE {
             return None;
         }
-        let (packet, next) = chains.places[self.head as usize];
-        chains.free.push(self.head);
+        let (packet, next) = chains.remove(self.head);
         self.head = next;
         if next == NONE {
             self.tail = NONE;
@@ -166,7 +176,7 @@ impl FqCoDelQueue {
             limit,
             key,
             flows: vec![Flow::EMPTY; p.flows as usize],
-            chains: Chains::default(),
+            chains: Chains { places: Vec::new(), free: NONE },
             new: VecDeque::with_capacity(p.flows as usize),
             old: VecDeque::with_capacity(p.flows as usize),
             packets: 0,
