@@ -5,190 +5,30 @@ Every algorithm that both have runs over the same link in both: one and two flow
 round-trip times of 20, 80 and 200 ms, queues of 0.25, 1 and 2 bandwidth-delay products, and random losses of
 0, 0.1 and 1 %. The losses are the same packets in both, since both are given their numbers.
 
-Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was. Exit code 0: compared;
-1: something failed; 3: skipped, since this machine lacks what it takes.
+Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was. `--quick` is a grid of
+eight networks. Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
 """
 
 import argparse
+import hashlib
 import json
-import math
-import random
+import os
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
-from itertools import product
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import compare
 import setup
+from cells import ALGORITHMS, grid, ns3_line, scenario
+from differences import Comparison, summarise, table, write_csv, write_page
 
 # Raised when validate.cc or a cell changes what ns-3 simulates: results of another version are run again.
 NS3_VERSION = 1
 NS3_RESULTS = setup.CACHE / "grid-ns3.jsonl"
-
-# Identifier here -> class there.
-ALGORITHMS = {
-    "reno": "TcpLinuxReno",
-    "newreno": "TcpNewReno",
-    "bic": "TcpBic",
-    "cubic": "TcpCubic",
-    "highspeed": "TcpHighSpeed",
-    "scalable": "TcpScalable",
-    "htcp": "TcpHtcp",
-    "hybla": "TcpHybla",
-    "westwood": "TcpWestwoodPlus",
-    "veno": "TcpVeno",
-    "vegas": "TcpVegas",
-    "illinois": "TcpIllinois",
-    "yeah": "TcpYeah",
-    "bbr": "TcpBbr",
-    "ledbat": "TcpLedbat",
-    "dctcp": "TcpDctcp",
-}
-RATES_MBPS = (1, 10, 50)
-RTTS_MS = (20, 80, 200)
-QUEUES_BDP = (0.25, 1, 2)
-LOSSES = (0, 1e-3, 1e-2)
-FLOWS = (1, 2)
-SEEDS = 3
-# Long enough for several periods of a Reno's saw-tooth where there is one within reach; fast links cost most.
-DURATION_S = {1: 100, 10: 60, 50: 30}
-
-MSS = 1448  # payload bytes; timestamps and headers make it 1500
-PACKET = 1500
-# With fewer packets waiting no loss could be followed by three duplicates on the smallest pipe, and the grid
-# would compare retransmission timers there.
-LEAST_QUEUE = 4
-# A RED queue of ns-3 that marks from a threshold on does not mark at fewer than 3 waiting packets.
-LEAST_MARK = 3
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One network and what crosses it; the algorithm apart."""
-
-    flows: int
-    rate_mbps: int
-    rtt_ms: int
-    queue_bdp: float
-    loss: float
-
-    def bdp(self):
-        """Bandwidth-delay product, packets."""
-        return self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / 8 / PACKET
-
-    def queue(self):
-        """Packets that may wait, the one in transmission left out."""
-        return max(LEAST_QUEUE, round(self.queue_bdp * self.bdp()))
-
-    def duration(self):
-        return DURATION_S[self.rate_mbps]
-
-    def buffer(self):
-        """Socket buffers that never limit: slow start overshoots to twice pipe and queue."""
-        return max(1 << 20, 8 * math.ceil(self.bdp() * (1 + self.queue_bdp)) * PACKET)
-
-    def seeds(self):
-        """A single flow without random loss has nothing to draw; two flows average each other."""
-        return range(1, SEEDS + 1) if self.flows == 1 and self.loss else range(1, 2)
-
-    def name(self):
-        return f"{self.flows}f-{self.rate_mbps}M-{self.rtt_ms}ms-{self.queue_bdp:g}bdp-{self.loss:g}"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A cell with one algorithm and one seed."""
-
-    cell: Cell
-    algorithm: str
-    seed: int
-
-    def key(self):
-        return f"{self.cell.name()}/{self.algorithm}/{self.seed}"
-
-    def starts(self):
-        """Start of each flow, s: the second a little later, so that the two are not in step."""
-        draw = random.Random(1000 + self.seed)
-        return [0] + [round(draw.uniform(0.1, 1.1), 3) for _ in range(self.cell.flows - 1)]
-
-    def lost(self):
-        """Numbers of the packets that the wire loses: Bernoulli, the same for every algorithm."""
-        if not self.cell.loss:
-            return []
-        draw = random.Random(self.seed)
-        most = self.cell.rate_mbps * 1e6 / 8 / PACKET * self.cell.duration() * 1.05 + 100
-        numbers, number = [], 0
-        while True:
-            number += 1 + math.floor(math.log(1 - draw.random()) / math.log1p(-self.cell.loss))
-            if number > most:
-                return numbers
-            numbers.append(number)
-
-    def mark(self):
-        """Waiting packets from which on arrivals are marked, 0 for no marking: above C*RTT/7 (RFC 8257 section 5)."""
-        if self.algorithm != "dctcp":
-            return 0
-        return min(max(LEAST_MARK, math.ceil(self.cell.bdp() / 7)), self.cell.queue() - 1)
-
-
-def grid(quick, algorithms):
-    """All runs, the cheap ones first, so that a grid cut short has something of everything."""
-    if quick:
-        axes = ((1,), (1, 10), (20, 80), (1,), (0, 1e-2))
-    else:
-        axes = (FLOWS, RATES_MBPS, RTTS_MS, QUEUES_BDP, LOSSES)
-    cells = [Cell(*values) for values in product(*axes)]
-    runs = [Run(cell, name, seed) for cell in cells for name in algorithms for seed in cell.seeds()]
-    return sorted(runs, key=lambda run: (run.seed, run.cell.rate_mbps, run.cell.rtt_ms))
-
-
-def ns3_line(run, **more):
-    """A run as validate.cc reads it."""
-    cell = run.cell
-    words = {
-        "key": run.key(),
-        "algorithm": ALGORITHMS[run.algorithm],
-        "duration": cell.duration(),
-        "rate": cell.rate_mbps * 10**6,
-        "delay": cell.rtt_ms / 2000,
-        "queue": cell.queue(),
-        "mss": MSS,
-        "buffer": cell.buffer(),
-        "seed": run.seed,
-        "starts": ",".join(map(str, run.starts())),
-        **more,
-    }
-    if run.lost():
-        words["lost"] = ",".join(map(str, run.lost()))
-    if run.mark():
-        words["mark"] = run.mark()
-    return " ".join(f"{key}={value}" for key, value in words.items())
-
-
-def load(path, version):
-    """Results kept so far of this version, by key."""
-    if not path.exists():
-        return {}
-    lines = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
-    return {line["key"]: line for line in lines if line["version"] == version}
-
-
-def run_ns3(runs):
-    """Results of ns-3, running what is not kept yet, one run after the other."""
-    done = load(NS3_RESULTS, NS3_VERSION)
-    wanted = [run for run in runs if run.key() not in done]
-    if wanted:
-        program = setup.ensure("validate")
-        with NS3_RESULTS.open("a") as kept, Stream([program]) as stream:
-            for number, run in enumerate(wanted):
-                progress("ns-3", number, len(wanted), run)
-                begun = time.monotonic()
-                result = stream.ask(ns3_line(run))
-                result |= {"version": NS3_VERSION, "wall_s": round(time.monotonic() - begun, 2)}
-                done[run.key()] = result
-                kept.write(json.dumps(result) + "\n")
-                kept.flush()
-    return {run.key(): done[run.key()] for run in runs}
+WINDLASS_RESULTS = setup.CACHE / "grid-windlass.jsonl"
 
 
 class Stream:
@@ -213,21 +53,116 @@ class Stream:
         return json.loads(answer)
 
 
-def progress(side, number, total, run):
-    if number % 50 == 0:
-        print(f"{side}: {number} of {total} runs ({run.key()})", file=sys.stderr, flush=True)
+class Kept:
+    """Results in a file, one a line, of one version of what makes them."""
+
+    def __init__(self, path, version):
+        self.path, self.version = path, version
+        self.done = {}
+        if path.exists():
+            for line in path.read_text().splitlines():
+                # A line cut short by an interruption is run again.
+                if line.endswith("}") and (result := json.loads(line))["version"] == version:
+                    self.done[result["key"]] = result
+
+    def fill(self, label, runs, work, jobs):
+        """Runs what is not kept yet; the results of all runs by key."""
+        wanted = [run for run in runs if run.key() not in self.done]
+        with self.path.open("a") as file, ThreadPoolExecutor(jobs) as pool:
+            begun = time.monotonic()
+            for number, result in enumerate(pool.map(work, wanted)):
+                result |= {"version": self.version}
+                self.done[result["key"]] = result
+                file.write(json.dumps(result) + "\n")
+                file.flush()
+                if number % 50 == 0:
+                    passed = time.monotonic() - begun
+                    print(f"{label}: {number + 1} of {len(wanted)} runs, {passed:.0f} s", file=sys.stderr, flush=True)
+        return {run.key(): self.done[run.key()] for run in runs}
+
+
+def run_ns3(runs):
+    """Results of ns-3, one run after the other."""
+    kept = Kept(NS3_RESULTS, NS3_VERSION)
+    with Stream([setup.ensure("validate")]) as stream:
+        return kept.fill("ns-3", runs, lambda run: stream.ask(ns3_line(run)), 1)
+
+
+def run_windlass(runs, program, jobs):
+    """Results of Windlass, kept for this very program."""
+    version = hashlib.sha256(Path(program).read_bytes()).hexdigest()[:16]
+    kept = Kept(WINDLASS_RESULTS, version)
+    return kept.fill("windlass", runs, lambda run: run_scenario(program, run), jobs)
+
+
+def run_scenario(program, run):
+    """One scenario; the result has the keys of ns-3's."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(scenario(run))
+        file.flush()
+        command = [program, "--quiet", "run", file.name, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise compare.Failed(f"windlass could not run {run.key()}:\n{done.stderr.strip()}\n{scenario(run)[:2000]}")
+    result = json.loads(done.stdout)
+    (link,) = (link for link in result["links"] if link["name"].endswith("s>d"))
+    flows = result["flows"]
+    return {
+        "key": run.key(),
+        "goodput_bps": [round(flow["goodput_bps"]) for flow in flows],
+        "queue_pkts": link["mean_queue_packets"],
+        "dropped": link["drops_queue"],
+        "lost": link["drops_error"],
+        "marked": link["marks"],
+        "recoveries": sum(flow["fast_retransmits"] for flow in flows),
+        "timeouts": sum(flow["rto_count"] for flow in flows),
+    }
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a grid of eight networks")
+    parser.add_argument("--algorithm", choices=ALGORITHMS, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--ns3-only", action="store_true", help="only run ns-3 and keep its results")
+    parser.add_argument("--kept", action="store_true", help="compare what ns-3 has results of, running no more of it")
+    parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
+    parser.add_argument("--csv", metavar="FILE", help="write every network's line there")
+    parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md")
+    return parser.parse_args()
+
+
+def compare_all(arguments):
+    runs = grid(arguments.quick, arguments.algorithm or list(ALGORITHMS))
+    if arguments.kept:
+        kept = Kept(NS3_RESULTS, NS3_VERSION).done
+        runs = [run for run in runs if run.key() in kept]
+    ns3 = run_ns3(runs)
+    if arguments.ns3_only:
+        return
+    windlass = run_windlass(runs, arguments.windlass or compare.build_windlass(), arguments.jobs)
+    comparisons = Comparison.of(runs, ns3, windlass)
+    if arguments.csv:
+        write_csv(comparisons, arguments.csv)
+    summary = summarise(comparisons)
+    if arguments.json:
+        print(json.dumps({"summary": summary, "cells": [one.row() for one in comparisons]}, indent=2))
+    else:
+        print(table(comparisons, summary))
+    if arguments.write:
+        write_page(summary)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--algorithm", choices=ALGORITHMS, action="append")
-    arguments = parser.parse_args()
     try:
-        run_ns3(grid(arguments.quick, arguments.algorithm or list(ALGORITHMS)))
+        compare_all(parse_arguments())
     except setup.Missing as missing:
         print(f"skipped: {missing}", file=sys.stderr)
         return setup.SKIPPED
+    except (compare.Failed, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -21,6 +21,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -29,6 +30,8 @@ using namespace ns3;
 
 namespace
 {
+
+const rlim_t LONGEST_CPU_S = 300;
 
 using Words = std::map<std::string, std::string>;
 
@@ -404,6 +407,9 @@ RunLine(const std::string& line)
     }
     if (child == 0)
     {
+        // ns-3's list of segments is searched from one end, so that a large window with many losses takes hours.
+        rlimit limit{LONGEST_CPU_S, LONGEST_CPU_S};
+        setrlimit(RLIMIT_CPU, &limit);
         int code = 0;
         try
         {

@@ -16,24 +16,24 @@ crate::parameters! {
         /// Factor of the increase `alpha·win^k` per round trip.
         alpha: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
-            "draft-sridharan-tcpm-ctcp-02 section 3";
+            "draft-sridharan-tcpm-ctcp-02";
         /// Fraction of the window that a loss takes away.
         beta: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::of(1, 2) },
-            "draft-sridharan-tcpm-ctcp-02 section 3";
+            "draft-sridharan-tcpm-ctcp-02";
         /// Part of the backlog by which the delay window shrinks.
         zeta: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio(16 << 16) },
-            "draft-sridharan-tcpm-ctcp-02 section 3";
+            "draft-sridharan-tcpm-ctcp-02";
         /// Segments in the queue from which on the delay window shrinks: the first and largest
         /// value.
         gamma_high: u64 = 30,
             ParamKind::Segments { min: 1, max: 10_000 },
-            "draft-sridharan-tcpm-ctcp-02 section 3";
+            "draft-sridharan-tcpm-ctcp-02";
         /// Least value to which that is tuned; tuning is off when it is not below gamma_high.
         gamma_low: u64 = 5,
             ParamKind::Segments { min: 1, max: 10_000 },
-            "draft-sridharan-tcpm-ctcp-02 section 4 (tuning of gamma)";
+            "draft-sridharan-tcpm-ctcp-02 (tuning of gamma)";
         /// Weight of a new sample in the tuning of gamma.
         lambda: Ratio = Ratio::of(4, 5),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
@@ -146,8 +146,8 @@ impl Growth for Compound {
             of what the loss window alone kept queued; a timeout clears the delay window, begins a \
             new base round-trip time at the smoothed one and sets gamma back. Deviations: the \
             round-trip time of a round is the mean of its samples; the cut is of the flight; k is \
-            fixed. The weight of gamma's samples and the least window could not be checked against \
-            the draft.",
+            fixed; what an undone cut gives back belongs to the loss window. The weight of gamma's \
+            samples and the least window could not be checked against the draft.",
         params: Params::TABLE,
         trace: TRACE,
     };

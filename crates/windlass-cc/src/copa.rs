@@ -95,7 +95,9 @@ const INFO: &Info = &Info {
         has held for three; pacing is at twice the window per standing round trip; slow start \
         doubles until the rate exceeds the target. When the queue has not been nearly empty for five \
         round trips, 1/δ grows by one each round trip without loss and halves at a loss, until it has \
-        been. Losses move the window in no other way. From the authors' code (genericCC) come the cap on \
+        been; at the default δ whole packets hide an empty queue now and then, so that a lone flow \
+        competes for a few round trips, as the paper's rule has it. Losses move the window in no \
+        other way. From the authors' code (genericCC) come the cap on \
         the velocity, which keeps a step within one window per round trip, and the floor of two \
         segments; its ramp of v by 0.005, its minimum over four round trips in place of five and its \
         cut at heavy loss do not. Ours: the window grows only while it limits the sender and shrinks at \
@@ -213,7 +215,7 @@ impl Copa {
             (true, false) => self.window.add_q(moved.min(MAX_WINDOW << 16)),
             (false, _) => self.window.sub_q(c, moved),
         }
-        let floor = p.min_cwnd * u64::from(c.mss);
+        let floor = mul(p.min_cwnd, u64::from(c.mss));
         if self.window.cwnd() < floor {
             self.window.set(c, floor);
         }

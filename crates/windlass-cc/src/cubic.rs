@@ -210,7 +210,8 @@ impl Growth for Cubic {
             towards the value one smoothed round-trip time ahead, by at most half of itself a round \
             trip. Time without anything to send, or in which the window did not limit the sender, \
             does not count, nor does slow start. In the Reno-friendly region a window above the \
-            estimate stays; the RFC would lower it to the estimate. An acknowledgement counts for \
+            estimate stays, where the RFC would lower it to the estimate, and one below rises to it \
+            no faster than in slow start. An acknowledgement counts for \
             the segments that the stack counts, the estimate for all acknowledged bytes. W_max and \
             the window before the cut are kept to 1/64 segment, and undo restores the estimate to \
             that. Constants of Linux before 2.6.29: c = 410/1024, keep = 819/1024.",
@@ -251,15 +252,17 @@ impl Growth for Cubic {
         let (cwnd, cwnd_q) = (w.cwnd(), w.cwnd_q());
         self.grow_w_est(p, c, a.acked, cwnd);
         let elapsed = self.elapsed(c);
+        let counted = credit.max(u64::from(c.mss));
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
-            w.add_q(self.w_est_q.saturating_sub(cwnd_q));
+            // Never faster than slow start.
+            w.add_q(self.w_est_q.saturating_sub(cwnd_q).min(counted << FRACTION_BITS));
             return;
         }
         let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
         let ahead = self.w_cubic_q(p, c, elapsed.saturating_add(rtt));
         // The target is between the window and one and a half times it.
         let gap_q = ahead.saturating_sub(cwnd_q).min(cwnd_q / 2);
-        w.add_q(mul_div(gap_q, credit.max(u64::from(c.mss)), cwnd));
+        w.add_q(mul_div(gap_q, counted, cwnd));
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
@@ -297,13 +300,19 @@ impl Growth for Cubic {
         self.k = self.prior_k;
         self.w_max = self.prior_w_max;
         self.cwnd_prior = self.prior_cwnd_prior;
-        self.w_est_q = bytes_q(c, self.prior_w_est);
+        self.w_est_q = bytes_q(c, self.prior_w_est).min(w.cwnd_q());
     }
 
     fn idle(&mut self, _p: &Params, _c: &Conn, gap: Span) {
         if self.clock == Clock::Running {
             self.epoch = self.epoch.wrapping_add(gap.0);
         }
+    }
+
+    /// A new stage of congestion avoidance: the estimate of the last one would undo the restart
+    /// window at once.
+    fn fall_back(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        self.clock = Clock::Unset;
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {

@@ -26,20 +26,20 @@ crate::parameters! {
         /// fast path to noise, a large one overflows a small buffer.
         alpha: u64 = 100,
             ParamKind::Segments { min: 1, max: 1_000_000 },
-            "Jin, Wei, Low 2004, section IV (chosen by the operator)";
+            "Jin, Wei, Low 2004 leave it to the operator; 100 in MFVL";
         /// Step towards the new window, `gamma`.
         gamma: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
-            "Jin, Wei, Low 2004, equation 1; NS-2 module: 0.5";
+            "Jin, Wei, Low 2004, window control (0 to 1); NS-2 module: 0.5";
         /// Round trips from one update to the next: the paper moves the window in one and leaves
         /// it in the other, so that the time it looks at answers to it; the NS-2 module has 1.
         interval: u64 = 2,
             ParamKind::Count { min: 1, max: 100 },
-            "Jin, Wei, Low 2004, section IV-B";
+            "Jin, Wei, Low 2004, window control";
         /// Weight of a new sample in the averaged round-trip time.
         weight: Weight = Weight::Paper,
             Weight::KIND,
-            "Jin, Wei, Low 2004, section IV-A; NS-2 module";
+            "Jin, Wei, Low 2004, estimation; NS-2 module";
         /// Queueing delay at which slow start ends.
         mi_threshold: Span = Span::from_micros(750),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) },

@@ -232,7 +232,7 @@ impl Growth for Ledbat {
         id: "ledbat",
         name: "LEDBAT",
         origin: "RFC 6817, Low Extra Delay Background Transport (LEDBAT); variant ledbat++: \
-            draft-irtf-iccrg-ledbat-plus-plus-01",
+            draft-irtf-iccrg-ledbat-plus-plus",
         citation: "rfc6817",
         description: "Moves the window by GAIN·(TARGET - delay)/TARGET segments per round trip, \
             delay being the least of the last samples less the least of ten minutes, so that it \

@@ -1,17 +1,15 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
-use crate::controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, Undo};
-use crate::info::{Info, TraceField, Wants};
 use crate::loss_based::LossBased;
-use crate::params::Parameters;
 use crate::reno::{self, RenoGrowth};
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
-use crate::time::Span;
 
-// `$d` is a dollar sign, for the macro that is made within.
+/// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
+/// those of this crate here, and any others for who uses it. `docs/new-algorithm.md` shows how.
+#[macro_export]
 macro_rules! algorithms {
-    ($d:tt $($variant:ident: $state:ty;)*) => {
+    ($($variant:ident: $state:ty;)*) => {
         /// Any algorithm of this crate, chosen at run time without a heap or a virtual table.
         ///
         /// Its methods take the parameters with which it was made; those of another algorithm
@@ -31,17 +29,169 @@ macro_rules! algorithms {
         pub enum AnyParams {
             $(
                 #[doc = concat!("Of `", stringify!($state), "`.")]
-                $variant(<$state as Controller>::Params),
+                $variant(<$state as $crate::Controller>::Params),
             )*
         }
 
         /// Descriptions of all algorithms, in the order in which they are listed.
-        pub static ALGORITHMS: &[&Info] = &[$(<$state as Controller>::INFO),*];
+        pub static ALGORITHMS: &[&$crate::Info] = &[$(<$state as $crate::Controller>::INFO),*];
 
         /// Bytes of state of each algorithm with the slow start chosen at run time, in the order
         /// of [`ALGORITHMS`].
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
 
+        impl AnyParams {
+            /// The defaults of the algorithm with this identifier (any case), with the slow start
+            /// that it wants.
+            pub fn by_name(id: &str) -> Option<AnyParams> {
+                $(if id.eq_ignore_ascii_case(<$state as $crate::Controller>::INFO.id) {
+                    let mut setup = <$state as $crate::Controller>::Params::default();
+                    if let Some(slow_start) = <$state as $crate::Controller>::WANTS.slow_start
+                        .and_then($crate::slow_start::AnyParams::by_name)
+                    {
+                        setup.slow_start = slow_start;
+                    }
+                    return Some(AnyParams::$variant(setup));
+                })*
+                None
+            }
+
+            /// Description of the algorithm.
+            pub fn info(&self) -> &'static $crate::Info {
+                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::INFO,)* }
+            }
+
+            /// What the algorithm wants of its host.
+            pub fn wants(&self) -> $crate::Wants {
+                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
+            }
+
+            /// The value at a place of the description's table of parameters.
+            pub fn get(&self, place: usize) -> Option<u64> {
+                match self { $(AnyParams::$variant(p) => $crate::Parameters::get(&p.own, place),)* }
+            }
+
+            /// Sets the value at a place of the description's table; false when there is no such
+            /// place or the value is not admissible.
+            pub fn set(&mut self, place: usize, raw: u64) -> bool {
+                match self { $(AnyParams::$variant(p) => $crate::Parameters::set(&mut p.own, place, raw),)* }
+            }
+
+            /// What is common to all algorithms.
+            pub fn common(&self) -> $crate::Setup<()> {
+                match self { $(AnyParams::$variant(p) => p.map(()),)* }
+            }
+
+            /// Sets what is common to all algorithms.
+            pub fn set_common(&mut self, common: &$crate::Setup<()>) {
+                match self { $(AnyParams::$variant(p) => *p = common.map(p.own),)* }
+            }
+        }
+
+        impl AnyController {
+            /// State of a new connection.
+            pub fn init(p: &AnyParams, c: &$crate::Conn) -> AnyController {
+                match p {
+                    $(AnyParams::$variant(p) => {
+                        AnyController::$variant(<$state as $crate::Controller>::init(p, c))
+                    })*
+                }
+            }
+
+            /// Description of the algorithm.
+            pub fn info(&self) -> &'static $crate::Info {
+                match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::INFO,)* }
+            }
+
+            /// What the algorithm wants of its host.
+            pub fn wants(&self) -> $crate::Wants {
+                match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
+            }
+
+            /// See `Controller::control`. Parameters of another algorithm leave nothing to send.
+            #[inline]
+            pub fn control(&self, p: &AnyParams, c: &$crate::Conn) -> $crate::Control {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::control(s, p, c),)*
+                    #[allow(unreachable_patterns)]
+                    _ => $crate::Control { cwnd: 0, ssthresh: 0, pacing: $crate::Rate(0) },
+                }
+            }
+
+            /// See `Controller::trace`.
+            pub fn trace(&self, sink: &mut dyn FnMut(&'static $crate::TraceField, u64)) {
+                match self { $(AnyController::$variant(s) => $crate::Controller::trace(s, sink),)* }
+            }
+
+            /// See `Controller::on_ack`.
+            pub fn on_ack(&mut self, p: &AnyParams, c: &$crate::Conn, a: &$crate::Ack) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_ack(s, p, c, a),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::on_phase`.
+            pub fn on_phase(&mut self, p: &AnyParams, c: &$crate::Conn, from: $crate::Phase, to: $crate::Phase) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_phase(s, p, c, from, to),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::on_loss`.
+            pub fn on_loss(&mut self, p: &AnyParams, c: &$crate::Conn, l: &$crate::Loss) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_loss(s, p, c, l),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::on_undo`.
+            pub fn on_undo(&mut self, p: &AnyParams, c: &$crate::Conn, why: $crate::Undo) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_undo(s, p, c, why),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::on_idle_restart`.
+            pub fn on_idle_restart(&mut self, p: &AnyParams, c: &$crate::Conn, gap: $crate::Span, reset: bool) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_idle_restart(s, p, c, gap, reset),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::on_mss`.
+            pub fn on_mss(&mut self, p: &AnyParams, c: &$crate::Conn, old: u32) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_mss(s, p, c, old),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::apply`.
+            pub fn apply(&mut self, p: &AnyParams, c: &$crate::Conn, e: &$crate::Event) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::apply(s, p, c, e),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+/// What only this crate's own list gets. `$d` is a dollar sign, for the macro that is made within.
+macro_rules! fixed_types {
+    ($d:tt $($variant:ident: $state:ty;)*) => {
         // A type here is read where `Windowed` has the standard slow start. Associated types, since
         // a plain alias would hide the growth of the same name.
         mod built_in {
@@ -65,6 +215,9 @@ macro_rules! algorithms {
                 #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
                 pub type $variant = <BuiltIn as Types>::$variant;
             )*
+
+            /// Bytes of state of each, in the order of [`ALGORITHMS`](super::ALGORITHMS).
+            pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$variant>()),*];
         }
 
         /// Calls a macro with the names of the types in [`registry::fixed`](crate::registry::fixed):
@@ -73,145 +226,13 @@ macro_rules! algorithms {
         macro_rules! each_algorithm {
             ($d callback:ident) => { $d callback! { $($variant),* } };
         }
+    };
+}
 
-        impl AnyParams {
-            /// The defaults of the algorithm with this identifier (any case), with the slow start
-            /// that it wants.
-            pub fn by_name(id: &str) -> Option<AnyParams> {
-                $(if id.eq_ignore_ascii_case(<$state as Controller>::INFO.id) {
-                    let mut setup = <$state as Controller>::Params::default();
-                    if let Some(slow_start) = <$state as Controller>::WANTS.slow_start
-                        .and_then(slow_start::AnyParams::by_name)
-                    {
-                        setup.slow_start = slow_start;
-                    }
-                    return Some(AnyParams::$variant(setup));
-                })*
-                None
-            }
-
-            /// Description of the algorithm.
-            pub fn info(&self) -> &'static Info {
-                match self { $(AnyParams::$variant(_) => <$state as Controller>::INFO,)* }
-            }
-
-            /// What the algorithm wants of its host.
-            pub fn wants(&self) -> Wants {
-                match self { $(AnyParams::$variant(_) => <$state as Controller>::WANTS,)* }
-            }
-
-            /// The value at a place of the description's table of parameters.
-            pub fn get(&self, place: usize) -> Option<u64> {
-                match self { $(AnyParams::$variant(p) => p.own.get(place),)* }
-            }
-
-            /// Sets the value at a place of the description's table; false when there is no such
-            /// place or the value is not admissible.
-            pub fn set(&mut self, place: usize, raw: u64) -> bool {
-                match self { $(AnyParams::$variant(p) => p.own.set(place, raw),)* }
-            }
-
-            /// What is common to all algorithms.
-            pub fn common(&self) -> Setup<()> {
-                match self { $(AnyParams::$variant(p) => p.map(()),)* }
-            }
-
-            /// Sets what is common to all algorithms.
-            pub fn set_common(&mut self, common: &Setup<()>) {
-                match self { $(AnyParams::$variant(p) => *p = common.map(p.own),)* }
-            }
-        }
-
-        impl AnyController {
-            /// State of a new connection.
-            pub fn init(p: &AnyParams, c: &Conn) -> AnyController {
-                match p {
-                    $(AnyParams::$variant(p) => {
-                        AnyController::$variant(<$state as Controller>::init(p, c))
-                    })*
-                }
-            }
-
-            /// Description of the algorithm.
-            pub fn info(&self) -> &'static Info {
-                match self { $(AnyController::$variant(_) => <$state as Controller>::INFO,)* }
-            }
-
-            /// What the algorithm wants of its host.
-            pub fn wants(&self) -> Wants {
-                match self { $(AnyController::$variant(_) => <$state as Controller>::WANTS,)* }
-            }
-
-            /// See [`Controller::control`]. Parameters of another algorithm leave nothing to send.
-            #[inline]
-            pub fn control(&self, p: &AnyParams, c: &Conn) -> Control {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.control(p, c),)*
-                    _ => Control { cwnd: 0, ssthresh: 0, pacing: crate::time::Rate(0) },
-                }
-            }
-
-            /// See [`Controller::trace`].
-            pub fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
-                match self { $(AnyController::$variant(s) => s.trace(sink),)* }
-            }
-
-            /// See [`Controller::on_ack`].
-            pub fn on_ack(&mut self, p: &AnyParams, c: &Conn, a: &Ack) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_ack(p, c, a),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::on_phase`].
-            pub fn on_phase(&mut self, p: &AnyParams, c: &Conn, from: Phase, to: Phase) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_phase(p, c, from, to),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::on_loss`].
-            pub fn on_loss(&mut self, p: &AnyParams, c: &Conn, l: &Loss) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_loss(p, c, l),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::on_undo`].
-            pub fn on_undo(&mut self, p: &AnyParams, c: &Conn, why: Undo) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_undo(p, c, why),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::on_idle_restart`].
-            pub fn on_idle_restart(&mut self, p: &AnyParams, c: &Conn, gap: Span, reset: bool) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_idle_restart(p, c, gap, reset),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::on_mss`].
-            pub fn on_mss(&mut self, p: &AnyParams, c: &Conn, old: u32) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.on_mss(p, c, old),)*
-                    _ => {}
-                }
-            }
-
-            /// See [`Controller::apply`].
-            pub fn apply(&mut self, p: &AnyParams, c: &Conn, e: &Event) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => s.apply(p, c, e),)*
-                    _ => {}
-                }
-            }
-        }
+macro_rules! built_in {
+    ($d:tt $($list:tt)*) => {
+        algorithms! { $($list)* }
+        fixed_types! { $d $($list)* }
     };
 }
 
@@ -225,7 +246,7 @@ impl Default for AnyParams {
 /// A growth with whatever slow start the parameters name.
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
-algorithms! { $
+built_in! { $
     Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
     Reno: Windowed<RenoGrowth<reno::Reno>>;
     NewReno: Windowed<RenoGrowth<reno::NewReno>>;

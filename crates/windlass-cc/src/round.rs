@@ -64,7 +64,7 @@ impl Round {
 
 /// Bytes that a window of `cwnd` bytes keeps queued in the path, `cwnd · (rtt - base) / rtt`, cut
 /// to a whole number: the surplus of the expected over the actual rate, times the base round-trip
-/// time (Brakmo and Peterson 1995, section 3.2). Zero when either time is not known.
+/// time (Brakmo and Peterson 1995). Zero when either time is not known.
 pub fn backlog(cwnd: u64, base: Span, rtt: Span) -> u64 {
     if !base.is_known() || !rtt.is_known() || rtt.0 <= base.0 {
         return 0;

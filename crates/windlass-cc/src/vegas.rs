@@ -37,16 +37,16 @@ crate::parameters! {
         /// Segments in the queue below which the window opens.
         alpha: u64 = 1,
             ParamKind::Segments { min: 0, max: 10_000 },
-            "Brakmo and Peterson 1995, section 3.2 (Vegas-1,3); Linux, ns-3: 2";
+            "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 2";
         /// Segments in the queue above which the window closes.
         beta: u64 = 3,
             ParamKind::Segments { min: 0, max: 10_000 },
-            "Brakmo and Peterson 1995, section 3.2 (Vegas-1,3); Linux, ns-3: 4";
+            "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 4";
         /// Round-trip time that a round is judged by: the mean of its samples, or the least of at
         /// least three.
         estimate: Estimate = Estimate::Mean,
             Estimate::KIND,
-            "Brakmo and Peterson 1995, section 3.2; Linux tcp_vegas";
+            "Brakmo and Peterson 1995, congestion avoidance; Linux tcp_vegas";
         /// Cut at a loss that fast recovery repairs.
         reduction: Reduction = Reduction::Quarter,
             Reduction::KIND,

@@ -3,7 +3,7 @@
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
-use crate::math::mul;
+use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::reno::{additive, half_flight};
 use crate::round::{Round, backlog};
@@ -15,11 +15,11 @@ crate::parameters! {
         /// Segments in the queue from which on the path counts as congested.
         beta: u64 = 3,
             ParamKind::Segments { min: 1, max: 1000 },
-            "Fu and Liew 2003, section III (beta = 3)";
+            "Fu and Liew 2003 (beta = 3)";
         /// Fraction of the flight that is kept at a loss that counts as random.
         keep: Ratio = Ratio::of(4, 5),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
-            "Fu and Liew 2003, section III-B (4/5)";
+            "Fu and Liew 2003 (4/5)";
         /// Round-trip samples that a round needs to say anything of the queue: fewer may all come
         /// from delayed acknowledgements.
         min_samples: u64 = 3,
@@ -100,6 +100,10 @@ impl Growth for Veno {
     fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
         self.round.begin(c);
         self.fresh = false;
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

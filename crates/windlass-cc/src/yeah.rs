@@ -3,7 +3,7 @@
 use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
-use crate::math::mul;
+use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters};
 use crate::reno::{additive, quotient};
 use crate::round::{Round, backlog};
@@ -16,11 +16,11 @@ crate::parameters! {
         /// Most segments in the queue in fast mode, `Q_max`.
         alpha: u64 = 80,
             ParamKind::Segments { min: 1, max: 1_000_000 },
-            "Baiocchi, Castellani, Vacirca 2007, section 2; Linux tcp_yeah (80)";
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (80)";
         /// Part of the queue that a precautionary decongestion takes out: one in so many.
         gamma: u64 = 1,
             ParamKind::Count { min: 1, max: 1000 },
-            "Baiocchi, Castellani, Vacirca 2007, section 2; Linux tcp_yeah (1)";
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (1)";
         /// Least cut of the flight at a loss: a half so many times over.
         delta: u64 = 3,
             ParamKind::Count { min: 1, max: 20 },
@@ -32,7 +32,7 @@ crate::parameters! {
         /// Largest queueing delay in fast mode: the base round-trip time divided by this.
         phi: u64 = 8,
             ParamKind::Count { min: 1, max: 1000 },
-            "Baiocchi, Castellani, Vacirca 2007, section 2; Linux tcp_yeah (8)";
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (8)";
         /// Rounds in slow mode from which on a competing Reno flow is assumed.
         rho: u64 = 16,
             ParamKind::Count { min: 1, max: 100_000 },
@@ -183,6 +183,10 @@ impl Growth for Yeah {
 
     fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
         self.round.begin(c);
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

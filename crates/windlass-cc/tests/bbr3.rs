@@ -435,6 +435,6 @@ fn the_wait_for_a_probe_is_drawn_from_the_entropy_of_the_flow() {
 }
 
 #[test]
-fn the_state_is_at_most_480_bytes() {
-    assert!(size_of::<Bbr3>() <= 480, "{} bytes", size_of::<Bbr3>());
+fn the_state_takes_344_bytes() {
+    assert_eq!(size_of::<Bbr3>(), 344);
 }

@@ -294,6 +294,6 @@ fn a_timeout_leaves_one_segment_and_slow_start_and_an_undo_takes_that_back() {
 }
 
 #[test]
-fn the_state_is_at_most_256_bytes() {
-    assert!(size_of::<Copa>() <= 256, "{} bytes", size_of::<Copa>());
+fn the_state_takes_224_bytes() {
+    assert_eq!(size_of::<Copa>(), 224);
 }

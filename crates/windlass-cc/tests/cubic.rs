@@ -95,7 +95,7 @@ impl Model for CubicModel {
         };
         self.e.w_est += alpha * (s.acked / s.mss).min(cwnd) / cwnd;
         let friendly = self.w_cubic(t) - self.e.w_est;
-        let reno = w.cwnd.max(self.e.w_est * s.mss);
+        let reno = w.cwnd.max(self.e.w_est * s.mss).min(w.cwnd + s.acked);
         let target = self.w_cubic(t + s.srtt).clamp(cwnd, 1.5 * cwnd);
         let cubic = w.cwnd + (target - cwnd) * s.acked / cwnd;
         let choice = if friendly < 0.0 { (reno, cubic) } else { (cubic, reno) };
@@ -132,7 +132,8 @@ impl Model for CubicModel {
             return;
         }
         self.unclear |= ((self.prior.w_est * 64.0).fract() - 0.5).abs() < 0.13;
-        self.e = Epoch { w_est: kept(self.prior.w_est), ..self.prior };
+        let w_est = kept(self.prior.w_est).min(w.cwnd / self.mss);
+        self.e = Epoch { w_est, ..self.prior };
     }
 
     fn idle(&mut self, _s: &Seen, gap: f64) {
@@ -379,6 +380,26 @@ fn idle_time_does_not_make_the_window_jump() {
         busy.ack(MS / 5, 100 * MS, 1);
     }
     assert_eq!(flow.ours.cwnd(), busy.ours.cwnd());
+}
+
+#[test]
+fn the_restart_window_after_an_idle_time_is_not_left_at_once() {
+    use windlass_cc::{Controller, Span};
+    // Short round trips: the estimate of Reno's window leads.
+    let mut flow = cubic(40, 8);
+    flow.p.initial_window = 10 * 1_460;
+    for _ in 0..400 {
+        flow.ack(MS / 10, 4 * MS, 1);
+    }
+    assert!(flow.segments() > 45.0);
+    flow.c.now.0 += 10 * SECOND;
+    flow.ours.on_idle_restart(&flow.p, &flow.c, Span(10 * SECOND), true);
+    assert_eq!(flow.segments(), 10.0);
+    // A segment for a round trip of ten: Reno's growth from the restart window.
+    for n in 1..=10 {
+        flow.ours.on_ack(&flow.p, &flow.c, &windlass_cc::Ack::of(1_460));
+        assert!(flow.segments() <= 10.0 + 0.101 * f64::from(n), "{}", flow.segments());
+    }
 }
 
 #[test]

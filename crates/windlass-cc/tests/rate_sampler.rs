@@ -264,3 +264,20 @@ fn garbage_neither_panics_nor_goes_back_in_time() {
         }
     }
 }
+
+#[test]
+fn rates_and_volumes_are_those_of_the_division_cut_to_whole_bytes() {
+    for bytes in [1u64, 999, 1_460, 123_456_789, 1 << 40] {
+        for ns in [1u64, 999, 12_345, 40_400_000, 10_000_000_000] {
+            let exact = (bytes as f64 * 1e9 / ns as f64).min(u64::MAX as f64);
+            let rate = Rate::of(bytes, Span(ns));
+            assert!(rate.0 as f64 <= exact * (1.0 + 1e-15), "{bytes} {ns}");
+            assert!(exact - (rate.0 as f64) < 1.0 + exact * 1e-15, "{bytes} {ns}");
+            let exact = bytes as f64 * ns as f64 * 1e-9;
+            let volume = Rate(bytes).volume(Span(ns)) as f64;
+            assert!(exact - volume < 1.0 + exact * 1e-12 && volume <= exact + 1e-6 * exact);
+        }
+    }
+    assert_eq!(Rate::of(1, Span::ZERO).0, u64::MAX);
+    assert_eq!(RateSample::NONE.rate(), Rate(0));
+}

@@ -36,8 +36,10 @@ Examples:
 
 const ALGORITHMS_HELP: &str = "\
 Examples:
-  windlass algorithms           the list
-  windlass algorithms newreno   origin, parameters, units and ranges";
+  windlass algorithms             the list
+  windlass algorithms newreno     origin, parameters, units and ranges
+  windlass algorithms hystart     a slow start; timers are there too
+  windlass algorithms --markdown  all of it as a page";
 
 const PRESETS_HELP: &str = "\
 Examples:
@@ -102,9 +104,9 @@ pub enum Command {
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
     #[command(after_help = REPORT_HELP)]
     Report(Report),
-    /// List the congestion-control algorithms, or describe one.
+    /// List the congestion-control algorithms, slow starts and timers, or describe one.
     #[command(after_help = ALGORITHMS_HELP)]
-    Algorithms(Named),
+    Algorithms(Algorithms),
     /// List the stack presets, or print one value by value.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
@@ -204,6 +206,16 @@ pub enum Export {
     Csv,
     /// One JSON document.
     Json,
+}
+
+/// Arguments of `algorithms`.
+#[derive(Args)]
+pub struct Algorithms {
+    /// Which one; the list when left out.
+    pub name: Option<String>,
+    /// Print the page docs/algorithms.md.
+    #[arg(long, conflicts_with = "name")]
+    pub markdown: bool,
 }
 
 /// A list, or one of it by name.

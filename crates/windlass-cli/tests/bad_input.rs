@@ -109,7 +109,7 @@ fn what_is_no_scenario_file_is_named() {
 fn unknown_names_are_answered_with_the_known_ones() {
     refuses(
         &["algorithms", "vegas!"],
-        &["no algorithm is called \"vegas!\"; there are tahoe, reno, newreno"],
+        &["no algorithm, slow start or timer is called \"vegas!\"; there are tahoe, reno, newreno"],
     );
     refuses(&["presets", "windows"], &["no preset is called \"windows\"; there are rfc, riverbed"]);
     let paper = "no paper is called \"reno\"; there are reno-ber";

@@ -7,8 +7,17 @@ use std::process::{Command, Stdio};
 
 use support::{SMALL, call, done, root, scenario, windlass};
 
-const VERBS: [&str; 8] =
-    ["reproduce", "run", "report", "algorithms", "presets", "papers", "bench", "completions"];
+const VERBS: [&str; 9] = [
+    "reproduce",
+    "run",
+    "report",
+    "algorithms",
+    "presets",
+    "papers",
+    "conform",
+    "bench",
+    "completions",
+];
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {

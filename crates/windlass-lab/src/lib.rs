@@ -49,6 +49,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capture;
+pub mod catalogue;
 pub mod claims;
 pub mod compile;
 pub mod experiment;

@@ -1,8 +1,8 @@
 //! BBR version 1 (Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson 2016), as Linux runs it.
 //!
-//! One file per concern: the bandwidth estimate with Startup and Drain ([`startup`]), the gain cycle
-//! ([`probe_bw`]), the round-trip estimate and ProbeRTT ([`probe_rtt`]), acknowledgement aggregation
-//! ([`aggregation`]), policers ([`policer`]), and the window with the pacing rate ([`window`]).
+//! One file per concern: the bandwidth estimate with Startup and Drain (`startup`), the gain cycle
+//! (`probe_bw`), the round-trip estimate and ProbeRTT (`probe_rtt`), acknowledgement aggregation
+//! (`aggregation`), policers (`policer`), and the window with the pacing rate (`window`).
 
 mod aggregation;
 mod params;

@@ -66,7 +66,7 @@ impl Policer {
         if rounds < p.policer_rounds {
             return;
         }
-        if rounds > 4 * p.policer_rounds {
+        if rounds > mul(4, p.policer_rounds) {
             *self = Policer::new(c);
         } else if lossy {
             // The interval ends with a loss too, where the tokens are gone again.

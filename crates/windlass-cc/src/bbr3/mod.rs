@@ -1,8 +1,8 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06).
 //!
-//! One file per concern: what loss and delivery say of the path ([`model`]), Startup and Drain
-//! ([`startup`]), the four phases of ProbeBW ([`probe_bw`]), ProbeRTT ([`probe_rtt`]), the window with
-//! the pacing rate ([`window`]) and taking back what a spurious loss did ([`undo`]).
+//! One file per concern: what loss and delivery say of the path (`model`), Startup and Drain
+//! (`startup`), the four phases of ProbeBW (`probe_bw`), ProbeRTT (`probe_rtt`), the window with
+//! the pacing rate (`window`) and taking back what a spurious loss did (`undo`).
 
 mod model;
 mod params;

@@ -109,9 +109,9 @@ impl Bbr3 {
 
     /// `RaiseInflightLongtermSlope`: twice as fast each round.
     fn raise_slope(&mut self, c: &Conn) {
-        let growth = 1u64 << self.up_rounds.min(MAX_UP_ROUNDS);
-        self.up_rounds = (self.up_rounds + 1).min(MAX_UP_ROUNDS);
-        self.up_acked_per_segment = (self.cwnd / growth).max(u64::from(c.mss.max(1)));
+        let growth = self.up_rounds.min(MAX_UP_ROUNDS);
+        self.up_rounds = growth + 1;
+        self.up_acked_per_segment = (self.cwnd >> growth).max(u64::from(c.mss.max(1)));
     }
 
     /// `ProbeInflightLongtermUpward`.

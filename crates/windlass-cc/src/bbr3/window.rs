@@ -2,6 +2,7 @@
 
 use super::{Bbr3, Params, State, UNBOUNDED};
 use crate::controller::{Ack, Conn, Phase};
+use crate::math::mul;
 use crate::params::Ratio;
 use crate::setup::Setup;
 use crate::time::{Rate, Span};
@@ -18,7 +19,7 @@ fn segment(c: &Conn) -> u64 {
 
 /// The smallest window, bytes.
 pub(super) fn min_cwnd(p: &Params, c: &Conn) -> u64 {
-    (p.min_cwnd * segment(c)).min(MAX_WINDOW)
+    mul(p.min_cwnd, segment(c)).min(MAX_WINDOW)
 }
 
 impl Bbr3 {

@@ -1,6 +1,6 @@
 //! HyStart: leaves slow start at the first sign that the pipe is full.
 
-use super::{Described, SlowStart};
+use super::{Described, SlowStart, TICK, ticks};
 use crate::controller::{Ack, Conn};
 use crate::info::Info;
 use crate::math::mul;
@@ -65,14 +65,6 @@ impl HyStartParams {
         delay_min: Span::from_millis(4),
         delay_max: Span::from_secs(1),
     };
-}
-
-/// Nanoseconds in the unit in which short times are kept, so that 73 minutes fit 32 bits.
-const TICK: u64 = 1 << 10;
-
-/// A span in ticks, cut to whole ones.
-fn ticks(span: Span) -> u32 {
-    (span.0 / TICK).min(u64::from(u32::MAX)) as u32
 }
 
 /// HyStart.

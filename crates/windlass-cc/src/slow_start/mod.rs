@@ -1,15 +1,35 @@
 //! Slow start: how fast the window opens below `ssthresh`, and when it stops.
 
+mod adaptive;
 mod hystart;
+mod hystart_pp;
+mod limited;
+mod packet_pair;
 mod standard;
+mod vegas;
 
 use crate::controller::{Ack, Conn};
 use crate::info::Info;
 use crate::params::Parameters;
+use crate::time::Span;
 use crate::window::Window;
 
+pub use adaptive::{Adaptive, AdaptiveParams};
 pub use hystart::{Detect, HyStart, HyStartParams};
+pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
+pub use limited::{Limited, LimitedParams};
+pub use packet_pair::{Estimator, PacketPair, PacketPairParams};
 pub use standard::{Standard, StandardParams};
+pub use vegas::{VegasStart, VegasStartParams};
+
+/// Nanoseconds in the unit in which several modules keep short times, so that 73 minutes fit 32
+/// bits.
+const TICK: u64 = 1 << 10;
+
+/// A span in ticks, cut to whole ones; [`u32::MAX`] for longer ones and those not known.
+fn ticks(span: Span) -> u32 {
+    (span.0 / TICK).min(u64::from(u32::MAX)) as u32
+}
 
 /// A slow-start module. It combines with any window growth.
 pub trait SlowStart: Copy {
@@ -129,7 +149,12 @@ macro_rules! slow_starts {
 
 slow_starts! {
     Standard: Standard;
+    Limited: Limited;
     HyStart: HyStart;
+    HyStartPlusPlus: HyStartPlusPlus;
+    Vegas: VegasStart;
+    PacketPair: PacketPair;
+    Adaptive: Adaptive;
 }
 
 impl Default for AnyParams {

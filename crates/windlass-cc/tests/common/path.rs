@@ -60,6 +60,11 @@ impl Path {
         self.control().cwnd as f64 / MSS as f64
     }
 
+    /// The path becomes so much longer.
+    pub fn lengthen(&mut self, by: Span) {
+        self.base_rtt += by.0;
+    }
+
     /// Segments that wait at the bottleneck or are being served.
     pub fn queued(&self) -> u64 {
         self.link_free.saturating_sub(self.c.now.0).div_ceil(self.service)
@@ -116,5 +121,28 @@ impl Path {
         while self.c.now < time {
             self.step();
         }
+    }
+
+    /// Steps for so long and gives the least and the largest of what is measured after each step.
+    pub fn range(&mut self, seconds: u64, measure: impl Fn(&Path) -> f64) -> (f64, f64) {
+        let end = self.c.now + Span::from_secs(seconds);
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        while self.c.now < end {
+            self.step();
+            let value = measure(self);
+            (least, most) = (least.min(value), most.max(value));
+        }
+        (least, most)
+    }
+
+    /// The value of a field of the trace.
+    pub fn traced(&self, name: &str) -> u64 {
+        let mut found = None;
+        self.state.trace(&mut |field, value| {
+            if field.name == name {
+                found = Some(value);
+            }
+        });
+        found.expect("a field of the trace")
     }
 }

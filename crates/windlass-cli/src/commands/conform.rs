@@ -4,11 +4,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use windlass_cc::AnyParams;
+use windlass_cc::{ALGORITHMS, AnyParams};
 use windlass_conform::check::{self, algorithm_of};
 use windlass_conform::{CheckError, Outcome, check_file, generate};
 
-use super::algorithms::unknown_algorithm;
 use crate::args::Conform;
 use crate::output::{Chatter, Failure, print};
 
@@ -36,7 +35,9 @@ fn write(dir: &Path, chatter: &Chatter) -> Result<(), Failure> {
 fn check_all(args: &Conform) -> Result<(), Failure> {
     let wanted = args.algorithm.as_deref();
     if let Some(id) = wanted.filter(|id| AnyParams::by_name(id).is_none()) {
-        return Err(unknown_algorithm(id));
+        let known: Vec<&str> = ALGORITHMS.iter().map(|info| info.id).collect();
+        let known = known.join(", ");
+        return Err(Failure::input(format!("no algorithm is called \"{id}\"; there are {known}")));
     }
     let paths =
         if args.files.is_empty() { vec![PathBuf::from("conformance")] } else { args.files.clone() };

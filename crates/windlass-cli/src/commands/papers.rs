@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use windlass_lab::catalogue::wrap;
 use windlass_lab::papers::{PAPERS, Paper};
 
-use super::algorithms::wrap;
 use crate::args::Named;
 use crate::output::{Failure, print};
 

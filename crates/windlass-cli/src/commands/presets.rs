@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use windlass_lab::catalogue::wrap;
 use windlass_lab::scenario::stack_values;
 use windlass_tcp::Preset;
 use windlass_tcp::stack::PRESETS;
 
-use super::algorithms::wrap;
 use crate::args::Named;
 use crate::output::{Failure, print};
 

@@ -1,6 +1,6 @@
 //! `docs/scenarios.md` against the code.
 
-use windlass_cc::rto::TIMERS;
+use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
@@ -33,11 +33,6 @@ fn the_reference_has_every_key() {
     documents("## `[[link]]`", &network::LINE_KEYS);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
-    for info in TIMERS {
-        let keys: Vec<&str> = info.params.iter().map(|param| param.name).collect();
-        documents("## `[stack]` and `stack`", &keys);
-        documents("## `[stack]` and `stack`", &[info.id]);
-    }
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
     assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
     assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");
@@ -73,6 +68,24 @@ fn the_reference_has_the_presets_values() {
         for (key, text) in fields.into_iter().chain(rto_fields) {
             let row = rows.iter().find(|row| row[0] == format!("`{key}`")).expect(key);
             assert_eq!(row[2 + column], format!("`{text}`"), "{key} of {}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn the_reference_has_every_timer_with_its_parameters() {
+    let rows = rows("## `[stack]` and `stack`");
+    for info in TIMERS {
+        let defaults = rto::AnyParams::by_name(info.id).expect("a registered timer");
+        let values = params::written_timer(&defaults);
+        for (param, (key, text)) in info.params.iter().zip(values.into_iter().skip(1)) {
+            let doc = param.doc.trim().trim_end_matches('.').replace("  ", " ");
+            let row = [format!("`{}`", info.id), format!("`{key}`"), doc, format!("`{text}`")];
+            assert!(
+                rows.contains(&row.iter().map(String::as_str).collect()),
+                "| {} |",
+                row.join(" | ")
+            );
         }
     }
 }

@@ -1,0 +1,178 @@
+//! HyStart++: delay increase first slows slow start down, and ends it only if it persists.
+
+use super::{Described, SlowStart, TICK, ticks};
+use crate::controller::{Ack, Conn};
+use crate::info::Info;
+use crate::math::mul;
+use crate::params::{ParamKind, Parameters};
+use crate::time::Span;
+use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
+
+/// What a threshold on the round-trip time may be.
+const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };
+
+crate::parameters! {
+    /// Parameters of HyStart++.
+    pub struct HyStartPlusPlusParams {
+        /// Least increase of the round-trip time that counts.
+        min_rtt_thresh: Span = Span::from_millis(4), TIME, "RFC 9406 section 4.3, MIN_RTT_THRESH";
+        /// Largest increase that is asked for.
+        max_rtt_thresh: Span = Span::from_millis(16), TIME, "RFC 9406 section 4.3, MAX_RTT_THRESH";
+        /// The increase that counts is one part in so many of the last round's least.
+        min_rtt_divisor: u64 = 8, ParamKind::Count { min: 1, max: 1_000 },
+            "RFC 9406 section 4.3, MIN_RTT_DIVISOR";
+        /// Round-trip samples of a round before it is judged.
+        n_rtt_sample: u64 = 8, ParamKind::Count { min: 1, max: 255 },
+            "RFC 9406 section 4.3, N_RTT_SAMPLE";
+        /// Conservative slow start is slower by this factor.
+        css_growth_divisor: u64 = 4, ParamKind::Count { min: 1, max: 1_000 },
+            "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR";
+        /// Rounds of conservative slow start before slow start ends.
+        css_rounds: u64 = 5, ParamKind::Count { min: 1, max: 255 },
+            "RFC 9406 section 4.3, CSS_ROUNDS";
+        /// Most segments that one acknowledgement counts for, in place of the stack's limit; a
+        /// paced sender may have no limit.
+        limit: u64 = 8, ParamKind::Segments { min: 1, max: MAX_WINDOW },
+            "RFC 9406 section 4.3, L";
+    }
+}
+
+/// A time that is not known, ticks.
+const UNKNOWN: u32 = u32::MAX;
+
+/// HyStart++. Times are in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct HyStartPlusPlus {
+    /// The round ends when all below this is acknowledged, stream offset; [`u64::MAX`] before the
+    /// first round.
+    window_end: u64,
+    /// The threshold of the connection's beginning, bytes: with any other it is not the initial
+    /// slow start. [`u64::MAX`] before the first acknowledgement.
+    initial_ssthresh: u64,
+    /// Least round-trip time of the last round.
+    last_min: u32,
+    /// Least round-trip time of this round.
+    current_min: u32,
+    /// The least that conservative slow start began with; [`UNKNOWN`] outside it.
+    baseline: u32,
+    /// Samples of this round, counted up to 255.
+    samples: u8,
+    /// Rounds of conservative slow start that are over.
+    css_rounds: u8,
+}
+
+impl HyStartPlusPlus {
+    fn is_initial(&self, w: &Window) -> bool {
+        w.in_slow_start() && w.ssthresh() == self.initial_ssthresh
+    }
+
+    fn in_css(&self) -> bool {
+        self.baseline != UNKNOWN
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        if rtt.is_known() {
+            self.current_min = self.current_min.min(ticks(rtt));
+            self.samples = self.samples.saturating_add(1);
+        }
+    }
+
+    /// Judges the round so far.
+    fn judge(&mut self, p: &HyStartPlusPlusParams) {
+        if u64::from(self.samples) < p.n_rtt_sample || self.current_min == UNKNOWN {
+            return;
+        }
+        if self.in_css() {
+            if self.current_min < self.baseline {
+                self.baseline = UNKNOWN; // the delay has gone: it was jitter
+            }
+        } else if self.last_min != UNKNOWN {
+            let last = mul(u64::from(self.last_min), TICK);
+            let most = (last / p.min_rtt_divisor.max(1)).min(p.max_rtt_thresh.0);
+            let thresh = ticks(Span(most.max(p.min_rtt_thresh.0)));
+            if self.current_min >= self.last_min.saturating_add(thresh) {
+                self.baseline = self.current_min;
+                self.css_rounds = 0;
+            }
+        }
+    }
+
+    fn begin_round(&mut self, c: &Conn) {
+        self.window_end = c.next_id;
+        self.last_min = self.current_min;
+        self.current_min = UNKNOWN;
+        self.samples = 0;
+    }
+}
+
+impl Described for HyStartPlusPlus {
+    const INFO: &'static Info = &Info {
+        id: "hystart++",
+        name: "HyStart++",
+        origin: "RFC 9406, HyStart++: Modified Slow Start for TCP",
+        citation: "rfc9406",
+        description: "When the least round-trip time of a round exceeds the last round's by an \
+            eighth (between 4 and 16 ms), conservative slow start begins: a quarter of the growth. \
+            It ends after five rounds, the partial one at its beginning counted, with the window \
+            as threshold, or goes back to slow start when the delay falls below that with which it \
+            began. Only for the initial slow start; later ones are standard, but for the limit per \
+            acknowledgement, which replaces the stack's. Times are kept in units of 1.024 \u{b5}s.",
+        params: HyStartPlusPlusParams::TABLE,
+        trace: &[],
+    };
+}
+
+impl SlowStart for HyStartPlusPlus {
+    type Params = HyStartPlusPlusParams;
+
+    fn init(_p: &HyStartPlusPlusParams, _c: &Conn) -> HyStartPlusPlus {
+        HyStartPlusPlus {
+            window_end: u64::MAX,
+            initial_ssthresh: u64::MAX,
+            last_min: UNKNOWN,
+            current_min: UNKNOWN,
+            baseline: UNKNOWN,
+            samples: 0,
+            css_rounds: 0,
+        }
+    }
+
+    fn observe(&mut self, p: &HyStartPlusPlusParams, c: &Conn, a: &Ack, w: &mut Window) {
+        if self.initial_ssthresh == u64::MAX {
+            self.initial_ssthresh = w.ssthresh();
+        }
+        if !self.is_initial(w) {
+            return;
+        }
+        if self.window_end == u64::MAX {
+            self.window_end = c.next_id; // the first round is the initial window
+        }
+        self.sample(a.rtt);
+        self.judge(p);
+        if c.una < self.window_end {
+            return;
+        }
+        self.begin_round(c);
+        if self.in_css() {
+            self.css_rounds = self.css_rounds.saturating_add(1);
+            if u64::from(self.css_rounds) >= p.css_rounds {
+                self.baseline = UNKNOWN;
+                w.set_ssthresh(w.cwnd());
+            }
+        }
+    }
+
+    fn grow(&mut self, p: &HyStartPlusPlusParams, c: &Conn, a: &Ack, _: u64, w: &mut Window) {
+        let limit = mul(p.limit, u64::from(c.mss)).min(MAX_WINDOW);
+        let divisor =
+            if self.in_css() && self.is_initial(w) { p.css_growth_divisor.max(1) } else { 1 };
+        w.add_q((a.acked.min(limit) << FRACTION_BITS) / divisor);
+    }
+
+    fn restart(&mut self, p: &HyStartPlusPlusParams, c: &Conn) {
+        // Whether it is still the initial slow start shows in the threshold.
+        let initial_ssthresh = self.initial_ssthresh;
+        *self = HyStartPlusPlus { initial_ssthresh, ..HyStartPlusPlus::init(p, c) };
+    }
+}

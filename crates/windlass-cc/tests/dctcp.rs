@@ -1,0 +1,168 @@
+//! DCTCP against RFC 8257: a model in `f64`, a path whose queue marks, and the corners.
+
+mod common;
+#[path = "common/hand.rs"]
+mod hand;
+#[path = "common/path.rs"]
+mod path;
+
+use common::{avoidance, begins_at};
+use hand::{Hand, MS_40, MSS};
+use path::Path;
+use windlass_cc::{Ack, AnyController, AnyParams, Event, Phase, Span, Time};
+
+/// A path that holds 41 segments: a thousand a second, 40 ms and the segment's own.
+fn path_of_41_segments(p: AnyParams) -> Path {
+    Path::new(p, 1_000, Span::from_millis(40))
+}
+
+/// RFC 8257 section 3.3 in segments.
+struct Model {
+    w: f64,
+    alpha: f64,
+    window_end: u64,
+    cut_end: u64,
+    acked: f64,
+    marked: f64,
+}
+
+impl Model {
+    fn ack(&mut self, una: u64, next: u64, marked: bool) {
+        self.acked += 1.0;
+        self.marked += f64::from(u8::from(marked));
+        if una > self.window_end {
+            let fraction = self.marked / self.acked;
+            self.alpha = self.alpha * (1.0 - 1.0 / 16.0) + fraction / 16.0;
+            (self.window_end, self.acked, self.marked) = (next, 0.0, 0.0);
+        }
+        if marked && una > self.cut_end {
+            self.cut_end = next;
+            self.w = (self.w * (1.0 - self.alpha / 2.0)).max(2.0);
+        } else if !marked {
+            self.w += 1.0 / self.w;
+        }
+    }
+}
+
+#[test]
+fn it_follows_rfc_8257_acknowledgement_by_acknowledgement() {
+    for seed in 1..20u64 {
+        let mut hand = Hand::new(avoidance("dctcp", 40 * MSS));
+        let (window_end, cut_end, acked, marked) = (0, 0, 0.0, 0.0);
+        let mut model = Model { w: 40.0, alpha: 1.0, window_end, cut_end, acked, marked };
+        let (mut random, mut cuts) = (seed, 0);
+        for at in 0..6_000u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Marks come in bursts, from none of the bytes to a third of them.
+            let marked = (random >> 33) % 100 < (at / 100) % 4 * 11;
+            let before = hand.cwnd();
+            let ce = if marked { MSS } else { 0 };
+            hand.ack(Span(MS_40.0 / 40), MS_40, Ack { ce, ..Ack::of(MSS) });
+            model.ack(hand.c.una, hand.c.next_id, marked);
+            cuts += u32::from(hand.cwnd() < before);
+            // Each cut is to whole bytes, each step to 2^-16; alpha is kept to 2^-30.
+            let ours = hand.cwnd() as f64;
+            assert!((ours - model.w * MSS as f64).abs() < 4.0, "{ours} B, {} segments", model.w);
+            assert!((hand.traced("alpha_ppm") as f64 - model.alpha * 1e6).abs() < 2.0);
+        }
+        assert!(cuts > 50, "{cuts} cuts");
+    }
+}
+
+#[test]
+fn dctcp_alpha_becomes_the_fraction_that_is_marked() {
+    let mut path = path_of_41_segments(begins_at("dctcp", 20 * MSS, 20 * MSS));
+    path.mark_above = Some(20);
+    path.run_until(Time::from_secs(60));
+    let (marked, delivered) = (path.marked, path.c.delivered);
+    let (least, most) = path.range(240, |path| path.traced("alpha_ppm") as f64 * 1e-6);
+    let fraction = (path.marked - marked) as f64 / (path.c.delivered - delivered) as f64;
+    assert!(fraction > 0.01, "the queue marks: {fraction}");
+    assert!(least < fraction && fraction < most, "{least}..{most} around {fraction}");
+    assert!(most < 3.0 * fraction, "{most} of {fraction}");
+}
+
+#[test]
+fn dctcp_keeps_the_queue_near_the_mark_and_the_link_busy() {
+    let mut path = path_of_41_segments(begins_at("dctcp", 20 * MSS, 1 << 40));
+    path.mark_above = Some(20);
+    path.run_until(Time::from_secs(60));
+    let (least, most) = path.range(60, |path| path.queued() as f64);
+    assert!(least >= 1.0, "the link never idles: {least}");
+    assert!(most <= 30.0, "{most}");
+}
+
+#[test]
+fn dctcp_cuts_by_half_of_alpha_once_a_window() {
+    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
+    // A fifth of the bytes of each window is marked, for long: alpha is a fifth.
+    let mut cuts = Vec::new();
+    for _ in 0..200 {
+        let segments = hand.cwnd() / MSS;
+        for at in 0..segments {
+            let before = hand.cwnd();
+            let ce = if at % 5 == 0 { MSS } else { 0 };
+            hand.ack(Span(MS_40.0 / segments), MS_40, Ack { ce, ..Ack::of(MSS) });
+            if hand.cwnd() < before {
+                cuts.push((hand.c.una, hand.cwnd() as f64 / before as f64));
+            }
+        }
+        // Held up, so that the fraction stays a fifth.
+        if hand.cwnd() < 60 * MSS {
+            hand = Hand { state: reset(&hand, 100), ..hand };
+        }
+    }
+    assert!(cuts.len() > 20, "{}", cuts.len());
+    let (first, last) = (cuts[0].1, cuts[cuts.len() - 1].1);
+    assert!((first - 0.5).abs() < 0.001, "alpha is one at first: kept {first}");
+    assert!((last - 0.9).abs() < 0.03, "alpha is a fifth: kept {last}");
+}
+
+/// The same state with another window: a change of segment size there and back.
+fn reset(hand: &Hand, segments: u64) -> AnyController {
+    let mut state = hand.state;
+    let old = u32::try_from(hand.cwnd() / segments).unwrap();
+    state.apply(&hand.p, &hand.c, &Event::Mss(old));
+    state
+}
+
+#[test]
+fn dctcp_does_not_answer_marks_that_a_cut_has_answered() {
+    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
+    let marked = Ack { ce: MSS, ..Ack::of(MSS) };
+    hand.ack(Span::from_millis(1), MS_40, marked);
+    let cut = hand.cwnd();
+    assert_eq!(cut, 50 * MSS);
+    let answered = hand.c.next_id;
+    while hand.c.una + MSS <= answered {
+        hand.ack(Span::from_millis(1), MS_40, marked);
+        assert_eq!(hand.cwnd(), cut, "neither cut again nor opened by a marked acknowledgement");
+    }
+    hand.ack(Span::from_millis(1), MS_40, marked);
+    assert!(hand.cwnd() < cut, "data sent after the cut is marked: another");
+}
+
+#[test]
+fn dctcp_halves_at_a_loss_whatever_alpha_is() {
+    let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
+    (0..100).for_each(|_| hand.round(MS_40));
+    let flight = hand.c.next_id - hand.c.una;
+    hand.phase(Phase::Open, Phase::Recovery);
+    assert_eq!(hand.ssthresh(), flight / 2);
+}
+
+#[test]
+fn dctcp_leaves_slow_start_at_the_first_mark() {
+    let mut hand = Hand::new(begins_at("dctcp", 10 * MSS, 1 << 40));
+    hand.round(MS_40);
+    hand.ack(Span::from_millis(1), MS_40, Ack { ce: MSS, ..Ack::of(MSS) });
+    assert_eq!(hand.ssthresh(), hand.cwnd());
+}
+
+#[test]
+fn dctcp_alpha_decays_to_nothing_without_marks() {
+    // With few fractional bits alpha - alpha/16 stops far from zero: at 16 of 1024 it is 1.6 %.
+    let mut hand = Hand::new(avoidance("dctcp", 4 * MSS));
+    (0..400).for_each(|_| hand.round(MS_40));
+    assert_eq!(hand.traced("alpha_ppm"), 0);
+}

@@ -1,0 +1,268 @@
+//! What Windlass offers, as text and as a page: algorithms, slow starts and timers, each described
+//! by what it says of itself.
+
+use std::fmt::Write;
+
+use windlass_cc::recovery::Style;
+use windlass_cc::registry::{STATE_BYTES, fixed};
+use windlass_cc::rto::{self, TIMERS};
+use windlass_cc::slow_start::{self, SLOW_STARTS};
+use windlass_cc::{ALGORITHMS, AnyParams, Ecn, Info, Param, Wants};
+
+use crate::scenario::{range_text, value_text};
+
+/// One algorithm, slow start or timer, with its defaults.
+#[derive(Clone, Copy)]
+pub enum Entry {
+    /// A congestion-control algorithm.
+    Algorithm(AnyParams),
+    /// A slow start.
+    SlowStart(slow_start::AnyParams),
+    /// A retransmission timer.
+    Timer(rto::AnyParams),
+}
+
+/// Every entry, algorithms first.
+pub fn entries() -> Vec<Entry> {
+    let ids = |infos: &[&'static Info]| infos.iter().map(|info| info.id).collect::<Vec<_>>();
+    let algorithms = ids(ALGORITHMS).into_iter().filter_map(AnyParams::by_name);
+    let slow_starts = ids(SLOW_STARTS).into_iter().filter_map(slow_start::AnyParams::by_name);
+    let timers = ids(TIMERS).into_iter().filter_map(rto::AnyParams::by_name);
+    algorithms
+        .map(Entry::Algorithm)
+        .chain(slow_starts.map(Entry::SlowStart))
+        .chain(timers.map(Entry::Timer))
+        .collect()
+}
+
+/// The entries of this name: an algorithm and a slow start may share it.
+pub fn find(name: &str) -> Vec<Entry> {
+    entries().into_iter().filter(|entry| entry.info().id.eq_ignore_ascii_case(name)).collect()
+}
+
+impl Entry {
+    /// What it says of itself.
+    pub fn info(&self) -> &'static Info {
+        match self {
+            Entry::Algorithm(p) => p.info(),
+            Entry::SlowStart(p) => p.info(),
+            Entry::Timer(p) => p.info(),
+        }
+    }
+
+    /// The kind, one word or two.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Entry::Algorithm(_) => "algorithm",
+            Entry::SlowStart(_) => "slow start",
+            Entry::Timer(_) => "timer",
+        }
+    }
+
+    /// How a scenario chooses it and sets its parameters.
+    fn usage(&self) -> String {
+        let id = self.info().id;
+        match self {
+            Entry::Algorithm(_) => {
+                format!("algorithm = \"{id}\", params = {{ ... }} of a flow")
+            }
+            Entry::SlowStart(_) => {
+                format!("slow_start = \"{id}\" or {{ name = \"{id}\", ... }} of a flow")
+            }
+            Entry::Timer(_) => format!("rto = {{ algorithm = \"{id}\", ... }} of a stack"),
+        }
+    }
+
+    fn default_of(&self, place: usize) -> u64 {
+        let value = match self {
+            Entry::Algorithm(p) => p.get(place),
+            Entry::SlowStart(p) => p.get(place),
+            Entry::Timer(p) => p.get(place),
+        };
+        value.unwrap_or_default()
+    }
+
+    /// Facts beside the description, as label and text.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if let Entry::Algorithm(p) = self {
+            facts.extend(wants(&p.wants()));
+            facts.extend(state(p).map(|text| ("State", text)));
+        }
+        facts.push(("Citation key", self.info().citation.to_owned()));
+        facts.push(("In a scenario", self.usage()));
+        facts
+    }
+}
+
+/// Bytes of state: alone, and as it runs here.
+fn state(params: &AnyParams) -> Option<String> {
+    let place = ALGORITHMS.iter().position(|info| info.id == params.info().id)?;
+    let (alone, chosen) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
+    Some(match params.wants().slow_start {
+        Some(_) => {
+            format!("{alone} bytes with standard slow start, {chosen} with room for any")
+        }
+        None => format!("{alone} bytes"),
+    })
+}
+
+fn wants(wants: &Wants) -> Vec<(&'static str, String)> {
+    let style = Style::ALL.iter().find(|(_, style)| *style == wants.recovery).map_or("", |s| s.0);
+    let ecn = match wants.ecn {
+        Ecn::None => "none: its packets are not ECN-capable",
+        Ecn::Classic => "classic, one answer a round trip (RFC 3168)",
+        Ecn::Exact => "exact, byte for byte (RFC 8257)",
+    };
+    let mut facts = vec![
+        ("Loss recovery", style.to_owned()),
+        ("Slow start", wants.slow_start.unwrap_or("its own").to_owned()),
+        ("ECN", ecn.to_owned()),
+    ];
+    if wants.rate_samples {
+        facts.push(("Wants", "delivery-rate samples".to_owned()));
+    }
+    facts
+}
+
+/// One line for each entry.
+pub fn list() -> String {
+    let mut out = String::new();
+    let mut kind = "";
+    for entry in entries() {
+        if entry.kind() != kind {
+            kind = entry.kind();
+            let _ = writeln!(out, "{}{}s", if out.is_empty() { "" } else { "\n" }, capital(kind));
+        }
+        let info = entry.info();
+        let _ = writeln!(out, "  {:<12} {:<20} {}", info.id, info.name, short(info.origin));
+    }
+    out.push_str("\nwindlass algorithms NAME describes one.\n");
+    out
+}
+
+/// The origin up to what would make the line long.
+fn short(origin: &str) -> String {
+    const LONGEST: usize = 60;
+    if origin.chars().count() <= LONGEST {
+        return origin.to_owned();
+    }
+    let cut: String = origin.chars().take(LONGEST).collect();
+    let whole = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{} ...", whole.trim_end_matches(','))
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// All that an entry says of itself, for a terminal.
+pub fn describe(entry: &Entry) -> String {
+    let info = entry.info();
+    let mut out = format!("{} ({}, {})\n", info.name, info.id, entry.kind());
+    out.push_str(&wrap(info.origin, 78, ""));
+    out.push('\n');
+    out.push_str(&wrap(info.description, 78, ""));
+    out.push('\n');
+    for (label, text) in entry.facts() {
+        let _ = writeln!(out, "{:<15}{text}", format!("{label}:"));
+    }
+    out.push_str("\nParameters\n");
+    if info.params.is_empty() {
+        out.push_str("  none\n");
+    }
+    for (place, param) in info.params.iter().enumerate() {
+        let default = value_text(param.kind, entry.default_of(place));
+        let _ =
+            writeln!(out, "  {}\n    {}; default {default}", param.name, range_text(param.kind));
+        out.push_str(&wrap(param.doc, 74, "    "));
+        out.push_str(&wrap(&format!("Source: {}", param.source), 74, "    "));
+    }
+    if !info.trace.is_empty() {
+        out.push_str("\nTrace fields\n");
+    }
+    for field in info.trace {
+        let _ = writeln!(out, "  {:<20} {}", field.name, field.unit);
+    }
+    out
+}
+
+/// Breaks a paragraph into lines of at most `width` characters.
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            let _ = writeln!(out, "{indent}{line}");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(out, "{indent}{line}");
+    out
+}
+
+/// The page `docs/algorithms.md`.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Algorithms, slow starts and timers\n\n\
+         Generated by `windlass algorithms --markdown` from what each says of itself; do not edit. \
+         Citation keys are those of [references.bib](references.bib).\n",
+    );
+    let mut kind = "";
+    for entry in entries() {
+        if entry.kind() != kind {
+            kind = entry.kind();
+            let _ = write!(out, "\n## {}s\n", capital(kind));
+        }
+        out.push_str(&section(&entry));
+    }
+    out
+}
+
+fn section(entry: &Entry) -> String {
+    let info = entry.info();
+    let mut out = format!("\n### `{}`: {}\n\n", info.id, cell(info.name));
+    let _ = writeln!(out, "{}.\n", cell(info.origin).trim_end_matches('.'));
+    let _ = writeln!(out, "{}\n", cell(info.description));
+    for (label, text) in entry.facts() {
+        let code = matches!(label, "Citation key" | "In a scenario");
+        let text = if code { format!("`{text}`") } else { cell(&text) };
+        let _ = writeln!(out, "* {label}: {text}");
+    }
+    if !info.params.is_empty() {
+        out.push_str("\n| parameter | value | default | meaning | source |\n");
+        out.push_str("| --- | --- | --- | --- | --- |\n");
+    }
+    for (place, param) in info.params.iter().enumerate() {
+        out.push_str(&row(param, entry.default_of(place)));
+    }
+    if !info.trace.is_empty() {
+        out.push_str("\n| trace field | unit |\n| --- | --- |\n");
+    }
+    for field in info.trace {
+        let _ = writeln!(out, "| `{}` | {} |", field.name, cell(field.unit));
+    }
+    out
+}
+
+fn row(param: &Param, default: u64) -> String {
+    format!(
+        "| `{}` | {} | `{}` | {} | {} |\n",
+        param.name,
+        cell(&range_text(param.kind)),
+        value_text(param.kind, default),
+        cell(param.doc),
+        cell(param.source)
+    )
+}
+
+/// Text in a cell of a table: one line, and nothing that Markdown would take for its own.
+fn cell(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.replace('|', "\\|").replace('*', "\\*").replace('_', "\\_").replace('<', "&lt;")
+}
