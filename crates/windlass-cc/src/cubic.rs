@@ -309,6 +309,12 @@ impl Growth for Cubic {
         }
     }
 
+    /// A new stage of congestion avoidance: the estimate of the last one would undo the restart
+    /// window at once.
+    fn fall_back(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        self.clock = Clock::Unset;
+    }
+
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
         let scaled = mul_div(self.w_est_q, u64::from(c.mss), u64::from(old.max(1)));
         self.w_est_q = scaled.min(MAX_WINDOW << FRACTION_BITS);

@@ -59,6 +59,9 @@ pub trait Growth: Copy {
     /// Nothing was sent or in flight for so long.
     fn idle(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span) {}
 
+    /// After an idle time the window has fallen back to the restart window (RFC 5681 section 4.1).
+    fn fall_back(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
+
     /// The segment size changed from `old` to `c.mss`: what is kept in segments stays.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
 

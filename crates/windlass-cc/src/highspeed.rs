@@ -107,11 +107,11 @@ impl Growth for HighSpeed {
             computed from the RFC's equations for the whole segments in the window, not read from \
             its table. a(w) is at least Reno's 1, and b(w), which the equation would take to zero at \
             570,000 segments, at least a hundredth. The threshold is taken from FlightSize \
-            (RFC 5681). The RFC recommends limited slow start (RFC 3742).",
+            (RFC 5681). It starts with limited slow start (RFC 3742), as the RFC recommends.",
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
 
     fn init(_p: &Params, _c: &Conn) -> HighSpeed {
         HighSpeed { segments: 0, increase_q: 1 << 16 }

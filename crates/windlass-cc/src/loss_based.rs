@@ -24,7 +24,7 @@ pub struct LossBased<G, S> {
     slow_start: S,
     prr: Prr,
     style: Style,
-    /// The cut that began the current recovery was taken back: its end does not touch the window.
+    /// The cut that began the current recovery has been taken back.
     undone: bool,
 }
 
@@ -110,7 +110,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.growth.observe(&p.own, c, a, &mut self.window);
-        if self.style == Style::Prr && c.phase != Phase::Recovery {
+        if c.phase != Phase::Recovery {
             self.prr.observe(c, a);
         }
         if self.undone && c.phase == Phase::Recovery {
@@ -192,8 +192,12 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     /// RFC 5681 section 4.1: the restart window.
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
-            self.window.set(c, p.initial_window.min(self.cwnd()));
-            self.begin_epoch(p, c);
+            let before = self.cwnd();
+            self.window.set(c, p.initial_window.min(before));
+            self.slow_start.restart(&p.slow_start, c);
+            if self.cwnd() < before {
+                self.growth.fall_back(&p.own, c, &self.window);
+            }
         }
         self.growth.idle(&p.own, c, gap);
     }

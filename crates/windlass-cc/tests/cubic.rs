@@ -383,6 +383,26 @@ fn idle_time_does_not_make_the_window_jump() {
 }
 
 #[test]
+fn the_restart_window_after_an_idle_time_is_not_left_at_once() {
+    use windlass_cc::{Controller, Span};
+    // Short round trips: the estimate of Reno's window leads.
+    let mut flow = cubic(40, 8);
+    flow.p.initial_window = 10 * 1_460;
+    for _ in 0..400 {
+        flow.ack(MS / 10, 4 * MS, 1);
+    }
+    assert!(flow.segments() > 45.0);
+    flow.c.now.0 += 10 * SECOND;
+    flow.ours.on_idle_restart(&flow.p, &flow.c, Span(10 * SECOND), true);
+    assert_eq!(flow.segments(), 10.0);
+    // A segment for a round trip of ten: Reno's growth from the restart window.
+    for n in 1..=10 {
+        flow.ours.on_ack(&flow.p, &flow.c, &windlass_cc::Ack::of(1_460));
+        assert!(flow.segments() <= 10.0 + 0.101 * f64::from(n), "{}", flow.segments());
+    }
+}
+
+#[test]
 fn time_in_which_the_application_limits_the_sender_does_not_count() {
     let mut flow = cubic(500, 500);
     flow.lose();

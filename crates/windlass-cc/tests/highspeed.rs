@@ -146,6 +146,12 @@ fn the_average_window_is_the_response_functions() {
 }
 
 #[test]
+fn it_starts_with_limited_slow_start_unless_told_otherwise() {
+    let p = windlass_cc::AnyParams::by_name("highspeed").expect("it is registered");
+    assert_eq!(p.common().slow_start.info().id, "limited");
+}
+
+#[test]
 fn the_state_fits_the_kernels_104_bytes() {
     assert!(size_of::<LossBased<HighSpeed, Standard>>() <= 104);
 }

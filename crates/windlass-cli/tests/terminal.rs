@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use support::{SMALL, call, done, root, scenario, windlass};
 
-const VERBS: [&str; 8] = [
+const VERBS: [&str; 9] = [
     "reproduce",
     "run",
     "report",

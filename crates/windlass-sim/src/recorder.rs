@@ -54,7 +54,7 @@ impl Recorder {
             Series::InFlight => Some(e.in_flight()),
             Series::Srtt => Some(e.srtt()).filter(|s| s.is_known()).map(|s| s.0),
             Series::Rto => Some(e.rto(p).0),
-            Series::Pacing => Some(e.control().pacing.0.saturating_mul(8)),
+            Series::Pacing => Some(e.pacing_rate(p).0.saturating_mul(8)),
             _ => None,
         });
         if self.states < self.series.len() {

@@ -122,7 +122,7 @@ pub enum Series {
     Rwnd,
     /// Payload bytes that have reached the receiving application.
     Delivered,
-    /// Pacing rate that the data sender's algorithm asks for, bits per second; zero for none.
+    /// Rate at which the data sender is paced, payload bits per second; zero for not at all.
     Pacing,
     /// The field of this name of the inner state of the data sender's algorithm or slow start
     /// ([`windlass_cc::Info::trace`]), in the field's unit.

@@ -276,6 +276,16 @@ impl Scoreboard {
         Some(before)
     }
 
+    /// What was deemed lost and not sent again is not lost after all.
+    pub fn forgive(&mut self) {
+        for record in self.records.iter_mut().filter(|r| r.is_pending()) {
+            record.lost = false;
+            self.pipe += u64::from(record.len);
+        }
+        self.pending = 0;
+        self.counted_to = self.records.front().map_or(0, |r| r.start);
+    }
+
     /// RFC 2018 section 8: a peer that has the first segment but does not acknowledge it has thrown
     /// away what it reported. Nothing that it said before counts then.
     pub fn forget_reneged(&mut self) {

@@ -5,7 +5,7 @@ mod board;
 use proptest::prelude::*;
 use windlass_cc::recovery::Style;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
-use windlass_tcp::stack::PRESETS;
+use windlass_tcp::stack::{LossDetection, PRESETS};
 use windlass_tcp::{
     Codepoint, Endpoint, Flags, Options, Pacing, Profile, SackBlock, Segment, Seq, StackConfig,
     Timestamps,
@@ -109,12 +109,15 @@ proptest! {
         timestamps in any::<bool>(),
         recovery in prop::option::of(prop::sample::select(Style::ALL.map(|s| s.1).to_vec())),
         pacing in prop::sample::select(Pacing::ALL.map(|p| p.1).to_vec()),
+        switches in prop::array::uniform6(any::<bool>()),
         algorithm in prop::sample::select(ALGORITHMS.iter().map(|i| i.id).collect::<Vec<_>>()),
         listens in any::<bool>(),
         greet in any::<bool>(),
         actions in prop::collection::vec(action(), 0..200),
     ) {
         let stack = StackConfig {
+            tlp: switches[0], frto: switches[1], eifel: switches[2], dsack_undo: switches[3],
+            ecn: switches[4], loss_detection: LossDetection::ALL[usize::from(switches[5])].1,
             receive_buffer, sack, timestamps, recovery, pacing, send_buffer: 1 << 20, ..PRESETS[preset].config
         };
         let p = Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 };

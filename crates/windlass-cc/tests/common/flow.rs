@@ -94,7 +94,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
     pub fn new(own: G::Params, model: M, mss: u32, cwnd: u64, ssthresh: u64) -> Flow<G, M> {
         let p = Setup {
             initial_window: cwnd * u64::from(mss),
-            initial_ssthresh: ssthresh.saturating_mul(u64::from(mss)).min(MAX_WINDOW),
+            initial_ssthresh: ssthresh.min(MAX_WINDOW / u64::from(mss)) * u64::from(mss),
             ack_limit: u32::MAX,
             // Recovery is not what these tests look at: the window is the threshold meanwhile.
             recovery: Some(Style::Sack),

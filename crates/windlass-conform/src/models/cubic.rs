@@ -81,7 +81,8 @@ impl Law for Cubic {
         };
         self.now.w_est += alpha * a.acked as f64 / mss / cwnd;
         if self.w_cubic(t) < self.now.w_est {
-            return (self.now.w_est - cwnd).max(0.0) * mss; // section 4.3
+            // Section 4.3; never faster than slow start.
+            return ((self.now.w_est - cwnd).max(0.0) * mss).min(credit.max(mss));
         }
         let rtt = if c.srtt.is_known() { c.srtt.0 as f64 * 1e-9 } else { 0.0 };
         let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd); // section 4.2
@@ -115,6 +116,13 @@ impl Law for Cubic {
         if let Some(Epoch::Since(start)) = self.now.epoch {
             self.now.epoch = Some(Epoch::Since(start + gap));
         }
+    }
+
+    /// Section 4.10 has slow start while cwnd is no more than ssthresh, and section 4.3 begins W_est
+    /// at the window with which congestion avoidance begins: the one from before the idle time would
+    /// undo RFC 5681's restart window at once.
+    fn fall_back(&mut self, _c: &Conn) {
+        self.now.epoch = None;
     }
 
     /// An implementation may keep W_max and what else is in segments to 1/64 of one.

@@ -73,6 +73,8 @@ pub trait Law {
     fn undo(&mut self, _c: &Conn, _w: &Windows) {}
     /// Nothing was sent for so many seconds.
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
+    /// After an idle time the window has fallen back to the restart window.
+    fn fall_back(&mut self, _c: &Conn) {}
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
     /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
@@ -228,7 +230,11 @@ impl<L: Law> Model for Frame<L> {
             Event::IdleRestart { gap: Span(gap), reset } => {
                 if *reset {
                     // RFC 5681 section 4.1: RW = min(IW, cwnd)
-                    self.w.cwnd = self.w.cwnd.min(self.initial_window);
+                    let before = self.w.cwnd;
+                    self.w.cwnd = before.min(self.initial_window);
+                    if self.w.cwnd < before {
+                        self.law.fall_back(c);
+                    }
                 }
                 self.law.idle(c, *gap as f64 * 1e-9);
             }

@@ -2,7 +2,7 @@
 
 use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::PRESETS;
+use windlass_tcp::stack::{LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
@@ -76,6 +76,14 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "delayed_ack_timeout" delayed_ack_timeout: span, time;
     "fast_retransmit" fast_retransmit: boolean, plain;
     "dupthresh" dupthresh: whole_u32(1, 1_000), plain;
+    "loss_detection" loss_detection: choice(&LossDetection::ALL), |detection: &LossDetection| {
+        quoted(word_of(&LossDetection::ALL, detection))
+    };
+    "tlp" tlp: boolean, plain;
+    "frto" frto: boolean, plain;
+    "eifel" eifel: boolean, plain;
+    "dsack_undo" dsack_undo: boolean, plain;
+    "ecn" ecn: boolean, plain;
     "recovery" recovery: recovery, |style: &Option<Style>| match style {
         Some(style) => quoted(word_of(&Style::ALL, style)),
         None => quoted(AUTO),

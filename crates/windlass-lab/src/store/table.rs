@@ -364,7 +364,7 @@ fn series_meaning(series: Series) -> &'static str {
         Series::AckNumber => "Highest stream offset acknowledged by the data receiver",
         Series::Rwnd => "Receive window that the data receiver advertised last",
         Series::Delivered => "Payload that has reached the receiving application",
-        Series::Pacing => "Pacing rate that the algorithm asks for; 0 for none",
+        Series::Pacing => "Rate at which the data sender is paced; 0 for not at all",
         Series::State(_) | Series::States => "Inner state of the algorithm or its slow start",
     }
 }

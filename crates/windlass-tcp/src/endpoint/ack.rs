@@ -78,7 +78,8 @@ impl Endpoint {
         self.dup_acks = 0;
         self.stop_probing();
 
-        let mut event = Ack { prior_in_flight, rtt, ..Ack::of(acked) };
+        let ce = self.marked_bytes(p, s, acked);
+        let mut event = Ack { prior_in_flight, rtt, ce, ..Ack::of(acked) };
         if self.records {
             self.board.acknowledge(ack, |record, bytes| {
                 self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
@@ -91,6 +92,7 @@ impl Endpoint {
         self.control = self.cc.control(&p.params, &conn);
 
         let restart_timer = self.follow_recovery(p, now, ack);
+        self.on_echo(p, now, s);
         // RFC 6298 rules 5.2 and 5.3.
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
@@ -104,7 +106,11 @@ impl Endpoint {
         match self.phase {
             Phase::Open => true,
             Phase::Loss | Phase::Cwr => {
-                if ack >= self.recover {
+                let over = match self.phase {
+                    Phase::Cwr => self.echo_is_answered(),
+                    _ => ack >= self.recover,
+                };
+                if over {
                     let flight = self.in_flight();
                     self.set_phase(p, now, Phase::Open, flight);
                 }
@@ -156,7 +162,7 @@ impl Endpoint {
         self.control = self.cc.control(&p.params, &conn);
         // RFC 6582 section 3.2 step 2: acknowledgements of no more than `recover` may be echoes of
         // what an earlier recovery sent twice.
-        if self.phase == Phase::Open
+        if matches!(self.phase, Phase::Open | Phase::Cwr)
             && p.stack.fast_retransmit
             && self.dup_acks == p.stack.dupthresh
             && self.snd_una > self.recover

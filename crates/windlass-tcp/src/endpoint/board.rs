@@ -15,9 +15,10 @@ pub(super) struct News {
     /// When the first and the last of the delivered segments were sent, of those that a round trip
     /// can be read from.
     timed: Option<(Time, Time)>,
-    /// When a delivered segment that had been sent again was sent first, and how often again: for
-    /// timers that learn from such segments too.
-    again: Option<(Time, u32)>,
+    /// The first that was sent more than once: when first, and how often again.
+    repeated: Option<(Time, u32)>,
+    /// The lowest that was sent once only.
+    pub(super) first_time: Option<u64>,
     /// Data that the peer reports to have received twice (RFC 2883).
     pub(super) dsack: Option<(u64, u64)>,
 }
@@ -25,14 +26,17 @@ pub(super) struct News {
 impl News {
     fn take(&mut self, r: &Record, bytes: u64, karn: bool) {
         self.delivered += bytes;
+        let at = r.first_sent;
         if bytes == 0 {
             return;
         }
+        if r.transmissions == 1 {
+            self.first_time = Some(self.first_time.map_or(r.start, |lowest| lowest.min(r.start)));
+        }
         if karn && r.transmissions > 1 {
-            self.again = Some((r.first_sent, r.transmissions - 1));
+            self.repeated.get_or_insert((at, r.transmissions - 1));
             return;
         }
-        let at = r.first_sent;
         let (first, last) = self.timed.unwrap_or((at, at));
         self.timed = Some((first.min(at), last.max(at)));
     }
@@ -63,12 +67,15 @@ impl Endpoint {
             self.read_blocks(p, now, ack, s, &mut news);
         }
         if acked > 0 {
-            self.advance(p, now, ack, &mut news);
+            self.advance(p, now, ack, s, &mut news);
         } else if repeated && !self.sack {
             self.count_duplicate(now, &mut news);
         }
         // RFC 6675 section 2: with SACK, one that reports something new.
         let duplicate = acked == 0 && news.delivered > 0;
+        self.adapt_reordering_window(&news);
+        let repaired = self.judge_probe(ack, acked > 0, &news);
+        let unfounded = self.find_evidence(acked > 0, &news, s);
         if duplicate {
             self.dup_acks += 1;
             self.stats.dup_acks += 1;
@@ -80,18 +87,28 @@ impl Endpoint {
             if ack == self.snd_una && (self.snd_nxt == self.snd_una || self.snd_wnd == 0) {
                 self.retries = 0;
             }
+            if let Some(why) = unfounded {
+                self.undo(p, now, why);
+                self.follow_phase(p, now);
+            }
             return;
         }
         let rtt = self.round_trip(p, now, &news, s);
+        if acked > 0 {
+            self.rto.on_progress(&p.stack.rto);
+        }
         let lost_before = self.sampler.lost();
-        self.find_losses(p, now, acked > 0);
+        match unfounded {
+            Some(why) => self.undo(p, now, why),
+            None => self.find_losses(p, now, acked > 0),
+        }
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
         let event = Ack {
             acked,
             delivered: news.delivered,
             lost: conn.lost - lost_before,
-            ce: 0,
+            ce: self.marked_bytes(p, s, news.delivered),
             prior_in_flight,
             rtt,
             rate: self.sampler.sample(self.min_rtt),
@@ -100,11 +117,17 @@ impl Endpoint {
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
         self.follow_phase(p, now);
+        if repaired {
+            self.answer_repaired_loss(p, now);
+        }
+        self.on_echo(p, now, s);
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
+            self.rack.stop();
         } else if acked > 0 {
             self.arm_rto(p, now);
         }
+        self.arm_probe(p, now);
     }
 
     /// RFC 2018 and 2883: the blocks of an acknowledgement.
@@ -127,19 +150,22 @@ impl Endpoint {
             news.dsack = Some(first);
             blocks[0] = (0, 0);
         }
+        let (min_rtt, older) = (self.min_rtt, Endpoint::echo_is_older(s));
         let floor = ack.max(self.snd_una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
             self.board.sack(left, right, |record| {
                 let bytes = u64::from(record.len);
                 news.take(record, bytes, p.stack.karn);
                 self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
+                self.rack.on_delivered(now, record, min_rtt, &older);
             });
         }
         self.board.remember_blocks(blocks);
     }
 
     /// Everything below `ack` has arrived.
-    fn advance(&mut self, p: &Profile, now: Time, ack: u64, news: &mut News) {
+    fn advance(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment, news: &mut News) {
+        let (min_rtt, older) = (self.min_rtt, Endpoint::echo_is_older(s));
         // Without SACK, duplicates have counted part of it.
         let mut counted = match self.sack {
             true => 0,
@@ -153,6 +179,7 @@ impl Endpoint {
             if !record.sacked {
                 let fresh = bytes - known;
                 self.sampler.on_delivered(now, fresh, record.end(), Some(&record.sent));
+                self.rack.on_delivered(now, record, min_rtt, &older);
             }
         });
         self.snd_una = ack;
@@ -160,6 +187,16 @@ impl Endpoint {
         self.retries = 0;
         self.dup_acks = 0;
         self.stop_probing();
+    }
+
+    /// Whether an acknowledgement's timestamp says that it answers a transmission before some
+    /// moment (RFC 8985 section 6.2 step 2).
+    fn echo_is_older(s: &Segment) -> impl Fn(Time) -> bool + use<> {
+        let echo = s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0);
+        move |sent| {
+            let stamp = Endpoint::timestamp(sent);
+            echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0)
+        }
     }
 
     /// A duplicate without SACK: some segment has arrived, nobody knows which (RFC 9937 section 6).
@@ -171,19 +208,16 @@ impl Endpoint {
     /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
     /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
     fn round_trip(&mut self, p: &Profile, now: Time, news: &News, s: &Segment) -> Span {
+        let una = self.snd_una;
         let Some((first, last)) = news.timed else {
-            match news.again.filter(|_| self.times_retransmissions(p)) {
-                Some((first, times)) => {
-                    self.feed_timer(p, now, self.snd_una, now.since(first), times);
-                }
-                // What was sent again has only the clock that the peer echoes.
-                None => {
-                    self.timestamp_sample(p, now, self.snd_una, s);
-                }
+            match news.repeated.filter(|_| self.times_retransmissions(p)) {
+                Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
+                // The clock that the peer echoes tells the transmissions apart.
+                None => _ = self.timestamp_sample(p, now, una, s),
             }
             return Span::NONE;
         };
-        self.take_exact_sample(p, now, self.snd_una, now.since(first), 0);
+        self.feed_timer(p, now, una, now.since(first), 0);
         let least = now.since(last);
         self.min_rtt = self.min_rtt.min(least);
         least
@@ -192,6 +226,9 @@ impl Endpoint {
     fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
         if !p.stack.fast_retransmit {
             return;
+        }
+        if self.uses_rack(p) {
+            return self.find_late(p, now);
         }
         let enough = self.dup_acks >= p.stack.dupthresh;
         if self.sack {
@@ -216,8 +253,16 @@ impl Endpoint {
 
     /// Where recovery stands after an acknowledgement.
     fn follow_phase(&mut self, p: &Profile, now: Time) {
-        if self.phase != Phase::Open && self.snd_una >= self.recover {
+        let over = match self.phase {
+            Phase::Open => false,
+            Phase::Cwr => self.echo_is_answered(),
+            Phase::Recovery | Phase::Loss => self.snd_una >= self.recover,
+        };
+        if over {
             self.retransmit_first = false;
+            if self.phase == Phase::Recovery {
+                self.relax_reordering_window();
+            }
             if !self.sack {
                 self.board.forget_duplicates();
             }

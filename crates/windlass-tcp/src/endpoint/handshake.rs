@@ -103,6 +103,7 @@ impl Endpoint {
         let o = &s.options;
         self.timestamps = p.stack.timestamps && o.timestamps.is_some();
         self.sack = p.stack.sack && o.sack_permitted;
+        self.agree_on_ecn(p, s);
         if let Some(t) = o.timestamps {
             self.ts_recent = t.value;
             self.ts_recent_at = now;
@@ -169,7 +170,11 @@ impl Endpoint {
         }
         let mut s = Segment {
             seq: self.iss,
-            flags: if answer { Flags::SYN.with(Flags::ACK) } else { Flags::SYN },
+            flags: self.ecn_offer(p, answer).with(if answer {
+                Flags::SYN.with(Flags::ACK)
+            } else {
+                Flags::SYN
+            }),
             // Never scaled (RFC 7323 section 2.2).
             window: p.stack.receive_buffer.min(0xffff) as u16,
             ..Segment::default()

@@ -3,14 +3,17 @@
 mod ack;
 mod api;
 mod board;
+mod ecn;
 mod handshake;
 mod input;
 mod output;
 mod pacing;
+mod rack;
 mod receive;
 mod recovery;
 mod timer;
 mod timing;
+mod undo;
 
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
@@ -118,6 +121,10 @@ pub struct Stats {
     pub dup_acks: u64,
     /// Zero-window probes sent.
     pub window_probes: u64,
+    /// Reductions of the window that were taken back.
+    pub undone: u64,
+    /// Reductions of the window in answer to an ECN echo.
+    pub ecn_reductions: u64,
 }
 
 /// How much of the window was used within the last one: what RFC 7661 asks before it may grow.
@@ -208,8 +215,9 @@ pub struct Endpoint {
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
-    /// State of the generator behind [`Conn::entropy`].
-    entropy: u64,
+    rack: rack::Rack,
+    evidence: undo::Evidence,
+    ecn: ecn::EcnState,
     /// The rescue retransmission of this recovery is spent.
     rescued: bool,
     /// Data that arrived once more, to be reported (RFC 2883).
@@ -291,7 +299,9 @@ impl Endpoint {
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),
-            entropy: u64::from(iss.0),
+            rack: rack::Rack::default(),
+            evidence: undo::Evidence::default(),
+            ecn: ecn::EcnState::default(),
             rescued: false,
             dsack: None,
             fin_at: None,
@@ -336,7 +346,7 @@ impl Endpoint {
             min_rtt: self.min_rtt,
             mss: self.mss,
             flags: limits,
-            entropy: self.draw(),
+            entropy: self.entropy(),
             phase: self.phase,
         }
     }
@@ -346,19 +356,16 @@ impl Endpoint {
         self.snd_nxt.saturating_sub(self.snd_una)
     }
 
-    /// The next number of SplitMix64 (Steele, Lea and Flood 2014) seeded by the initial sequence
-    /// number, which the host draws: as deterministic as that.
-    fn draw(&mut self) -> u32 {
-        self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.entropy ^ (self.entropy >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 32) as u32
-    }
-
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
         let from = self.phase;
         self.phase = to;
+        if to != Phase::Open {
+            self.note_reduction();
+        }
+        if to == Phase::Cwr {
+            self.stats.ecn_reductions += 1;
+        }
         let conn = Conn { flight_size: in_flight, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
@@ -374,6 +381,7 @@ impl Endpoint {
         self.delack_deadline = Time::NEVER;
         self.persist_deadline = Time::NEVER;
         self.pace_deadline = Time::NEVER;
+        self.rack.stop();
         self.time_wait_deadline = Time::NEVER;
     }
 

@@ -13,7 +13,10 @@ impl Endpoint {
             State::Closed | State::Listen | State::SynSent | State::SynReceived => {
                 self.poll_unsynchronised(p, now)
             }
-            _ => self.poll_data(p, now).or_else(|| self.poll_ack(p, now)),
+            _ => {
+                let owed = self.poll_owed(p, now);
+                owed.or_else(|| self.poll_data(p, now)).or_else(|| self.poll_ack(p, now))
+            }
         }
     }
 
@@ -21,7 +24,12 @@ impl Endpoint {
         if !self.ack_now {
             return None;
         }
-        Some(self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK))
+        Some(self.acknowledgement(p, now))
+    }
+
+    /// A segment that does nothing but acknowledge.
+    pub(super) fn acknowledgement(&mut self, p: &Profile, now: Time) -> Segment {
+        self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK)
     }
 
     /// Where a segment without payload stands. While data is sent again it must not fall back with
@@ -51,8 +59,7 @@ impl Endpoint {
 
     fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.by_board {
-            let again = self.poll_pending(p, now);
-            return again.or_else(|| self.poll_new(p, now)).or_else(|| self.poll_unsure(p, now));
+            return self.poll_by_board(p, now);
         }
         if self.retransmit_first {
             self.retransmit_first = false;
@@ -62,7 +69,7 @@ impl Endpoint {
     }
 
     /// The next segment at `snd_nxt`, or a probe of a closed window.
-    fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+    pub(super) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.snd_nxt > self.snd_end {
             return None; // the FIN is out
         }
@@ -167,7 +174,7 @@ impl Endpoint {
     }
 
     /// A segment at `snd_nxt`: new data, or old data once more after a timeout.
-    fn send(&mut self, p: &Profile, now: Time, len: u64, fin: bool) -> Segment {
+    pub(super) fn send(&mut self, p: &Profile, now: Time, len: u64, fin: bool) -> Segment {
         let again = self.snd_nxt < self.snd_max;
         if !again && self.snd_nxt == self.snd_una {
             self.restart_after_idle(p, now);
@@ -201,7 +208,16 @@ impl Endpoint {
                 same => same,
             };
         }
-        self.finish(p, now, start, len, flags)
+        let new_data = len > 0 && !again;
+        if self.by_board {
+            self.arm_probe(p, now);
+        }
+        let flags = flags.with(self.ecn_news(new_data));
+        let mut segment = self.finish(p, now, start, len, flags);
+        if new_data {
+            segment.ecn = self.codepoint(p);
+        }
+        segment
     }
 
     /// RFC 5681 section 4.1.
@@ -273,7 +289,7 @@ impl Endpoint {
             ack: self.irs.add(self.rcv_nxt),
             len: len as u32,
             window: field.min(0xffff) as u16,
-            flags,
+            flags: flags.with(self.ecn_echo()),
             ecn: Codepoint::NotEct,
             options,
         }

@@ -28,6 +28,9 @@ impl Endpoint {
         }
         // Nothing can follow a FIN, whatever the peer says.
         let end = text_end.min(right).min(self.fin_at.unwrap_or(u64::MAX));
+        if s.len > 0 {
+            self.on_mark(p, s);
+        }
         let duplicate = end <= self.rcv_nxt && s.len > 0;
         self.note_duplicate(p, start, end);
         if start <= self.rcv_nxt {

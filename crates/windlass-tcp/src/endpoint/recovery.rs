@@ -4,6 +4,8 @@ use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::Style;
 use windlass_cc::{Phase, Time, flags};
 
+use super::rack::Rack;
+use super::undo::Evidence;
 use super::{Endpoint, Profile, Usage};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
@@ -22,6 +24,22 @@ impl Endpoint {
         self.board = Scoreboard::default();
         self.sampler = RateSampler::new(now);
         self.usage = Usage::default();
+        self.rack = Rack::default();
+        self.evidence = Evidence::default();
+    }
+
+    /// The next segment with data: a probe, what is lost, what is new, what may be lost.
+    pub(super) fn poll_by_board(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if let Some(probe) = self.poll_tail_probe(p, now) {
+            return Some(probe);
+        }
+        if self.evidence.prefer_new
+            && let Some(new) = self.poll_new(p, now)
+        {
+            return Some(new);
+        }
+        let again = self.poll_pending(p, now);
+        again.or_else(|| self.poll_new(p, now)).or_else(|| self.poll_unsure(p, now))
     }
 
     /// Fast recovery begins: something is lost.
@@ -34,6 +52,8 @@ impl Endpoint {
         let sent_to = if self.dup_acks > 0 { self.first_dup_nxt } else { self.snd_nxt };
         let flight = sent_to.saturating_sub(self.snd_una);
         self.set_phase(p, now, Phase::Recovery, flight);
+        self.watch_for_evidence(p, now, false);
+        self.rack.forget_probe();
         self.retransmit_first = true;
         self.arm_rto(p, now);
     }
@@ -49,6 +69,8 @@ impl Endpoint {
     /// The retransmission timer expired: whatever the peer does not have is taken for lost.
     pub(super) fn lose_everything(&mut self, p: &Profile, now: Time) {
         self.dup_acks = 0;
+        self.rack.stop();
+        self.rack.forget_probe();
         self.board.forget_duplicates();
         self.board.forget_reneged();
         for place in 0..self.board.len() {
@@ -87,7 +109,9 @@ impl Endpoint {
     /// that nobody called lost yet, then once per recovery the last one that is missing, so that a
     /// lost tail does not wait for the timer.
     pub(super) fn poll_unsure(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if self.phase != Phase::Recovery || !self.sack || self.board.pending() > 0 {
+        // RFC 8985 has its probe for the tail.
+        let counting = self.phase == Phase::Recovery && self.sack && !self.uses_rack(p);
+        if !counting || self.board.pending() > 0 {
             return None;
         }
         if self.congestion_room(p) < u64::from(self.mss) {
@@ -125,6 +149,7 @@ impl Endpoint {
         let len = data_end.saturating_sub(record.start);
         let fin = record.end() > self.snd_end;
         self.count_data(len, true);
+        self.note_resent();
         self.pace(p, now, len);
         self.last_sent = now;
         if self.rto_deadline.is_never() {

@@ -12,6 +12,8 @@ impl Endpoint {
             .min(self.delack_deadline)
             .min(self.persist_deadline)
             .min(self.pace_deadline)
+            .min(self.rack.deadline)
+            .min(self.rack.probe_deadline)
             .min(self.time_wait_deadline)
     }
 
@@ -20,6 +22,12 @@ impl Endpoint {
         if now >= self.delack_deadline {
             self.delack_deadline = Time::NEVER;
             self.ack_now = true;
+        }
+        if now >= self.rack.deadline {
+            self.on_reordering_timeout(p, now);
+        }
+        if now >= self.rack.probe_deadline {
+            self.on_probe_timeout(p, now);
         }
         if now >= self.rto_deadline {
             self.on_retransmission_timeout(p, now);
@@ -83,11 +91,17 @@ impl Endpoint {
                 self.set_phase(p, now, Phase::Open, flight);
             }
             self.recover = self.snd_max;
+            let first = self.phase != Phase::Loss;
             if self.by_board {
                 self.lose_everything(p, now);
             }
             self.set_phase(p, now, Phase::Loss, flight);
             if self.by_board {
+                if first {
+                    self.watch_for_evidence(p, now, true);
+                } else {
+                    self.stop_judging_timeout();
+                }
                 self.retransmit_first = true;
             } else {
                 self.go_back(p);

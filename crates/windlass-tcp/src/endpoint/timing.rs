@@ -4,6 +4,9 @@ use windlass_cc::{RttSample, Span, Time};
 
 use super::{Endpoint, Profile};
 
+/// Least time to which the timer is ever set.
+const LEAST_TIMEOUT: Span = Span::from_micros(1);
+
 impl Endpoint {
     /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
     fn stop_timing(&mut self, p: &Profile) {
@@ -81,13 +84,14 @@ impl Endpoint {
 
     pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
-        let after = self.rto.arm(&p.stack.rto, now, entropy);
+        // A timeout of nothing would be due for ever.
+        let after = self.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
         self.rto_deadline = Endpoint::expiry(p, now, after);
     }
 
     /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins
     /// with the initial sequence number.
-    fn entropy(&mut self) -> u32 {
+    pub(super) fn entropy(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

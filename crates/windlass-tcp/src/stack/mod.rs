@@ -1,8 +1,11 @@
 //! How an endpoint behaves: every choice that a paper's simulator or an operating system makes.
 
+mod presets;
+
 use windlass_cc::recovery::Style;
-use windlass_cc::rto::{self, Rfc6298Params};
-use windlass_cc::{Ratio, Span};
+use windlass_cc::{Span, rto};
+
+pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
 
 /// Initial congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +53,22 @@ impl Pacing {
         [("off", Pacing::Off), ("algorithm", Pacing::Algorithm), ("always", Pacing::Always)];
 }
 
+/// How losses are found before the retransmission timer expires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossDetection {
+    /// By counting what arrived after the missing segment (RFC 5681, RFC 6675).
+    DupThresh,
+    /// By time (RFC 8985), where recovery goes by a scoreboard and the peer has SACK; elsewhere by
+    /// counting.
+    Rack,
+}
+
+impl LossDetection {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, LossDetection); 2] =
+        [("dupthresh", LossDetection::DupThresh), ("rack", LossDetection::Rack)];
+}
+
 /// Behaviour of an endpoint. One value serves any number of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackConfig {
@@ -83,6 +102,23 @@ pub struct StackConfig {
     pub fast_retransmit: bool,
     /// Duplicate acknowledgements that signal a loss (RFC 5681: 3), at least 1.
     pub dupthresh: u32,
+    /// How losses are found before the timer expires.
+    pub loss_detection: LossDetection,
+    /// Probe for a lost tail before the timer expires (RFC 8985 section 7), where recovery goes by
+    /// a scoreboard and the peer has SACK.
+    pub tlp: bool,
+    /// Tell a spurious timeout by what is acknowledged after it (RFC 5682), where recovery goes by a
+    /// scoreboard.
+    pub frto: bool,
+    /// Tell a spurious retransmission by the timestamp of its acknowledgement (RFC 3522), where
+    /// recovery goes by a scoreboard.
+    pub eifel: bool,
+    /// Take a reduction back once the peer has reported each retransmission to be a duplicate (RFC
+    /// 3708), where recovery goes by a scoreboard.
+    pub dsack_undo: bool,
+    /// Offer and accept explicit congestion notification (RFC 3168). Algorithms that want exact
+    /// marks get the echo of RFC 8257.
+    pub ecn: bool,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
     pub recovery: Option<Style>,
     /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender
@@ -131,108 +167,9 @@ pub struct Preset {
     pub config: StackConfig,
 }
 
-/// Every preset.
-pub static PRESETS: &[Preset] = &[
-    Preset {
-        name: "rfc",
-        origin: "RFC 9293, 5681, 6298, 6928, 3042, 7323, 7661",
-        description: "What the standards ask of an endpoint without SACK recovery.",
-        config: RFC,
-    },
-    Preset {
-        name: "riverbed",
-        origin: "Reno-BER Table 2: Riverbed Modeler 16.0.A defaults",
-        description: "The endpoint of the paper on TCP Reno at high bit-error rates: an 8760-byte \
-            receive buffer, half-second timers, no window validation.",
-        config: RIVERBED,
-    },
-];
-
 impl Preset {
     /// The preset with this name, in any case.
     pub fn by_name(name: &str) -> Option<&'static Preset> {
         PRESETS.iter().find(|p| p.name.eq_ignore_ascii_case(name))
     }
 }
-
-/// Today's standards.
-pub const RFC: StackConfig = StackConfig {
-    mss: None,
-    receive_buffer: 4 << 20,
-    send_buffer: 4 << 20,
-    window_scaling: true,
-    timestamps: true,
-    sack: true,
-    dsack: true,
-    initial_window: InitialWindow::Rfc6928,
-    ack_limit: 1,
-    nagle: true,
-    delayed_ack_segments: 2,
-    delayed_ack_timeout: Span::from_millis(200),
-    fast_retransmit: true,
-    dupthresh: 3,
-    recovery: None,
-    flight_limit: u32::MAX,
-    pacing: Pacing::Algorithm,
-    pacing_burst: 0,
-    limited_transmit: true,
-    window_validation: true,
-    idle_restart: true,
-    karn: true,
-    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
-        initial: Span::from_secs(1),
-        min: Span::from_secs(1),
-        max: Span::from_secs(60),
-        granularity: Span::from_millis(1),
-        alpha: Ratio::of(1, 8),
-        beta: Ratio::of(1, 4),
-        k: 4,
-        backoff: 2,
-    }),
-    timer_tick: Span::ZERO,
-    persist_timeout: Span::from_secs(1),
-    max_syn_retries: 6,
-    max_data_retries: 15,
-    time_wait: Span::from_secs(60),
-};
-
-/// Table 2 of Reno-BER. The retry limits are not in the table, which only says "attempts-based".
-pub const RIVERBED: StackConfig = StackConfig {
-    mss: None,
-    receive_buffer: 8_760,
-    send_buffer: 4 << 20,
-    window_scaling: false,
-    timestamps: false,
-    sack: false,
-    dsack: false,
-    initial_window: InitialWindow::Segments(2),
-    ack_limit: 1,
-    nagle: false,
-    delayed_ack_segments: 2,
-    delayed_ack_timeout: Span::from_millis(200),
-    fast_retransmit: true,
-    dupthresh: 3,
-    recovery: Some(Style::Reno),
-    flight_limit: u32::MAX,
-    pacing: Pacing::Algorithm,
-    pacing_burst: 0,
-    limited_transmit: false,
-    window_validation: false,
-    idle_restart: false,
-    karn: true,
-    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
-        initial: Span::from_secs(3),
-        min: Span::from_secs(1),
-        max: Span::from_secs(64),
-        granularity: Span::from_millis(500),
-        alpha: Ratio::of(1, 8),
-        beta: Ratio::of(1, 4),
-        k: 4,
-        backoff: 2,
-    }),
-    timer_tick: Span::from_millis(500),
-    persist_timeout: Span::from_secs(1),
-    max_syn_retries: 6,
-    max_data_retries: 15,
-    time_wait: Span::from_secs(60),
-};

@@ -1,0 +1,127 @@
+//! Explicit congestion notification: RFC 3168, and RFC 8257's exact echo.
+
+use windlass_cc::{Ecn, Phase, Time};
+
+use super::{Endpoint, Profile};
+use crate::segment::{Codepoint, Flags, Segment};
+
+/// Marks received and marks echoed, of one connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct EcnState {
+    /// Both sides have agreed.
+    agreed: bool,
+    /// Acknowledgements carry the echo: until the peer has reduced its window (RFC 3168), or, for
+    /// an exact echo, while what arrives is marked (RFC 8257's DCTCP.CE).
+    echo: bool,
+    /// The next segment of new data tells the peer that the window is reduced.
+    reduced: bool,
+    /// What was received before the mark changed has an acknowledgement of its own: the offset that
+    /// it acknowledges, and its echo.
+    owed: Option<(u64, bool)>,
+    /// An echo is being answered until more than this is acknowledged.
+    answered_to: u64,
+}
+
+impl Endpoint {
+    fn is_exact(p: &Profile) -> bool {
+        p.params.wants().ecn == Ecn::Exact
+    }
+
+    /// RFC 3168 section 6.1.1: the peer's SYN, or the answer to ours.
+    pub(super) fn agree_on_ecn(&mut self, p: &Profile, s: &Segment) {
+        let both = s.flags.has(Flags::ECE) && s.flags.has(Flags::CWR);
+        let one = s.flags.has(Flags::ECE) && !s.flags.has(Flags::CWR);
+        let offered = if s.flags.has(Flags::ACK) { one } else { both };
+        self.ecn = EcnState { agreed: p.stack.ecn && offered, ..EcnState::default() };
+    }
+
+    /// What a SYN or the answer to one says of ECN.
+    pub(super) fn ecn_offer(&self, p: &Profile, answer: bool) -> Flags {
+        match answer {
+            true if self.ecn.agreed => Flags::ECE,
+            false if p.stack.ecn => Flags::ECE.with(Flags::CWR),
+            _ => Flags::default(),
+        }
+    }
+
+    /// The echo that an acknowledgement carries.
+    pub(super) fn ecn_echo(&self) -> Flags {
+        if self.ecn.echo { Flags::ECE } else { Flags::default() }
+    }
+
+    /// With new data, the news of a smaller window.
+    pub(super) fn ecn_news(&mut self, new_data: bool) -> Flags {
+        let tell = new_data && std::mem::take(&mut self.ecn.reduced);
+        if tell { Flags::CWR } else { Flags::default() }
+    }
+
+    /// Codepoint of new data. Whatever else is sent is not ECN-capable (RFC 3168 sections 6.1.4 to
+    /// 6.1.6).
+    pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
+        let capable = self.ecn.agreed && p.params.wants().ecn != Ecn::None;
+        if capable { Codepoint::Ect0 } else { Codepoint::NotEct }
+    }
+
+    /// The window is reduced, for whatever reason: the peer may stop its echo (RFC 3168 section
+    /// 6.1.2).
+    pub(super) fn note_reduction(&mut self) {
+        self.ecn.reduced = self.ecn.agreed;
+    }
+
+    /// A segment with data arrived: what is to be echoed from now on.
+    pub(super) fn on_mark(&mut self, p: &Profile, s: &Segment) {
+        if !self.ecn.agreed {
+            return;
+        }
+        let marked = s.ecn == Codepoint::Ce;
+        if !Endpoint::is_exact(p) {
+            let kept = self.ecn.echo && !s.flags.has(Flags::CWR);
+            self.ecn.echo = kept || marked;
+            return;
+        }
+        // RFC 8257 section 3.2: a change is told at once, and apart from what came before it.
+        if marked != self.ecn.echo {
+            if self.unacked_segments > 0 {
+                self.ecn.owed.get_or_insert((self.rcv_nxt, !marked));
+            }
+            self.ecn.echo = marked;
+            self.ack_now = true;
+        }
+    }
+
+    /// The acknowledgement of what came before a change of marks, with the echo that belonged to it.
+    pub(super) fn poll_owed(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        let (ack, echo) = self.ecn.owed.take()?;
+        let due = self.ack_now;
+        let now_echo = std::mem::replace(&mut self.ecn.echo, echo);
+        let mut s = self.acknowledgement(p, now);
+        self.ecn.echo = now_echo;
+        self.ack_now = due;
+        s.ack = self.irs.add(ack);
+        // The same right edge as ever.
+        s.window = (self.rcv_adv.saturating_sub(ack) >> self.rcv_scale).min(0xffff) as u16;
+        Some(s)
+    }
+
+    /// Bytes of `delivered` that the peer says were marked, where the echo is exact.
+    pub(super) fn marked_bytes(&self, p: &Profile, s: &Segment, delivered: u64) -> u64 {
+        let echo = self.ecn.agreed && s.flags.has(Flags::ECE) && Endpoint::is_exact(p);
+        if echo { delivered } else { 0 }
+    }
+
+    /// RFC 3168 section 6.1.2: an echo is answered once per window of data, and not while a loss is.
+    pub(super) fn on_echo(&mut self, p: &Profile, now: Time, s: &Segment) {
+        let classic = self.ecn.agreed && p.params.wants().ecn == Ecn::Classic;
+        if classic && s.flags.has(Flags::ECE) && self.phase == Phase::Open {
+            self.ecn.answered_to = self.snd_max;
+            let flight = self.flight_size();
+            self.set_phase(p, now, Phase::Cwr, flight);
+        }
+    }
+
+    /// Whether what was sent before the window was reduced for a mark is acknowledged, and more: the
+    /// first segment after it is the one that says so to the peer.
+    pub(super) fn echo_is_answered(&self) -> bool {
+        self.snd_una > self.ecn.answered_to
+    }
+}

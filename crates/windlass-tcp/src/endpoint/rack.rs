@@ -1,0 +1,252 @@
+//! Losses found by time: RFC 8985, RACK and its tail loss probe.
+
+use windlass_cc::{Phase, Span, Time};
+
+use super::board::News;
+use super::{Endpoint, Profile};
+use crate::scoreboard::Record;
+use crate::segment::Segment;
+use crate::stack::LossDetection;
+
+/// RFC 8985 section 6.2 step 4: recoveries without a duplicate report that end a wider window.
+const PERSIST: u32 = 16;
+/// Section 7.2: what a peer may delay the acknowledgement of a lone segment.
+const MAX_ACK_DELAY: Span = Span::from_millis(200);
+/// The same: time of a probe before any round trip is known.
+const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
+
+/// What RACK knows of a connection (RFC 8985 section 5.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Rack {
+    /// When the segment was sent that was sent last of those delivered, and where it ends.
+    sent: Time,
+    end: u64,
+    /// Its round trip.
+    rtt: Span,
+    /// Highest offset delivered.
+    fack: u64,
+    reordering_seen: bool,
+    /// Quarters of the least RTT that reordering is given.
+    window_mult: u32,
+    window_persist: u32,
+    /// End of the round trip in which duplicates were last reported.
+    dsack_round: Option<u64>,
+    /// When a segment will be late.
+    pub(super) deadline: Time,
+    /// When a probe will be due.
+    pub(super) probe_deadline: Time,
+    pub(super) probe_now: bool,
+    /// A probe is out: everything sent ended there, and whether the probe was a retransmission.
+    probe: Option<(u64, bool)>,
+}
+
+impl Default for Rack {
+    fn default() -> Rack {
+        Rack {
+            sent: Time::ZERO,
+            end: 0,
+            rtt: Span::ZERO,
+            fack: 0,
+            reordering_seen: false,
+            window_mult: 1,
+            window_persist: 0,
+            dsack_round: None,
+            deadline: Time::NEVER,
+            probe_deadline: Time::NEVER,
+            probe_now: false,
+            probe: None,
+        }
+    }
+}
+
+impl Rack {
+    /// Nothing is waited for any more.
+    pub(super) fn stop(&mut self) {
+        self.deadline = Time::NEVER;
+        self.probe_deadline = Time::NEVER;
+        self.probe_now = false;
+    }
+
+    /// Section 7.1: once recovery has begun, no probe is judged.
+    pub(super) fn forget_probe(&mut self) {
+        self.probe = None;
+        self.probe_deadline = Time::NEVER;
+        self.probe_now = false;
+    }
+
+    /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` says that the timestamp
+    /// of the acknowledgement belongs to an earlier transmission.
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Time,
+        r: &Record,
+        min_rtt: Span,
+        echo_is_older: impl Fn(Time) -> bool,
+    ) {
+        let again = r.transmissions > 1;
+        if r.end() > self.fack {
+            self.fack = r.end();
+        } else if !again {
+            self.reordering_seen = true;
+        }
+        let rtt = now.since(r.sent_at());
+        let other = again && (echo_is_older(r.sent_at()) || (min_rtt.is_known() && rtt < min_rtt));
+        if !other && (r.sent_at(), r.end()) > (self.sent, self.end) {
+            (self.sent, self.end, self.rtt) = (r.sent_at(), r.end(), rtt);
+        }
+    }
+}
+
+impl Endpoint {
+    pub(super) fn uses_rack(&self, p: &Profile) -> bool {
+        self.by_board && self.sack && p.stack.loss_detection == LossDetection::Rack
+    }
+
+    /// Section 6.2 step 4: how much later than others a segment may come.
+    fn reordering_window(&self, p: &Profile) -> Span {
+        let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
+        let many = u64::from(p.stack.dupthresh) * u64::from(self.mss);
+        if !self.rack.reordering_seen && (repairing || self.board.sacked() >= many) {
+            return Span::ZERO;
+        }
+        let least = if self.min_rtt.is_known() { self.min_rtt.0 } else { 0 };
+        let window = (least / 4).saturating_mul(u64::from(self.rack.window_mult));
+        let srtt = self.srtt();
+        Span(if srtt.is_known() { window.min(srtt.0) } else { window })
+    }
+
+    /// The same step: duplicates that the peer reports widen the window, once per round trip.
+    pub(super) fn adapt_reordering_window(&mut self, news: &News) {
+        if self.rack.dsack_round.is_some_and(|round| self.snd_una >= round) {
+            self.rack.dsack_round = None;
+        }
+        if news.dsack.is_some() && self.rack.dsack_round.is_none() {
+            self.rack.dsack_round = Some(self.snd_max);
+            self.rack.window_mult = self.rack.window_mult.saturating_add(1);
+            self.rack.window_persist = PERSIST;
+        }
+    }
+
+    /// A recovery has ended.
+    pub(super) fn relax_reordering_window(&mut self) {
+        self.rack.window_persist = self.rack.window_persist.saturating_sub(1);
+        if self.rack.window_persist == 0 {
+            self.rack.window_mult = 1;
+        }
+    }
+
+    /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
+    /// A timer looks again at what is not late yet.
+    pub(super) fn find_late(&mut self, p: &Profile, now: Time) {
+        self.rack.deadline = Time::NEVER;
+        let allowed = self.rack.rtt + self.reordering_window(p);
+        let (sent, end) = (self.rack.sent, self.rack.end);
+        let mut place = 0;
+        while let Some(r) = self.board.get(place) {
+            if (r.first_sent, r.end()) > (sent, end) {
+                break; // as was everything beyond
+            }
+            if !r.sacked && (!r.lost || r.resent) && (r.sent_at(), r.end()) < (sent, end) {
+                let late_at = r.sent_at() + allowed;
+                if late_at <= now {
+                    self.lose(p, now, place);
+                } else {
+                    self.rack.deadline = match self.rack.deadline {
+                        Time::NEVER => late_at,
+                        other => other.max(late_at),
+                    };
+                }
+            }
+            place += 1;
+        }
+    }
+
+    /// The timer of a late segment.
+    pub(super) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
+        self.rack.deadline = Time::NEVER;
+        self.find_late(p, now);
+        if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
+            self.enter_recovery_by_board(p, now);
+        }
+    }
+
+    /// Section 7.2: a probe is due two round trips after the last segment, unless the
+    /// retransmission timer comes first. It takes that timer's place.
+    pub(super) fn arm_probe(&mut self, p: &Profile, now: Time) {
+        self.rack.probe_deadline = Time::NEVER;
+        let may = p.stack.tlp
+            && self.by_board
+            && self.sack
+            && self.rack.probe.is_none()
+            && self.phase == Phase::Open
+            && self.board.sacked() == 0
+            && !self.board.is_empty()
+            && !self.rto_deadline.is_never();
+        if !may {
+            return;
+        }
+        let srtt = self.srtt();
+        let mut after = PROBE_WITHOUT_RTT;
+        if srtt.is_known() {
+            after = srtt + srtt;
+            if self.flight_size() <= u64::from(self.mss) {
+                after = after + MAX_ACK_DELAY;
+            }
+        }
+        self.rack.probe_deadline = (now + after.max(Span(1))).min(self.rto_deadline);
+    }
+
+    /// Section 7.3: the probe's timer. The retransmission timer starts anew.
+    pub(super) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
+        self.rack.probe_deadline = Time::NEVER;
+        self.rack.probe_now = true;
+        self.arm_rto(p, now);
+    }
+
+    /// The probe: new data if there are any and the peer has room, else the last segment again.
+    pub(super) fn poll_tail_probe(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if !std::mem::take(&mut self.rack.probe_now) || self.board.is_empty() {
+            return None;
+        }
+        let buffered = self.snd_end.min(self.snd_una.saturating_add(p.stack.send_buffer));
+        let available = buffered.saturating_sub(self.snd_nxt);
+        let offered = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let len = available.min(offered).min(self.payload_limit());
+        let segment = if len > 0 {
+            self.send(p, now, len, false)
+        } else {
+            let last = self.board.len() - 1;
+            self.resend(p, now, last)?
+        };
+        self.rack.probe = Some((self.snd_max, len == 0));
+        self.rack.probe_deadline = Time::NEVER;
+        Some(segment)
+    }
+
+    /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed. Returns
+    /// whether that asks for a smaller window.
+    pub(super) fn judge_probe(&mut self, ack: u64, acked: bool, news: &News) -> bool {
+        let Some((end, again)) = self.rack.probe.filter(|probe| ack >= probe.0) else {
+            return false;
+        };
+        if !again || news.dsack.is_some_and(|d| d.1 == end) {
+            self.rack.probe = None;
+        } else if ack > end {
+            self.rack.probe = None;
+            return true;
+        } else if !acked && news.delivered == 0 && news.dsack.is_none() {
+            self.rack.probe = None; // both arrived
+        }
+        false
+    }
+
+    /// A loss that a probe has repaired counts like any other.
+    pub(super) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        let flight = self.flight_size();
+        self.set_phase(p, now, Phase::Recovery, flight);
+        self.set_phase(p, now, Phase::Open, flight);
+    }
+}

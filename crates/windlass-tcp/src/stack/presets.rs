@@ -1,0 +1,310 @@
+//! Named stacks.
+
+use windlass_cc::recovery::Style;
+use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
+use windlass_cc::{Ratio, Span};
+
+use super::{InitialWindow, LossDetection, Pacing, Preset, StackConfig};
+
+/// Every preset.
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: "rfc",
+        origin: "RFC 9293, 5681, 6298, 6928, 3042, 7323, 7661",
+        description: "What the standards ask of an endpoint without SACK recovery.",
+        config: RFC,
+    },
+    Preset {
+        name: "riverbed",
+        origin: "Reno-BER Table 2: Riverbed Modeler 16.0.A defaults",
+        description: "The endpoint of the paper on TCP Reno at high bit-error rates: an 8760-byte \
+            receive buffer, half-second timers, no window validation.",
+        config: RIVERBED,
+    },
+    Preset {
+        name: "linux",
+        origin: "Linux 6.x, net/ipv4 and Documentation/networking/ip-sysctl.rst, sysctls at their defaults",
+        description: "SACK recovery with proportional rate reduction, RACK-TLP, F-RTO and both undos, \
+            a least timeout of 200 ms on top of the smoothed RTT. Buffers have the largest size that \
+            autotuning reaches; quick acknowledgements after idle times and the adaption of the \
+            delayed acknowledgement's timer are left out.",
+        config: LINUX,
+    },
+    Preset {
+        name: "ns3",
+        origin: "ns-3 (3.41 and later), attribute defaults of TcpSocket, TcpSocketBase and RttEstimator",
+        description: "SACK recovery with proportional rate reduction, 536-byte segments, buffers of \
+            128 KiB, no Nagle, a least timeout of 1 s; no window validation and no restart after idle \
+            times.",
+        config: NS3,
+    },
+    Preset {
+        name: "ns2",
+        origin: "NS-2.35, tcl/lib/ns-default.tcl, Agent/TCP and Agent/TCPSink",
+        description: "One-way agents: 1000-byte packets, two at first, a window of 20 packets, every \
+            packet acknowledged, a 10 ms clock, no Nagle. NS-2 has no handshake to speak of and no \
+            receive window; windlass has both.",
+        config: NS2,
+    },
+    Preset {
+        name: "uip",
+        origin: "uIP 1.0, uip.c and uipopt.h",
+        description: "One segment in flight whatever the windows say, hence without congestion \
+            control in effect; no options, no reordering buffer to speak of, every segment \
+            acknowledged at once, a timer of half-second ticks that backs off from a constant.",
+        config: UIP,
+    },
+];
+
+/// Today's standards.
+pub const RFC: StackConfig = StackConfig {
+    mss: None,
+    receive_buffer: 4 << 20,
+    send_buffer: 4 << 20,
+    window_scaling: true,
+    timestamps: true,
+    sack: true,
+    dsack: true,
+    initial_window: InitialWindow::Rfc6928,
+    ack_limit: 1,
+    nagle: true,
+    delayed_ack_segments: 2,
+    delayed_ack_timeout: Span::from_millis(200),
+    fast_retransmit: true,
+    dupthresh: 3,
+    loss_detection: LossDetection::DupThresh,
+    tlp: false,
+    frto: false,
+    eifel: false,
+    dsack_undo: false,
+    ecn: false,
+    recovery: None,
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
+    limited_transmit: true,
+    window_validation: true,
+    idle_restart: true,
+    karn: true,
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
+        initial: Span::from_secs(1),
+        min: Span::from_secs(1),
+        max: Span::from_secs(60),
+        granularity: Span::from_millis(1),
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
+        k: 4,
+        backoff: 2,
+    }),
+    timer_tick: Span::ZERO,
+    persist_timeout: Span::from_secs(1),
+    max_syn_retries: 6,
+    max_data_retries: 15,
+    time_wait: Span::from_secs(60),
+};
+
+/// Table 2 of Reno-BER. The retry limits are not in the table, which only says "attempts-based".
+pub const RIVERBED: StackConfig = StackConfig {
+    mss: None,
+    receive_buffer: 8_760,
+    send_buffer: 4 << 20,
+    window_scaling: false,
+    timestamps: false,
+    sack: false,
+    dsack: false,
+    initial_window: InitialWindow::Segments(2),
+    ack_limit: 1,
+    nagle: false,
+    delayed_ack_segments: 2,
+    delayed_ack_timeout: Span::from_millis(200),
+    fast_retransmit: true,
+    dupthresh: 3,
+    loss_detection: LossDetection::DupThresh,
+    tlp: false,
+    frto: false,
+    eifel: false,
+    dsack_undo: false,
+    ecn: false,
+    recovery: Some(Style::Reno),
+    flight_limit: u32::MAX,
+    pacing: Pacing::Algorithm,
+    pacing_burst: 0,
+    limited_transmit: false,
+    window_validation: false,
+    idle_restart: false,
+    karn: true,
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
+        initial: Span::from_secs(3),
+        min: Span::from_secs(1),
+        max: Span::from_secs(64),
+        granularity: Span::from_millis(500),
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
+        k: 4,
+        backoff: 2,
+    }),
+    timer_tick: Span::from_millis(500),
+    persist_timeout: Span::from_secs(1),
+    max_syn_retries: 6,
+    max_data_retries: 15,
+    time_wait: Span::from_secs(60),
+};
+
+/// Linux at its defaults. Sources by file: `tcp.h` for `TCP_INIT_CWND`, `TCP_RTO_MIN`,
+/// `TCP_DELACK_MIN`, `TCP_TIMEWAIT_LEN`; `ip-sysctl.rst` for the sysctls.
+pub const LINUX: StackConfig = StackConfig {
+    // tcp_rmem[2] and tcp_wmem[2].
+    receive_buffer: 6 << 20,
+    send_buffer: 4 << 20,
+    // TCP_INIT_CWND.
+    initial_window: InitialWindow::Segments(10),
+    // tcp_slow_start counts every segment that is acknowledged.
+    ack_limit: u32::MAX,
+    // TCP_DELACK_MIN; tcp_rcv_mss twice.
+    delayed_ack_timeout: Span::from_millis(40),
+    // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
+    loss_detection: LossDetection::Rack,
+    tlp: true,
+    frto: true,
+    // tcp_try_undo_recovery and tcp_try_undo_dsack.
+    eifel: true,
+    dsack_undo: true,
+    // tcp_ecn = 2: only when the peer asks, which one with the same value never does.
+    ecn: false,
+    recovery: Some(Style::Prr),
+    // tcp_update_skb_after_send.
+    pacing_burst: 10,
+    rto: rto::AnyParams::Linux(LinuxParams {
+        initial: Span::from_secs(1),
+        min: Span::from_millis(200),
+        max: Span::from_secs(120),
+        backoff: 2,
+    }),
+    // tcp_probe0_base: at least TCP_RTO_MIN.
+    persist_timeout: Span::from_millis(200),
+    // tcp_syn_retries, tcp_retries2 and TCP_TIMEWAIT_LEN.
+    max_syn_retries: 6,
+    max_data_retries: 15,
+    time_wait: Span::from_secs(60),
+    ..RFC
+};
+
+/// ns-3's attribute defaults, named in the remarks.
+pub const NS3: StackConfig = StackConfig {
+    // SegmentSize, RcvBufSize, SndBufSize.
+    mss: Some(536),
+    receive_buffer: 131_072,
+    send_buffer: 131_072,
+    // The receiver does not report duplicates.
+    dsack: false,
+    // InitialCwnd; 1 before release 3.36.
+    initial_window: InitialWindow::Segments(10),
+    // Window growth counts every segment that is acknowledged.
+    ack_limit: u32::MAX,
+    // TcpNoDelay.
+    nagle: false,
+    // DelAckCount, DelAckTimeout.
+    delayed_ack_segments: 2,
+    delayed_ack_timeout: Span::from_millis(200),
+    // ReTxThreshold, LimitedTransmit.
+    dupthresh: 3,
+    limited_transmit: true,
+    // RecoveryType: TcpPrrRecovery.
+    recovery: Some(Style::Prr),
+    window_validation: false,
+    idle_restart: false,
+    // ConnTimeout, MinRto, ClockGranularity, RttMeanDeviation's Alpha and Beta.
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
+        initial: Span::from_secs(3),
+        min: Span::from_secs(1),
+        max: Span::from_secs(60),
+        granularity: Span::from_millis(1),
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
+        k: 4,
+        backoff: 2,
+    }),
+    // PersistTimeout.
+    persist_timeout: Span::from_secs(6),
+    // ConnCount, DataRetries.
+    max_syn_retries: 6,
+    max_data_retries: 6,
+    // Twice MaxSegLifetime.
+    time_wait: Span::from_secs(240),
+    ..RFC
+};
+
+/// NS-2's `Agent/TCP` and `Agent/TCPSink`, variables named in the remarks.
+pub const NS2: StackConfig = StackConfig {
+    // packetSize_; window_ is the sender's bound, the sink has none.
+    mss: Some(1_000),
+    flight_limit: 20,
+    window_scaling: true,
+    // timestamps_; Agent/TCPSink has no SACK, Agent/TCPSink/Sack1 has.
+    timestamps: false,
+    sack: false,
+    dsack: false,
+    // windowInit_.
+    initial_window: InitialWindow::Segments(2),
+    nagle: false,
+    // Agent/TCPSink; Agent/TCPSink/DelAck would wait 100 ms for a second packet.
+    delayed_ack_segments: 1,
+    delayed_ack_timeout: Span::from_millis(100),
+    // numdupacks_, singledup_.
+    dupthresh: 3,
+    limited_transmit: true,
+    // control_increase_ and the like are off; slow_start_restart_.
+    window_validation: false,
+    idle_restart: true,
+    // rtxcur_init_, minrto_, maxrto_, tcpTick_.
+    rto: rto::AnyParams::Rfc6298(Rfc6298Params {
+        initial: Span::from_secs(3),
+        min: Span::from_millis(200),
+        max: Span::from_secs(60),
+        granularity: Span::from_millis(10),
+        alpha: Ratio::of(1, 8),
+        beta: Ratio::of(1, 4),
+        k: 4,
+        backoff: 2,
+    }),
+    // NS-2 never gives up.
+    max_syn_retries: 1_000,
+    max_data_retries: 1_000,
+    ..RFC
+};
+
+/// uIP's defaults, macros named in the remarks.
+pub const UIP: StackConfig = StackConfig {
+    // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, as the buffer holds one packet.
+    receive_buffer: 1_460,
+    send_buffer: 1_460,
+    flight_limit: 1,
+    window_scaling: false,
+    timestamps: false,
+    sack: false,
+    dsack: false,
+    initial_window: InitialWindow::Segments(1),
+    nagle: false,
+    delayed_ack_segments: 1,
+    delayed_ack_timeout: Span::ZERO,
+    // "uip_process: UIP_ACKDATA" knows no duplicates.
+    fast_retransmit: false,
+    limited_transmit: false,
+    recovery: Some(Style::Tahoe),
+    pacing: Pacing::Off,
+    window_validation: false,
+    idle_restart: false,
+    // UIP_RTO, back-off of at most four doublings.
+    rto: rto::AnyParams::Uip(UipParams {
+        tick: Span::from_millis(500),
+        constant: 3,
+        deviation: 16,
+        doublings: 4,
+    }),
+    timer_tick: Span::from_millis(500),
+    // UIP_MAXSYNRTX, UIP_MAXRTX, UIP_TIME_WAIT_TIMEOUT ticks.
+    max_syn_retries: 5,
+    max_data_retries: 8,
+    time_wait: Span::from_secs(60),
+    ..RFC
+};

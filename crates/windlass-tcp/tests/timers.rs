@@ -1,0 +1,125 @@
+//! What an endpoint feeds the timer that its stack chooses, and how it sets it.
+
+mod script;
+
+use script::{Script, plain_with};
+use windlass_cc::Ratio;
+use windlass_cc::rto::{AnyParams, CocoaPlusParams, Rfc6298Params};
+use windlass_tcp::Profile;
+
+fn with_timer(rto: AnyParams) -> Profile {
+    plain_with(|s| s.rto = rto)
+}
+
+fn cocoa_plus() -> CocoaPlusParams {
+    CocoaPlusParams { dither: Ratio::ONE, ..Default::default() }
+}
+
+#[test]
+fn cocoa_plus_learns_from_a_retransmitted_segment_and_nobody_else_does() {
+    // Handshake of 100 ms: (0.1 + 4 · 0.05 + 2) / 2 = 1.15 s. The second transmission is answered
+    // 1.25 s after the first: 0.25 · (1.25 + 0.625) + 0.75 · 1.15 = 1.33125 s.
+    let mut s = Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus())));
+    s.run(
+        "200 = rto_ms 1150
+         200 offer 1000
+         200 > . 1+1000
+         1350 > . 1+1000
+         1350 = rto_ms 2300
+         1450 < . 1 ack 1001
+         1450 = rto_ms 1331
+         1450 = srtt_ms 100",
+    );
+    assert_eq!(s.e.min_rtt(), windlass_cc::Span::from_millis(100));
+}
+
+#[test]
+fn cocoa_plus_times_a_segment_through_a_repair_of_everything() {
+    // Three segments out, all lost; the first is the timed one and goes again with the others.
+    Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
+        "200 offer 3000
+         200 > . 1+1000
+         200 > . 1001+1000
+         200 > . 2001+1000
+         1350 > . 1+1000
+         1450 < . 1 ack 1001
+         1450 = rto_ms 1331
+         1450 > . 1001+1000
+         1450 > . 2001+1000
+         1550 < . 1 ack 3001",
+    );
+}
+
+#[test]
+fn a_third_retransmission_ends_what_cocoa_plus_learns_but_not_its_back_off() {
+    Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
+        "200 offer 1000
+         200 > . 1+1000
+         1350 > . 1+1000
+         3650 > . 1+1000
+         8250 > . 1+1000               # 2.3 s doubled
+         8250 = rto_ms 6900            # above 3 s: by 1.5
+         8350 < . 1 ack 1001
+         8350 = rto_ms 1150",
+    );
+}
+
+#[test]
+fn the_standard_timer_learns_nothing_from_a_retransmitted_segment() {
+    let p = Rfc6298Params::default();
+    Script::connected(with_timer(AnyParams::Rfc6298(p))).run(
+        "200 offer 1000
+         200 > . 1+1000
+         1200 > . 1+1000
+         1300 < . 1 ack 1001
+         1300 = rto_ms 2000
+         1300 = srtt_ms 100",
+    );
+}
+
+#[test]
+fn the_timer_of_uip_backs_off_from_its_constant() {
+    // Nothing of a tick: 16 - 4 = 12 ticks of half a second, then 3, 6 and 12.
+    let p = AnyParams::by_name("uip").unwrap();
+    Script::connected(with_timer(p)).run(
+        "200 offer 1000
+         200 > . 1+1000
+         6200 > . 1+1000
+         7700 > . 1+1000
+         10700 > . 1+1000
+         16700 > . 1+1000
+         16800 < . 1 ack 1001
+         16800 = rto_ms 6000           # loaded again, not measured",
+    );
+}
+
+#[test]
+fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
+    // 100 ms and twice that of deviation.
+    let p = AnyParams::by_name("linux").unwrap();
+    Script::connected(with_timer(p)).run(
+        "200 = rto_ms 300
+         200 offer 1000
+         200 > . 1+1000
+         500 > . 1+1000
+         500 = rto_ms 600",
+    );
+}
+
+#[test]
+fn a_spread_timer_expires_between_once_and_half_as_much_again_and_repeats_itself() {
+    let expiry = |seed: u32| {
+        use windlass_cc::Time;
+        use windlass_tcp::{Endpoint, Seq};
+        let p = with_timer(AnyParams::by_name("cocoa+").unwrap());
+        let mut e = Endpoint::new(&p, Seq(seed));
+        e.connect();
+        e.poll_transmit(&p, Time::ZERO).expect("a SYN");
+        e.deadline().0
+    };
+    let expiries: Vec<u64> = (0..50).map(expiry).collect();
+    assert!(expiries.iter().all(|at| (2_000_000_000..=3_000_000_000).contains(at)));
+    let mean = expiries.iter().sum::<u64>() / 50;
+    assert!(mean.abs_diff(2_500_000_000) < 150_000_000, "{mean}");
+    assert_eq!(expiry(7), expiries[7]);
+}
