@@ -17,13 +17,9 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A connection that may enter recovery at once.
+    /// Of a new connection.
     pub fn new(c: &Conn) -> Prr {
-        Prr {
-            recover_fs: clamp(c.in_flight),
-            delivered: c.delivered as u32,
-            sent: c.sent as u32,
-        }
+        Prr { recover_fs: clamp(c.in_flight), delivered: c.delivered as u32, sent: c.sent as u32 }
     }
 
     /// Outside recovery: any acknowledgement may turn out to be the one that begins it, and what it

@@ -112,6 +112,7 @@ proptest! {
         let before = state.control(&p, &first);
         state.on_idle_restart(&p, &first, Span(gap), true);
         let after = state.control(&p, &first);
+        prop_assert!(after.cwnd <= before.cwnd);
         prop_assert!(after.cwnd <= p.common().initial_window.max(u64::from(first.mss)));
         prop_assert_eq!(after.ssthresh, before.ssthresh);
     }
