@@ -92,7 +92,7 @@ impl Endpoint {
         self.control = self.cc.control(&p.params, &conn);
 
         let restart_timer = self.follow_recovery(p, now, ack);
-        self.on_echo(p, now, s);
+        self.on_echo(p, now, acked, s);
         // RFC 6298 rules 5.2 and 5.3.
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;

@@ -120,7 +120,7 @@ impl Endpoint {
         if repaired {
             self.answer_repaired_loss(p, now);
         }
-        self.on_echo(p, now, s);
+        self.on_echo(p, now, acked, s);
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
             self.rack.stop();

@@ -110,11 +110,12 @@ impl Endpoint {
     }
 
     /// RFC 3168 section 6.1.2: an echo is answered once per window of data, and not while a loss is.
-    pub(super) fn on_echo(&mut self, p: &Profile, now: Time, s: &Segment) {
+    /// The flight that met the mark has the bytes in it that this acknowledgement took off.
+    pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
         let classic = self.ecn.agreed && p.params.wants().ecn == Ecn::Classic;
         if classic && s.flags.has(Flags::ECE) && self.phase == Phase::Open {
             self.ecn.answered_to = self.snd_max;
-            let flight = self.flight_size();
+            let flight = self.flight_size() + acked;
             self.set_phase(p, now, Phase::Cwr, flight);
         }
     }

@@ -10,7 +10,7 @@
 //! * nothing: time passes up to here and nothing leaves.
 //!
 //! A segment is `FLAGS SEQ[+LEN] [ack N] [win N] [mss N] [ws N] [sackok] [ts VALUE ECHO]
-//! [sack A-B,...]`, with flags of `S`, `F`, `R`, `.` (ACK) and numbers counted from the initial ones.
+//! [sack A-B,...] [ect|ce|not-ect]`, with flags of `S`, `F`, `R`, `.` (ACK) and numbers counted from the initial ones.
 //! Every segment that leaves must be expected; the rest of a line after `#` is a remark.
 #![allow(dead_code)]
 
@@ -18,8 +18,8 @@ use std::collections::VecDeque;
 
 use windlass_cc::{AnyParams, Span, Time};
 use windlass_tcp::{
-    Endpoint, Flags, InitialWindow, Options, Profile, SackBlock, Segment, Seq, StackConfig,
-    Timestamps, stack,
+    Codepoint, Endpoint, Flags, InitialWindow, Options, Profile, SackBlock, Segment, Seq,
+    StackConfig, Timestamps, stack,
 };
 
 /// Initial sequence number of the scripted peer: its stream wraps after 1000 bytes.
@@ -185,6 +185,7 @@ impl Script {
                 "sackok" => s.options.sack_permitted,
                 "ts" => s.options.timestamps == w.options.timestamps,
                 "sack" => s.options.sack_blocks() == w.options.sack_blocks(),
+                "ecn" => s.ecn == w.ecn,
                 "bare" => s.options == Options::default(),
                 _ => unreachable!(),
             };
@@ -213,6 +214,8 @@ impl Script {
             "dup_acks" => self.e.stats().dup_acks.to_string(),
             "retransmits" => self.e.stats().retransmits.to_string(),
             "rto_count" => self.e.stats().rto_count.to_string(),
+            "ecn_reductions" => self.e.stats().ecn_reductions.to_string(),
+            "undone" => self.e.stats().undone.to_string(),
             "window_probes" => self.e.stats().window_probes.to_string(),
             _ => panic!("nothing is called {name}"),
         };
@@ -275,6 +278,14 @@ fn parse(words: &[&str], from: Seq, to: Seq) -> Parsed {
                 "sack"
             }
             "bare" => "bare",
+            "ect" | "not-ect" | "ce" => {
+                segment.ecn = match *word {
+                    "ect" => Codepoint::Ect0,
+                    "ce" => Codepoint::Ce,
+                    _ => Codepoint::NotEct,
+                };
+                "ecn"
+            }
             _ => panic!("cannot read {word} in {words:?}"),
         });
     }
@@ -287,6 +298,8 @@ fn flags(word: &str) -> Flags {
             'S' => Flags::SYN,
             'F' => Flags::FIN,
             'R' => Flags::RST,
+            'E' => Flags::ECE,
+            'C' => Flags::CWR,
             '.' => Flags::ACK,
             _ => panic!("no flag {c}"),
         })
@@ -294,7 +307,14 @@ fn flags(word: &str) -> Flags {
 }
 
 fn show(s: &Segment) -> String {
-    let names = [("S", Flags::SYN), ("F", Flags::FIN), ("R", Flags::RST), (".", Flags::ACK)];
+    let names = [
+        ("S", Flags::SYN),
+        ("F", Flags::FIN),
+        ("R", Flags::RST),
+        ("E", Flags::ECE),
+        ("C", Flags::CWR),
+        (".", Flags::ACK),
+    ];
     let flags: String = names.iter().filter(|f| s.flags.has(f.1)).map(|f| f.0).collect();
     let seq = s.seq.0.wrapping_sub(OWN_ISS.0);
     let ack = s.ack.0.wrapping_sub(PEER_ISS.0);

@@ -1,0 +1,167 @@
+//! Explicit congestion notification: RFC 3168, RFC 8257.
+
+mod script;
+use script::{Script, plain_with};
+use windlass_cc::AnyParams;
+use windlass_tcp::{Codepoint, Profile};
+
+fn ecn() -> Profile {
+    plain_with(|s| s.ecn = true)
+}
+
+/// An agreed connection with two segments out.
+fn agreed(p: Profile) -> Script {
+    let mut s = Script::new(p);
+    s.run(
+        "0 connect
+         0 > SEC 0
+         100 < SE. 0 ack 1 win 60000 mss 1000
+         100 > . 1 ack 1 not-ect",
+    );
+    s
+}
+
+#[test]
+fn it_is_agreed_on_in_the_handshake() {
+    agreed(ecn()).run("100 offer 1000\n100 > . 1+1000 ect");
+    let mut s = Script::new(ecn());
+    s.run(
+        "0 listen
+         10 < SEC 0 win 60000 mss 1000
+         10 > SE. 0 ack 1
+         20 < . 1 ack 1
+         20 offer 1000
+         20 > . 1+1000 ect",
+    );
+}
+
+#[test]
+fn a_peer_without_it_or_that_reflects_the_flags_gets_none() {
+    for answer in ["S.", "SEC."] {
+        let mut s = Script::new(ecn());
+        s.run(&format!(
+            "0 connect
+             0 > SEC 0
+             100 < {answer} 0 ack 1 win 60000 mss 1000
+             100 > . 1 ack 1
+             100 offer 1000
+             100 > . 1+1000 not-ect"
+        ));
+    }
+    let mut s = Script::new(plain_with(|_| ()));
+    s.run("0 listen\n10 < SEC 0 mss 1000\n10 > S. 0 ack 1");
+}
+
+#[test]
+fn an_echo_cuts_the_window_once_a_round_trip_and_is_confirmed() {
+    let mut s = agreed(ecn());
+    let sent: String = (0..10).map(|n| format!("100 > . {}+1000 ect\n", 1 + 1000 * n)).collect();
+    s.run(&format!("100 offer 40000\n{sent}"));
+    s.run(
+        "200 < E. 1 ack 4001
+         200 = phase Cwr
+         200 = ssthresh 5000            # half of the flight that met the mark
+         200 = cwnd 5000
+         210 < E. 1 ack 6001
+         210 > C. 10001+1000 ect        # the first new data say so
+         220 < E. 1 ack 10001           # all of it sent before the reduction
+         220 > . 11001+1000 ect
+         220 > . 12001+1000 ect
+         220 > . 13001+1000 ect
+         220 > . 14001+1000 ect
+         220 = phase Cwr
+         220 = ecn_reductions 1
+         310 < . 1 ack 11001
+         310 > . 15001+1000 ect
+         310 = phase Open
+         320 < E. 1 ack 12001           # a mark after the reduction: another
+         320 = ecn_reductions 2
+         320 = phase Cwr",
+    );
+}
+
+#[test]
+fn a_loss_in_the_round_trip_of_a_mark_is_repaired_and_not_counted_twice() {
+    for name in ["newreno", "reno"] {
+        let mut p = ecn();
+        p.params = AnyParams::by_name(name).unwrap();
+        let mut s = agreed(p);
+        let sent: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+        s.run(&format!("100 offer 10000\n{sent}"));
+        s.run(
+            "200 < E. 1 ack 1001
+             200 = phase Cwr
+             201 < E. 1 ack 1001
+             202 < E. 1 ack 1001
+             203 < E. 1 ack 1001
+             203 > . 1001+1000 not-ect
+             203 = phase Recovery
+             203 = ssthresh 5000",
+        );
+    }
+}
+
+#[test]
+fn a_receiver_echoes_until_the_window_is_reduced() {
+    let mut s = agreed(ecn());
+    s.run(
+        "200 < . 1+1000 ack 1 ect
+         200 > . 1 ack 1001
+         210 < . 1001+1000 ack 1 ce
+         210 > E. 1 ack 2001
+         220 < . 2001+1000 ack 1 ect
+         220 > E. 1 ack 3001
+         230 < C. 3001+1000 ack 1 ect
+         230 > . 1 ack 4001
+         240 < C. 4001+1000 ack 1 ce    # reduced, and marked again
+         240 > E. 1 ack 5001",
+    );
+}
+
+#[test]
+fn what_goes_again_is_not_ecn_capable() {
+    let mut s = agreed(ecn());
+    s.run(
+        "100 offer 2000
+         100 > . 1+1000 ect
+         100 > . 1001+1000 ect
+         1100 > . 1+1000 not-ect
+         1200 < . 1 ack 2001
+         1200 offer 2000
+         1200 > C. 2001+1000 ect        # a timeout reduces the window too
+         1200 > . 3001+1000 ect",
+    );
+}
+
+#[test]
+fn an_exact_receiver_tells_each_change_of_mark_apart() {
+    // RFC 8257 section 3.2, with delayed acknowledgements.
+    let mut p = ecn();
+    p.params = AnyParams::by_name("dctcp").unwrap();
+    p.stack.delayed_ack_segments = 2;
+    let mut s = agreed(p);
+    s.run(
+        "200 < . 1+1000 ack 1 ect
+         201 < . 1001+1000 ack 1 ce
+         201 > . 1 ack 1001             # what came unmarked, at once
+         201 > E. 1 ack 2001
+         202 < . 2001+1000 ack 1 ce
+         203 < . 3001+1000 ack 1 ce
+         203 > E. 1 ack 4001            # two by two
+         204 < . 4001+1000 ack 1 ce
+         205 < . 5001+1000 ack 1 ect
+         205 > E. 1 ack 5001
+         205 > . 1 ack 6001",
+    );
+}
+
+#[test]
+fn codepoints_have_their_bits() {
+    for (bits, codepoint) in
+        [(0, Codepoint::NotEct), (1, Codepoint::Ect1), (2, Codepoint::Ect0), (3, Codepoint::Ce)]
+    {
+        assert_eq!(Codepoint::from_bits(bits), codepoint);
+        assert_eq!(codepoint as u8, bits);
+        assert_eq!(codepoint.is_capable(), bits != 0);
+    }
+}

@@ -1,0 +1,181 @@
+//! RFC 8985: losses found by time, and the tail loss probe.
+
+mod script;
+use script::{Script, plain_with};
+use windlass_cc::recovery::Style;
+use windlass_tcp::Profile;
+use windlass_tcp::stack::LossDetection;
+
+fn rack() -> Profile {
+    plain_with(|s| {
+        s.sack = true;
+        s.recovery = Some(Style::Sack);
+        s.loss_detection = LossDetection::Rack;
+    })
+}
+
+fn with_probe() -> Profile {
+    let mut p = rack();
+    p.stack.tlp = true;
+    p
+}
+
+/// The lines in which ten segments of 1000 bytes go at 100 ms.
+fn ten(offered: u64) -> String {
+    let segments: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+    format!("100 offer {offered}\n{segments}")
+}
+
+fn ten_out(p: Profile, offered: u64) -> Script {
+    let mut s = Script::connected_with_sack(p);
+    s.run(&ten(offered));
+    s
+}
+
+#[test]
+fn what_is_late_by_a_quarter_round_trip_is_lost() {
+    // One segment delivered out of order is no proof: the least RTT is 100 ms, a quarter is 25.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 1 sack 1001-2001
+         200 = phase Open
+         200 = deadline_ms 225           # 100 + RTT 100 + 25
+         225 > . 1+1000
+         225 = phase Recovery
+         225 = ssthresh 5000
+         300 < . 1 ack 10001
+         300 = phase Open
+         300 = retransmits 1",
+    );
+}
+
+#[test]
+fn three_segments_delivered_above_a_hole_leave_it_no_time() {
+    // Section 6.2 step 4: without reordering seen, DupThresh segments end the waiting.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 1 sack 1001-2001
+         201 < . 1 ack 1 sack 1001-3001
+         201 = phase Open
+         202 < . 1 ack 1 sack 1001-4001
+         202 > . 1+1000
+         202 = phase Recovery",
+    );
+}
+
+#[test]
+fn a_segment_that_is_merely_late_is_not_sent_again() {
+    // Delivered 20 ms after its successor: reordering, and no loss by time.
+    let mut s = ten_out(rack(), 20_000);
+    s.run(
+        "200 < . 1 ack 1 sack 1001-3001
+         220 < . 1 ack 3001
+         220 > . 10001+1000
+         220 > . 11001+1000
+         220 > . 12001+1000
+         220 > . 13001+1000             # slow start: one for each segment, and one more
+         220 = phase Open
+         220 = retransmits 0
+         221 < . 1 ack 3001 sack 4001-7001 # three above the hole, but reordering has been seen
+         221 = phase Open",
+    );
+}
+
+#[test]
+fn counting_takes_the_same_lateness_for_a_loss() {
+    let mut p = rack();
+    p.stack.loss_detection = LossDetection::DupThresh;
+    ten_out(p, 20_000).run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         220 < . 1 ack 4001",
+    );
+}
+
+#[test]
+fn a_lost_retransmission_is_found_and_repaired_without_the_timer() {
+    let mut s = ten_out(rack(), 20_000);
+    s.run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         201 < . 1 ack 1 sack 1001-10001
+         201 > . 10001+1000
+         201 > . 11001+1000
+         201 > . 12001+1000
+         201 > . 13001+1000
+         301 < . 1 ack 1 sack 1001-11001 # sent 1 ms after the retransmission, and here before it
+         301 > . 1+1000
+         301 > . 14001+1000
+         301 = rto_count 0
+         401 < . 1 ack 14001
+         401 > . 15001+1000
+         401 > . 16001+1000
+         401 > . 17001+1000
+         401 > . 18001+1000
+         401 = rto_count 0",
+    );
+}
+
+#[test]
+fn a_lost_tail_is_probed_after_two_round_trips() {
+    // srtt 100 ms. The last three of ten are lost.
+    ten_out(with_probe(), 10_000).run(
+        "200 < . 1 ack 7001
+         400 > . 9001+1000              # 200 + 2 · srtt: the last segment again
+         400 = phase Open
+         500 < . 1 ack 7001 sack 9001-10001
+         500 > . 7001+1000              # sent before the probe, and 300 ms late
+         500 > . 8001+1000
+         500 = phase Recovery
+         600 < . 1 ack 10001
+         600 = phase Open
+         600 = rto_count 0",
+    );
+}
+
+#[test]
+fn a_lone_segment_is_probed_after_what_its_acknowledgement_may_be_delayed_by() {
+    let mut s = Script::connected_with_sack(with_probe());
+    s.run(
+        "100 offer 1000
+         100 > . 1+1000
+         500 > . 1+1000                 # 2 · 100 + 200
+         600 < . 1 ack 1001",
+    );
+}
+
+#[test]
+fn a_probe_sends_new_data_if_there_are_any() {
+    ten_out(with_probe(), 20_000).run(
+        "300 > . 10001+1000             # 100 + 2 · srtt
+         1300 > . 1+1000                # the timer, anew from the probe
+         1300 = phase Loss",
+    );
+}
+
+#[test]
+fn a_loss_that_the_probe_repaired_cuts_the_window_once() {
+    // The last segment was lost, the probe replaced it, and more data show that only one came.
+    ten_out(with_probe(), 10_000).run(
+        "200 < . 1 ack 9001
+         600 > . 9001+1000              # one segment in flight: 2 · srtt + 200
+         700 < . 1 ack 10001
+         700 = phase Open
+         700 offer 1000
+         700 > . 10001+1000
+         800 < . 1 ack 11001
+         800 = ssthresh 2000",
+    );
+}
+
+#[test]
+fn a_probe_that_was_a_duplicate_does_not_cut_the_window() {
+    ten_out(with_probe(), 10_000).run(
+        "200 < . 1 ack 9001
+         600 > . 9001+1000
+         610 < . 1 ack 10001
+         700 < . 1 ack 10001 sack 9001-10001
+         700 offer 1000
+         700 > . 10001+1000
+         800 < . 1 ack 11001
+         800 = ssthresh 1099511627776",
+    );
+}

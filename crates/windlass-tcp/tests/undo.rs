@@ -1,0 +1,146 @@
+//! Reductions taken back: RFC 5682, RFC 3522, RFC 3708.
+
+mod script;
+use script::{Script, plain_with};
+use windlass_cc::recovery::Style;
+use windlass_tcp::{Profile, StackConfig};
+
+fn with(change: impl FnOnce(&mut StackConfig)) -> Profile {
+    plain_with(|s| {
+        s.sack = true;
+        s.recovery = Some(Style::Prr);
+        change(s);
+    })
+}
+
+fn ten(offered: u64) -> String {
+    let segments: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+    format!("100 offer {offered}\n{segments}")
+}
+
+fn ten_out(p: Profile) -> Script {
+    let mut s = Script::connected_with_sack(p);
+    s.run(&ten(20_000));
+    s
+}
+
+#[test]
+fn f_rto_takes_a_spurious_timeout_back() {
+    // All ten are delayed, none is lost.
+    ten_out(with(|s| s.frto = true)).run(
+        "1100 > . 1+1000
+         1100 = phase Loss
+         1110 < . 1 ack 1001
+         1110 > . 10001+1000            # new data in place of retransmissions
+         1110 > . 11001+1000
+         1111 < . 1 ack 2001            # sent before the timeout and not since
+         1111 > . 12001+1000
+         1111 = phase Open
+         1111 = ssthresh 1099511627776
+         1111 = retransmits 1",
+    );
+}
+
+#[test]
+fn f_rto_goes_on_with_retransmissions_after_a_real_loss() {
+    ten_out(with(|s| s.frto = true)).run(
+        "1100 > . 1+1000
+         1200 < . 1 ack 1001
+         1200 > . 10001+1000
+         1200 > . 11001+1000
+         1300 < . 1 ack 1001 sack 10001-11001
+         1300 > . 1001+1000
+         1300 = phase Loss
+         1300 = ssthresh 5000",
+    );
+}
+
+#[test]
+fn without_f_rto_everything_goes_again() {
+    ten_out(with(|_| ())).run(
+        "1100 > . 1+1000
+         1110 < . 1 ack 1001
+         1110 > . 1001+1000
+         1110 > . 2001+1000
+         1111 < . 1 ack 2001
+         1111 > . 3001+1000
+         1111 > . 4001+1000
+         1111 = phase Loss",
+    );
+}
+
+/// Ten segments of 1000 bytes and timestamps, which are one more than the milliseconds.
+fn ten_with_timestamps() -> Script {
+    let mut p = with(|s| (s.timestamps, s.eifel) = (true, true));
+    p.mtu = 1052;
+    let mut s = Script::new(p);
+    let handshake = "0 connect
+         0 > S 0 sackok
+         100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
+         100 > . 1 ack 1\n";
+    s.run(&(handshake.to_owned() + &ten(10_000)));
+    s
+}
+
+#[test]
+fn eifel_takes_a_retransmission_back_whose_original_arrived() {
+    ten_with_timestamps().run(
+        "200 < . 1 ack 1 ts 600 101 sack 1001-4001
+         200 > . 1+1000
+         200 = phase Recovery
+         210 < . 1 ack 4001 ts 610 101  # the original's timestamp, not 201
+         210 = phase Open
+         210 = cwnd 10000
+         210 = ssthresh 1099511627776",
+    );
+}
+
+#[test]
+fn eifel_believes_a_retransmission_that_was_needed() {
+    ten_with_timestamps().run(
+        "200 < . 1 ack 1 ts 600 101 sack 1001-4001
+         200 > . 1+1000
+         300 < . 1 ack 10001 ts 700 201
+         300 = phase Open
+         300 = ssthresh 5000",
+    );
+}
+
+#[test]
+fn duplicates_reported_for_each_retransmission_take_the_reduction_back() {
+    ten_out(with(|s| s.dsack_undo = true)).run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         201 < . 1 ack 10001            # it was only late
+         201 > . 10001+1000
+         201 > . 11001+1000
+         201 > . 12001+1000
+         201 > . 13001+1000
+         201 > . 14001+1000
+         201 = ssthresh 5000
+         300 < . 1 ack 10001 sack 1-1001
+         300 > . 15001+1000
+         300 > . 16001+1000
+         300 > . 17001+1000
+         300 > . 18001+1000
+         300 > . 19001+1000
+         300 = cwnd 10000
+         300 = ssthresh 1099511627776",
+    );
+}
+
+#[test]
+fn a_duplicate_of_something_else_takes_nothing_back() {
+    ten_out(with(|s| s.dsack_undo = true)).run(
+        "190 < . 1 ack 1001
+         190 > . 10001+1000
+         190 > . 11001+1000
+         200 < . 1 ack 1001 sack 2001-5001
+         200 > . 1001+1000
+         300 < . 1 ack 5001 sack 1-1001  # from before the reduction
+         300 > . 12001+1000
+         300 = phase Recovery
+         300 = retransmits 1
+         300 = undone 0",
+    );
+}
