@@ -161,10 +161,17 @@ fn row(id: &str) -> String {
     let Some(subject) = subject(id) else {
         return format!("| `{id}` | | 0 | no independent model is written yet |\n");
     };
-    let left_out: Vec<String> = CASES
-        .iter()
-        .filter_map(|case| Some(format!("`{}`: {}", case.id, subject.beside(case)?)))
-        .collect();
-    let cases = CASES.len() - left_out.len();
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for case in CASES {
+        let Some(reason) = subject.beside(case) else { continue };
+        let name = format!("`{}`", case.id);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, cases)) => cases.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let cases = CASES.len() - reasons.iter().map(|(_, cases)| cases.len()).sum::<usize>();
+    let left_out: Vec<String> =
+        reasons.iter().map(|(reason, cases)| format!("{}: {reason}", cases.join(", "))).collect();
     format!("| `{id}` | {} | {cases} | {} |\n", subject.source, left_out.join("; "))
 }
