@@ -53,7 +53,7 @@ proptest! {
         let c = Conn { mss: first.mss, phase, ..c };
         let before = state.control(&p, &c).cwnd;
         state.on_ack(&p, &c, &ack);
-        let counts = u64::from(p.common().ack_limit.max(1)).saturating_mul(u64::from(c.mss));
+        let counts = u64::from(p.common().ack_limit.max(1)) * u64::from(c.mss);
         let more = state.control(&p, &c).cwnd.saturating_sub(before);
         prop_assert!(more <= counts.min(ack.acked.max(u64::from(c.mss))), "{before} +{more}");
     }

@@ -156,7 +156,7 @@ impl<S: Sender> Host<S> {
             Step::Drop(places) => self.each(places, |segment| segment.arrives = Time::NEVER),
             Step::Delay(place, by) => self.each(&[*place], |segment| {
                 if !segment.arrives.is_never() {
-                    segment.arrives = segment.arrives + *by;
+                    segment.arrives += *by;
                 }
             }),
             Step::Mark(places) => self.each(places, |segment| segment.marked = true),
@@ -225,7 +225,10 @@ impl<S: Sender> Host<S> {
     fn send(&mut self) {
         let held = self.c.phase == Phase::Open && self.flight.iter().any(|s| s.delivered);
         self.account();
-        while !held {
+        if held {
+            return;
+        }
+        loop {
             let mss = u64::from(self.c.mss);
             if self.c.in_flight + mss > self.sender.cwnd(&self.c) {
                 self.c.flags = flags::CWND_LIMITED;
