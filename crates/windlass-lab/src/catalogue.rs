@@ -59,17 +59,17 @@ impl Entry {
         }
     }
 
-    /// How a scenario chooses it and sets its parameters.
-    fn usage(&self) -> String {
+    /// Where and how a scenario chooses it and sets its parameters.
+    fn usage(&self) -> (&'static str, String) {
         let id = self.info().id;
         match self {
             Entry::Algorithm(_) => {
-                format!("algorithm = \"{id}\", params = {{ ... }} of a flow")
+                ("In a flow", format!("algorithm = \"{id}\", params = {{ ... }}"))
             }
             Entry::SlowStart(_) => {
-                format!("slow_start = \"{id}\" or {{ name = \"{id}\", ... }} of a flow")
+                ("In a flow", format!("slow_start = \"{id}\" or {{ name = \"{id}\", ... }}"))
             }
-            Entry::Timer(_) => format!("rto = {{ algorithm = \"{id}\", ... }} of a stack"),
+            Entry::Timer(_) => ("In a stack", format!("rto = {{ algorithm = \"{id}\", ... }}")),
         }
     }
 
@@ -90,7 +90,7 @@ impl Entry {
             facts.extend(state(p).map(|text| ("State", text)));
         }
         facts.push(("Citation key", self.info().citation.to_owned()));
-        facts.push(("In a scenario", self.usage()));
+        facts.push(self.usage());
         facts
     }
 }
@@ -230,7 +230,7 @@ fn section(entry: &Entry) -> String {
     let _ = writeln!(out, "{}.\n", cell(info.origin).trim_end_matches('.'));
     let _ = writeln!(out, "{}\n", cell(info.description));
     for (label, text) in entry.facts() {
-        let code = matches!(label, "Citation key" | "In a scenario");
+        let code = matches!(label, "Citation key" | "In a flow" | "In a stack");
         let text = if code { format!("`{text}`") } else { cell(&text) };
         let _ = writeln!(out, "* {label}: {text}");
     }
