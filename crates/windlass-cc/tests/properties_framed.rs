@@ -7,11 +7,12 @@ use common::any::{
     after, any_ack, any_conn, any_phase, any_u64, growing_phase, history, params_of,
 };
 use common::classes::{
-    closing_when_idle, framed, growing_as_reno_at_most, halving_the_flight, shrinking_by_phase_only,
+    closing_when_idle, framed, growing_as_reno_at_most, halving_the_flight, named,
+    shrinking_by_phase_only,
 };
 use proptest::prelude::*;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{Conn, Event, Phase, Setup, Span, flags, slow_start};
+use windlass_cc::{AnyParams, Conn, Event, Phase, Setup, Span, flags, slow_start};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
@@ -126,4 +127,14 @@ proptest! {
         state.on_idle_restart(&p, &first, Span(gap), true);
         prop_assert!(state.control(&p, &first).cwnd <= before.cwnd);
     }
+}
+
+#[test]
+fn classes_name_registered_algorithms_and_none_is_empty() {
+    for id in named() {
+        assert!(AnyParams::by_name(id).is_some(), "{id}");
+    }
+    assert!(framed().len() > shrinking_by_phase_only().len());
+    assert!(shrinking_by_phase_only().len() > growing_as_reno_at_most().len());
+    assert!(!halving_the_flight().is_empty());
 }

@@ -53,3 +53,8 @@ pub fn growing_as_reno_at_most() -> Vec<&'static str> {
 pub fn halving_the_flight() -> Vec<&'static str> {
     ids(|id| HALVE_THE_FLIGHT.contains(&id))
 }
+
+/// Every identifier that a class names.
+pub fn named() -> Vec<&'static str> {
+    [SHRINK_ON_ACK, AS_RENO_AT_MOST, HALVE_THE_FLIGHT].concat()
+}
