@@ -102,7 +102,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             prior: window,
             growth: G::init(&p.own, c),
             slow_start: S::init(&p.slow_start, c),
-            prr: Prr::default(),
+            prr: Prr::new(c),
             style: p.recovery.unwrap_or(G::WANTS.recovery),
             undone: false,
         }

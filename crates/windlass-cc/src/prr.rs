@@ -5,7 +5,7 @@ use crate::math;
 
 /// State of one recovery. Volumes are the low halves of the host's counters, which only ever matter
 /// as differences: a recovery may deliver 4 GiB, four times what a receive window can be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Prr {
     /// RecoverFS: bytes outstanding and not yet delivered when recovery began.
@@ -17,6 +17,11 @@ pub struct Prr {
 }
 
 impl Prr {
+    /// Of a new connection.
+    pub fn new(c: &Conn) -> Prr {
+        Prr { recover_fs: clamp(c.in_flight), delivered: c.delivered as u32, sent: c.sent as u32 }
+    }
+
     /// Outside recovery: any acknowledgement may turn out to be the one that begins it, and what it
     /// delivers belongs to the recovery (RFC 9937 section 6).
     pub fn observe(&mut self, c: &Conn, a: &Ack) {
@@ -29,11 +34,7 @@ impl Prr {
 
     /// Recovery is over: the next may follow at once, in answer to the same acknowledgement.
     pub fn leave(&mut self, c: &Conn) {
-        *self = Prr {
-            recover_fs: clamp(c.in_flight),
-            delivered: c.delivered as u32,
-            sent: c.sent as u32,
-        };
+        *self = Prr::new(c);
     }
 
     /// Window in bytes on entering recovery with this `ssthresh`. A loss found by a timer has no

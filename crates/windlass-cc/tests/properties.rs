@@ -124,16 +124,6 @@ proptest! {
     }
 
     #[test]
-    fn an_idle_restart_never_opens_the_window(
-        p in any_params(), (first, steps) in history(), gap in any_u64(),
-    ) {
-        let mut state = after(&p, &first, &steps);
-        let before = state.control(&p, &first);
-        state.on_idle_restart(&p, &first, Span(gap), true);
-        prop_assert!(state.control(&p, &first).cwnd <= before.cwnd);
-    }
-
-    #[test]
     fn a_recorded_history_replays_to_the_same_state(
         p in any_params(), (first, steps) in history(),
     ) {

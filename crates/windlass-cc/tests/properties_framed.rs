@@ -7,7 +7,7 @@ use common::any::{
     after, any_ack, any_conn, any_phase, any_u64, growing_phase, history, params_of,
 };
 use common::classes::{
-    framed, growing_as_reno_at_most, halving_the_flight, shrinking_by_phase_only,
+    closing_when_idle, framed, growing_as_reno_at_most, halving_the_flight, shrinking_by_phase_only,
 };
 use proptest::prelude::*;
 use windlass_cc::window::MAX_WINDOW;
@@ -112,7 +112,18 @@ proptest! {
         let before = state.control(&p, &first);
         state.on_idle_restart(&p, &first, Span(gap), true);
         let after = state.control(&p, &first);
+        prop_assert!(after.cwnd <= before.cwnd);
         prop_assert!(after.cwnd <= p.common().initial_window.max(u64::from(first.mss)));
         prop_assert_eq!(after.ssthresh, before.ssthresh);
+    }
+
+    #[test]
+    fn an_idle_restart_never_opens_the_window(
+        p in params_of(closing_when_idle()), (first, steps) in history(), gap in any_u64(),
+    ) {
+        let mut state = after(&p, &first, &steps);
+        let before = state.control(&p, &first);
+        state.on_idle_restart(&p, &first, Span(gap), true);
+        prop_assert!(state.control(&p, &first).cwnd <= before.cwnd);
     }
 }

@@ -27,7 +27,11 @@ fn always(_: &Wants) -> Option<&'static str> {
 }
 
 fn only_with_slow_start(wants: &Wants) -> Option<&'static str> {
-    wants.slow_start.is_none().then_some("starts in its own way, see its own cases")
+    wants.slow_start.is_none().then_some("starts in its own way, see `startup`")
+}
+
+fn only_without_slow_start(wants: &Wants) -> Option<&'static str> {
+    wants.slow_start.map(|_| "has slow start, see `slow-start`")
 }
 
 fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
@@ -48,6 +52,16 @@ pub const CASES: &[Case] = &[
         ack_limit: 1,
         script: |_| vec![Acks(60)],
         beside: only_with_slow_start,
+    },
+    Case {
+        id: "startup",
+        about: "Unlimited start from four segments of an algorithm without slow start: window and \
+            pacing rate double each round trip.",
+        window: 4,
+        avoidance: false,
+        ack_limit: 1,
+        script: |_| vec![Acks(60)],
+        beside: only_without_slow_start,
     },
     Case {
         id: "avoidance",

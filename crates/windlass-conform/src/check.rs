@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use windlass_cc::{AnyController, AnyParams, Conn, Control};
+use windlass_cc::{AnyController, AnyParams, Conn, Control, Event};
 
+use super::bytes::History;
 use super::format::{Expect, Header, Line};
 
 /// What a file says and how the controller did.
@@ -105,30 +106,67 @@ pub fn algorithm_of(text: &str) -> Option<String> {
     serde_json::from_str::<Header>(text.lines().next()?).ok().map(|header| header.algorithm)
 }
 
+/// What a vector makes happen, without what it expects.
+pub fn history(path: &Path, text: &str) -> Result<History, CheckError> {
+    let mut history = None;
+    walk(path, text, |params, c, step| {
+        let History { steps, .. } = history.get_or_insert_with(|| History {
+            params: *params,
+            first: *c,
+            steps: Vec::new(),
+        });
+        steps.extend(step.event.map(|e| (*c, e)));
+    })?;
+    history.ok_or_else(|| wrong(path, 0, "the file is empty".to_owned()))
+}
+
+/// What a line says.
+struct Step {
+    /// From 0.
+    number: usize,
+    /// None in the header.
+    event: Option<Event>,
+    expect: Expect,
+}
+
+fn wrong(path: &Path, number: usize, message: String) -> CheckError {
+    CheckError::Format { path: path.to_path_buf(), line: number + 1, message }
+}
+
+/// Reads a vector line by line, with the connection after each. Returns the case's name.
+fn walk(
+    path: &Path,
+    text: &str,
+    mut visit: impl FnMut(&AnyParams, &Conn, Step),
+) -> Result<String, CheckError> {
+    let mut lines = text.lines().enumerate();
+    let empty = || wrong(path, 0, "the file is empty".to_owned());
+    let (_, first) = lines.next().ok_or_else(empty)?;
+    let header: Header = serde_json::from_str(first).map_err(|e| wrong(path, 0, json_error(&e)))?;
+    let params = header.to_params().map_err(|e| wrong(path, 0, e))?;
+    let mut c = header.conn.first().map_err(|e| wrong(path, 0, e))?;
+    visit(&params, &c, Step { number: 0, event: None, expect: header.expect });
+    for (number, text) in lines {
+        let line: Line =
+            serde_json::from_str(text).map_err(|e| wrong(path, number, json_error(&e)))?;
+        line.conn.apply(&mut c).map_err(|e| wrong(path, number, e))?;
+        let event = Some(line.to_event().map_err(|e| wrong(path, number, e))?);
+        visit(&params, &c, Step { number, event, expect: line.expect });
+    }
+    Ok(header.case)
+}
+
 /// The same for a text that is at hand; `path` is for messages.
 pub fn check_text(path: &Path, text: &str) -> Result<Outcome, CheckError> {
-    let wrong = |line: usize, message: String| CheckError::Format {
-        path: path.to_path_buf(),
-        line: line + 1,
-        message,
-    };
-    let mut lines = text.lines().enumerate();
-    let (_, first) = lines.next().ok_or_else(|| wrong(0, "the file is empty".to_owned()))?;
-    let header: Header = serde_json::from_str(first).map_err(|e| wrong(0, json_error(&e)))?;
-    let params = header.to_params().map_err(|e| wrong(0, e))?;
-    let mut c = header.conn.first().map_err(|e| wrong(0, e))?;
-    let mut play = Play::new(path, &params, &c);
-    play.compare(0, &c, &header.expect);
-    for (number, text) in lines {
-        let line: Line = serde_json::from_str(text).map_err(|e| wrong(number, json_error(&e)))?;
-        line.conn.apply(&mut c).map_err(|e| wrong(number, e))?;
-        let event = line.to_event().map_err(|e| wrong(number, e))?;
-        play.state.apply(&params, &c, &event);
-        play.compare(number, &c, &line.expect);
-    }
+    let mut play = None;
+    let case = walk(path, text, |params, c, step| {
+        let play = play.get_or_insert_with(|| Play::new(path, params, c));
+        play.step(c, &step);
+    })?;
+    let play = play.ok_or_else(|| wrong(path, 0, "the file is empty".to_owned()))?;
     Ok(Outcome {
-        algorithm: params.info().id.to_owned(),
-        case: header.case,
+        algorithm: play.params.info().id.to_owned(),
+        case,
         answers: play.answers,
         worst: play.worst,
         failure: play.failure,
@@ -146,7 +184,7 @@ fn json_error(e: &serde_json::Error) -> String {
 
 struct Play<'a> {
     path: &'a Path,
-    params: &'a AnyParams,
+    params: AnyParams,
     state: AnyController,
     answers: usize,
     worst: f64,
@@ -154,13 +192,17 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn new(path: &'a Path, params: &'a AnyParams, c: &Conn) -> Play<'a> {
+    fn new(path: &'a Path, params: &AnyParams, c: &Conn) -> Play<'a> {
         let state = AnyController::init(params, c);
-        Play { path, params, state, answers: 0, worst: 0.0, failure: None }
+        Play { path, params: *params, state, answers: 0, worst: 0.0, failure: None }
     }
 
-    fn compare(&mut self, line: usize, c: &Conn, e: &Expect) {
-        let Control { cwnd, ssthresh, pacing } = self.state.control(self.params, c);
+    fn step(&mut self, c: &Conn, step: &Step) {
+        if let Some(event) = &step.event {
+            self.state.apply(&self.params, c, event);
+        }
+        let (line, e) = (step.number, &step.expect);
+        let Control { cwnd, ssthresh, pacing } = self.state.control(&self.params, c);
         self.answers += 1;
         self.one(line, "cwnd", Some(e.cwnd), cwnd, e.tolerance);
         self.one(line, "ssthresh", e.ssthresh, ssthresh, e.tolerance);

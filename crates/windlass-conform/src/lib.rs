@@ -4,10 +4,12 @@
 //! each ([`format`](mod@format), described in `docs/conformance.md`). The expected values come from
 //! floating-point [`models`] of the RFCs' and papers' equations, which share nothing with the
 //! integer algorithms; [`generate()`] plays the scripts of [`cases`] to them through a [`host`] in
-//! miniature. [`check`] holds our algorithms against the files.
+//! miniature. [`check`] holds our algorithms against the files. [`bytes`] makes histories of
+//! arbitrary bytes, for fuzzing.
 
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 pub mod cases;
 pub mod check;
 pub mod format;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use windlass_cc::{ALGORITHMS, Param, ParamKind, Ratio};
+use windlass_cc::{ALGORITHMS, AnyParams, Param, ParamKind, Ratio};
 use windlass_conform::check::{check_text, files};
 use windlass_conform::{CheckError, File, check_file, generate};
 
@@ -98,7 +98,10 @@ fn a_wrong_parameter_is_noticed() {
                     check_text(Path::new(&file.path), &text).unwrap().failure.is_some()
                 })
             };
-            if !vectors.is_empty() && vectors.iter().find(noticed).is_none() {
+            // Of the others only the start is in closed form.
+            if AnyParams::by_name(info.id).unwrap().wants().slow_start.is_some()
+                && vectors.iter().find(noticed).is_none()
+            {
                 unseen.push((info.id, param.name));
             }
         }

@@ -145,7 +145,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay",
         "queue = { discipline = \"codel\", alpha = 1 }\ndelay",
-        "s.toml:6:34: unknown key `alpha` in `queue` with the discipline `codel`; the keys of `queue` with the discipline `codel` are `discipline`, `limit`, `target`, `interval`, `ecn`",
+        "s.toml:6:33: unknown key `alpha` in `queue` with the discipline `codel`; the keys of `queue` with the discipline `codel` are `discipline`, `limit`, `target`, `interval`, `ecn`",
     ),
     (
         "delay",
@@ -155,22 +155,22 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay",
         "queue = { discipline = \"red\", max_threshold = \"20kB\" }\ndelay",
-        "s.toml:6:48: `max_threshold`: 20kB and the `min_threshold` of 5pkt must be of one kind, both in packets, both sizes or both in bdp",
+        "s.toml:6:47: `max_threshold`: 20kB and the `min_threshold` of 5pkt must be of one kind, both in packets, both sizes or both in bdp",
     ),
     (
         "delay",
         "queue = { discipline = \"red\", weight = 0 }\ndelay",
-        "s.toml:6:41: `weight`: must be more than zero, for example `0.002`",
+        "s.toml:6:40: `weight`: must be more than zero, for example `0.002`",
     ),
     (
         "delay",
         "queue = { discipline = \"threshold\", mark = \"unlimited\" }\ndelay",
-        "s.toml:6:45: `mark`: must be a queue length, for example `20pkt`, `30kB` or `0.2bdp`",
+        "s.toml:6:44: `mark`: must be a queue length, for example `20pkt`, `30kB` or `0.2bdp`",
     ),
     (
         "delay",
         "queue = { discipline = \"pie\", beta = -1 }\ndelay",
-        "s.toml:6:39: `beta`: -1 is outside the range from 0 to 1000",
+        "s.toml:6:38: `beta`: -1 is outside the range from 0 to 1000",
     ),
     (
         "delay",
@@ -180,7 +180,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay",
         "queue = { discipline = \"codel\", interval = \"0s\" }\ndelay",
-        "s.toml:6:45: `interval`: must be longer than zero",
+        "s.toml:6:44: `interval`: must be longer than zero",
     ),
     (
         "delay",

@@ -15,6 +15,10 @@ const AS_RENO_AT_MOST: &[&str] = &["tahoe", "reno", "newreno", "westwood", "veno
 /// Algorithms whose threshold is half the flight (RFC 5681 equation 4).
 const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno"];
 
+/// Algorithms that hold the window small to see the round-trip time, and give it back when an idle
+/// time has shown it (draft-ietf-ccwg-bbr-06 section 5.4.1; Linux's BBR does the same).
+const RESTORE_WHEN_IDLE: &[&str] = &["bbr", "bbr3"];
+
 fn ids(keep: impl Fn(&'static str) -> bool) -> Vec<&'static str> {
     ALGORITHMS.iter().map(|info| info.id).filter(|id| keep(id)).collect()
 }
@@ -33,6 +37,11 @@ pub fn framed() -> Vec<&'static str> {
 /// Of [`framed`], those whose window falls only with a phase, an idle time or a segment size.
 pub fn shrinking_by_phase_only() -> Vec<&'static str> {
     ids(|id| windowed(id) && !SHRINK_ON_ACK.contains(&id))
+}
+
+/// All but [`RESTORE_WHEN_IDLE`].
+pub fn closing_when_idle() -> Vec<&'static str> {
+    ids(|id| !RESTORE_WHEN_IDLE.contains(&id))
 }
 
 /// See [`AS_RENO_AT_MOST`].

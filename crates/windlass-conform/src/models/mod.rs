@@ -8,6 +8,7 @@ pub mod highspeed;
 pub mod measured;
 pub mod reno;
 pub mod rounds;
+pub mod startup;
 pub mod time_based;
 
 use windlass_cc::{Conn, Event};

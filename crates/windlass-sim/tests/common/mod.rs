@@ -1,6 +1,7 @@
 //! Scenarios and formulas that the tests share.
 #![allow(dead_code, unused_imports)] // each test binary uses its own part
 
+pub mod bottleneck;
 pub mod pftk;
 pub mod trace;
 

@@ -6,12 +6,16 @@
 #![no_std]
 
 pub mod connection;
+mod timers;
 
 use core::ffi::c_void;
 
+use windlass_cc::loss_based::LossBased;
 use windlass_cc::registry::fixed;
+use windlass_cc::reno;
+use windlass_cc::slow_start::AnySlowStart;
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, Controller, Info, Loss, Phase, Span, Undo,
+    Ack, AnyController, AnyParams, Conn, Control, Controller, Info, Loss, Phase, Setup, Span, Undo,
 };
 
 /// What a C stack holds: pointers to functions and the sizes that it must reserve.
@@ -189,7 +193,11 @@ macro_rules! entries {
 
 windlass_cc::each_algorithm!(entries);
 
-// Chosen at run time, with every slow start: nothing of the core is left out.
+// Every slow start, chosen at run time by the parameters.
+type AnyStart = LossBased<reno::RenoGrowth<reno::Reno>, AnySlowStart>;
+entry_points!(any_start, AnyStart, Setup<reno::Params>, Setup::default());
+
+// Every algorithm and slow start, chosen at run time. More than a BPF program's stack holds.
 entry_points!(any, AnyController, AnyParams, AnyParams::default());
 
 /// A reachable panic is a reference to a symbol that nothing defines.

@@ -1,0 +1,98 @@
+//! Two flows on one bottleneck of 10 Mbit/s with a queue of 33 packets: of the same algorithm, with
+//! CUBIC, and with different round trips.
+
+mod common;
+
+use common::bottleneck::{Settled, bottleneck, settled};
+use common::jain;
+use windlass_cc::ALGORITHMS;
+
+const SEEDS: u64 = 2;
+
+/// From 30 s to 120 s, for each seed.
+fn pairs(flows: [(&'static str, u64); 2]) -> Vec<Settled> {
+    (1..=SEEDS).map(|seed| settled(bottleneck(&flows, seed), 30, 120)).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
+    // Multiplicative increase (Scalable) never evens out what is uneven (Chiu and Jain 1989), and
+    // HighSpeed's steeper growth of the larger window does so slowly. A Vegas or FAST flow that
+    // comes later takes the first one's queue for propagation, and keeps the larger share
+    // (Mo, La, Anantharam and Walrand 1999).
+    for info in ALGORITHMS {
+        let index = mean(pairs([(info.id, 40); 2]).iter().map(|s| jain(&s.goodput)));
+        let least = match info.id {
+            "scalable" | "fast" => 0.5,
+            "vegas" => 0.7,
+            "highspeed" => 0.8,
+            _ => 0.93,
+        };
+        assert!(index >= least, "{}: {index}", info.id);
+    }
+}
+
+#[test]
+fn the_later_of_two_vegas_flows_gets_more() {
+    for s in pairs([("vegas", 40); 2]) {
+        assert!(s.goodput[1] > 1.5 * s.goodput[0], "{:?}", s.goodput);
+    }
+}
+
+#[test]
+fn shares_against_cubic_are_those_that_are_known() {
+    let share = |id| {
+        mean(
+            pairs([(id, 40), ("cubic", 40)])
+                .iter()
+                .map(|s| s.goodput[0] / s.goodput.iter().sum::<f64>()),
+        )
+    };
+    for (id, least, most) in [
+        ("cubic", 0.4, 0.6),
+        // CUBIC's region friendly to Reno counts every segment; RFC 5681 behind delayed
+        // acknowledgements grows half as fast, and its cut is deeper.
+        ("newreno", 0.1, 0.5),
+        // It gives way to any queue that others build.
+        ("vegas", 0.02, 0.15),
+        // It does not answer single losses, and fills a queue of one product with what it keeps in
+        // flight: two of them (Hock, Bless and Zitterbart 2017; Ware et al. 2019).
+        ("bbr", 0.6, 0.97),
+        // It answers losses above 2 % and leaves headroom.
+        ("bbr3", 0.35, 0.75),
+        // It sees that the queue never empties and becomes competitive (section 2.2).
+        ("copa", 0.35, 0.8),
+    ] {
+        let share = share(id);
+        assert!((least..=most).contains(&share), "{id}: {share}");
+    }
+}
+
+#[test]
+fn round_trips_of_20_and_80_ms_bias_reno_most_cubic_less_and_hybla_hardly() {
+    // Goodputs' ratio, short over long, and that of the round trips with the mean wait.
+    let bias = |id| {
+        let runs = pairs([(id, 20), (id, 80)]);
+        let ratio = mean(runs.iter().map(|s| s.goodput[0] / s.goodput[1]));
+        let wait_ms = mean(runs.iter().map(|s| s.queue)) * 1.2;
+        (ratio, (80.0 + wait_ms) / (20.0 + wait_ms))
+    };
+    // A window that grows a segment a round trip gets between 1/RTT (losses of its own rate) and
+    // 1/RTT² (losses at the same moments; Lakshman and Madhow 1997).
+    let (reno, of_rtts) = bias("newreno");
+    assert!(reno > of_rtts && reno < of_rtts.powi(2), "{reno}, round trips {of_rtts}");
+    // W(t) depends on time and not on round trips, but for the region friendly to Reno.
+    let (cubic, of_rtts) = bias("cubic");
+    assert!(cubic > 1.0 && cubic < 0.8 * reno && cubic < of_rtts.powi(2), "{cubic}, {reno}");
+    // Growth by (RTT/25 ms)² a round trip.
+    let (hybla, _) = bias("hybla");
+    assert!((0.5..1.5).contains(&hybla), "{hybla}");
+    // What waits is a larger share of what a shorter round trip keeps in flight (Ma et al. 2017).
+    let (bbr, _) = bias("bbr");
+    assert!(bbr < 1.0, "{bbr}");
+}
