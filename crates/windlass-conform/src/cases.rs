@@ -1,5 +1,6 @@
 //! The cases: what happens to a connection, and to which algorithms it can.
 
+use windlass_cc::recovery::Style;
 use windlass_cc::{Ecn, Span, Wants};
 
 use super::host::Step;
@@ -16,6 +17,9 @@ pub struct Case {
     pub avoidance: bool,
     /// Most segments that one acknowledgement counts for.
     pub ack_limit: u32,
+    /// Whether recovery is proportional rate reduction; otherwise it is the algorithm's own, and
+    /// where that is this, RFC 6675's, whose window is the threshold.
+    pub prr: bool,
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
     /// Why the case says nothing about an algorithm that wants this, if so.
@@ -34,6 +38,10 @@ fn only_without_slow_start(wants: &Wants) -> Option<&'static str> {
     wants.slow_start.map(|_| "has slow start, see `slow-start`")
 }
 
+fn only_with_prr(wants: &Wants) -> Option<&'static str> {
+    (wants.recovery != Style::Prr).then_some("has a fast recovery of its own")
+}
+
 fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
     (wants.ecn == Ecn::None).then_some("its packets are not ECN-capable")
 }
@@ -50,6 +58,7 @@ pub const CASES: &[Case] = &[
         window: 4,
         avoidance: false,
         ack_limit: 1,
+        prr: false,
         script: |_| vec![Acks(60)],
         beside: only_with_slow_start,
     },
@@ -60,6 +69,7 @@ pub const CASES: &[Case] = &[
         window: 4,
         avoidance: false,
         ack_limit: 1,
+        prr: false,
         script: |_| vec![Acks(60)],
         beside: only_without_slow_start,
     },
@@ -69,6 +79,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(60 * k)],
         beside: always,
     },
@@ -78,6 +89,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
         beside: always,
     },
@@ -88,6 +100,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             let lost = || Drop(vec![0]);
             vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
@@ -100,6 +113,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             let round = || [Acks(24 * k), Drop(vec![0])];
             [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
@@ -112,8 +126,20 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: always,
+    },
+    Case {
+        id: "rate-reduction",
+        about: "Two segments of one window lost and repaired with proportional rate reduction \
+            (RFC 9937).",
+        window: 12,
+        avoidance: true,
+        ack_limit: 1,
+        prr: true,
+        script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
+        beside: only_with_prr,
     },
     Case {
         id: "timeout",
@@ -121,6 +147,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
         beside: always,
     },
@@ -130,6 +157,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
         beside: always,
     },
@@ -139,6 +167,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
         },
@@ -150,6 +179,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(5));
             vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
@@ -162,6 +192,7 @@ pub const CASES: &[Case] = &[
         window: 6,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
             down.into_iter().chain([Acks(40 * k)]).collect()
@@ -174,6 +205,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
         beside: always,
     },
@@ -183,6 +215,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
         beside: always,
     },
@@ -192,6 +225,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| {
             let (small, large) = (Mss(1000), Mss(1460));
             vec![
@@ -212,6 +246,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
         beside: only_with_ecn,
     },
@@ -221,6 +256,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
         beside: only_with_ecn,
     },
@@ -230,6 +266,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -239,6 +276,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: u32::MAX,
+        prr: false,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -248,6 +286,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
+        prr: false,
         script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
         beside: always,
     },

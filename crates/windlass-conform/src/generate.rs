@@ -47,11 +47,11 @@ pub fn generate() -> Vec<File> {
     files
 }
 
-/// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one whose
-/// window is the threshold.
-fn style(params: &AnyParams) -> Style {
+/// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one that the
+/// case is about.
+fn style(params: &AnyParams, case: &Case) -> Style {
     match params.wants().recovery {
-        Style::Prr => Style::Sack,
+        Style::Prr if !case.prr => Style::Sack,
         own => own,
     }
 }
@@ -63,7 +63,7 @@ fn params(subject: &Subject, case: &Case) -> AnyParams {
     params.set_common(&Setup {
         initial_window,
         initial_ssthresh,
-        recovery: Some(style(&params)),
+        recovery: Some(style(&params, case)),
         ack_limit: case.ack_limit,
         slow_start: slow_start::AnyParams::default(),
         own: (),
@@ -79,7 +79,7 @@ fn vector(subject: &Subject, case: &Case) -> String {
         conn: first,
         initial_window: common.initial_window as f64,
         initial_ssthresh: common.initial_ssthresh as f64,
-        style: style(&params),
+        style: style(&params, case),
         ack_limit: case.ack_limit,
     };
     let model = (subject.model)(&start);
@@ -102,7 +102,7 @@ fn vector(subject: &Subject, case: &Case) -> String {
         rtt: Span::from_millis(subject.rtt_ms),
         segment_time: Span::from_micros(subject.segment_us),
         rto: Span::from_secs(1),
-        style: style(&params),
+        style: style(&params, case),
         ecn: params.wants().ecn,
     };
     let rates = params.wants().rate_samples;
@@ -161,10 +161,17 @@ fn row(id: &str) -> String {
     let Some(subject) = subject(id) else {
         return format!("| `{id}` | | 0 | no independent model is written yet |\n");
     };
-    let left_out: Vec<String> = CASES
-        .iter()
-        .filter_map(|case| Some(format!("`{}`: {}", case.id, subject.beside(case)?)))
-        .collect();
-    let cases = CASES.len() - left_out.len();
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for case in CASES {
+        let Some(reason) = subject.beside(case) else { continue };
+        let name = format!("`{}`", case.id);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, cases)) => cases.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let cases = CASES.len() - reasons.iter().map(|(_, cases)| cases.len()).sum::<usize>();
+    let left_out: Vec<String> =
+        reasons.iter().map(|(reason, cases)| format!("{}: {reason}", cases.join(", "))).collect();
     format!("| `{id}` | {} | {cases} | {} |\n", subject.source, left_out.join("; "))
 }

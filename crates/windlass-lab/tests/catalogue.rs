@@ -36,13 +36,17 @@ fn references() -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_citation_key_is_in_the_references() {
+fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
     let keys: Vec<String> = references().into_iter().map(|(_, key)| key).collect();
     let unique: BTreeSet<&String> = keys.iter().collect();
     assert_eq!(unique.len(), keys.len(), "a key twice");
     for entry in entries() {
         let info = entry.info();
         assert!(keys.iter().any(|key| key == info.citation), "{}: {}", info.id, info.citation);
+    }
+    let cited: BTreeSet<&str> = entries().iter().map(|entry| entry.info().citation).collect();
+    for key in &keys {
+        assert!(cited.contains(key.as_str()), "nothing cites {key}");
     }
 }
 

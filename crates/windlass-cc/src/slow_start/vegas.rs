@@ -69,7 +69,7 @@ impl Described for VegasStart {
         name: "Vegas's slow start",
         origin: "L. S. Brakmo and L. L. Peterson, TCP Vegas: End to End Congestion Avoidance on a \
             Global Internet, IEEE JSAC 13(8), 1995, section 3.3; NS-2's tcp-vegas.cc",
-        citation: "brakmo1995tcp",
+        citation: "brakmo1995vegas",
         description: "The window grows every other round trip only. In the rounds between, it \
             stands still and the mean round-trip time is compared with the least one seen: when \
             more than gamma segments are queued, slow start ends and an eighth of the window is \

@@ -85,6 +85,39 @@ pub trait Law {
     }
 }
 
+/// RFC 9937 section 6, bytes.
+#[derive(Default)]
+struct Reduction {
+    recover_fs: f64,
+    /// [`Conn::delivered`] and [`Conn::sent`] when recovery began.
+    since: (u64, u64),
+}
+
+impl Reduction {
+    /// What recovery would begin with, were it to begin with this acknowledgement.
+    fn prepare(&mut self, c: &Conn, a: &Ack) {
+        self.recover_fs = a.prior_in_flight as f64;
+        self.since = (c.delivered - a.delivered, c.sent);
+    }
+
+    /// `cwnd`, given DeliveredData and whether the acknowledgement is safe.
+    fn window(&self, c: &Conn, ssthresh: f64, delivered_data: f64, safe: bool) -> f64 {
+        let prr_delivered = (c.delivered - self.since.0) as f64;
+        let prr_out = (c.sent - self.since.1) as f64;
+        let pipe = c.in_flight as f64;
+        let sndcnt = if pipe > ssthresh {
+            (prr_delivered * ssthresh / self.recover_fs).ceil() - prr_out
+        } else {
+            let limit = (prr_delivered - prr_out).max(delivered_data);
+            let limit = if safe { limit + mss(c) } else { limit };
+            limit.min(ssthresh - pipe)
+        };
+        // The fast retransmit is always allowed.
+        let least = if prr_out == 0.0 && sndcnt <= 0.0 { mss(c) } else { 0.0 };
+        pipe + sndcnt.max(least)
+    }
+}
+
 /// A law within the frame.
 pub struct Frame<L> {
     law: L,
@@ -96,6 +129,7 @@ pub struct Frame<L> {
     ack_limit: f64,
     /// The cut that began the current phase has been undone.
     undone: bool,
+    reduction: Reduction,
 }
 
 fn mss(c: &Conn) -> f64 {
@@ -113,6 +147,7 @@ impl<L: Law> Frame<L> {
             style,
             ack_limit: f64::from(ack_limit),
             undone: false,
+            reduction: Reduction::default(),
         }
     }
 
@@ -123,8 +158,15 @@ impl<L: Law> Frame<L> {
     fn on_ack(&mut self, c: &Conn, a: &Ack) {
         self.law.observe(c, a, &mut self.w);
         let acked = a.acked as f64;
+        if c.phase != Phase::Recovery {
+            self.reduction.prepare(c, a);
+        }
         match c.phase {
             Phase::Recovery if self.undone => {} // about to end: nothing was lost
+            Phase::Recovery if self.style == Style::Prr && a.delivered > 0 => {
+                let (delivered, safe) = (a.delivered as f64, a.acked > 0 && a.lost == 0);
+                self.w.cwnd = self.reduction.window(c, self.w.ssthresh, delivered, safe);
+            }
             Phase::Recovery if a.duplicate && self.fast_recovery() => {
                 self.w.cwnd += mss(c); // RFC 5681 section 3.2 step 4
             }
@@ -169,6 +211,10 @@ impl<L: Law> Frame<L> {
                 // RFC 5681 section 3.2 step 3; RFC 6675 section 5 (4.2)
                 let left = if self.fast_recovery() { 3.0 * mss(c) } else { 0.0 };
                 self.w.cwnd = (self.w.ssthresh + left).max(mss(c));
+                if self.style == Style::Prr {
+                    let delivered = (c.delivered - self.reduction.since.0) as f64;
+                    self.w.cwnd = self.reduction.window(c, self.w.ssthresh, delivered, false);
+                }
                 if from != Phase::Cwr {
                     self.law.restart(c, &self.w);
                 }
