@@ -31,13 +31,13 @@ ALGORITHMS = {
     ),
     "highspeed": Algorithm("TcpHighSpeed"),
     "scalable": Algorithm(
-        "TcpScalable", params="acks_per_segment = 50, legacy_window = 50, legacy_cut = 0.125"
+        "TcpScalable", params='acks_per_segment = 50, legacy_window = "50pkt", legacy_cut = 0.125'
     ),
     "htcp": Algorithm("TcpHtcp", ONE),
     "hybla": Algorithm("TcpHybla", params='reference_rtt = "50ms"'),
     "westwood": Algorithm("TcpWestwoodPlus", ONE),
     "veno": Algorithm("TcpVeno", ONE),
-    "vegas": Algorithm("TcpVegas", ONE, 'alpha = 2, beta = 4, estimate = "least", reduction = "half"'),
+    "vegas": Algorithm("TcpVegas", ONE, 'alpha = "2pkt", beta = "4pkt", estimate = "least", reduction = "half"'),
     "illinois": Algorithm("TcpIllinois"),
     "yeah": Algorithm("TcpYeah", ONE),
     "bbr": Algorithm("TcpBbr"),

@@ -295,7 +295,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstack = { rto = { alpha = 1.5 } }",
-        "s.toml:12:27: `alpha`: a gain is a number from 0 to 1, such as 0.125",
+        "s.toml:12:27: `alpha`: must be a number from 0 to 1",
     ),
     (
         "\"reno\"",

@@ -12,6 +12,7 @@ use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_tcp::InitialWindow;
+use windlass_tcp::stack::LINUX;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
@@ -75,6 +76,16 @@ fn a_lossy_flow_allocates_nothing() {
     let mut config = dumbbell(1, "newreno", Time::ZERO);
     config.links[0].loss = [drops(0.005), drops(0.005)];
     assert_none(config, 100, 400);
+}
+
+#[test]
+fn a_scoreboard_allocates_nothing_for_a_segment() {
+    for algorithm in ["cubic", "bbr"] {
+        let mut config = dumbbell(1, algorithm, Time::ZERO);
+        config.flows[0].profile.stack = LINUX;
+        config.links[0].loss = [drops(0.005), drops(0.005)];
+        assert_none(config, 100, 300);
+    }
 }
 
 #[test]

@@ -38,8 +38,9 @@ const EXPECTED: &[Expected] = &[
     expect(&["cubic"], 0.99, (21.0, 29.0)),
     // β = 0.8, concave, and 7/8.
     expect(&["bic", "scalable"], 0.99, (24.0, 32.0)),
-    // Two to four packets in the queue, that on the wire counted.
-    expect(&["vegas"], 0.99, (0.5, 4.0)),
+    // One to three packets more than the base round trip holds. That is measured on the SYN, so
+    // that most of the time on the wire of a full packet counts as a packet queued.
+    expect(&["vegas"], 0.97, (0.1, 3.0)),
     // Its alpha exceeds the queue, which stays full between losses.
     expect(&["fast"], 0.99, (10.0, 33.0)),
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).

@@ -23,8 +23,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
     // Multiplicative increase (Scalable) never evens out what is uneven (Chiu and Jain 1989), and
     // HighSpeed's steeper growth of the larger window does so slowly. A Vegas or FAST flow that
-    // comes later takes the first one's queue for propagation, and keeps the larger share
-    // (Mo, La, Anantharam and Walrand 1999).
+    // comes later takes the first one's queue for propagation, and between its thresholds Vegas
+    // leaves any share as it is (Mo, La, Anantharam and Walrand 1999).
     for info in ALGORITHMS {
         let index = mean(pairs([(info.id, 40); 2]).iter().map(|s| jain(&s.goodput)));
         let least = match info.id {
@@ -34,13 +34,6 @@ fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
             _ => 0.93,
         };
         assert!(index >= least, "{}: {index}", info.id);
-    }
-}
-
-#[test]
-fn the_later_of_two_vegas_flows_gets_more() {
-    for s in pairs([("vegas", 40); 2]) {
-        assert!(s.goodput[1] > 1.5 * s.goodput[0], "{:?}", s.goodput);
     }
 }
 

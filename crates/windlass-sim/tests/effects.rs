@@ -6,7 +6,7 @@ use common::{Traffic, cbr, dumbbell, flow, jain, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::ReadPolicy;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::{RunResult, Simulation};
+use windlass_sim::{RunResult, Series, Simulation};
 
 fn goodputs(r: &RunResult) -> Vec<f64> {
     r.flows.iter().map(|f| f.goodput_bps).collect()
@@ -35,6 +35,23 @@ fn the_flow_with_the_shorter_round_trip_gets_more() {
     config.links[3].delay = Span::from_millis(105); // 80 ms against 280 ms in all
     let g = goodputs(&run(config));
     assert!(g[0] > 2.0 * g[1] && g[0] < 8.0 * g[1], "{g:?}");
+}
+
+#[test]
+fn no_round_trip_is_read_from_an_echo_that_a_hole_has_kept() {
+    // 40 ms, no queue, and at most 200 ms of delayed acknowledgement, whatever is lost, lost again
+    // and repaired after a timeout of a second and more.
+    for algorithm in ["newreno", "cubic", "bbr3"] {
+        let mut wire = link([0, 1], 100_000_000, 20);
+        wire.loss[0] = common::drops(0.05);
+        let bulk = flow([0, 1], rfc(algorithm), Traffic::Bulk { bytes: None });
+        let mut config = network(vec![wire], vec![bulk], Time::from_secs(100));
+        config.record.series = vec![Series::Srtt];
+        let r = run(config);
+        assert!(r.flows[0].rto_count > 5, "{:?}", r.flows[0]);
+        let longest = r.samples.iter().map(|s| s.value).max().expect("samples");
+        assert!(longest < 250_000_000, "{algorithm}: {longest} ns");
+    }
 }
 
 #[test]

@@ -102,6 +102,21 @@ fn a_loss_in_the_round_trip_of_a_mark_is_repaired_and_not_counted_twice() {
 }
 
 #[test]
+fn a_duplicate_carries_an_echo_too() {
+    let mut s = agreed(ecn());
+    s.run(
+        "100 offer 4000
+         100 > . 1+1000 ect
+         100 > . 1001+1000 ect
+         100 > . 2001+1000 ect
+         100 > . 3001+1000 ect
+         200 < E. 1 ack 1
+         200 = phase Cwr
+         200 = ssthresh 2000",
+    );
+}
+
+#[test]
 fn a_receiver_echoes_until_the_window_is_reduced() {
     let mut s = agreed(ecn());
     s.run(

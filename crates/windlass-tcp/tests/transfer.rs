@@ -15,6 +15,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         5 => Just(Fate::Deliver),
         2 => Just(Fate::Drop),
+        1 => Just(Fate::Mark),
         1 => (0u64..3000).prop_map(Fate::Duplicate),
         2 => prop_oneof![0u64..30, 0u64..5000].prop_map(Fate::Delay),
     ]

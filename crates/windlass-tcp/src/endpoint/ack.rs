@@ -41,6 +41,7 @@ impl Endpoint {
         self.update_window(start, ack, window);
         if duplicate {
             self.on_duplicate_ack(p, now);
+            self.on_echo(p, now, 0, s);
         } else if ack == self.snd_una && self.snd_nxt == self.snd_una {
             // The answer to a probe: the peer lives (RFC 1122 section 4.2.2.17).
             self.retries = 0;

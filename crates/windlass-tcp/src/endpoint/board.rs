@@ -93,7 +93,7 @@ impl Endpoint {
             }
             return;
         }
-        let rtt = self.round_trip(p, now, &news, s);
+        let rtt = self.round_trip(p, now, &news, s, acked > 0);
         if acked > 0 {
             self.rto.on_progress(&p.stack.rto);
         }
@@ -207,13 +207,22 @@ impl Endpoint {
 
     /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
     /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
-    fn round_trip(&mut self, p: &Profile, now: Time, news: &News, s: &Segment) -> Span {
+    fn round_trip(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        news: &News,
+        s: &Segment,
+        advanced: bool,
+    ) -> Span {
         let una = self.snd_una;
         let Some((first, last)) = news.timed else {
             match news.repeated.filter(|_| self.times_retransmissions(p)) {
                 Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
-                // The clock that the peer echoes tells the transmissions apart.
-                None => _ = self.timestamp_sample(p, now, una, s),
+                // The clock that the peer echoes tells the transmissions apart. While a hole lasts
+                // it echoes what came before the hole (RFC 7323 section 4.1's rule on RTTM).
+                None if advanced => _ = self.timestamp_sample(p, now, una, s),
+                None => {}
             }
             return Span::NONE;
         };

@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::{Endpoint, Flags, Profile, Segment, Seq, State};
+use windlass_tcp::{Codepoint, Endpoint, Flags, Profile, Segment, Seq, State};
 
 /// What happens to one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
     Drop,
+    /// Arrives marked, if it is ECN-capable.
+    Mark,
     /// Comes twice, the second time so many milliseconds later.
     Duplicate(u64),
     /// Comes so many milliseconds late.
@@ -173,11 +175,13 @@ impl Pipe {
             }
             self.sent += 1;
             let at = self.now + self.delay;
+            let marked = fate == Fate::Mark && s.ecn.is_capable();
+            let s = if marked { Segment { ecn: Codepoint::Ce, ..s } } else { s };
             let mut put = |at, copy| {
                 self.wire.insert((at, 2 * self.sent + copy), (1 - from, s));
             };
             match fate {
-                Fate::Deliver => put(at, 0),
+                Fate::Deliver | Fate::Mark => put(at, 0),
                 Fate::Drop => {}
                 Fate::Delay(ms) => put(at + Span::from_millis(ms), 0),
                 Fate::Duplicate(ms) => {
