@@ -5,9 +5,10 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time, slow_start};
 
 use super::cases::{CASES, Case};
-use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION, write_params};
+use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
 use super::host::{Host, Sender, Setting};
 use super::models::Model;
+use super::parameters::write_params;
 use super::subjects::{Start, Subject, subject};
 
 /// A file of the kit.

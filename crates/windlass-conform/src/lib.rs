@@ -16,6 +16,8 @@ pub mod format;
 mod generate;
 pub mod host;
 pub mod models;
+pub mod parameters;
+pub mod script;
 pub mod subjects;
 
 pub use check::{CheckError, Mismatch, Outcome, check_file};

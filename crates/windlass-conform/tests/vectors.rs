@@ -33,7 +33,7 @@ fn the_committed_files_are_what_the_models_say() {
 }
 
 #[test]
-fn no_vector_lies_about_that_is_not_generated() {
+fn every_committed_vector_is_one_that_is_generated() {
     let known: Vec<PathBuf> = generate().iter().map(|file| kit().join(&file.path)).collect();
     for file in files(&kit()).unwrap() {
         assert!(known.contains(&file), "{}", file.display());
