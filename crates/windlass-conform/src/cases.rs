@@ -1,9 +1,34 @@
 //! The cases: what happens to a connection, and to which algorithms it can.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{Ecn, Span, Wants};
+use windlass_cc::{Ecn, Span, Wants, slow_start};
 
 use super::host::Step;
+
+/// Slow starts that have cases of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// RFC 5681.
+    Standard,
+    /// RFC 3742 with max_ssthresh of so many segments.
+    Limited(u64),
+    /// RFC 9406.
+    HyStartPlusPlus,
+}
+
+impl Opening {
+    /// The slow start with its parameters.
+    pub fn params(self) -> Option<slow_start::AnyParams> {
+        match self {
+            Opening::Standard => slow_start::AnyParams::by_name("standard"),
+            Opening::Limited(segments) => {
+                let mut params = slow_start::AnyParams::by_name("limited")?;
+                params.set(0, segments).then_some(params)
+            }
+            Opening::HyStartPlusPlus => slow_start::AnyParams::by_name("hystart++"),
+        }
+    }
+}
 
 /// One case.
 pub struct Case {
@@ -20,6 +45,8 @@ pub struct Case {
     /// Whether recovery is proportional rate reduction; otherwise it is the algorithm's own, and
     /// where that is this, RFC 6675's, whose window is the threshold.
     pub prr: bool,
+    /// How the window opens in slow start.
+    pub opening: Opening,
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
     /// Why the case says nothing about an algorithm that wants this, if so.
@@ -36,6 +63,11 @@ fn only_with_slow_start(wants: &Wants) -> Option<&'static str> {
 
 fn only_without_slow_start(wants: &Wants) -> Option<&'static str> {
     wants.slow_start.map(|_| "has slow start, see `slow-start`")
+}
+
+fn only_newreno(wants: &Wants) -> Option<&'static str> {
+    (wants.recovery != Style::NewReno)
+        .then_some("congestion avoidance has no part in it, see `newreno`")
 }
 
 fn only_with_prr(wants: &Wants) -> Option<&'static str> {
@@ -59,8 +91,31 @@ pub const CASES: &[Case] = &[
         avoidance: false,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |_| vec![Acks(60)],
         beside: only_with_slow_start,
+    },
+    Case {
+        id: "limited-slow-start",
+        about: "Limited slow start (RFC 3742) with max_ssthresh of nine segments.",
+        window: 4,
+        avoidance: false,
+        ack_limit: 1,
+        prr: false,
+        opening: Opening::Limited(9),
+        script: |_| vec![Acks(100)],
+        beside: only_newreno,
+    },
+    Case {
+        id: "hystart-plus-plus",
+        about: "HyStart++ (RFC 9406) on a path that fills: conservative slow start begins.",
+        window: 4,
+        avoidance: false,
+        ack_limit: 1,
+        prr: false,
+        opening: Opening::HyStartPlusPlus,
+        script: |_| vec![Acks(120)],
+        beside: only_newreno,
     },
     Case {
         id: "startup",
@@ -70,6 +125,7 @@ pub const CASES: &[Case] = &[
         avoidance: false,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |_| vec![Acks(60)],
         beside: only_without_slow_start,
     },
@@ -80,6 +136,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(60 * k)],
         beside: always,
     },
@@ -90,6 +147,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
         beside: always,
     },
@@ -101,6 +159,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             let lost = || Drop(vec![0]);
             vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
@@ -114,6 +173,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             let round = || [Acks(24 * k), Drop(vec![0])];
             [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
@@ -127,6 +187,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: always,
     },
@@ -138,6 +199,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: true,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: only_with_prr,
     },
@@ -148,6 +210,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
         beside: always,
     },
@@ -158,6 +221,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
         beside: always,
     },
@@ -168,6 +232,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
         },
@@ -180,6 +245,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(5));
             vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
@@ -193,6 +259,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
             down.into_iter().chain([Acks(40 * k)]).collect()
@@ -206,6 +273,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
         beside: always,
     },
@@ -216,6 +284,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
         beside: always,
     },
@@ -226,6 +295,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| {
             let (small, large) = (Mss(1000), Mss(1460));
             vec![
@@ -247,6 +317,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
         beside: only_with_ecn,
     },
@@ -257,6 +328,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
         beside: only_with_ecn,
     },
@@ -267,6 +339,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -277,6 +350,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: u32::MAX,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -287,6 +361,7 @@ pub const CASES: &[Case] = &[
         avoidance: true,
         ack_limit: 1,
         prr: false,
+        opening: Opening::Standard,
         script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
         beside: always,
     },

@@ -2,7 +2,7 @@
 
 use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time, slow_start};
+use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time};
 
 use super::cases::{CASES, Case};
 use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
@@ -66,7 +66,7 @@ fn params(subject: &Subject, case: &Case) -> AnyParams {
         initial_ssthresh,
         recovery: Some(style(&params, case)),
         ack_limit: case.ack_limit,
-        slow_start: slow_start::AnyParams::default(),
+        slow_start: case.opening.params().unwrap_or_default(),
         own: (),
     });
     params
@@ -82,6 +82,7 @@ fn vector(subject: &Subject, case: &Case) -> String {
         initial_ssthresh: common.initial_ssthresh as f64,
         style: style(&params, case),
         ack_limit: case.ack_limit,
+        opening: case.opening,
     };
     let model = (subject.model)(&start);
     let (own, slow_start) = write_params(&params);

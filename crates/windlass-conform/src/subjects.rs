@@ -3,7 +3,7 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::{AnyParams, Conn};
 
-use super::cases::Case;
+use super::cases::{Case, Opening};
 use super::models::Model;
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
@@ -26,6 +26,8 @@ pub struct Start {
     pub style: Style,
     /// Segments that one acknowledgement counts for at most.
     pub ack_limit: u32,
+    /// How the window opens in slow start.
+    pub opening: Opening,
 }
 
 /// An algorithm with vectors.
@@ -59,7 +61,7 @@ impl Subject {
 
 fn frame<L: Law + 'static>(law: L, s: &Start) -> Box<dyn Model> {
     let windows = Windows { cwnd: s.initial_window, ssthresh: s.initial_ssthresh };
-    Box::new(Frame::new(law, windows, s.style, s.ack_limit))
+    Box::new(Frame::new(law, windows, s.style, s.ack_limit).opening(s.opening))
 }
 
 fn startup(rate: Rate, s: &Start) -> Box<dyn Model> {

@@ -5,6 +5,8 @@ use windlass_cc::recovery::Style;
 use windlass_cc::{Ack, Conn, Event, Phase, Span};
 
 use super::Model;
+use super::hystart::HyStart;
+use crate::cases::Opening;
 
 /// Window and threshold, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +132,8 @@ pub struct Frame<L> {
     /// The cut that began the current phase has been undone.
     undone: bool,
     reduction: Reduction,
+    opening: Opening,
+    hystart: HyStart,
 }
 
 fn mss(c: &Conn) -> f64 {
@@ -148,7 +152,14 @@ impl<L: Law> Frame<L> {
             ack_limit: f64::from(ack_limit),
             undone: false,
             reduction: Reduction::default(),
+            opening: Opening::Standard,
+            hystart: HyStart::default(),
         }
+    }
+
+    /// The same with another slow start.
+    pub fn opening(self, opening: Opening) -> Frame<L> {
+        Frame { opening, ..self }
     }
 
     fn fast_recovery(&self) -> bool {
@@ -187,13 +198,31 @@ impl<L: Law> Frame<L> {
         let credit = (a.acked as f64).min(self.ack_limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
             // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
-            let standard = self.w.cwnd + credit;
+            let standard = self.w.cwnd + self.opened(c, a, credit);
             let more = (self.law.slow_start_gain(c) - 1.0) * credit;
             let room = (self.w.ssthresh - standard).max(0.0);
             self.w.cwnd = standard + more.min(room);
         } else {
             let more = self.law.increase(c, a, credit, &mut self.w);
             self.w.cwnd += more;
+        }
+    }
+
+    /// What slow start adds.
+    fn opened(&mut self, c: &Conn, a: &Ack, credit: f64) -> f64 {
+        match self.opening {
+            Opening::Standard => credit,
+            Opening::Limited(segments) => {
+                let max_ssthresh = segments as f64 * mss(c);
+                if self.w.cwnd <= max_ssthresh {
+                    return credit;
+                }
+                credit / (self.w.cwnd / (0.5 * max_ssthresh)).floor() // RFC 3742 section 2
+            }
+            Opening::HyStartPlusPlus => {
+                let credit = (a.acked as f64).min(8.0 * mss(c));
+                self.hystart.opened(c, a, credit, &mut self.w)
+            }
         }
     }
 
@@ -293,6 +322,10 @@ impl<L: Law> Model for Frame<L> {
     }
 
     fn tolerance(&self) -> f64 {
-        self.law.tolerance(&self.w)
+        let more = match self.opening {
+            Opening::HyStartPlusPlus => HyStart::TOLERANCE,
+            _ => 0.0,
+        };
+        self.law.tolerance(&self.w) + more
     }
 }

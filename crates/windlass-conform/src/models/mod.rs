@@ -5,6 +5,7 @@ pub mod cubic;
 pub mod delay;
 pub mod frame;
 pub mod highspeed;
+pub mod hystart;
 pub mod measured;
 pub mod reno;
 pub mod rounds;
