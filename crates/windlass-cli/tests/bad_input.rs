@@ -51,7 +51,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "algorithm = \"newreno\"",
         "algorithm = \"cubik\"",
-        "FILE:15:13: `algorithm`: unknown value `cubik`; `algorithm` is one of `tahoe`",
+        "FILE:15:13: `algorithm`: unknown value `cubik`; did you mean `cubic`?",
     ),
     ("[[flow]]", "[stack]\npreset = \"riverbad\"\n[[flow]]", "did you mean `riverbed`?"),
     (
