@@ -180,7 +180,9 @@ impl Link {
     }
 
     /// Hands a packet to the link.
-    #[inline]
+    // Left to itself the compiler makes a call of it, since it has two callers: 4 % more
+    // instructions for a whole run.
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, ticket: Ticket) -> Offer {
         self.counters.offered += 1;
         let size = ticket.size;

@@ -105,8 +105,11 @@ impl Managed {
 }
 
 impl Simulation {
-    /// Hands a packet to a queue.
-    pub(crate) fn put_in_queue(&mut self, index: usize, ticket: Ticket) {
+    /// Hands a packet to a queue. Kept out of the way of links without a discipline, as is
+    /// everything below.
+    #[inline(never)]
+    pub(crate) fn put_in_queue(&mut self, index: u32, ticket: Ticket) {
+        let index = index as usize;
         // A transmission that ends at this very moment ends before, as with drop-tail.
         self.transmit(index);
         let flow = self.destination(ticket);
@@ -130,7 +133,9 @@ impl Simulation {
     }
 
     /// The event of a queue: its link has finished a transmission.
-    pub(crate) fn on_transmitted(&mut self, index: usize) {
+    #[inline(never)]
+    pub(crate) fn on_transmitted(&mut self, index: u32) {
+        let index = index as usize;
         self.managed[index].armed = false;
         self.transmit(index);
         self.wake_when_idle(index);

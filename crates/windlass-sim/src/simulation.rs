@@ -248,18 +248,16 @@ impl Simulation {
         }
         ticket.hop += 1;
         let next = self.routes[ticket.hop as usize];
-        if next & DELIVER == 0 {
+        if next < MANAGED {
             self.put_on_link(next, ticket);
-        } else {
+        } else if next & DELIVER != 0 {
             self.deliver(next & !DELIVER, ticket.id);
+        } else {
+            self.put_in_queue(next & !MANAGED, ticket);
         }
     }
 
-    /// Hands a packet to an entry of the table of routes that is no host.
     fn put_on_link(&mut self, link: u32, ticket: Ticket) {
-        if link & MANAGED != 0 {
-            return self.put_in_queue((link & !MANAGED) as usize, ticket);
-        }
         match self.links[link as usize].offer(self.now, ticket) {
             Offer::Accepted { starts, wake } => {
                 if let Some(at) = wake {
@@ -278,7 +276,12 @@ impl Simulation {
     fn emit(&mut self, hop: u32, size: u32, body: Body) {
         self.emitted += 1;
         let id = self.packets.insert(body);
-        self.put_on_link(self.routes[hop as usize], Ticket { id, size, hop });
+        let (ticket, first) = (Ticket { id, size, hop }, self.routes[hop as usize]);
+        if first < MANAGED {
+            self.put_on_link(first, ticket);
+        } else {
+            self.put_in_queue(first & !MANAGED, ticket);
+        }
     }
 
     /// The host that a packet is on its way to.
@@ -337,9 +340,10 @@ impl Simulation {
     /// An event of a host or of a queue, at the root of the agenda, is due.
     fn on_other_event(&mut self, entity: u32) {
         self.agenda.finish_next();
-        match entity.checked_sub(self.hosts.len() as u32) {
-            None => self.on_host_event(entity),
-            Some(queue) => self.on_transmitted(queue as usize),
+        if (entity as usize) < self.hosts.len() {
+            self.on_host_event(entity);
+        } else {
+            self.on_transmitted(entity - self.hosts.len() as u32);
         }
     }
 
