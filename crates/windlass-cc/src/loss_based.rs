@@ -40,10 +40,12 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             return;
         }
         let mss = u64::from(c.mss);
-        let mut credit = a.acked.min(math::mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
+        // What SACK had reported before counted then, as in Linux: after a timeout an acknowledgement
+        // may cover a whole flight of it.
+        let news = a.acked.min(a.delivered.max(mss));
+        let mut credit = news.min(math::mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
         if self.window.in_slow_start() {
-            // An acknowledgement after a timeout may cover a whole flight that had been reported
-            // before: what counts for more than a segment takes the window up to the threshold.
+            // What counts for more than a segment takes the window up to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
             credit = credit.min(room.max(mss));
             let gain = self.growth.slow_start_gain(&p.own, c);

@@ -107,7 +107,7 @@ proptest! {
 
 /// After a timeout one acknowledgement may cover a flight that SACK had reported before.
 #[test]
-fn an_acknowledgement_that_counts_in_full_takes_slow_start_to_the_threshold_and_no_further() {
+fn an_acknowledgement_counts_for_what_is_news_and_ends_slow_start_at_the_threshold() {
     const MSS: u64 = 1460;
     let mut p = AnyParams::by_name("reno").expect("an algorithm");
     p.set_common(&Setup {
@@ -120,6 +120,10 @@ fn an_acknowledgement_that_counts_in_full_takes_slow_start_to_the_threshold_and_
     let mut state = AnyController::init(&p, &c);
     state.on_ack(&p, &c, &Ack::of(5 * MSS));
     assert_eq!(state.control(&p, &c).cwnd, 6 * MSS, "it counts in full");
+    // Reported before, but for two segments.
+    let late = Ack { delivered: 2 * MSS, ..Ack::of(100 * MSS) };
+    state.on_ack(&p, &c, &late);
+    assert_eq!(state.control(&p, &c).cwnd, 8 * MSS, "what is news counts");
     state.on_ack(&p, &c, &Ack::of(200 * MSS));
     assert_eq!(state.control(&p, &c).cwnd, 20 * MSS);
 }
