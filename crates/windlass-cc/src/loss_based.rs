@@ -39,9 +39,15 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         if !c.cwnd_limited() {
             return;
         }
-        let limit = math::mul(u64::from(p.ack_limit), u64::from(c.mss));
-        let credit = a.acked.min(limit).min(MAX_WINDOW);
+        let mss = u64::from(c.mss);
+        // What SACK had reported before counted then, as in Linux: after a timeout an acknowledgement
+        // may cover a whole flight of it.
+        let news = a.acked.min(a.delivered.max(mss));
+        let mut credit = news.min(math::mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
         if self.window.in_slow_start() {
+            // What counts for more than a segment takes the window up to the threshold.
+            let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
+            credit = credit.min(room.max(mss));
             let gain = self.growth.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
             self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);

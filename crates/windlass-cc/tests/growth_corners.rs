@@ -6,7 +6,9 @@ use common::avoidance_by;
 use proptest::prelude::*;
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{Rfc6298, Rfc6298Params};
-use windlass_cc::{Ack, AnyController, AnyParams, Conn, RtoEstimator, RttSample, Span, Time};
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, RtoEstimator, RttSample, Setup, Span, Time,
+};
 
 /// A sender clocked by single acknowledgements over a path of 40 ms and 1 ms a segment: the window
 /// at the end of each round trip.
@@ -101,4 +103,27 @@ proptest! {
         let cut = acks as f64 * 2f64.powi(-16) / f64::from(mss);
         prop_assert!((0.98 - cut..=1.01).contains(&share), "{share} segments at {cwnd} B");
     }
+}
+
+/// After a timeout one acknowledgement may cover a flight that SACK had reported before.
+#[test]
+fn an_acknowledgement_counts_for_what_is_news_and_ends_slow_start_at_the_threshold() {
+    const MSS: u64 = 1460;
+    let mut p = AnyParams::by_name("reno").expect("an algorithm");
+    p.set_common(&Setup {
+        initial_window: MSS,
+        initial_ssthresh: 20 * MSS,
+        ack_limit: u32::MAX,
+        ..p.common()
+    });
+    let c = Conn::new(MSS as u32);
+    let mut state = AnyController::init(&p, &c);
+    state.on_ack(&p, &c, &Ack::of(5 * MSS));
+    assert_eq!(state.control(&p, &c).cwnd, 6 * MSS, "it counts in full");
+    // Reported before, but for two segments.
+    let late = Ack { delivered: 2 * MSS, ..Ack::of(100 * MSS) };
+    state.on_ack(&p, &c, &late);
+    assert_eq!(state.control(&p, &c).cwnd, 8 * MSS, "what is news counts");
+    state.on_ack(&p, &c, &Ack::of(200 * MSS));
+    assert_eq!(state.control(&p, &c).cwnd, 20 * MSS);
 }

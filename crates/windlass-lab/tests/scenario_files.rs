@@ -254,3 +254,19 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
         assert_ne!(set(MINIMAL, &[(key, value)]).hash(), base.hash(), "{key}={value}");
     }
 }
+
+#[test]
+fn an_acknowledgement_of_several_segments_counts_for_as_many_as_the_stack_says() {
+    let counted = |limit: &str| {
+        let scenario = set(MINIMAL, &[("stack.ack_limit", limit)]);
+        let config = windlass_lab::compile::compile(&scenario, 1).expect("a valid scenario");
+        let profile = config.flows[0].profile;
+        let mss = 1000;
+        let conn = windlass_cc::Conn::new(mss);
+        let mut flow = windlass_cc::AnyController::init(&profile.params, &conn);
+        let before = flow.control(&profile.params, &conn).cwnd;
+        flow.on_ack(&profile.params, &conn, &windlass_cc::Ack::of(4 * u64::from(mss)));
+        (flow.control(&profile.params, &conn).cwnd - before) / u64::from(mss)
+    };
+    assert_eq!([counted("1"), counted("2"), counted("unlimited")], [1, 2, 4]);
+}
