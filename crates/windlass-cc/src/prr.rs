@@ -51,13 +51,15 @@ impl Prr {
 
     /// Window in bytes after an acknowledgement during recovery.
     pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64) -> u64 {
-        if a.delivered == 0 {
+        if a.delivered == 0 && a.lost == 0 {
             return cwnd;
         }
         let safe = a.acked > 0 && a.lost == 0;
         let allowed = self.allowed(c, a.delivered, ssthresh, safe);
-        let nothing_sent = c.sent as u32 == self.sent;
-        let first = if nothing_sent && allowed == 0 { c.mss.into() } else { allowed };
+        // The first transmission of a recovery is always allowed, and one that keeps the clock of
+        // acknowledgements running when all else is lost.
+        let must_send = c.sent as u32 == self.sent || c.in_flight == 0;
+        let first = if must_send && allowed == 0 { c.mss.into() } else { allowed };
         c.in_flight.saturating_add(first)
     }
 

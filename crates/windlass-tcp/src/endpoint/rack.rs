@@ -1,6 +1,6 @@
 //! Losses found by time: RFC 8985, RACK and its tail loss probe.
 
-use windlass_cc::{Phase, Span, Time};
+use windlass_cc::{Ack, Phase, Span, Time, flags};
 
 use super::board::News;
 use super::{Endpoint, Profile};
@@ -163,10 +163,19 @@ impl Endpoint {
 
     /// The timer of a late segment.
     pub(super) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
-        self.rack.deadline = Time::NEVER;
+        let prior_in_flight = self.board.pipe();
+        let lost_before = self.sampler.lost();
         self.find_late(p, now);
         if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
             self.enter_recovery_by_board(p, now);
+        } else if self.phase == Phase::Recovery {
+            // What is lost has left the pipe, but nothing was delivered in its place: without being
+            // told so, the window would let all of it go again at once.
+            let conn = self.conn(now, flags::CWND_LIMITED);
+            let lost = conn.lost - lost_before;
+            let event = Ack { lost, prior_in_flight, ..Ack::default() };
+            self.cc.on_ack(&p.params, &conn, &event);
+            self.control = self.cc.control(&p.params, &conn);
         }
     }
 
