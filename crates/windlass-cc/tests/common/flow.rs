@@ -160,7 +160,10 @@ impl<G: Growth, M: Model> Flow<G, M> {
         }
         if self.w.cwnd < self.w.ssthresh {
             let gain = self.model.slow_start_gain(&s);
-            let (first, all) = (self.w.cwnd + s.acked, self.w.cwnd + gain * s.acked);
+            // What counts for more than a segment takes the window up to the threshold.
+            let room = (self.w.ssthresh - self.w.cwnd).max(f64::from(self.c.mss));
+            let credit = s.acked.min(room);
+            let (first, all) = (self.w.cwnd + credit, self.w.cwnd + gain * credit);
             self.w.cwnd = if gain > 1.0 { all.min(self.w.ssthresh.max(first)) } else { first };
         } else {
             self.model.avoid(&s, &mut self.w);
