@@ -19,8 +19,10 @@ struct Model {
 }
 
 impl Model {
-    fn ack(&mut self, delivered: f64, in_flight: f64, safe: bool) -> Option<f64> {
-        if delivered == 0.0 {
+    /// With nothing delivered it is a timer that found something lost: the same rule, and a
+    /// segment when nothing is left to bring an acknowledgement.
+    fn ack(&mut self, delivered: f64, lost: f64, in_flight: f64, safe: bool) -> Option<f64> {
+        if delivered == 0.0 && lost == 0.0 {
             return None;
         }
         self.prr_delivered += delivered;
@@ -32,7 +34,7 @@ impl Model {
             (self.ssthresh - in_flight).min(limit)
         };
         sndcnt = sndcnt.max(0.0);
-        if self.prr_out == 0.0 && sndcnt == 0.0 {
+        if (self.prr_out == 0.0 || in_flight == 0.0) && sndcnt == 0.0 {
             sndcnt = MSS as f64;
         }
         Some(in_flight + sndcnt)
@@ -85,7 +87,7 @@ proptest! {
             ssthresh: (flight / 2).max(2 * MSS) as f64,
             ..Model::default()
         };
-        let first = model.ack(MSS as f64, in_flight as f64, false).unwrap();
+        let first = model.ack(MSS as f64, MSS as f64, in_flight as f64, false).unwrap();
         let mut expected = first;
         prop_assert_eq!(state.control(&p, &c).cwnd as f64, first.max(MSS as f64));
         for s in steps {
@@ -104,7 +106,9 @@ proptest! {
                 acked, delivered, lost, prior_in_flight, duplicate: acked == 0, ..Ack::default()
             };
             state.on_ack(&p, &c, &a);
-            if let Some(cwnd) = model.ack(delivered as f64, in_flight as f64, acked > 0 && lost == 0) {
+            let safe = acked > 0 && lost == 0;
+            let (news, gone, left) = (delivered as f64, lost as f64, in_flight as f64);
+            if let Some(cwnd) = model.ack(news, gone, left, safe) {
                 expected = cwnd;
             }
             prop_assert_eq!(state.control(&p, &c).cwnd as f64, expected.max(MSS as f64), "{:?}", model);
