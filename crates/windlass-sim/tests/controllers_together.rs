@@ -31,7 +31,8 @@ fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
             "scalable" | "fast" => 0.5,
             "vegas" => 0.7,
             "highspeed" => 0.8,
-            _ => 0.93,
+            // Neither has more than twice what the other has.
+            _ => 0.9,
         };
         assert!(index >= least, "{}: {index}", info.id);
     }

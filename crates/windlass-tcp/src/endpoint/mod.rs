@@ -366,7 +366,11 @@ impl Endpoint {
         if to == Phase::Cwr {
             self.stats.ecn_reductions += 1;
         }
-        let conn = Conn { flight_size: in_flight, ..self.conn(now, flags::CWND_LIMITED) };
+        // With SACK the sender goes on beyond a hole, so that what lies above it may be many windows
+        // of data that has long arrived or been lost. A cut is of the window that sent it; RFC 5681
+        // equation 4 says "no more than" half the FlightSize.
+        let flight_size = if self.by_board { in_flight.min(self.control.cwnd) } else { in_flight };
+        let conn = Conn { flight_size, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
     }
