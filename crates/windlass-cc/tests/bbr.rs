@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::bottleneck::{Bottleneck, MSS, Path};
+use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr::{Bbr, Params};
 use windlass_cc::params::Parameters;
 use windlass_cc::{
@@ -35,21 +35,7 @@ fn path() -> Path {
 
 #[test]
 fn the_estimates_converge_to_the_path_within_five_percent() {
-    for (mbit, delay) in [(2, 20), (20, 40), (100, 10), (10, 200)] {
-        let path = Path::new(mbit, delay, 4_000 * MSS);
-        let mut net = Bottleneck::new(path).flow(bbr(), 0.0);
-        net.run(8.0, |_| {});
-        let bw = net.flows[0].traced("bw_bytes_per_s") as f64;
-        assert!((bw / path.rate as f64 - 1.0).abs() < 0.05, "{mbit} Mbit/s: {bw}");
-        // The least round trip holds one transmission time.
-        let least = path.delay.0 as f64 + MSS as f64 * 1e9 / path.rate as f64;
-        let rtt = net.flows[0].traced("min_rtt_ns") as f64;
-        assert!((rtt / least - 1.0).abs() < 0.05, "{mbit} Mbit/s: {rtt}");
-        let before = net.flows[0].conn.delivered;
-        net.run(1.5, |_| {});
-        let goodput = (net.flows[0].conn.delivered - before) as f64 / 1.5;
-        assert!(goodput > 0.9 * path.rate as f64, "{mbit} Mbit/s: {goodput}");
-    }
+    assert_estimates_converge(bbr(), "bw_bytes_per_s");
 }
 
 #[test]

@@ -325,3 +325,23 @@ impl Flow {
         found.unwrap_or_else(|| panic!("no trace field {name}"))
     }
 }
+
+/// Over slow and fast, short and long paths: the bandwidth, traced under this name, and the least
+/// round trip come within 5 % of the path's, and the path is used.
+pub fn assert_estimates_converge(params: AnyParams, bandwidth: &str) {
+    for (mbit, delay) in [(2, 20), (20, 40), (100, 10), (10, 200)] {
+        let path = Path::new(mbit, delay, 4_000 * MSS);
+        let mut net = Bottleneck::new(path).flow(params, 0.0);
+        net.run(8.0, |_| {});
+        let bw = net.flows[0].traced(bandwidth) as f64;
+        assert!((bw / path.rate as f64 - 1.0).abs() < 0.05, "{mbit} Mbit/s: {bw}");
+        // The least round trip holds one transmission time.
+        let least = path.delay.0 as f64 + MSS as f64 * 1e9 / path.rate as f64;
+        let rtt = net.flows[0].traced("min_rtt_ns") as f64;
+        assert!((rtt / least - 1.0).abs() < 0.05, "{mbit} Mbit/s: {rtt}");
+        let before = net.flows[0].conn.delivered;
+        net.run(1.5, |_| {});
+        let goodput = (net.flows[0].conn.delivered - before) as f64 / 1.5;
+        assert!(goodput > 0.9 * path.rate as f64, "{mbit} Mbit/s: {goodput}");
+    }
+}
