@@ -1,6 +1,6 @@
 //! From a scenario to what the simulator takes.
 
-use windlass_cc::{AnyParams, Setup, Span, Time};
+use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{
     Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic as SimTraffic,
@@ -83,21 +83,13 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// The algorithm's parameters, which every event is handed, with what the stack decides for all of
-/// them: how many segments an acknowledgement counts for.
-fn parameters(spec: &FlowSpec) -> AnyParams {
-    // Datagrams have no controller, and nothing asks for theirs.
-    let mut params = spec.controller.unwrap_or_default();
-    params.set_common(&Setup { ack_limit: spec.stack.ack_limit, ..params.common() });
-    params
-}
-
 fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
         to: spec.to,
-        profile: Profile { stack: spec.stack, params: parameters(spec), mtu },
+        // Datagrams have no controller, and nothing asks for theirs.
+        profile: Profile::new(spec.stack, spec.controller.unwrap_or_default(), mtu),
         traffic: traffic(&spec.traffic, duration),
         read: match spec.read {
             Read::Immediate => ReadPolicy::Immediate,

@@ -37,11 +37,7 @@
 //!     framing: Framing::ETHERNET,
 //!     loss: [None, None],
 //! };
-//! let profile = Profile {
-//!     stack: stack::RFC,
-//!     params: AnyParams::by_name("newreno").unwrap(),
-//!     mtu: 1500,
-//! };
+//! let profile = Profile::new(stack::RFC, AnyParams::by_name("newreno").unwrap(), 1500);
 //! let flow = FlowConfig {
 //!     name: "transfer".into(),
 //!     from: 0,

@@ -21,7 +21,7 @@
 //! use windlass_tcp::{Endpoint, Preset, Profile, Seq, State};
 //!
 //! let stack = Preset::by_name("rfc").unwrap().config;
-//! let p = Profile { stack, params: AnyParams::by_name("reno").unwrap(), mtu: 1500 };
+//! let p = Profile::new(stack, AnyParams::by_name("reno").unwrap(), 1500);
 //! let mut client = Endpoint::new(&p, Seq(1));
 //! let mut server = Endpoint::new(&p, Seq(2));
 //! server.listen();

@@ -50,7 +50,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
 
 /// A stack with an algorithm on an MTU of 1500 bytes.
 pub fn profile(stack: StackConfig, algorithm: &'static str) -> Profile {
-    Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 }
+    Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500)
 }
 
 /// A profile of today's standards.

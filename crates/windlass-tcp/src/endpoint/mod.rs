@@ -32,14 +32,21 @@ use crate::stack::StackConfig;
 pub struct Profile {
     /// Behaviour of the stack.
     pub stack: StackConfig,
-    /// The congestion-control algorithm with its parameters; initial window, recovery and the
-    /// limit per acknowledgement come from the stack.
+    /// The congestion-control algorithm with its parameters. Initial window and recovery come from
+    /// the stack when a connection begins; [`new`](Profile::new) takes the rest from it.
     pub params: AnyParams,
     /// Largest IP packet that the path carries, bytes.
     pub mtu: u32,
 }
 
 impl Profile {
+    /// A profile whose parameters carry what every event asks of the stack: how many segments an
+    /// acknowledgement counts for.
+    pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
+        params.set_common(&Setup { ack_limit: stack.ack_limit, ..params.common() });
+        Profile { stack, params, mtu }
+    }
+
     /// The algorithm's parameters with what the stack decides.
     fn params_for(&self, mss: u32) -> AnyParams {
         let mut params = self.params;
