@@ -5,7 +5,9 @@ use std::sync::{PoisonError, RwLock};
 
 use windlass_sim::RunResult;
 
-use crate::capture::{CaptureOptions, FlowAddresses, write_pcapng};
+use windlass_sim::addresses::FlowAddresses;
+
+use crate::capture::{CaptureOptions, write_pcapng};
 use crate::experiment::RunRecord;
 use crate::run::{RunError, Task, side_by_side, simulate};
 use crate::scenario::Scenario;

@@ -1,10 +1,12 @@
-//! One end of a flow: an endpoint with its application, or a source or sink of datagrams.
+//! One end of a flow: an endpoint with its application, a source or sink of datagrams, or an end
+//! outside the simulation.
 
 use windlass_cc::Time;
 use windlass_tcp::Endpoint;
 
 use crate::app::App;
 use crate::config::Cbr;
+use crate::outside::Sent;
 
 /// One end of a flow.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub enum Kind {
         /// When the last one came.
         last: Time,
     },
+    /// An end outside the simulation, such as a kernel's: see [`crate::outside`].
+    Outside(Sent),
 }
 
 impl Host {
@@ -84,7 +88,7 @@ impl Host {
         match &self.kind {
             Kind::Tcp { endpoint, app } => endpoint.deadline().min(app.deadline()),
             Kind::DatagramSource { next, .. } => *next,
-            Kind::DatagramSink { .. } => Time::NEVER,
+            Kind::DatagramSink { .. } | Kind::Outside(_) => Time::NEVER,
         }
     }
 }

@@ -13,6 +13,8 @@
 //!   an algorithm leaves every other random choice alone.
 //! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link
 //!   and in all) and draws up [`RunResult`].
+//! * An end of a flow may be [`outside`]: a kernel's, or anything that speaks packets. Whoever owns
+//!   it keeps the time and carries packets in and out.
 //!
 //! Two runs of one configuration give the same bytes, on any machine and with any number of
 //! threads around them: nothing here reads a clock, an environment or an address.
@@ -62,6 +64,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod addresses;
 pub mod agenda;
 pub mod app;
 mod check;
@@ -70,6 +73,7 @@ pub mod host;
 pub mod link;
 pub mod loss;
 mod managed;
+pub mod outside;
 pub mod packet;
 pub mod queue;
 pub mod random;

@@ -2,6 +2,7 @@
 
 use windlass_cc::Time;
 use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::UDP_HEADER;
 use windlass_tcp::{Endpoint, Profile, Seq};
 
 use crate::agenda::Agenda;
@@ -11,6 +12,7 @@ use crate::host::{Host, Kind};
 use crate::link::{Link, Offer, QueueLimit};
 use crate::loss::LossProcess;
 use crate::managed::Managed;
+use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
 use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
@@ -23,8 +25,6 @@ const DELIVER: u32 = 1 << 31;
 /// In the table of routes: the rest of the value is a link with a queue discipline, by its number
 /// among those. All others are link directions as they are.
 const MANAGED: u32 = 1 << 30;
-/// Bytes of a UDP header.
-const UDP_HEADER: u32 = 8;
 
 /// A network in the course of a run.
 ///
@@ -51,6 +51,8 @@ pub struct Simulation {
     /// Packets that reached each host, and that each host put on its first link.
     pub(crate) received: u64,
     pub(crate) emitted: u64,
+    /// Packets that have reached an end outside and wait to be taken.
+    pub(crate) departures: Vec<Departure>,
 }
 
 impl Simulation {
@@ -79,6 +81,7 @@ impl Simulation {
             dropped: vec![0; 2 * config.flows.len()],
             received: 0,
             emitted: 0,
+            departures: Vec::new(),
             config,
         };
         let ends = simulation.config.links.iter().map(|l| l.ends);
@@ -274,8 +277,13 @@ impl Simulation {
 
     /// A host hands a packet to the first link of its route, which begins at `hop`.
     fn emit(&mut self, hop: u32, size: u32, body: Body) {
-        self.emitted += 1;
         let id = self.packets.insert(body);
+        self.launch(hop, size, id);
+    }
+
+    /// Puts a packet that is among [`Packets`] on the first link of the route that begins at `hop`.
+    pub(crate) fn launch(&mut self, hop: u32, size: u32, id: u32) {
+        self.emitted += 1;
         let (ticket, first) = (Ticket { id, size, hop }, self.routes[hop as usize]);
         if first < MANAGED {
             self.put_on_link(first, ticket);
@@ -330,6 +338,9 @@ impl Simulation {
                 *bytes += u64::from(*len);
                 *last = self.now;
             }
+            (Kind::Outside(_), body) => {
+                self.departures.push(Departure { time: self.now, host, id, body: *body });
+            }
             _ => {}
         }
         // Freed before the answer is sent, which then takes its place.
@@ -359,7 +370,7 @@ impl Simulation {
                 app.act(profile, self.now, endpoint);
             }
             Kind::DatagramSource { .. } => self.send_datagram(host),
-            Kind::DatagramSink { .. } => {}
+            Kind::DatagramSink { .. } | Kind::Outside(_) => {}
         }
         self.flush(host);
     }

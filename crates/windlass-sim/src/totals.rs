@@ -152,6 +152,7 @@ impl Simulation {
         let flow = &self.config.flows[i];
         match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
             (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
+            (Kind::Outside(_), _) | (_, Kind::Outside(_)) => self.outside_result(i, flow),
             _ => self.datagram_result(i, flow),
         }
     }

@@ -1,0 +1,11 @@
+//! Linux as the second world: kernel TCP over the simulator's own links.
+//!
+//! * [`live`] runs a configuration on this machine: every end of a flow is a kernel socket in a network
+//!   namespace of its own, and TUN devices join them to a [`windlass_sim::Simulation`] that keeps real
+//!   time, so that rates, delays, queues, error models and seeds are the simulator's.
+//! * [`vm`] does so in virtual time: a Debian kernel under QEMU, whose clock counts instructions.
+//! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
+
+pub mod live;
+pub mod script;
+pub mod vm;

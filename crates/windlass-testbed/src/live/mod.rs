@@ -1,0 +1,1 @@
+//! A configuration on this machine: kernel sockets in network namespaces, joined by the simulator.

@@ -1,0 +1,1 @@
+//! Scripted packet tests: segments in, segments expected out, with times.

@@ -1,0 +1,1 @@
+//! Real kernels in virtual time: QEMU with instruction counting.
