@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process;
+use std::thread;
 use std::time::Duration;
 
 use nix::mount::{MsFlags, mount};
@@ -52,6 +53,7 @@ fn set_up() -> Result<Vec<String>, String> {
             .map_err(|e| format!("cannot mount {place}: {e}"))?;
     }
     load_modules().map_err(|e| format!("cannot load the kernel's modules: {e}"))?;
+    await_port()?;
     choose_algorithms().map_err(|e| format!("cannot set the congestion control: {e}"))?;
     // A run holds a namespace, a device and sockets for each end of a flow.
     setrlimit(Resource::RLIMIT_NOFILE, 1 << 16, 1 << 16)
@@ -71,6 +73,17 @@ fn load_modules() -> io::Result<()> {
             .map_err(|e| io::Error::other(format!("{}: {e}", path.display())))?;
     }
     Ok(())
+}
+
+/// The port appears when the driver and the device have greeted each other, which takes milliseconds.
+fn await_port() -> Result<(), String> {
+    for _ in 0..1000 {
+        if Path::new(PORT).exists() {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Err(format!("the port {PORT} does not appear"))
 }
 
 /// Reno for whoever does not choose, and every algorithm for whoever does. New namespaces inherit the

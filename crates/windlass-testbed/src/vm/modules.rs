@@ -9,12 +9,19 @@ use super::{Error, deb, elf};
 const DISCIPLINES: [&str; 7] =
     ["sch_codel", "sch_fq", "sch_fq_pie", "sch_netem", "sch_pie", "sch_red", "sch_tbf"];
 
-/// Whether the guest gets a module for its own sake: TUN and veth devices, everything of TCP (its
-/// algorithms and `tcp_diag`), and queueing disciplines.
+/// TUN and veth devices, and the port for the answer, which some kernels have built in.
+const DRIVERS: [&str; 4] = [
+    "drivers/char/virtio_console",
+    "drivers/net/tun",
+    "drivers/net/veth",
+    "drivers/virtio/virtio_pci",
+];
+
+/// Whether the guest gets a module for its own sake: drivers, everything of TCP (its algorithms and
+/// `tcp_diag`), and queueing disciplines.
 fn wanted(place: &str) -> bool {
     let discipline = place.strip_prefix("net/sched/");
-    place == "drivers/net/tun"
-        || place == "drivers/net/veth"
+    DRIVERS.contains(&place)
         || place.starts_with("net/ipv4/tcp_")
         || discipline.is_some_and(|name| DISCIPLINES.contains(&name))
 }
