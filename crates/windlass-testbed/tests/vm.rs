@@ -28,8 +28,8 @@ fn main() -> ExitCode {
     vm::guest_main(serve);
     let chosen: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     for series in Series::ALL {
-        let kernel = vm::check(series)
-            .and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
+        let kernel =
+            vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
         let kernel = match kernel {
             Ok(kernel) => kernel,
             Err(e) => {
@@ -66,9 +66,8 @@ fn serve(args: &[String]) -> Result<Vec<u8>, String> {
             std::hint::spin_loop();
         },
         ["traces"] => traces(),
-        ["algorithms"] => {
-            fs::read("/proc/sys/net/ipv4/tcp_available_congestion_control").map_err(|e| e.to_string())
-        }
+        ["algorithms"] => fs::read("/proc/sys/net/ipv4/tcp_available_congestion_control")
+            .map_err(|e| e.to_string()),
         ["transfer", algorithm] => transfer(algorithm),
         other => Err(format!("there is no job {other:?}")),
     }
@@ -85,17 +84,22 @@ fn run(kernel: &Kernel, job: &Job) -> Answer {
 
 fn echoes(kernel: &Kernel) {
     let mut job = job(&["echo", "two words", "ü"]);
-    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let bytes: Vec<u8> =
+        (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     job.files = vec![("papers/one.bin".to_string(), bytes.clone())];
     let answer = run(kernel, &job);
     let text = "two words|ü".as_bytes();
     assert_eq!(answer.output.len(), text.len() + bytes.len());
     assert!(answer.output == [text, &bytes].concat());
-    println!("  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's", answer.boot, answer.host_time);
+    println!(
+        "  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's",
+        answer.boot, answer.host_time
+    );
 }
 
 fn fails(kernel: &Kernel) {
-    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")] {
+    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")]
+    {
         match vm::run(kernel, &job(&[what])) {
             Err(Error::Guest { message, .. }) => assert!(message.contains(words), "{message}"),
             other => panic!("{what}: {other:?}"),
@@ -133,6 +137,7 @@ fn traces() -> Result<Vec<u8>, String> {
         &mut random,
     )
     .map_err(|e| e.to_string())?;
+    let started = Instant::now();
     let beats: Vec<_> = (0..200)
         .map(|i| {
             let started = Instant::now();
@@ -140,9 +145,15 @@ fn traces() -> Result<Vec<u8>, String> {
             started.elapsed()
         })
         .collect();
+    // Each nap lets the clock jump to the next timer, over and over while the host is busy with us.
+    let mut naps = 0_u64;
+    for i in 0..10_000_u64 {
+        thread::sleep(Duration::from_micros(1 + i * 7919 % 20));
+        naps = naps.wrapping_mul(31).wrapping_add(started.elapsed().as_nanos() as u64);
+    }
     let date = std::time::SystemTime::now();
     let stat = fs::read_to_string("/proc/stat").map_err(|e| e.to_string())?;
-    Ok(format!("{random:?} {beats:?} {date:?} {:p}\n{stat}", &raw const random).into_bytes())
+    Ok(format!("{random:?} {beats:?} {naps} {date:?} {:p}\n{stat}", &raw const random).into_bytes())
 }
 
 fn repeats(kernel: &Kernel) {
@@ -155,7 +166,7 @@ fn repeats(kernel: &Kernel) {
     }
 }
 
-/// A megabyte over a path that drops every hundredth packet or so.
+/// A megabyte over a path whose queue overflows.
 fn transfer(algorithm: &str) -> Result<Vec<u8>, String> {
     let mut link = common::link(20_000_000, 10);
     link.queue = windlass_sim::link::QueueLimit::Packets(40);
