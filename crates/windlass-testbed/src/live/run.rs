@@ -127,7 +127,9 @@ fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), 
         .zip(apps)
         .map(|(namespace, app)| end(namespace, app))
         .collect::<Result<Vec<End>, Error>>()?;
-    let Stopped { simulation, lateness, wiretap } = stopped;
+    let Stopped { simulation, mut lateness, wiretap } = stopped;
+    lateness.lost =
+        ends.iter().map(|e| e.counters.lost_at_device + e.counters.lost_at_socket).sum();
     let mut result = simulation.finish()?;
     samples.append(&mut wiretap.into_samples());
     samples.append(&mut result.samples);

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddrV4;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBufForce;
 use socket2::{Domain, Protocol, Socket, Type};
 use windlass_sim::addresses::FlowAddresses;
 
@@ -60,8 +62,8 @@ impl Wanted<'_> {
         let socket = Socket::new(Domain::IPV4, kind.nonblocking(), Some(protocol))
             .map_err(on("opening a socket"))?;
         if datagrams {
-            // Short of the privilege to exceed the limit, as much as the limit allows.
-            socket.set_recv_buffer_size(DATAGRAM_BUFFER).map_err(on("setting SO_RCVBUF"))?;
+            setsockopt(&socket, RcvBufForce, &DATAGRAM_BUFFER)
+                .map_err(|e| on("setting SO_RCVBUFFORCE")(e.into()))?;
         } else {
             self.set_up(&socket)?;
         }
