@@ -142,7 +142,9 @@ fn packets_inside_are_counted() {
     simulation.detach(0);
     simulation.detach(1);
     assert_eq!(simulation.packets_inside(), 0);
-    (0..3).for_each(|len| drop(simulation.inject(1, 40 + len, Body::Datagram { len })));
+    for len in 0..3 {
+        simulation.inject(1, 40 + len, Body::Datagram { len });
+    }
     assert_eq!(simulation.packets_inside(), 3);
     simulation.run_until(Time::from_secs(1));
     assert_eq!((simulation.packets_inside(), simulation.take_departures().count()), (0, 3));

@@ -199,7 +199,10 @@ impl<'a> Emulator<'a> {
 
     fn send(&mut self, port: &Port, buffer: &mut [u8], len: usize) {
         let bytes = &mut buffer[..len];
-        let Some(mut body) = packet::body(bytes) else { return };
+        let Some(mut body) = packet::body(bytes) else {
+            self.log.add_lost(u64::from(packet::is_of_a_flow(bytes)));
+            return;
+        };
         if let (Some(most), Body::Segment(segment)) = (port.pin, &mut body) {
             packet::pin_window(bytes, most);
             segment.window = segment.window.min(most);

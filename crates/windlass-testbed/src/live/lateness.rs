@@ -18,7 +18,7 @@ pub struct Lateness {
     pub p99: Span,
     /// Greatest, of the emulator's own wake-ups too: a stall is seen even if nothing was due in it.
     pub max: Span,
-    /// Packets that a full device or a full socket has lost, beside the network.
+    /// Packets lost beside the network: by a full device or a full socket, or for being malformed.
     pub lost: u64,
 }
 
@@ -74,11 +74,12 @@ pub(crate) struct Log {
     counts: Vec<u64>,
     deliveries: u64,
     max: u64,
+    lost: u64,
 }
 
 impl Log {
     pub fn new() -> Log {
-        Log { counts: vec![0; bucket(u64::MAX) + 1], deliveries: 0, max: 0 }
+        Log { counts: vec![0; bucket(u64::MAX) + 1], deliveries: 0, max: 0, lost: 0 }
     }
 
     pub fn add(&mut self, late: Span) {
@@ -92,13 +93,18 @@ impl Log {
         self.max = self.max.max(late.0);
     }
 
+    /// Packets have been lost beside the network.
+    pub fn add_lost(&mut self, packets: u64) {
+        self.lost += packets;
+    }
+
     pub fn summary(&self) -> Lateness {
         Lateness {
             deliveries: self.deliveries,
             median: self.quantile(50),
             p99: self.quantile(99),
             max: Span(self.max),
-            lost: 0,
+            lost: self.lost,
         }
     }
 
