@@ -206,13 +206,12 @@ fn wait_for<T>(what: &str, attempt: impl Fn() -> Option<T>) -> T {
 /// The process that has this one as its parent and has become QEMU.
 fn child_of(parent: u32) -> Option<u32> {
     let numbers = fs::read_dir("/proc").ok()?.flatten();
-    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&pid: &u32| {
+    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|&pid: &u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let of_parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
         stat.contains("(qemu") && of_parent == Some(&parent.to_string())
     })
-    .next()
 }
 
 /// The letter of a process's state; `None` if it has gone.
