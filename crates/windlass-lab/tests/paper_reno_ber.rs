@@ -259,7 +259,7 @@ fn every_point_and_trace_of_every_paper_is_a_scenario_that_can_be_read() {
 /// A quick reproduction in a folder of its own.
 fn quick(paper: &'static Paper, dir: &std::path::Path) -> Outcome {
     let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
-    let options = Options { quick: true, seeds: None, out: dir.to_path_buf(), command };
+    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
     work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
     work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
