@@ -87,8 +87,7 @@ impl World {
         match self {
             World::Sim => Ok(Vec::new()),
             World::Linux | World::LinuxVt(_) => {
-                let _ = compile(scenario, scenario.seed)?;
-                Ok(Vec::new())
+                Ok(live::differences(&compile(scenario, scenario.seed)?))
             }
         }
     }
