@@ -5,6 +5,8 @@ use windlass_cc::{Ecn, Span, Wants, slow_start};
 
 use super::host::Step;
 
+pub mod copa;
+
 /// Slow starts that have cases of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -42,11 +44,14 @@ pub struct Case {
     pub avoidance: bool,
     /// Most segments that one acknowledgement counts for.
     pub ack_limit: u32,
-    /// Whether recovery is proportional rate reduction; otherwise it is the algorithm's own, and
-    /// where that is this, RFC 6675's, whose window is the threshold.
-    pub prr: bool,
+    /// Loss recovery; `None` is the algorithm's own, and where that is proportional rate reduction,
+    /// RFC 6675's, whose window is the threshold.
+    pub recovery: Option<Style>,
     /// How the window opens in slow start.
     pub opening: Opening,
+    /// Round-trip time of the empty path and time of one segment at its bottleneck, where they are
+    /// not the subject's.
+    pub path: Option<(Span, Span)>,
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
     /// Why the case says nothing about an algorithm that wants this, if so.
@@ -55,14 +60,6 @@ pub struct Case {
 
 fn always(_: &Wants) -> Option<&'static str> {
     None
-}
-
-fn only_with_slow_start(wants: &Wants) -> Option<&'static str> {
-    wants.slow_start.is_none().then_some("starts in its own way, see `startup`")
-}
-
-fn only_without_slow_start(wants: &Wants) -> Option<&'static str> {
-    wants.slow_start.map(|_| "has slow start, see `slow-start`")
 }
 
 fn only_newreno(wants: &Wants) -> Option<&'static str> {
@@ -82,7 +79,22 @@ const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
 
 use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
 
-/// All cases, in the order of the checklist.
+/// What the cases of an algorithm without slow start are made of.
+const OWN: Case = Case {
+    id: "",
+    about: "",
+    window: 4,
+    avoidance: false,
+    ack_limit: 1,
+    recovery: None,
+    opening: Opening::Standard,
+    path: None,
+    script: |_| Vec::new(),
+    beside: always,
+};
+
+/// The cases of algorithms that probe for a loss or a delay with a window, in the order of the
+/// checklist. The others have their own.
 pub const CASES: &[Case] = &[
     Case {
         id: "slow-start",
@@ -90,10 +102,11 @@ pub const CASES: &[Case] = &[
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |_| vec![Acks(60)],
-        beside: only_with_slow_start,
+        beside: always,
     },
     Case {
         id: "limited-slow-start",
@@ -101,8 +114,9 @@ pub const CASES: &[Case] = &[
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Limited(9),
+        path: None,
         script: |_| vec![Acks(100)],
         beside: only_newreno,
     },
@@ -112,22 +126,11 @@ pub const CASES: &[Case] = &[
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::HyStartPlusPlus,
+        path: None,
         script: |_| vec![Acks(120)],
         beside: only_newreno,
-    },
-    Case {
-        id: "startup",
-        about: "Unlimited start from four segments of an algorithm without slow start: window and \
-            pacing rate double each round trip.",
-        window: 4,
-        avoidance: false,
-        ack_limit: 1,
-        prr: false,
-        opening: Opening::Standard,
-        script: |_| vec![Acks(60)],
-        beside: only_without_slow_start,
     },
     Case {
         id: "avoidance",
@@ -135,8 +138,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(60 * k)],
         beside: always,
     },
@@ -146,8 +150,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
         beside: always,
     },
@@ -158,8 +163,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let lost = || Drop(vec![0]);
             vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
@@ -172,8 +178,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let round = || [Acks(24 * k), Drop(vec![0])];
             [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
@@ -186,8 +193,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: always,
     },
@@ -198,8 +206,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: true,
+        recovery: Some(Style::Prr),
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: only_with_prr,
     },
@@ -209,8 +218,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
         beside: always,
     },
@@ -220,8 +230,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
         beside: always,
     },
@@ -231,8 +242,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
         },
@@ -244,8 +256,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(5));
             vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
@@ -258,8 +271,9 @@ pub const CASES: &[Case] = &[
         window: 6,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
             down.into_iter().chain([Acks(40 * k)]).collect()
@@ -272,8 +286,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
         beside: always,
     },
@@ -283,8 +298,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
         beside: always,
     },
@@ -294,8 +310,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let (small, large) = (Mss(1000), Mss(1460));
             vec![
@@ -316,8 +333,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
         beside: only_with_ecn,
     },
@@ -327,8 +345,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
         beside: only_with_ecn,
     },
@@ -338,8 +357,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -349,8 +369,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: u32::MAX,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
@@ -360,8 +381,9 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
         beside: always,
     },
