@@ -20,8 +20,6 @@ pub struct File {
     pub text: String,
 }
 
-const MSS: u32 = 1460;
-
 struct Modelled(Box<dyn Model>);
 
 impl Sender for Modelled {
@@ -63,7 +61,7 @@ fn style(params: &AnyParams, case: &Case) -> Style {
 
 fn params(subject: &Subject, case: &Case) -> AnyParams {
     let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
-    let initial_window = case.window * u64::from(subject.scale) * u64::from(MSS);
+    let initial_window = case.window * u64::from(subject.scale) * u64::from(case.mss);
     let initial_ssthresh = if case.avoidance { initial_window } else { MAX_WINDOW };
     params.set_common(&Setup {
         initial_window,
@@ -78,7 +76,7 @@ fn params(subject: &Subject, case: &Case) -> AnyParams {
 
 fn vector(subject: &Subject, case: &Case) -> String {
     let params = params(subject, case);
-    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(MSS) };
+    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(case.mss) };
     let common = params.common();
     let start = Start {
         conn: first,
@@ -144,7 +142,8 @@ fn expect(model: &dyn Model) -> Expect {
         ssthresh: ssthresh.is_finite().then_some(thousandth(ssthresh)),
         pacing: pacing.map(thousandth),
         tolerance: thousandth(model.tolerance()),
-        pacing_tolerance: pacing.map(|rate| thousandth(rate * 1e-3)),
+        // Rates and gains are cut to whole numbers, of which three make one.
+        pacing_tolerance: pacing.map(|rate| thousandth(3.0 + rate * 1e-3)),
     }
 }
 

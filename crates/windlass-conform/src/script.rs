@@ -29,6 +29,9 @@ pub enum Step {
     },
     /// The network drops the outstanding segments at these places, the oldest being 0.
     Drop(Vec<usize>),
+    /// From now on the network drops one of so many segments that are sent for the first time;
+    /// `None`: no longer.
+    DropEvery(Option<u64>),
     /// The outstanding segment at this place arrives so much later.
     Delay(usize, Span),
     /// The network marks the outstanding segments at these places (ECN).

@@ -3,8 +3,9 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::{AnyParams, Conn};
 
-use super::cases::{CASES, Case, Opening, copa};
+use super::cases::{CASES, Case, Opening, bbr, copa};
 use super::models::Model;
+use super::models::bbr::Bbr;
 use super::models::copa::Copa;
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
@@ -189,6 +190,15 @@ pub const SUBJECTS: &[Subject] = &[
         id: "dctcp",
         source: "RFC 8257 section 3.3",
         model: |s| frame(Dctcp::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "bbr",
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4; Linux for what goes beyond it",
+        rtt_ms: 40,
+        segment_us: 4_300,
+        model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
+        own: Some(bbr::CASES),
         ..BASE
     },
     Subject {

@@ -5,6 +5,7 @@ use windlass_cc::{Ecn, Span, Wants, slow_start};
 
 use super::host::Step;
 
+pub mod bbr;
 pub mod copa;
 
 /// Slow starts that have cases of their own.
@@ -38,6 +39,8 @@ pub struct Case {
     pub id: &'static str,
     /// What it is about, one sentence.
     pub about: &'static str,
+    /// Segment size, bytes.
+    pub mss: u32,
     /// Initial window, segments.
     pub window: u64,
     /// Whether the connection begins in congestion avoidance.
@@ -75,6 +78,9 @@ fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
     (wants.ecn == Ecn::None).then_some("its packets are not ECN-capable")
 }
 
+/// The usual segment size.
+const MSS: u32 = 1_460;
+
 const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
 
 use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
@@ -83,6 +89,7 @@ use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Ms
 const OWN: Case = Case {
     id: "",
     about: "",
+    mss: MSS,
     window: 4,
     avoidance: false,
     ack_limit: 1,
@@ -99,6 +106,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "slow-start",
         about: "Unlimited slow start from four segments.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
@@ -111,6 +119,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "limited-slow-start",
         about: "Limited slow start (RFC 3742) with max_ssthresh of nine segments.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
@@ -123,6 +132,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "hystart-plus-plus",
         about: "HyStart++ (RFC 9406) on a path that fills: conservative slow start begins.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
@@ -135,6 +145,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "avoidance",
         about: "Congestion avoidance without a loss.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -147,6 +158,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "one-loss",
         about: "One loss in congestion avoidance, repaired by fast recovery.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -160,6 +172,7 @@ pub const CASES: &[Case] = &[
         id: "two-losses",
         about: "Two losses, the second before the window is back where the first was \
             (fast convergence).",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -175,6 +188,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "three-losses",
         about: "A loss every two round trips: the path stays the same.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -190,6 +204,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "two-holes",
         about: "Two segments of one window lost: one reduction.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -203,6 +218,7 @@ pub const CASES: &[Case] = &[
         id: "rate-reduction",
         about: "Two segments of one window lost and repaired with proportional rate reduction \
             (RFC 9937).",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -215,6 +231,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "timeout",
         about: "A retransmission timeout, slow start up to the threshold and avoidance above it.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -227,6 +244,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "repeated-timeout",
         about: "The same data times out three times: the threshold moves once.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -239,6 +257,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "application-limited",
         about: "The application keeps four segments in flight for a while: the window stays.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -253,6 +272,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "idle-restart",
         about: "Idle for less than a timeout, which changes no window, and for more, which does.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -268,6 +288,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "minimum-window",
         about: "Timeouts down to the smallest window and threshold, and the way back.",
+        mss: MSS,
         window: 6,
         avoidance: true,
         ack_limit: 1,
@@ -283,6 +304,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "undo-recovery",
         about: "A segment arrives late, fast recovery begins and is undone.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -295,6 +317,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "undo-timeout",
         about: "The retransmission timer expires too early and the timeout is undone.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -307,6 +330,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "mss-change",
         about: "The segment size falls and rises again: windows keep their size in segments.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -330,6 +354,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "ecn",
         about: "Marks, two of them in one round trip.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -342,6 +367,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "ecn-and-loss",
         about: "A loss in the round trip that a mark has answered: no second reduction.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -354,6 +380,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "aggregation",
         about: "Each acknowledgement covers four segments and counts for one.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
@@ -366,6 +393,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "aggregation-counted",
         about: "Each acknowledgement covers four segments and counts for all of them.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: u32::MAX,
@@ -378,6 +406,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "silence",
         about: "Three weeks without a word, after a loss has started an epoch of growth.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,

@@ -71,6 +71,9 @@ pub struct Host<S> {
     duplicates: u32,
     expiries: u32,
     app_limit: Option<u32>,
+    drop_every: Option<u64>,
+    /// Segments sent for the first time since the network began to drop some.
+    since_drop: u64,
     /// The samples are limited by the application until more than this is delivered.
     app_limited_until: Option<u64>,
     /// Offset up to which data was sent when the window last stopped the sender.
@@ -100,6 +103,8 @@ impl<S: Sender> Host<S> {
             duplicates: 0,
             expiries: 0,
             app_limit: None,
+            drop_every: None,
+            since_drop: 0,
             app_limited_until: None,
             window_full_until: first.una,
             release: first.now,
@@ -113,6 +118,7 @@ impl<S: Sender> Host<S> {
             Step::Acks(count) => self.acks(*count, 1, seen),
             Step::Aggregated { acks, of } => self.acks(*acks, *of, seen),
             Step::Drop(places) => self.each(places, |segment| segment.arrives = Time::NEVER),
+            Step::DropEvery(every) => (self.drop_every, self.since_drop) = (*every, 0),
             Step::Delay(place, by) => self.each(&[*place], |segment| {
                 if !segment.arrives.is_never() {
                     segment.arrives += *by;

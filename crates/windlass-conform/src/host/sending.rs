@@ -20,8 +20,7 @@ impl<S: Sender> Host<S> {
         if self.is_held() {
             return;
         }
-        loop {
-            let Some(next) = self.next() else { break };
+        while let Some(next) = self.next() {
             if let Some(rate) = self.sender.pacing(&self.c) {
                 let leaves = self.release.max(self.c.now);
                 if leaves >= self.ack_time(of) {
@@ -83,7 +82,9 @@ impl<S: Sender> Host<S> {
 
     fn send_new(&mut self, len: u64) {
         let record = self.record(len);
-        let arrives = self.transmit(len);
+        self.since_drop += 1;
+        let dropped = self.drop_every.is_some_and(|every| self.since_drop.is_multiple_of(every));
+        let arrives = if dropped { self.never(len) } else { self.transmit(len) };
         let (start, sent) = (self.c.next_id, self.c.now);
         self.c.next_id += len;
         self.flight.push_back(Segment {
@@ -118,6 +119,12 @@ impl<S: Sender> Host<S> {
         self.c.sent += len;
         self.link_free = self.link_free.max(self.c.now) + self.setting.segment_time;
         self.link_free + self.setting.rtt
+    }
+
+    /// Dropped before the bottleneck.
+    fn never(&mut self, len: u64) -> Time {
+        self.c.sent += len;
+        Time::NEVER
     }
 
     fn record(&mut self, len: u64) -> Record {

@@ -1,4 +1,4 @@
-//! Copa (Arun and Balakrishnan 2018): windows in bytes, times in seconds, 1/δ in packets.
+//! Copa (Arun and Balakrishnan 2018): windows in bytes, times in nanoseconds, 1/δ in packets.
 //!
 //! The paper leaves open what `windlass algorithms copa` states: the window grows only while it
 //! limits the sender and by no more than an acknowledgement delivers; the velocity is at most what
@@ -42,12 +42,12 @@ pub struct Copa {
     lossy_round: bool,
 }
 
-fn seconds(c: &Conn) -> f64 {
-    c.now.0 as f64 * 1e-9
+fn now(c: &Conn) -> f64 {
+    c.now.0 as f64
 }
 
 fn srtt(c: &Conn) -> f64 {
-    c.srtt.0 as f64 * 1e-9
+    c.srtt.0 as f64
 }
 
 fn mss(c: &Conn) -> f64 {
@@ -57,15 +57,15 @@ fn mss(c: &Conn) -> f64 {
 impl Copa {
     /// A new connection.
     pub fn new(cwnd: f64, c: &Conn) -> Copa {
-        let now = Saved { cwnd, inverse: DEFAULT, slow_start: true };
+        let begin = Saved { cwnd, inverse: DEFAULT, slow_start: true };
         Copa {
-            now,
-            prior: now,
+            now: begin,
+            prior: begin,
             initial_window: cwnd,
             rtt_min: Best::smallest(),
             rtt_standing: Best::smallest(),
             rtt_max: Best::largest(),
-            emptied: seconds(c),
+            emptied: now(c),
             competitive: false,
             round: (c.next_id, cwnd),
             up: true,
@@ -78,19 +78,19 @@ impl Copa {
     /// Section 2.1: RTTstanding over half a smoothed round-trip time, RTTmin over ten seconds; section
     /// 2.2: RTTmax over four round-trip times.
     fn measure(&mut self, c: &Conn, Span(rtt): Span) {
-        let (now, rtt) = (seconds(c), rtt as f64 * 1e-9);
-        self.rtt_min.take(10.0, now, rtt);
-        self.rtt_standing.take(srtt(c) / 2.0, now, rtt);
-        self.rtt_max.take(4.0 * srtt(c), now, rtt);
+        let (at, rtt) = (now(c), rtt as f64);
+        self.rtt_min.take(10e9, at, rtt);
+        self.rtt_standing.take(srtt(c) / 2.0, at, rtt);
+        self.rtt_max.take(4.0 * srtt(c), at, rtt);
     }
 
     /// Section 2.2: nearly empty is below a tenth of the range of the round-trip times; who does not
     /// see that for five round trips competes.
     fn judge(&mut self, c: &Conn, queueing: f64, least: f64, largest: f64) {
         if self.now.slow_start || queueing == 0.0 || queueing < 0.1 * (largest - least) {
-            self.emptied = seconds(c);
+            self.emptied = now(c);
         }
-        self.competitive = seconds(c) - self.emptied > 5.0 * srtt(c);
+        self.competitive = now(c) - self.emptied > 5.0 * srtt(c);
         if !self.competitive {
             self.now.inverse = DEFAULT;
         }
@@ -195,7 +195,7 @@ impl Model for Copa {
                 }
             }
             Event::IdleRestart { reset, .. } => {
-                self.emptied = seconds(c);
+                self.emptied = now(c);
                 if *reset {
                     self.now.cwnd = self.now.cwnd.min(self.initial_window);
                     self.now.slow_start = true;
@@ -214,7 +214,7 @@ impl Model for Copa {
 
     /// Section 2.1: twice the window per standing round-trip time.
     fn pacing(&self) -> Option<f64> {
-        self.rtt_standing.get().map(|standing| 2.0 * self.now.cwnd / standing)
+        self.rtt_standing.get().map(|standing| 2.0 * self.now.cwnd / standing * 1e9)
     }
 
     /// Bytes for a window cut to whole ones by which steps are divided: of a step, one part in

@@ -1,6 +1,8 @@
 //! The equations of RFCs and papers in floating point, written apart from `windlass-cc`: what
 //! conformance vectors expect.
 
+pub mod aggregation;
+pub mod bbr;
 pub mod copa;
 pub mod cubic;
 pub mod delay;
@@ -9,6 +11,7 @@ pub mod frame;
 pub mod highspeed;
 pub mod hystart;
 pub mod measured;
+pub mod policer;
 pub mod reno;
 pub mod rounds;
 pub mod time_based;
