@@ -28,8 +28,8 @@ fn main() -> ExitCode {
     vm::guest_main(serve);
     let chosen: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     for series in Series::ALL {
-        let kernel = vm::check(series)
-            .and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
+        let kernel =
+            vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
         let kernel = match kernel {
             Ok(kernel) => kernel,
             Err(e) => {
@@ -66,9 +66,8 @@ fn serve(args: &[String]) -> Result<Vec<u8>, String> {
             std::hint::spin_loop();
         },
         ["traces"] => traces(),
-        ["algorithms"] => {
-            fs::read("/proc/sys/net/ipv4/tcp_available_congestion_control").map_err(|e| e.to_string())
-        }
+        ["algorithms"] => fs::read("/proc/sys/net/ipv4/tcp_available_congestion_control")
+            .map_err(|e| e.to_string()),
         ["transfer", algorithm] => transfer(algorithm),
         other => Err(format!("there is no job {other:?}")),
     }
@@ -85,17 +84,22 @@ fn run(kernel: &Kernel, job: &Job) -> Answer {
 
 fn echoes(kernel: &Kernel) {
     let mut job = job(&["echo", "two words", "ü"]);
-    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let bytes: Vec<u8> =
+        (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     job.files = vec![("papers/one.bin".to_string(), bytes.clone())];
     let answer = run(kernel, &job);
     let text = "two words|ü".as_bytes();
     assert_eq!(answer.output.len(), text.len() + bytes.len());
     assert!(answer.output == [text, &bytes].concat());
-    println!("  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's", answer.boot, answer.host_time);
+    println!(
+        "  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's",
+        answer.boot, answer.host_time
+    );
 }
 
 fn fails(kernel: &Kernel) {
-    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")] {
+    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")]
+    {
         match vm::run(kernel, &job(&[what])) {
             Err(Error::Guest { message, .. }) => assert!(message.contains(words), "{message}"),
             other => panic!("{what}: {other:?}"),
