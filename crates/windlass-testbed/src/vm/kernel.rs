@@ -26,6 +26,8 @@ pub struct Kernel {
 /// What the cache knows of a kernel.
 #[derive(Serialize, Deserialize)]
 struct Manifest {
+    /// [`LAYOUT`] when it was made.
+    layout: u32,
     release: String,
     package: String,
     version: String,
@@ -42,6 +44,9 @@ struct File {
 }
 
 const MANIFEST: &str = "manifest.json";
+/// To be raised when kernels are unpacked in another way or with other modules: those in the cache are
+/// then made anew.
+const LAYOUT: u32 = 1;
 
 /// A kernel of a series, ready to boot: from the cache if it is there and its checksums hold, else from
 /// the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them), else by apt.
@@ -60,11 +65,8 @@ pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel,
                 Some(package) if package.sha256 != package_sha256 => {}
                 _ => return Ok(kernel),
             },
-            Err(_) => {
-                progress(&format!(
-                    "the kernel in {} does not match its checksums and is made anew",
-                    folder.display()
-                ));
+            Err(e) => {
+                progress(&format!("{e}; the kernel is made anew"));
                 fs::remove_dir_all(&folder)
                     .map_err(Error::file("cannot remove the damaged", &folder))?;
             }
@@ -150,12 +152,13 @@ fn unpack(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Kernel, Error> {
     progress(&format!("unpacking {} {}", package.name, package.version));
-    let (release, vmlinuz) = package.vmlinuz()?;
+    let contents = package.unpack()?;
+    let (release, vmlinuz) = contents.vmlinuz()?;
     let place = work.path().join("kernel");
     cache::make(&place)?;
     let elf = vmlinux::extract(&vmlinuz).map_err(|what| Error::package(&place, what))?;
     let mut files = vec![("vmlinux".to_string(), elf)];
-    for (name, bytes) in modules::choose(package)? {
+    for (name, bytes) in modules::choose(&contents)? {
         files.push((format!("{name}.ko"), bytes));
     }
     for (name, bytes) in &files {
@@ -163,6 +166,7 @@ fn unpack(
     }
     let describe = |(name, bytes): (String, Vec<u8>)| File { sha256: cache::sha256(&bytes), name };
     let manifest = Manifest {
+        layout: LAYOUT,
         release: release.clone(),
         package: package.name.clone(),
         version: package.version.clone(),
@@ -186,6 +190,9 @@ fn load(folder: &Path) -> Result<(Kernel, String), Error> {
     let text = cache::read(&path)?;
     let manifest: Manifest = serde_json::from_slice(&text)
         .map_err(|e| Error::package(&path, format!("not a manifest: {e}")))?;
+    if manifest.layout != LAYOUT {
+        return Err(Error::package(&path, "it was made by another version of Windlass"));
+    }
     let mut paths = Vec::new();
     for file in &manifest.files {
         let path = folder.join(&file.name);
@@ -205,4 +212,57 @@ fn load(folder: &Path) -> Result<(Kernel, String), Error> {
         sha256: cache::sha256(&text),
     };
     Ok((kernel, manifest.package_sha256))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder as `unpack` leaves it, with a kernel and a module of a few bytes.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            fs::write(folder.path().join(name), name).unwrap();
+            File { name: name.to_string(), sha256: cache::sha256(name.as_bytes()) }
+        };
+        let manifest = Manifest {
+            layout: LAYOUT,
+            release: "6.1.0-1-cloud-amd64".to_string(),
+            package: "linux-image".to_string(),
+            version: "1".to_string(),
+            package_sha256: "00".to_string(),
+            files: vec![file("vmlinux"), file("tun.ko")],
+        };
+        fs::write(folder.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_kernel_that_is_whole_is_taken_and_names_its_parts() {
+        let folder = folder();
+        let (kernel, package) = load(folder.path()).unwrap();
+        assert_eq!(kernel.vmlinux, folder.path().join("vmlinux"));
+        assert_eq!(kernel.modules, [folder.path().join("tun.ko")]);
+        assert_eq!((kernel.package.as_str(), package.as_str()), ("linux-image 1", "00"));
+    }
+
+    #[test]
+    fn a_kernel_that_has_changed_lacks_a_file_or_is_of_another_layout_is_refused() {
+        for (name, contents) in
+            [("vmlinux", Some("vmlinuy")), ("tun.ko", Some("")), ("tun.ko", None)]
+        {
+            let folder = folder();
+            match contents {
+                Some(text) => fs::write(folder.path().join(name), text).unwrap(),
+                None => fs::remove_file(folder.path().join(name)).unwrap(),
+            }
+            assert!(load(folder.path()).is_err(), "{name}: {contents:?}");
+        }
+        let folder = folder();
+        let manifest = folder.path().join(MANIFEST);
+        let text = fs::read_to_string(&manifest).unwrap();
+        fs::write(&manifest, text.replace(&format!("\"layout\":{LAYOUT}"), "\"layout\":0"))
+            .unwrap();
+        assert!(load(folder.path()).is_err());
+    }
 }
