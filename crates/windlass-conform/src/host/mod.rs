@@ -239,7 +239,8 @@ impl<S: Sender> Host<S> {
             let why = if self.c.phase == Phase::Loss { Undo::Frto } else { Undo::Dsack };
             self.tell(Event::Undo(why), seen);
         }
-        let ack = Ack { lost: lost_bytes, ..arrival.ack };
+        let mut ack = Ack { lost: lost_bytes, ..arrival.ack };
+        ack.rate.lost += lost_bytes;
         self.tell(Event::Ack(ack), seen);
         self.follow(&ack, undone, !lost.is_empty(), seen);
     }
