@@ -12,7 +12,7 @@ use windlass_testbed::{live, vm};
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
-use crate::world::Ran;
+use crate::world::{Ran, kernel_options};
 
 /// Where the guest finds its task.
 const TASK: &str = "task.json";
@@ -58,7 +58,8 @@ fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
     let task: Task = serde_json::from_slice(&fs::read(TASK)?)?;
     let scenario = Scenario::from_str(&task.scenario, "the task")?;
     let config = compile(&scenario, task.seed)?;
-    let outcome = live::run(&config, &live::Options::in_virtual_time())?;
+    let options = kernel_options(&scenario, live::Options::in_virtual_time());
+    let outcome = live::run(&config, &options)?;
     let answer = Answer { result: outcome.result, kernel: outcome.kernel };
     Ok(serde_json::to_vec(&answer)?)
 }

@@ -57,7 +57,8 @@ impl World {
                 Ok(Ran { result: simulation.finish().map_err(books)?, kernel: None })
             }
             World::Linux => {
-                let outcome = live::run(&compile(scenario, seed)?, &live::Options::default())?;
+                let options = kernel_options(scenario, live::Options::default());
+                let outcome = live::run(&compile(scenario, seed)?, &options)?;
                 Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
             }
             World::LinuxVt(series) => crate::guest::run(series, scenario, seed),
@@ -103,6 +104,11 @@ impl World {
     pub fn version(self) -> &'static str {
         if self == World::Sim { crate::VERSION } else { crate::TESTBED_VERSION }
     }
+}
+
+/// What a kernel's run is told beside the configuration.
+pub(crate) fn kernel_options(scenario: &Scenario, options: live::Options) -> live::Options {
+    live::Options { receive_window: scenario.testbed.receive_window, ..options }
 }
 
 impl fmt::Display for World {

@@ -20,7 +20,7 @@ use super::error::Error;
 use super::info::Info;
 use super::lateness::{Bound, Lateness};
 use super::namespace::Namespace;
-use super::settings::{self, Settings};
+use super::settings::{self, ReceiveWindow, Settings};
 use super::socket::{self, Purpose, Wanted};
 use super::totals::{self, End};
 use super::tun::{self, Tun};
@@ -49,6 +49,8 @@ pub struct Options {
     /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
     /// `i` that sends the data, `2i + 1` for the other.
     pub inside: Vec<u32>,
+    /// What holds receive windows to their size.
+    pub receive_window: ReceiveWindow,
 }
 
 impl Default for Options {
@@ -59,6 +61,7 @@ impl Default for Options {
             bound: Some(Bound::default()),
             spin: Span::from_micros(80),
             inside: Vec::new(),
+            receive_window: ReceiveWindow::default(),
         }
     }
 }
@@ -134,7 +137,9 @@ struct Site {
 /// One run, valid or not.
 fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
-    let sites = hosts.map(|host| Site::new(config, host)).collect::<Result<Vec<Site>, Error>>()?;
+    let sites = hosts
+        .map(|host| Site::new(config, host, options.receive_window))
+        .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
         namespaces.push(site.namespace);
@@ -192,10 +197,10 @@ fn together(
 
 impl Site {
     /// Sets up namespace, device and socket of a host.
-    fn new(config: &Config, host: u32) -> Result<Site, Error> {
+    fn new(config: &Config, host: u32, window: ReceiveWindow) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
-        let settings = Settings::new(flow);
+        let settings = Settings::new(flow, window);
         let ends = socket::ends(&addresses(index, flow.from, flow.to), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
