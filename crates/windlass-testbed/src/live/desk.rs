@@ -99,7 +99,9 @@ impl Desk {
 
     /// Waits for the next thing to do: whether the run is over, and which sockets are ready.
     fn wait(&self, vigil: &mut Vigil, network: &UnixStream) -> io::Result<(bool, Vec<bool>)> {
-        let due = self.apps.iter().map(App::deadline).min().unwrap_or(Time::NEVER).min(self.look);
+        let first = self.apps.iter().map(App::deadline).min().unwrap_or(Time::NEVER);
+        // What is due after the end is never done.
+        let due = Some(first.min(self.look)).filter(|due| *due <= self.end);
         let mut fds = vec![PollFd::new(network.as_fd(), PollFlags::POLLIN)];
         let mut waiting = Vec::with_capacity(self.apps.len());
         for (i, app) in self.apps.iter().enumerate() {
@@ -109,7 +111,7 @@ impl Desk {
                 waiting.push(i);
             }
         }
-        let limit = (!due.is_never()).then(|| self.clock.until(due));
+        let limit = due.map(|due| self.clock.until(due));
         vigil.wait(&mut fds, limit)?;
         let mut ready = vec![false; self.apps.len()];
         for (i, fd) in waiting.iter().zip(&fds[1..]) {
