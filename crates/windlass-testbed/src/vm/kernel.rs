@@ -1,8 +1,10 @@
 //! A kernel in the cache: fetched once, checked at each use.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +50,26 @@ const LAYOUT: &str = "1";
 
 /// A kernel of a series, ready to boot: from the cache if it is there and its checksums hold, else from
 /// the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them), else by apt.
-/// A kernel in the cache stays until its folder is removed, so that results stay comparable.
-/// `progress` is told of what takes long.
+/// A kernel in the cache stays until its folder is removed, so that results stay comparable; one that
+/// `WINDLASS_KERNEL_DEB` names comes before it. Within a process the first call does the work, and all
+/// get the same kernel. `progress` is told of what takes long.
 ///
 /// # Errors
 ///
 /// If there is no way to a kernel; the error says what would be one.
 pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+    static READY: Mutex<BTreeMap<Series, Kernel>> = Mutex::new(BTreeMap::new());
+    // Whoever else wants a kernel now had better wait than fetch it too.
+    let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kernel) = ready.get(&series) {
+        return Ok(kernel.clone());
+    }
+    let kernel = find(series, progress)?;
+    ready.insert(series, kernel.clone());
+    Ok(kernel)
+}
+
+fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     let shelf = shelf(series)?;
     let given = given(series)?;
     for folder in kept(&shelf) {
