@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
             velocity doubles, and slow again, so that it falls for long.",
         script: |_| {
             let many = |acks| Aggregated { acks, of: 32 };
-            vec![acks(30), link(40, 640), many(45), link(40, 5_100), many(30)]
+            vec![acks(30), link(40, 640), many(45), link(40, 5_100), many(8)]
         },
         ..OWN
     },
