@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
             velocity doubles, and slow again, so that it falls for long.",
         script: |_| {
             let many = |acks| Aggregated { acks, of: 32 };
-            vec![acks(30), link(40, 640), many(45), link(40, 5_100), many(30)]
+            vec![acks(30), link(40, 640), many(45), link(40, 5_100), many(8)]
         },
         ..OWN
     },
@@ -69,7 +69,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let gone = [AppLimit(Some(0)), acks(20), link(100, 100), AppLimit(None), acks(20)];
-            competing(60).into_iter().chain(gone).collect()
+            competing(75).into_iter().chain(gone).collect()
         },
         ..OWN
     },
@@ -80,7 +80,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let lost = || [Drop(vec![1]), acks(30)];
-            competing(46).into_iter().chain(lost()).chain(lost()).collect()
+            competing(75).into_iter().chain(lost()).chain(lost()).collect()
         },
         ..OWN
     },
@@ -115,14 +115,14 @@ pub const CASES: &[Case] = &[
             queue: the window is not inflated.",
         recovery: Some(Style::NewReno),
         path: WIDE,
-        script: |_| competing(46).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
+        script: |_| competing(75).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
         ..OWN
     },
     Case {
         id: "two-holes",
         about: "Two segments of one window lost while others fill the queue: one halving of 1/delta.",
         path: WIDE,
-        script: |_| competing(46).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
+        script: |_| competing(75).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
         ..OWN
     },
     Case {
@@ -136,7 +136,7 @@ pub const CASES: &[Case] = &[
         about: "The same data times out twice while others fill the queue: 1/delta is halved \
             once.",
         path: WIDE,
-        script: |_| competing(46).into_iter().chain([Timeout, Timeout, acks(36)]).collect(),
+        script: |_| competing(75).into_iter().chain([Timeout, Timeout, acks(36)]).collect(),
         ..OWN
     },
     Case {
@@ -170,7 +170,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let late = Delay(0, Span::from_millis(20));
-            competing(46).into_iter().chain([late, acks(30)]).collect()
+            competing(75).into_iter().chain([late, acks(30)]).collect()
         },
         ..OWN
     },
@@ -198,7 +198,7 @@ pub const CASES: &[Case] = &[
         about: "Three weeks without a word while others fill the queue: all round-trip times are \
             forgotten.",
         path: WIDE,
-        script: |_| competing(46).into_iter().chain(silence(WEEKS)).chain([acks(36)]).collect(),
+        script: |_| competing(75).into_iter().chain(silence(WEEKS)).chain([acks(36)]).collect(),
         ..OWN
     },
 ];
