@@ -93,10 +93,10 @@ impl World {
         }
     }
 
-    /// Runs side by side, if so many are wanted (0: one for each processor). Real time takes the
-    /// machine for itself.
+    /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
+    /// run in real time has the machine for itself.
     pub fn jobs(self, wanted: usize) -> usize {
-        if self == World::Linux { 1 } else { wanted }
+        if self == World::Linux { wanted.max(1) } else { wanted }
     }
 
     /// The version that makes a run's result what it is: for a kernel the links and the testbed
