@@ -2,7 +2,7 @@
 //! history of events that a controller sees.
 //!
 //! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of
-//! [`Style`] and no limited transmit. It is no TCP: segments have no handshake, windows of the
+//! [`Style`], pacing for a sender that asks for it, and no limited transmit. It is no TCP: segments have no handshake, windows of the
 //! receiver do not exist, and loss is what the script says.
 
 use std::collections::VecDeque;
