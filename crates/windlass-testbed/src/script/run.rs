@@ -1,0 +1,94 @@
+//! A script in a world, from its begin to the verdict.
+
+use std::fmt;
+
+use super::ast::{Script, World};
+use super::player::{Mismatch, play};
+use super::virtual_time::VirtualTime;
+
+/// Why a script did not pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// The stack does otherwise.
+    Mismatch {
+        /// The script's file.
+        file: String,
+        /// The world in which it was played.
+        world: World,
+        /// Where and how.
+        mismatch: Box<Mismatch>,
+    },
+    /// The script says that the world differs, and it does not.
+    NoDifference {
+        /// The script's file.
+        file: String,
+        /// The world that is said to differ.
+        world: World,
+        /// The reason that the script gives.
+        reason: String,
+    },
+    /// This machine cannot play it: what is missing and what to do, in one sentence.
+    Unable(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Mismatch { file, world, mismatch } => {
+                writeln!(f, "{file}:{}: {world} does otherwise", mismatch.line)?;
+                if !mismatch.expected.is_empty() {
+                    writeln!(f, "  expected  {}", mismatch.expected)?;
+                }
+                write!(f, "  came      {}\n\n{}", mismatch.came, mismatch.exchange)
+            }
+            Trouble::NoDifference { file, world, reason } => write!(
+                f,
+                "{file}: {world} does what the script says, so that \"differs {world}: {reason}\" \
+                 is no longer true; remove that line"
+            ),
+            Trouble::Unable(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// Plays a script in a world.
+///
+/// Where the script says that this world differs, the lines for it must pass, if there are any, and
+/// the lines for the other world must not.
+///
+/// # Errors
+///
+/// It does not pass, or cannot be played.
+pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
+    let Some(difference) = script.differs.as_ref().filter(|d| d.world == world) else {
+        return attempt(script, world, world);
+    };
+    if script.lines.iter().any(|line| line.only == Some(world)) {
+        attempt(script, world, world)?;
+    }
+    let other = if world == World::Sim { World::Linux } else { World::Sim };
+    match attempt(script, other, world) {
+        Err(Trouble::Mismatch { .. }) => Ok(()),
+        Ok(()) => Err(Trouble::NoDifference {
+            file: script.file.clone(),
+            world,
+            reason: difference.reason.clone(),
+        }),
+        unable => unable,
+    }
+}
+
+/// The lines for one world against the stack of a world.
+fn attempt(script: &Script, lines_of: World, world: World) -> Result<(), Trouble> {
+    let played = match world {
+        World::Sim => play(script, lines_of, &mut VirtualTime::new(&script.settings)),
+        World::Linux => return Err(Trouble::Unable("not yet".to_owned())),
+    };
+    played.map_err(|mismatch| Trouble::Mismatch {
+        file: script.file.clone(),
+        world,
+        mismatch: Box::new(mismatch),
+    })
+}
