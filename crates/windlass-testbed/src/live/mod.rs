@@ -4,7 +4,7 @@ mod error;
 mod lateness;
 pub mod namespace;
 pub mod netlink;
-mod sys;
+pub(crate) mod sys;
 pub mod tun;
 
 pub use error::Error;

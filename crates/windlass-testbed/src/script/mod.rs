@@ -26,6 +26,7 @@
 
 mod ast;
 mod error;
+mod kernel;
 mod ladder;
 mod matching;
 mod parse;
@@ -38,6 +39,7 @@ mod virtual_time;
 
 pub use ast::*;
 pub use error::ScriptError;
+pub use kernel::Kernel;
 pub use peer::{CLOCK_AT_BEGIN, PEER_ISS};
 pub use player::{Mismatch, play};
 pub use run::{Trouble, run};

@@ -183,3 +183,9 @@ pub(super) fn offset(iss: Seq, bytes: i64) -> Seq {
 pub(super) fn relative(seq: Seq, iss: Seq) -> i64 {
     i64::from(seq.0.wrapping_sub(iss.0) as i32)
 }
+
+/// The bytes of a stream from an offset on, the same in both directions: what is sent again must be
+/// what was sent before.
+pub(super) fn pattern(at: u32, payload: &mut [u8]) {
+    windlass_tcp::wire::fill_pattern(Seq(at), payload);
+}
