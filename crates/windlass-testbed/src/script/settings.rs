@@ -1,7 +1,6 @@
 //! What a script tells both stacks before it begins.
 
 use windlass_cc::AnyParams;
-use windlass_tcp::stack::LossDetection;
 use windlass_tcp::{Preset, Profile, StackConfig, stack};
 
 /// Settings of a script. The kernel is told all of them, and nothing else, so that what is not set
@@ -44,8 +43,6 @@ pub(super) enum Kind {
     Switch(fn(&mut StackConfig) -> &mut bool),
     /// A number within bounds.
     Count(u64, u64, fn(&mut Settings, u64)),
-    /// `rack` or `dupthresh`.
-    Detection,
     /// The name of a preset.
     Stack,
     /// The name of an algorithm.
@@ -54,7 +51,7 @@ pub(super) enum Kind {
 
 /// Every setting, called as in a scenario where a scenario has it. Only what the kernel can be told
 /// too is here.
-pub(super) const SETTINGS: [(&str, Kind); 17] = [
+pub(super) const SETTINGS: [(&str, Kind); 16] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),
     ("mtu", Kind::Count(68, 65_535, |s, n| s.mtu = n as u32)),
@@ -66,16 +63,12 @@ pub(super) const SETTINGS: [(&str, Kind); 17] = [
     ("dsack", Kind::Switch(|s| &mut s.dsack)),
     ("ecn", Kind::Switch(|s| &mut s.ecn)),
     ("nagle", Kind::Switch(|s| &mut s.nagle)),
-    ("loss_detection", Kind::Detection),
     ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
     ("tlp", Kind::Switch(|s| &mut s.tlp)),
     ("frto", Kind::Switch(|s| &mut s.frto)),
     ("idle_restart", Kind::Switch(|s| &mut s.idle_restart)),
     ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
 ];
-
-/// Names of the ways to find losses.
-pub(super) const DETECTIONS: [(&str, LossDetection); 2] = LossDetection::ALL;
 
 fn set_receive_buffer(settings: &mut Settings, bytes: u64) {
     settings.stack.receive_buffer = bytes;

@@ -14,7 +14,7 @@ use super::ast::{
     World,
 };
 use super::error::{Problem, ScriptError};
-use super::settings::{DETECTIONS, Kind, SETTINGS, Settings, take_preset};
+use super::settings::{Kind, SETTINGS, Settings, take_preset};
 
 const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
@@ -109,10 +109,6 @@ impl Reader {
                 *field(&mut self.settings.stack) = named(value, "switch position", &ON_OFF)?;
             }
             Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
-            Kind::Detection => {
-                self.settings.stack.loss_detection =
-                    named(value, "way to find losses", &DETECTIONS)?;
-            }
             Kind::Algorithm => self.settings.algorithm = algorithm(value)?,
             Kind::Stack => {}
         }
