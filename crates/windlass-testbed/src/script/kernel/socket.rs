@@ -99,11 +99,13 @@ impl Application {
 
     /// A segment has been handed in: a connection may have come up.
     pub(super) fn after_delivery(&mut self) -> io::Result<()> {
-        if let (Some(listener), None) = (&self.listener, &self.connection) {
+        if let Some(listener) = &self.listener {
             match listener.accept() {
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
                     self.connection = Some(socket);
+                    // One connection is what a script is about.
+                    self.listener = None;
                 }
                 Err(e) if e.kind() == Io::WouldBlock => {}
                 Err(e) => return Err(e),
