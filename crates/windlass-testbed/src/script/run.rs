@@ -1,7 +1,7 @@
 //! A script in a world, from its begin to the verdict.
 
-use std::fmt;
 use std::thread;
+use std::{fmt, fs};
 
 use super::ast::{Script, World};
 use super::kernel::Kernel;
@@ -70,10 +70,13 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
     let Some(difference) = script.differs.as_ref().filter(|d| d.world == world) else {
         return attempt(script, world, world);
     };
+    let other = if world == World::Sim { World::Linux } else { World::Sim };
+    if difference.since.is_some_and(|since| kernel_release() < since) {
+        return attempt(script, other, world);
+    }
     if script.lines.iter().any(|line| line.only == Some(world)) {
         attempt(script, world, world)?;
     }
-    let other = if world == World::Sim { World::Linux } else { World::Sim };
     match attempt(script, other, world) {
         Err(Trouble::Mismatch { .. }) => Ok(()),
         Ok(()) => Err(Trouble::NoDifference {
@@ -83,6 +86,13 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
         }),
         unable => unable,
     }
+}
+
+/// The two first numbers of this machine's kernel release.
+fn kernel_release() -> (u32, u32) {
+    let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// The lines for one world against the stack of a world.
@@ -112,11 +122,14 @@ fn on_linux(script: &Script, lines_of: World) -> Result<Result<(), Mismatch>, Tr
 
 /// In a thread of its own, which becomes a punctual one.
 fn on_linux_once(script: &Script, lines_of: World) -> Result<Result<(), Mismatch>, Trouble> {
-    let work = || Kernel::new(&script.settings).map(|mut kernel| play(script, lines_of, &mut kernel));
+    let work =
+        || Kernel::new(&script.settings).map(|mut kernel| play(script, lines_of, &mut kernel));
     let played = thread::scope(|scope| scope.spawn(work).join());
     match played {
         Ok(Ok(played)) => Ok(played),
         Ok(Err(e)) => Err(Trouble::Unable(e.to_string())),
-        Err(_) => Err(Trouble::Unable("playing a script has failed: a defect of Windlass".to_owned())),
+        Err(_) => {
+            Err(Trouble::Unable("playing a script has failed: a defect of Windlass".to_owned()))
+        }
     }
 }

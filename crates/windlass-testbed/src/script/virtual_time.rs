@@ -87,7 +87,8 @@ impl Stack for VirtualTime {
                 }
                 self.endpoint.read(&self.profile, bytes.into());
             }
-            Action::Shutdown | Action::Close => self.endpoint.close(),
+            Action::Shutdown => self.endpoint.close(),
+            Action::Close => self.endpoint.close_both(),
             Action::Abort => self.endpoint.abort(),
         }
         self.poll()

@@ -150,8 +150,13 @@ impl Stack for Kernel {
     fn deliver(&mut self, segment: &Segment) -> Result<(), String> {
         let offset = segment.seq.0.wrapping_sub(PEER_ISS.0);
         let mut packet = Vec::new();
-        wire::emit(segment, &self.addresses.reversed(), |bytes| pattern(offset, bytes), &mut packet)
-            .map_err(|e| format!("the segment has no wire format: {e}"))?;
+        wire::emit(
+            segment,
+            &self.addresses.reversed(),
+            |bytes| pattern(offset, bytes),
+            &mut packet,
+        )
+        .map_err(|e| format!("the segment has no wire format: {e}"))?;
         self.tun.write(&packet).map_err(refused("take the packet"))?;
         self.application.after_delivery().map_err(refused("set the socket up"))
     }

@@ -155,7 +155,9 @@ impl Application {
                 Ok(0) => break,
                 Ok(n) => got += n,
                 Err(e) if e.kind() == Io::WouldBlock => break,
-                Err(e) => return Err(format!("the kernel refuses to give data: {}", self.latch(e))),
+                Err(e) => {
+                    return Err(format!("the kernel refuses to give data: {}", self.latch(e)));
+                }
             }
         }
         if got < len {
@@ -221,7 +223,9 @@ impl Application {
     fn info(&self, offset: usize) -> Result<u32, String> {
         let bytes = tcp_info(self.connection()?).map_err(|e| format!("TCP_INFO: {e}"))?;
         let field = bytes.get(offset..offset + 4).and_then(|b| b.try_into().ok());
-        field.map(u32::from_ne_bytes).ok_or_else(|| "this kernel's TCP_INFO is too short".to_owned())
+        field
+            .map(u32::from_ne_bytes)
+            .ok_or_else(|| "this kernel's TCP_INFO is too short".to_owned())
     }
 
     /// Bytes that can be read, 0 at the end of the stream, `None` if there is nothing yet.
@@ -286,7 +290,9 @@ fn fresh_socket(settings: &Settings, from: SocketAddrV4) -> Result<Socket, Error
     socket
         .set_tcp_congestion(name.as_bytes())
         .map_err(Error::on(format!("choosing the algorithm {name}")))?;
-    socket.set_tcp_nodelay(!settings.stack.nagle).map_err(Error::on("switching Nagle's algorithm"))?;
+    socket
+        .set_tcp_nodelay(!settings.stack.nagle)
+        .map_err(Error::on("switching Nagle's algorithm"))?;
     if let Some(mss) = settings.stack.mss {
         socket.set_tcp_mss(mss).map_err(Error::on(format!("setting an MSS of {mss}")))?;
     }
