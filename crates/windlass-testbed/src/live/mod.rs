@@ -1,11 +1,39 @@
 //! A configuration on this machine: kernel sockets in network namespaces, joined by the simulator.
+//!
+//! Every end of a flow is a socket in a [namespace](namespace::Namespace) of its own, whose only way
+//! out is a [TUN device](tun::Tun). One thread carries packets between these devices and a
+//! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
+//! namespaces and devices have no name outside this process and end with it, however it ends.
 
+pub(crate) mod algorithm;
+mod app;
+mod check;
+mod clock;
+mod counters;
+mod datagrams;
+mod desk;
+mod differences;
+mod emulator;
 mod error;
+pub(crate) mod info;
 mod lateness;
 pub mod namespace;
 pub mod netlink;
+mod packet;
+mod run;
+mod series;
+pub(crate) mod settings;
+pub(crate) mod socket;
+mod stream;
 pub(crate) mod sys;
+mod totals;
 pub mod tun;
+mod wiretap;
 
+pub use algorithm::{COUNTERPARTS, algorithm};
+pub use check::check;
+pub use differences::differences;
 pub use error::Error;
+pub use info::Info;
 pub use lateness::{Bound, Lateness};
+pub use run::{Options, Outcome, kernel, run};

@@ -57,8 +57,6 @@ pub struct Script {
 pub struct Difference {
     /// Which world.
     pub world: World,
-    /// The kernel's release, major and minor number, from which on it does so; none for all.
-    pub since: Option<(u32, u32)>,
     /// Why.
     pub reason: String,
 }

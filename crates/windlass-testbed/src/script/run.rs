@@ -1,7 +1,7 @@
 //! A script in a world, from its begin to the verdict.
 
+use std::fmt;
 use std::thread;
-use std::{fmt, fs};
 
 use super::ast::{Script, World};
 use super::kernel::Kernel;
@@ -71,9 +71,6 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
         return attempt(script, world, world);
     };
     let other = if world == World::Sim { World::Linux } else { World::Sim };
-    if difference.since.is_some_and(|since| kernel_release() < since) {
-        return attempt(script, other, world);
-    }
     if script.lines.iter().any(|line| line.only == Some(world)) {
         attempt(script, world, world)?;
     }
@@ -86,13 +83,6 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
         }),
         unable => unable,
     }
-}
-
-/// The two first numbers of this machine's kernel release.
-fn kernel_release() -> (u32, u32) {
-    let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// The lines for one world against the stack of a world.

@@ -1,7 +1,7 @@
 //! What a script tells both stacks before it begins.
 
 use windlass_cc::AnyParams;
-use windlass_tcp::{Preset, Profile, StackConfig, stack};
+use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig, stack};
 
 /// Settings of a script. The kernel is told all of them, and nothing else, so that what is not set
 /// here is its own: a script that holds on both shows that the two agree.
@@ -51,12 +51,13 @@ pub(super) enum Kind {
 
 /// Every setting, called as in a scenario where a scenario has it. Only what the kernel can be told
 /// too is here.
-pub(super) const SETTINGS: [(&str, Kind); 16] = [
+pub(super) const SETTINGS: [(&str, Kind); 18] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),
     ("mtu", Kind::Count(68, 65_535, |s, n| s.mtu = n as u32)),
-    ("mss", Kind::Count(64, 65_495, |s, n| s.stack.mss = Some(n as u32))),
+    ("mss", Kind::Count(88, 65_495, |s, n| s.stack.mss = Some(n as u32))),
     ("receive_buffer", Kind::Count(1_152, 1 << 30, set_receive_buffer)),
+    ("initial_window", Kind::Count(1, 1_000, |s, n| s.stack.initial_window = segments(n))),
     ("window_scaling", Kind::Switch(|s| &mut s.window_scaling)),
     ("timestamps", Kind::Switch(|s| &mut s.timestamps)),
     ("sack", Kind::Switch(|s| &mut s.sack)),
@@ -68,7 +69,12 @@ pub(super) const SETTINGS: [(&str, Kind); 16] = [
     ("frto", Kind::Switch(|s| &mut s.frto)),
     ("idle_restart", Kind::Switch(|s| &mut s.idle_restart)),
     ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
+    ("max_data_retries", Kind::Count(1, 255, |s, n| s.stack.max_data_retries = n as u32)),
 ];
+
+fn segments(n: u64) -> InitialWindow {
+    InitialWindow::Segments(n as u32)
+}
 
 fn set_receive_buffer(settings: &mut Settings, bytes: u64) {
     settings.stack.receive_buffer = bytes;

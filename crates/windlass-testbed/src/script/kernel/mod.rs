@@ -16,6 +16,7 @@ use windlass_sim::addresses::FlowAddresses;
 use windlass_tcp::wire::{self, Addresses, WireError};
 use windlass_tcp::{Flags, Segment, Seq};
 
+use self::settings::{NAME, told};
 use self::socket::Application;
 use super::ast::{Action, Check, World};
 use super::peer::{PEER_ISS, pattern};
@@ -23,6 +24,7 @@ use super::settings::Settings;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 use crate::live::Error;
 use crate::live::namespace::Namespace;
+use crate::live::socket::{Purpose, Wanted};
 use crate::live::sys::be_punctual;
 use crate::live::tun::{self, Tun};
 
@@ -55,20 +57,26 @@ impl Kernel {
     ///
     /// Without root, where the kernel lacks something, or when it refuses a setting.
     pub fn new(settings: &Settings) -> Result<Kernel, Error> {
-        be_punctual();
+        be_punctual(true);
         let ends = FlowAddresses::new(0, 0, 1);
-        let namespace = Namespace::new().map_err(Error::on(
-            "making a network namespace, which needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
-        ))?;
+        let (told, algorithm) = told(settings)?;
+        let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         let device = tun::Settings {
             address: *ends.from.ip(),
-            mtu: settings.mtu,
-            metrics: settings::route_metrics(settings),
+            mtu: told.mtu,
+            metrics: told.metrics.clone(),
         };
         let tun = Tun::new(&namespace, &device)?;
         let application = namespace.enter(|| {
-            settings::tell(settings)?;
-            Application::new(settings, ends)
+            told.apply_sysctls()?;
+            let wanted = Wanted {
+                flow: NAME,
+                purpose: Purpose::Connect,
+                algorithm: Some(algorithm),
+                settings: &told,
+                ends: (ends.from, ends.to),
+            };
+            Application::new(wanted.open()?, ends.to)
         })?;
         Ok(Kernel {
             application,

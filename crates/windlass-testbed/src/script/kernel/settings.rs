@@ -1,47 +1,39 @@
-//! A script's settings as the kernel's: sysctls and routes of the namespace.
+//! A script's settings as the kernel's: those of a flow of the live testbed.
 
-use std::fs;
-use std::path::Path;
-
-use netlink_packet_route::route::RouteMetric;
-use windlass_tcp::stack::LossDetection;
+use windlass_cc::Time;
+use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 
 use crate::live::Error;
+use crate::live::algorithm::of_flow;
+use crate::live::settings::{Settings as Told, Sysctl};
 use crate::script::settings::Settings;
 
-/// Metrics of the route to the peer.
-pub(super) fn route_metrics(_: &Settings) -> Vec<RouteMetric> {
-    Vec::new()
-}
+/// What stands for the connection in errors.
+pub(super) const NAME: &str = "script";
 
-/// Sets the sysctls of the calling thread's namespace, where everything else keeps the kernel's
-/// default. What the host has set for itself is set back to that first.
-pub(super) fn tell(settings: &Settings) -> Result<(), Error> {
-    let stack = &settings.stack;
-    let switch = |on: bool, value: &str| if on { value.to_owned() } else { "0".to_owned() };
-    let rack = stack.loss_detection == LossDetection::Rack;
-    let values = [
-        // Documentation/networking/ip-sysctl.rst names the values.
-        ("tcp_sack", switch(stack.sack, "1")),
-        ("tcp_dsack", switch(stack.dsack, "1")),
-        ("tcp_timestamps", switch(stack.timestamps, "1")),
-        ("tcp_window_scaling", switch(stack.window_scaling, "1")),
-        ("tcp_ecn", switch(stack.ecn, "1")),
-        ("tcp_recovery", switch(rack, "1")),
-        ("tcp_early_retrans", switch(stack.tlp, "3")),
-        ("tcp_frto", switch(stack.frto, "2")),
-        ("tcp_slow_start_after_idle", switch(stack.idle_restart, "1")),
-        ("tcp_reordering", stack.dupthresh.to_string()),
-        ("tcp_syn_retries", stack.max_syn_retries.to_string()),
-        ("tcp_no_metrics_save", "1".to_owned()),
-        ("tcp_rmem", "4096 131072 6291456".to_owned()),
-        // A script's writes are taken whole.
-        ("tcp_wmem", "4096 4194304 4194304".to_owned()),
-    ];
-    for (name, value) in values {
-        let path = Path::new("/proc/sys/net/ipv4").join(name);
-        fs::write(&path, &value)
-            .map_err(Error::on(format!("setting net.ipv4.{name} to {value}")))?;
+/// What the kernel is told, and its name of the algorithm.
+///
+/// # Errors
+///
+/// No kernel has such an algorithm.
+pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
+    let flow = FlowConfig {
+        name: NAME.into(),
+        from: 0,
+        to: 1,
+        profile: settings.profile(),
+        traffic: Traffic::Bulk { bytes: None },
+        read: ReadPolicy::Immediate,
+        start: Time::ZERO,
+    };
+    let mut told = Told::new(&flow);
+    // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each
+    // write is taken whole.
+    let size = settings.stack.send_buffer;
+    let value = format!("{} {size} {size}", size.min(4_096));
+    told.sysctls.push(Sysctl { name: "tcp_wmem", value, recent: false });
+    if settings.sets_receive_buffer {
+        told.receive_buffer = Some(settings.stack.receive_buffer as usize);
     }
-    Ok(())
+    Ok((told, of_flow(&flow)?))
 }

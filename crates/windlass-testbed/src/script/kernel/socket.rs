@@ -6,19 +6,16 @@ use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddrV4};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
-use windlass_sim::addresses::FlowAddresses;
+use socket2::Socket;
 use windlass_tcp::State;
 
 use crate::live::Error;
+use crate::live::info::Info;
 use crate::live::sys::tcp_info;
 use crate::script::ast::{Check, ErrorKind, INFINITE};
 use crate::script::peer::pattern;
-use crate::script::settings::Settings;
 use crate::script::stack::Seen;
 
-/// The kernel's TCP_INFINITE_SSTHRESH, segments.
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// `tcpi_state` of a connection that is established.
 const ESTABLISHED: u8 = 1;
 /// States by their numbers in /proc/net/tcp and `tcpi_state`.
@@ -42,10 +39,10 @@ const MOST_READABLE: usize = 1 << 22;
 /// Sockets of one end of a connection.
 #[derive(Debug)]
 pub(super) struct Application {
-    ends: FlowAddresses,
+    peer: SocketAddrV4,
     listener: Option<Socket>,
     connection: Option<Socket>,
-    /// A socket made in the namespace, for the first action to use.
+    /// The socket that the first action takes.
     fresh: Option<Socket>,
     /// The namespace's table of connections.
     table: File,
@@ -58,13 +55,12 @@ pub(super) struct Application {
 }
 
 impl Application {
-    /// Makes the socket and opens the table in the calling thread's namespace.
-    pub(super) fn new(settings: &Settings, ends: FlowAddresses) -> Result<Application, Error> {
-        let fresh = fresh_socket(settings, ends.from)?;
+    /// An application with a socket that is bound and set up, in the calling thread's namespace.
+    pub(super) fn new(fresh: Socket, peer: SocketAddrV4) -> Result<Application, Error> {
         let table = File::open("/proc/thread-self/net/tcp")
             .map_err(Error::on("opening the table of TCP connections"))?;
         Ok(Application {
-            ends,
+            peer,
             listener: None,
             connection: None,
             fresh: Some(fresh),
@@ -85,7 +81,7 @@ impl Application {
 
     pub(super) fn connect(&mut self) -> io::Result<()> {
         let socket = self.take_fresh()?;
-        let begun = socket.connect(&self.ends.to.into());
+        let begun = socket.connect(&self.peer.into());
         self.connection = Some(socket);
         match begun {
             Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
@@ -205,27 +201,18 @@ impl Application {
     pub(super) fn look(&mut self, at: &Check) -> Result<Seen, String> {
         Ok(match at {
             Check::State(_) => Seen::State(self.state()?),
-            Check::Cwnd(_) => Seen::Number(self.info(80)?.into()),
-            Check::Ssthresh(_) => Seen::Number(match self.info(76)? {
-                INFINITE_SSTHRESH.. => INFINITE,
-                segments => segments.into(),
-            }),
-            Check::Srtt(_) => Seen::Number(u64::from(self.info(68)?) * 1_000),
-            Check::Rto(_) => Seen::Number(u64::from(self.info(8)?) * 1_000),
+            Check::Cwnd(_) => Seen::Number(self.info()?.cwnd.into()),
+            Check::Ssthresh(_) => Seen::Number(self.info()?.ssthresh.map_or(INFINITE, u64::from)),
+            Check::Srtt(_) => Seen::Number(u64::from(self.info()?.srtt_us) * 1_000),
+            Check::Rto(_) => Seen::Number(u64::from(self.info()?.rto_us) * 1_000),
             Check::Readable(_) => Seen::Number(self.peek()?.unwrap_or(0) as u64),
             Check::Eof(_) => Seen::Answer(self.peek()? == Some(0)),
             Check::Error(_) => Seen::Error(self.error()?),
         })
     }
 
-    /// The 32-bit number at an offset of `struct tcp_info`, which is fixed for ever as part of the
-    /// kernel's interface.
-    fn info(&self, offset: usize) -> Result<u32, String> {
-        let bytes = tcp_info(self.connection()?).map_err(|e| format!("TCP_INFO: {e}"))?;
-        let field = bytes.get(offset..offset + 4).and_then(|b| b.try_into().ok());
-        field
-            .map(u32::from_ne_bytes)
-            .ok_or_else(|| "this kernel's TCP_INFO is too short".to_owned())
+    fn info(&self) -> Result<Info, String> {
+        Info::of(self.connection()?).map_err(|e| format!("TCP_INFO: {e}"))
     }
 
     /// Bytes that can be read, 0 at the end of the stream, `None` if there is nothing yet.
@@ -279,26 +266,4 @@ fn row(line: &str) -> Option<(bool, u8)> {
     let remote = words.next()?;
     let state = u8::from_str_radix(words.next()?, 16).ok()?;
     Some((!remote.ends_with(":0000"), state))
-}
-
-fn fresh_socket(settings: &Settings, from: SocketAddrV4) -> Result<Socket, Error> {
-    let name = settings.algorithm.info().id;
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
-        .map_err(Error::on("making a socket"))?;
-    socket.set_nonblocking(true).map_err(Error::on("making a socket non-blocking"))?;
-    socket.bind(&from.into()).map_err(Error::on("binding a socket"))?;
-    socket
-        .set_tcp_congestion(name.as_bytes())
-        .map_err(Error::on(format!("choosing the algorithm {name}")))?;
-    socket
-        .set_tcp_nodelay(!settings.stack.nagle)
-        .map_err(Error::on("switching Nagle's algorithm"))?;
-    if let Some(mss) = settings.stack.mss {
-        socket.set_tcp_mss(mss).map_err(Error::on(format!("setting an MSS of {mss}")))?;
-    }
-    if settings.sets_receive_buffer {
-        let bytes = settings.stack.receive_buffer as usize;
-        socket.set_recv_buffer_size(bytes).map_err(Error::on("setting the receive buffer"))?;
-    }
-    Ok(socket)
 }

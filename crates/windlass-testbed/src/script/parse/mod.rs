@@ -119,24 +119,13 @@ impl Reader {
         if self.differs.is_some() {
             return Err(first.problem("one world differs already", "keep one such line"));
         }
-        let mut world = words.expect("the world that differs, such as linux:")?;
-        let mut since = None;
-        if !world.text.ends_with(':') {
-            let word = words.expect("a colon, or since and a release")?;
-            if word.text != "since" {
-                let help = "write \"differs linux: reason\" or \"differs linux since 6.5: reason\"";
-                return Err(word.problem("a colon is missing", help));
-            }
-            since = Some(release(words.expect("a release, such as 6.5:")?)?);
-        }
-        world.text = world.text.trim_end_matches(':');
-        let word = world;
-        let world = named(word, "world", &World::ALL)?;
-        if world != World::Linux && since.is_some() {
-            return Err(word.problem("only a kernel has releases", "write the colon here"));
-        }
+        let word = words.expect("the world that differs, such as linux:")?;
+        let Some(name) = word.text.strip_suffix(':') else {
+            return Err(word.problem("a colon is missing", "write: differs linux: reason"));
+        };
+        let world = named(Word { text: name, ..word }, "world", &World::ALL)?;
         let reason = sentence(words, "the reason")?;
-        self.differs = Some(Difference { world, since, reason });
+        self.differs = Some(Difference { world, reason });
         Ok(())
     }
 
@@ -195,17 +184,6 @@ impl Reader {
 fn sentence(mut words: Words<'_>, what: &str) -> Result<String, Problem> {
     words.clone().expect(what)?;
     Ok(words.rest().text.to_owned())
-}
-
-/// `6.5:`, a kernel's release.
-fn release(word: Word<'_>) -> Result<(u32, u32), Problem> {
-    let numbers = word.text.strip_suffix(':').and_then(|text| text.split_once('.'));
-    let release =
-        numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-    release.ok_or_else(|| {
-        let message = format!("\"{}\" is no release of a kernel", word.text);
-        word.problem(message, "write its two first numbers and a colon, such as 6.5:")
-    })
 }
 
 fn preset(word: Word<'_>) -> Result<&'static Preset, Problem> {
