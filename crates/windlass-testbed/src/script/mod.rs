@@ -26,6 +26,7 @@
 
 mod ast;
 mod error;
+mod files;
 mod kernel;
 mod ladder;
 mod matching;
@@ -39,10 +40,11 @@ mod virtual_time;
 
 pub use ast::*;
 pub use error::ScriptError;
+pub use files::{EXTENSION, FileError, load};
 pub use kernel::Kernel;
 pub use peer::{CLOCK_AT_BEGIN, PEER_ISS};
 pub use player::{Mismatch, play};
-pub use run::{Trouble, run};
+pub use run::{Trouble, available, run, run_all};
 pub use settings::Settings;
 pub use stack::{Departure, Seen, Stack, Tolerance};
 pub use virtual_time::{ENDPOINT_ISS, VirtualTime};

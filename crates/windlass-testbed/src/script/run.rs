@@ -1,6 +1,8 @@
 //! A script in a world, from its begin to the verdict.
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::ast::{Script, World};
@@ -10,6 +12,8 @@ use super::virtual_time::VirtualTime;
 
 /// A script is played so often on a kernel if each time a busy machine may be to blame.
 const ATTEMPTS: u32 = 3;
+/// Scripts that are played at once.
+const SIDE_BY_SIDE: usize = 6;
 
 /// Why a script did not pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,6 +87,41 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
         }),
         unable => unable,
     }
+}
+
+/// Whether scripts can be played in a world on this machine.
+///
+/// # Errors
+///
+/// What is missing and what to do, in one sentence.
+pub fn available(world: World) -> Result<(), String> {
+    match world {
+        World::Sim => Ok(()),
+        World::Linux => crate::live::check().map_err(|e| e.to_string()),
+    }
+}
+
+/// Plays scripts side by side, each by itself: against a kernel most of the time is waiting. The
+/// answers stand in the order of the scripts.
+pub fn run_all(scripts: &[Script], world: World) -> Vec<Result<(), Trouble>> {
+    let next = AtomicUsize::new(0);
+    let answers: Vec<_> = scripts.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while let Some((i, script)) = take(scripts, &next) {
+            let _ = answers[i].set(run(script, world)); // each is taken once
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE.min(scripts.len()) {
+            scope.spawn(work);
+        }
+    });
+    answers.into_iter().map(|answer| answer.into_inner().expect("every script was taken")).collect()
+}
+
+fn take<'a>(scripts: &'a [Script], next: &AtomicUsize) -> Option<(usize, &'a Script)> {
+    let i = next.fetch_add(1, Ordering::Relaxed);
+    scripts.get(i).map(|script| (i, script))
 }
 
 /// The lines for one world against the stack of a world.

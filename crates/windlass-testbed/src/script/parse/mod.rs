@@ -16,6 +16,8 @@ use super::ast::{
 use super::error::{Problem, ScriptError};
 use super::settings::{Kind, SETTINGS, Settings, take_preset};
 
+/// Most bytes that are written or read at once: a send buffer of the stacks.
+const MOST_BYTES: u64 = 4 << 20;
 const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
 /// What may stand where an event is to be.
@@ -217,7 +219,7 @@ fn when<'a>(words: &mut Words<'a>) -> Result<(When, Option<Word<'a>>), Problem> 
 }
 
 fn event(word: Word<'_>, mut words: Words<'_>) -> Result<Event, Problem> {
-    let mut bytes = |what| number(words.expect(what)?, 1, 1 << 30).map(|n| n as u32);
+    let mut bytes = |what| number(words.expect(what)?, 1, MOST_BYTES).map(|n| n as u32);
     let event = match word.text {
         "<" => return segment::incoming(words).map(Event::In),
         ">" => return segment::outgoing(words).map(Event::Out),
