@@ -1,7 +1,14 @@
 //! What is a script and what is not, and where an error is said to be.
 
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::sample;
 use windlass_cc::Span;
-use windlass_testbed::script::{Action, Bounds, Event, Script, Stamp, TimestampsSpec, World};
+use windlass_testbed::script::{
+    Action, Bounds, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, play,
+};
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
 
@@ -138,4 +145,50 @@ fn a_script_has_a_title_and_a_source() {
     assert!(said.starts_with("b.script:1:7: the script has no title; write at its head"), "{said}");
     let said = Script::parse("title t\nlisten", "b.script").unwrap_err().to_string();
     assert!(said.contains("the script names no source"), "{said}");
+}
+
+/// Every line of the committed scripts.
+fn committed_lines() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    lines.sort();
+    lines
+}
+
+/// A line, one character of which may be another.
+fn line() -> impl Strategy<Value = String> {
+    let damaged = (sample::select(committed_lines()), any::<sample::Index>(), any::<char>());
+    let damaged = damaged.prop_map(|(line, at, c)| {
+        let at = if line.is_empty() { 0 } else { at.index(line.chars().count()) };
+        line.chars().enumerate().map(|(i, old)| if i == at { c } else { old }).collect()
+    });
+    prop_oneof![4 => sample::select(committed_lines()), 1 => damaged]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// What `fuzz/fuzz_targets/script.rs` asks, of lines that are nearly right.
+    #[test]
+    fn any_text_is_refused_at_a_place_in_it_or_can_be_played(
+        lines in proptest::collection::vec(line(), 1..30)
+    ) {
+        let text = format!("{HEAD}{}", lines.join("\n"));
+        match Script::parse(&text, "a.script") {
+            Err(e) => prop_assert!(text.get(e.span.clone()).is_some() && e.line <= text.lines().count() + 1),
+            Ok(script) => {
+                let _ = play(&script, World::Sim, &mut VirtualTime::new(&script.settings));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_at_a_place_in_them(text in ".{0,200}") {
+        let e = Script::parse(&text, "a.script").expect_err("no title");
+        prop_assert!(text.get(e.span).is_some());
+    }
 }
