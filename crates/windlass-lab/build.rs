@@ -5,13 +5,26 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Sources beside this crate; a published crate has none of them and goes by its version alone.
-const DECIDING: [&str; 4] =
+const SIMULATOR: [&str; 4] =
     ["../windlass-cc/src", "../windlass-tcp/src", "../windlass-sim/src", "src/compile.rs"];
+/// Sources that decide a run on a kernel.
+const TESTBED: [&str; 4] = [
+    "../windlass-sim/src",
+    "../windlass-testbed/src/live",
+    "../windlass-testbed/src/vm",
+    "src/compile.rs",
+];
 
 fn main() {
+    println!("cargo:rustc-env=WINDLASS_VERSION={}", version(&SIMULATOR));
+    println!("cargo:rustc-env=WINDLASS_TESTBED_VERSION={}", version(&TESTBED));
+}
+
+/// The crate's version with a fingerprint of these sources.
+fn version(sources: &[&str]) -> String {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = Vec::new();
-    for source in DECIDING {
+    for source in sources {
         let path = root.join(source);
         println!("cargo:rerun-if-changed={}", path.display());
         collect(&path, &mut files);
@@ -26,8 +39,7 @@ fn main() {
         }
     }
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
-    let version = if files.len() > 1 { format!("{version}+{:08x}", hash >> 32) } else { version };
-    println!("cargo:rustc-env=WINDLASS_VERSION={version}");
+    if files.len() > 1 { format!("{version}+{:08x}", hash >> 32) } else { version }
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {

@@ -7,6 +7,7 @@ use crate::math;
 
 /// A moment, in nanoseconds since an epoch that the host chooses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Time(pub u64);
 
@@ -44,6 +45,7 @@ impl Time {
 
 /// A length of time in nanoseconds. [`Span::NONE`] stands for "not known".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Span(pub u64);
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use windlass_lab::world::World;
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -25,6 +26,7 @@ const RUN_HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml
   windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --runs 30
+  windlass run scenarios/lossy-download.toml --on linux      over this machine's kernel
   windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
   windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
@@ -151,6 +153,10 @@ pub struct Reproduce {
     /// Replications of each point, instead of the experiment's own number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
+    /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
+    /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    pub on: Vec<World>,
     #[command(flatten)]
     pub work: Work,
 }
@@ -174,6 +180,10 @@ pub struct Run {
     /// Change a value: `--set link.0.rate=2Mbps`, `--set flow.download.algorithm=newreno`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
+    /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    pub on: World,
     /// Seed, instead of the scenario's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,

@@ -13,6 +13,7 @@ use crate::args::{Cli, Command};
 use crate::output::Failure;
 
 fn main() -> ExitCode {
+    windlass_lab::guest::serve_if_guest();
     match Cli::try_parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,

@@ -61,7 +61,10 @@ impl Failure {
     pub fn of_run(e: RunError) -> Failure {
         match e {
             RunError::Config(_) => Failure::input(e),
-            RunError::Books { .. } => Failure::work(e),
+            RunError::Books { .. }
+            | RunError::Live(_)
+            | RunError::Machine(_)
+            | RunError::Guest(_) => Failure::work(e),
         }
     }
 

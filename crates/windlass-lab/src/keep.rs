@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use windlass_sim::RunResult;
-
 use windlass_sim::addresses::FlowAddresses;
 
 use crate::capture::{CaptureOptions, write_pcapng};
 use crate::experiment::RunRecord;
-use crate::run::{RunError, Task, side_by_side, simulate};
+use crate::run::{RunError, Task, side_by_side};
 use crate::scenario::Scenario;
 use crate::store::export::export_records;
 use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
+use crate::world::Ran;
 
 /// Why results could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -112,13 +111,13 @@ impl Folder {
 
 /// Makes one run and keeps it: recordings first, so that a run in the journal has them.
 fn make(batch: &RwLock<&mut Batch>, task: &Task, command: &str) -> Result<RunRecord, KeepError> {
-    let result = simulate(&task.scenario, task.seed)?;
+    let ran = task.run()?;
     {
         // Recordings of several runs are written side by side; only the journal takes turns.
         let batch = batch.read().unwrap_or_else(PoisonError::into_inner);
-        keep_recordings(&batch, task, &result, command)?;
+        keep_recordings(&batch, task, &ran, command)?;
     }
-    let record = task.record(&result);
+    let record = task.record(&ran);
     let mut batch = batch.write().unwrap_or_else(PoisonError::into_inner);
     // It is there already when only a recording was missing.
     if !batch.has(&task.key()) {
@@ -127,12 +126,8 @@ fn make(batch: &RwLock<&mut Batch>, task: &Task, command: &str) -> Result<RunRec
     Ok(record)
 }
 
-fn keep_recordings(
-    batch: &Batch,
-    task: &Task,
-    result: &RunResult,
-    command: &str,
-) -> Result<(), StoreError> {
+fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Result<(), StoreError> {
+    let result = &ran.result;
     let scenario = &task.scenario;
     if !scenario.record.series.is_empty() {
         let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
@@ -143,7 +138,7 @@ fn keep_recordings(
             flows: &flows,
             samples: &result.samples,
         };
-        batch.write_series(run, &Provenance::of(&[task.record(result)], command))?;
+        batch.write_series(run, &Provenance::of(&[task.record(ran)], command))?;
     }
     if !scenario.record.capture.is_empty() {
         let flows: Vec<FlowAddresses> = (0u32..)

@@ -3,7 +3,8 @@
 //! # The way of a result
 //!
 //! 1. A [`scenario`] file says what to simulate, with units; [`compile`] turns it into what the
-//!    simulator takes.
+//!    simulator takes. The [`world`] it runs in is the simulator, this machine's kernel, or a kernel
+//!    in virtual time ([`guest`]).
 //! 2. An [`experiment`] varies a scenario along axes and repeats each point over seeds. Every run
 //!    is a [`run::Task`]; [`run::execute`] makes many side by side, and their number or order
 //!    changes no byte of any result.
@@ -53,6 +54,7 @@ pub mod catalogue;
 pub mod claims;
 pub mod compile;
 pub mod experiment;
+pub mod guest;
 pub mod keep;
 pub mod models;
 pub mod outlook;
@@ -65,7 +67,11 @@ pub mod scenario;
 pub mod stats;
 pub mod store;
 pub mod units;
+pub mod world;
 
 /// Version of Windlass with a fingerprint of the sources that decide what a run yields, part of
 /// every stored result: runs made by other code are made again.
 pub const VERSION: &str = env!("WINDLASS_VERSION");
+
+/// The same for runs on kernels, which the simulator's endpoints and algorithms have no part in.
+pub const TESTBED_VERSION: &str = env!("WINDLASS_TESTBED_VERSION");

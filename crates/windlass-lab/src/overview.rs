@@ -21,14 +21,25 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
         [] => "no runs".to_string(),
     };
     let mut out = format!(
-        "{}: {} s simulated, {seeds}\n\n",
+        "{}: {} s {}, {seeds}\n\n",
         scenario.name,
-        scenario.duration.as_nanos() as f64 / 1e9
+        scenario.duration.as_nanos() as f64 / 1e9,
+        place(records)
     );
     out.push_str(&text::table(&flows(scenario, records)));
     out.push('\n');
     out.push_str(&text::table(&links(records)));
     out
+}
+
+/// Where the runs were made: they have one world between them.
+fn place(records: &[RunRecord]) -> String {
+    match records.first() {
+        Some(RunRecord { world, kernel: Some(release), .. }) => {
+            format!("in world {world} (kernel {release})")
+        }
+        _ => "simulated".to_string(),
+    }
 }
 
 fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {

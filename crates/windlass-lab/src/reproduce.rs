@@ -18,6 +18,7 @@ use crate::store::export::export_records;
 use crate::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
 };
+use crate::world::World;
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Options {
     pub quick: bool,
     /// Replications of each point, instead of the experiment's own number.
     pub seeds: Option<u32>,
+    /// Worlds to run in besides the simulator, as far as the paper has experiments there.
+    pub on: Vec<World>,
     /// Folder in which the paper gets its own.
     pub out: PathBuf,
     /// The command line, for the record.
@@ -93,13 +96,17 @@ impl Reproduction {
     ) -> Result<Reproduction, ReproduceError> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let tasks = draw_up(paper, &plan, |experiment, point| match options.seeds {
+        let (batch, mut notices) = Batch::open(options.out.join(paper.id))?;
+        let mut tasks = draw_up(paper, &plan, |experiment, point| match options.seeds {
             Some(n) => (1..=u64::from(n)).collect(),
             None => experiment.seeds(point, options.quick).collect(),
         })?;
-        let (batch, mut notices) = Batch::open(options.out.join(paper.id))?;
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
+        // What another call has run elsewhere still counts.
+        tasks.retain(|t| {
+            t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
+        });
         let command = options.command.clone();
         Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
     }
@@ -169,6 +176,11 @@ impl Reproduction {
             done(&record);
             Ok::<(), ReproduceError>(())
         })
+    }
+
+    /// The worlds that runs are still to be made in.
+    pub fn worlds(&self) -> BTreeSet<World> {
+        self.tasks.iter().filter(|t| !self.batch.has(&t.key())).map(|t| t.world).collect()
     }
 
     fn keep_scenarios(&self, tasks: &[Task]) -> Result<(), ReproduceError> {
@@ -318,6 +330,7 @@ fn draw_up(
                 seed,
                 scenario: scenario.clone(),
                 scenario_hash: scenario_hash.clone(),
+                world: experiment.world(&point),
             }));
         }
     }

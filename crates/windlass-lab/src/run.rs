@@ -1,15 +1,17 @@
 //! Runs: from a scenario to results, many side by side.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use windlass_sim::{BooksError, ConfigError, RunResult, Simulation};
+use windlass_sim::{BooksError, ConfigError, RunResult};
+use windlass_testbed::{live, vm};
 
-use crate::compile::compile;
 use crate::experiment::RunRecord;
 use crate::scenario::Scenario;
 use crate::store::RunKey;
+use crate::world::{Ran, World};
 
 /// Why a run gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -27,17 +29,20 @@ pub enum RunError {
         /// What is unaccounted for.
         source: BooksError,
     },
+    /// This machine's kernel, or the way to it.
+    #[error(transparent)]
+    Live(#[from] live::Error),
+    /// The virtual machine.
+    #[error(transparent)]
+    Machine(#[from] vm::Error),
+    /// What ran in the virtual machine.
+    #[error("the guest failed: {0}")]
+    Guest(String),
 }
 
-/// Runs a scenario once.
+/// Runs a scenario once in the simulator.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
-    let mut simulation = Simulation::new(compile(scenario, seed)?)?;
-    simulation.run();
-    simulation.finish().map_err(|source| RunError::Books {
-        scenario: scenario.name.clone(),
-        seed,
-        source,
-    })
+    Ok(World::Sim.run(scenario, seed)?.result)
 }
 
 /// One run to be made.
@@ -53,6 +58,8 @@ pub struct Task {
     pub scenario: Arc<Scenario>,
     /// Its hash.
     pub scenario_hash: Arc<str>,
+    /// Where it runs.
+    pub world: World,
 }
 
 impl Task {
@@ -63,24 +70,26 @@ impl Task {
             point: self.point.clone(),
             seed: self.seed,
             scenario_hash: self.scenario_hash.to_string(),
-            version: crate::VERSION.to_string(),
+            version: self.world.version().to_string(),
         }
     }
 
     /// Makes the run.
-    pub fn run(&self) -> Result<RunRecord, RunError> {
-        let result = simulate(&self.scenario, self.seed)?;
-        Ok(self.record(&result))
+    pub fn run(&self) -> Result<Ran, RunError> {
+        self.world.run(&self.scenario, self.seed)
     }
 
     /// The totals of a result as a record of this task.
-    pub fn record(&self, result: &RunResult) -> RunRecord {
+    pub fn record(&self, ran: &Ran) -> RunRecord {
+        let result = &ran.result;
         RunRecord {
             experiment: self.experiment.clone(),
             point: self.point.clone(),
             seed: self.seed,
             scenario_hash: self.scenario_hash.to_string(),
-            version: crate::VERSION.to_string(),
+            version: self.world.version().to_string(),
+            world: self.world.to_string(),
+            kernel: ran.kernel.clone(),
             end_s: result.end.0 as f64 / 1e9,
             events: result.events,
             packet_hops: result.packet_hops,
@@ -103,11 +112,11 @@ where
     E: From<RunError> + Send,
     F: Fn(RunRecord) -> Result<(), E> + Sync,
 {
-    side_by_side(tasks, jobs, |task| keep(task.run()?))
+    side_by_side(tasks, jobs, |task| keep(task.record(&task.run()?)))
 }
 
-/// Calls `make` for every task, `jobs` at a time (0: one for each processor). The first error
-/// keeps tasks that have not begun from beginning.
+/// Calls `make` for every task, `jobs` at a time (0: one for each processor), world by world. The
+/// first error keeps tasks that have not begun from beginning.
 ///
 /// # Errors
 ///
@@ -116,6 +125,18 @@ pub fn side_by_side<E: Send>(
     tasks: &[Task],
     jobs: usize,
     make: impl Fn(&Task) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let worlds: BTreeSet<World> = tasks.iter().map(|t| t.world).collect();
+    worlds.into_iter().try_for_each(|world| {
+        let here: Vec<&Task> = tasks.iter().filter(|t| t.world == world).collect();
+        in_one_world(&here, world.jobs(jobs), &make)
+    })
+}
+
+fn in_one_world<E: Send>(
+    tasks: &[&Task],
+    jobs: usize,
+    make: &(impl Fn(&Task) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
     let stopped = AtomicBool::new(false);
     let work = || {
@@ -135,6 +156,6 @@ pub fn side_by_side<E: Send>(
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
         // Without threads of its own the process still has the one it runs on.
-        Err(_) => tasks.iter().try_for_each(make),
+        Err(_) => tasks.iter().try_for_each(|task| make(task)),
     }
 }

@@ -69,7 +69,9 @@ fn expected_rows(records: &[RunRecord], part: &str, name: &str) -> Vec<Map<Strin
             let mut row = part.as_object().expect("an object").clone();
             let own_name = row.remove("name").expect("a name");
             row.insert(name.into(), own_name);
-            for key in ["experiment", "point", "seed", "scenario_hash", "version"] {
+            for key in
+                ["experiment", "point", "seed", "scenario_hash", "version", "world", "kernel"]
+            {
                 row.insert(key.into(), run[key].clone());
             }
             rows.push(row);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Time};
 use windlass_tcp::Segment;
@@ -102,7 +102,7 @@ pub struct LinkResult {
 }
 
 /// One observation of a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When.
     pub time: Time,
@@ -187,8 +187,25 @@ impl Series {
     }
 }
 
+/// By its name, as in [`Series::known`].
+impl Serialize for Series {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Series {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Series, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        let known = Series::ALL.iter().find(|(known, _)| *known == name).map(|(_, s)| *s);
+        known
+            .or_else(|| Series::known().into_iter().find(|(n, _)| *n == name).map(|(_, s)| s))
+            .ok_or_else(|| serde::de::Error::custom(format!("no series is called `{name}`")))
+    }
+}
+
 /// What happened to a packet at a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PacketFate {
     /// Its transmission began.
     Sent,
@@ -201,7 +218,7 @@ pub enum PacketFate {
 }
 
 /// One line of the packet log.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PacketEvent {
     /// When.
     pub time: Time,
@@ -220,7 +237,7 @@ pub struct PacketEvent {
 }
 
 /// Everything that a run yields.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunResult {
     /// Simulated time at the end.
     pub end: Time,

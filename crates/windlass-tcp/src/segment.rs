@@ -5,6 +5,7 @@ use crate::seq::Seq;
 
 /// Header flags of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Flags(pub u8);
 
 impl Flags {
@@ -36,6 +37,7 @@ impl Flags {
 
 /// The ECN field of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
 pub enum Codepoint {
     /// The transport does not understand marks: queues drop instead.
@@ -68,6 +70,7 @@ impl Codepoint {
 
 /// Timestamps of RFC 7323.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timestamps {
     /// TSval: the sender's clock.
     pub value: u32,
@@ -77,6 +80,7 @@ pub struct Timestamps {
 
 /// A selectively acknowledged range, `[left, right)` (RFC 2018).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SackBlock {
     /// First sequence number received.
     pub left: Seq,
@@ -89,6 +93,7 @@ pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// Options of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Options {
     /// Maximum segment size, bytes (RFC 9293); on SYN only.
     pub mss: Option<u16>,
@@ -134,6 +139,7 @@ impl Options {
 
 /// One TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Segment {
     /// First sequence number.
     pub seq: Seq,

@@ -4,6 +4,7 @@ use core::fmt;
 
 /// A sequence number as it stands in a TCP header, modulo 2³².
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seq(pub u32);
 
 impl Seq {

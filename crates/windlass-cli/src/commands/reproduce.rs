@@ -20,6 +20,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     let options = Options {
         quick: args.quick,
         seeds: args.seeds,
+        on: args.on.clone(),
         out: args.work.out.clone(),
         command: command(args),
     };
@@ -40,6 +41,10 @@ fn command(args: &Reproduce) -> Vec<String> {
     if let Some(n) = args.seeds {
         words.push(format!("--seeds {n}"));
     }
+    if !args.on.is_empty() {
+        let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
+        words.push(format!("--on {}", worlds.join(",")));
+    }
     words
 }
 
@@ -57,6 +62,9 @@ fn reproduce(
     let (total, finished) = (work.total(), work.finished());
     if finished > 0 {
         chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
+    }
+    for world in work.worlds() {
+        world.check().map_err(Failure::of_run)?;
     }
     let bar = chatter.bar((total - finished) as u64, paper.id);
     let result = work.work(jobs, |record| {

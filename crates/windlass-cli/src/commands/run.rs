@@ -11,7 +11,8 @@ use windlass_lab::run::{RunError, Task, execute};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::store::export::{Format, Provenance, write};
 use windlass_lab::store::table;
-use windlass_lab::{VERSION, outlook, overview};
+use windlass_lab::world::World;
+use windlass_lab::{outlook, overview};
 
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
@@ -30,6 +31,10 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());
     }
+    for line in args.on.differences(&scenario).map_err(Failure::of_run)? {
+        chatter.say(format!("note: {line}"));
+    }
+    args.on.check().map_err(Failure::of_run)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
         Some(dir) => keep(dir, tasks, args, chatter),
@@ -75,10 +80,14 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
     (0..u64::from(args.runs))
         .map(|i| Task {
             experiment: scenario.name.clone(),
-            point: "all".to_string(),
+            point: match args.on {
+                World::Sim => "all".to_string(),
+                elsewhere => format!("on={elsewhere}"),
+            },
             seed: scenario.seed + i,
             scenario: shared.clone(),
             scenario_hash: scenario_hash.clone(),
+            world: args.on,
         })
         .collect()
 }
@@ -143,6 +152,9 @@ fn command(args: &Run) -> String {
         vec!["windlass".to_string(), "run".to_string(), quoted(&args.file.display().to_string())];
     words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
     words.extend(args.seed.map(|s| format!("--seed {s}")));
+    if args.on != World::Sim {
+        words.push(format!("--on {}", args.on));
+    }
     if args.runs > 1 {
         words.push(format!("--runs {}", args.runs));
     }
@@ -173,6 +185,8 @@ struct Document<'a> {
     scenario: &'a str,
     scenario_hash: String,
     version: &'static str,
+    world: String,
+    kernel: Option<&'a str>,
     duration_s: f64,
     seeds: Vec<u64>,
     flows: Vec<Seeded<'a, windlass_sim::FlowResult>>,
@@ -184,7 +198,9 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
         let document = Document {
             scenario: &scenario.name,
             scenario_hash: scenario.hash(),
-            version: VERSION,
+            version: args.on.version(),
+            world: args.on.to_string(),
+            kernel: records.first().and_then(|r| r.kernel.as_deref()),
             duration_s: scenario.duration.as_nanos() as f64 / 1e9,
             seeds: records.iter().map(|r| r.seed).collect(),
             flows: records

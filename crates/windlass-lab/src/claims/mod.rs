@@ -306,6 +306,8 @@ pub(crate) mod fixtures {
             seed,
             scenario_hash: String::new(),
             version: String::new(),
+            world: "sim".to_owned(),
+            kernel: None,
             end_s: 100.0,
             events: 1,
             packet_hops: 1,

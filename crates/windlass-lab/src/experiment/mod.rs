@@ -36,6 +36,8 @@ use toml::Spanned;
 
 pub use error::FileError;
 
+use crate::world::World;
+
 /// Everything a paper runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -81,6 +83,8 @@ pub struct AxisValue {
     /// What the value stands for, in words.
     #[serde(default)]
     pub about: String,
+    /// The world that the points with this value run in; the simulator unless told.
+    pub on: Option<World>,
     /// Runs of the points with this value, instead of the experiment's `seeds`.
     pub seeds: Option<u64>,
     /// Runs of the points with this value under `--quick`, instead of `quick_seeds`.
@@ -301,6 +305,11 @@ impl Experiment {
         1..=own.last().unwrap_or(if quick { self.quick_seeds } else { self.seeds })
     }
 
+    /// The world that a point runs in.
+    pub fn world(&self, point: &Point) -> World {
+        self.values(point).filter_map(|v| v.on).last().unwrap_or_default()
+    }
+
     /// The axis values that make up a point.
     fn values<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a AxisValue> {
         point.coordinates.iter().filter_map(|(axis, label)| {
@@ -345,6 +354,12 @@ pub struct RunRecord {
     pub scenario_hash: String,
     /// Windlass version that made it.
     pub version: String,
+    /// The world it ran in: `sim`, `linux`, `linux-vt=6.12`.
+    #[serde(default = "simulated")]
+    pub world: String,
+    /// Release of the kernel it ran on, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// Simulated time at the end, seconds.
     pub end_s: f64,
     /// Events processed.
@@ -355,6 +370,10 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+}
+
+fn simulated() -> String {
+    World::Sim.to_string()
 }
 
 #[cfg(test)]

@@ -137,12 +137,15 @@ impl<'a, R> Columns<'a, R> {
     fn of_run(rows: &'a [R], run: impl Fn(&R) -> &'a RunRecord) -> Self {
         let (mut experiment, mut point) = (Vec::new(), Vec::new());
         let (mut seed, mut hash, mut version) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut world, mut kernel) = (Vec::new(), Vec::new());
         for run in rows.iter().map(run) {
             experiment.push(Some(run.experiment.clone()));
             point.push(Some(run.point.clone()));
             seed.push(Some(run.seed));
             hash.push(Some(run.scenario_hash.clone()));
             version.push(Some(run.version.clone()));
+            world.push(Some(run.world.clone()));
+            kernel.push(run.kernel.clone());
         }
         Columns::of(rows)
             .push("experiment", "Experiment identifier", Values::Text(experiment))
@@ -150,6 +153,8 @@ impl<'a, R> Columns<'a, R> {
             .push("seed", "Seed of the run", Values::Integer(seed))
             .push("scenario_hash", "Hash of the resolved scenario", Values::Text(hash))
             .push("version", "Windlass version that made the run", Values::Text(version))
+            .push("world", "World of the run: sim, linux, linux-vt=6.12", Values::Text(world))
+            .push("kernel", "Release of the kernel it ran on, if one did", Values::Text(kernel))
     }
 }
 

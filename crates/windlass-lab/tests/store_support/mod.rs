@@ -57,6 +57,8 @@ pub fn record(seed: u64) -> RunRecord {
         seed,
         scenario_hash: "0123abcd".into(),
         version: "0.1.0".into(),
+        world: "linux".into(),
+        kernel: Some("6.12.0".into()),
         end_s: 100.0 / 3.0,
         events: 100 + seed,
         packet_hops: 50 + seed,

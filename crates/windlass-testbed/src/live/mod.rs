@@ -28,6 +28,7 @@ mod stream;
 pub(crate) mod sys;
 mod totals;
 pub mod tun;
+mod vigil;
 mod wiretap;
 
 pub use algorithm::{COUNTERPARTS, algorithm};

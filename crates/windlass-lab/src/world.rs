@@ -1,0 +1,149 @@
+//! Worlds: where a scenario runs. The scenario is the same in each.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer};
+use windlass_sim::{RunResult, Simulation};
+use windlass_testbed::{live, vm};
+
+use crate::compile::compile;
+use crate::run::RunError;
+use crate::scenario::Scenario;
+
+/// Where a scenario runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum World {
+    /// In the simulator, with Windlass's own TCP.
+    #[default]
+    Sim,
+    /// On this machine's kernel, over links that the simulator emulates in real time.
+    Linux,
+    /// On a Debian kernel of this series under QEMU, in virtual time.
+    LinuxVt(vm::Series),
+}
+
+/// What a run yielded, and on what.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ran {
+    /// What it yielded.
+    pub result: RunResult,
+    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`; `None` in the simulator.
+    pub kernel: Option<String>,
+}
+
+impl World {
+    /// Every world, the default series of each first.
+    pub const ALL: [World; 4] = [
+        World::Sim,
+        World::Linux,
+        World::LinuxVt(vm::Series::V6_12),
+        World::LinuxVt(vm::Series::V6_1),
+    ];
+
+    /// Runs a scenario once.
+    ///
+    /// # Errors
+    ///
+    /// The simulator does not take the scenario, or the world is not to be had here; the error says
+    /// what is missing.
+    pub fn run(self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        match self {
+            World::Sim => {
+                let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+                simulation.run();
+                let books =
+                    |source| RunError::Books { scenario: scenario.name.clone(), seed, source };
+                Ok(Ran { result: simulation.finish().map_err(books)?, kernel: None })
+            }
+            World::Linux => {
+                let outcome = live::run(&compile(scenario, seed)?, &live::Options::default())?;
+                Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
+            }
+            World::LinuxVt(series) => crate::guest::run(series, scenario, seed),
+        }
+    }
+
+    /// Whether scenarios can run in this world here.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, and what would help.
+    pub fn check(self) -> Result<(), RunError> {
+        match self {
+            World::Sim => Ok(()),
+            World::Linux => Ok(live::check()?),
+            World::LinuxVt(series) => Ok(vm::check(series)?),
+        }
+    }
+
+    /// What of the scenario a kernel cannot be told: where it differs from the simulator besides
+    /// being another stack.
+    ///
+    /// # Errors
+    ///
+    /// The scenario is too large to simulate.
+    pub fn differences(self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+        match self {
+            World::Sim => Ok(Vec::new()),
+            World::Linux | World::LinuxVt(_) => {
+                Ok(live::differences(&compile(scenario, scenario.seed)?))
+            }
+        }
+    }
+
+    /// Runs side by side, if so many are wanted (0: one for each processor). Real time takes the
+    /// machine for itself.
+    pub fn jobs(self, wanted: usize) -> usize {
+        if self == World::Linux { 1 } else { wanted }
+    }
+
+    /// The version that makes a run's result what it is: for a kernel the links and the testbed
+    /// alone.
+    pub fn version(self) -> &'static str {
+        if self == World::Sim { crate::VERSION } else { crate::TESTBED_VERSION }
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            World::Sim => f.write_str("sim"),
+            World::Linux => f.write_str("linux"),
+            World::LinuxVt(series) => write!(f, "linux-vt={series}"),
+        }
+    }
+}
+
+impl FromStr for World {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<World, String> {
+        let text = if text == "linux-vt" { "linux-vt=6.12" } else { text };
+        World::ALL.into_iter().find(|w| w.to_string() == text).ok_or_else(|| {
+            let known: Vec<String> = World::ALL.iter().map(ToString::to_string).collect();
+            format!("there is no world `{text}`; there are {}", known.join(", "))
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for World {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<World, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_are_read_as_they_are_written() {
+        for world in World::ALL {
+            assert_eq!(world.to_string().parse(), Ok(world));
+        }
+        assert_eq!("linux-vt".parse(), Ok(World::LinuxVt(vm::Series::V6_12)));
+        let problem = "linux-vt=5.4".parse::<World>().unwrap_err();
+        assert!(problem.contains("linux-vt=6.1"), "{problem}");
+    }
+}
