@@ -3,7 +3,12 @@
 
 use std::path::Path;
 
-use windlass_testbed::script::{Script, Trouble, World, available, load, run, run_all};
+use windlass_cc::{Span, Time};
+use windlass_tcp::{Flags, Segment};
+use windlass_testbed::script::{
+    Action, Check, Departure, Mismatch, Script, Seen, Stack, Tolerance, Trouble, World, available,
+    load, play, run, run_all,
+};
 
 fn committed() -> Vec<Script> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
@@ -159,4 +164,66 @@ fn a_difference_must_be_the_one_that_is_described() {
     assert_eq!(with("sim: = cwnd 10\nlinux: = cwnd 9"), Ok(()));
     assert!(matches!(with("sim: = cwnd 8\nlinux: = cwnd 9"), Err(Trouble::Mismatch { .. })));
     assert!(matches!(with("sim: = cwnd 10\nlinux: = cwnd 10"), Err(Trouble::NoDifference { .. })));
+}
+
+/// A stack that sends one segment at a time of its own, with a tolerance like a kernel's.
+struct Fake {
+    now: Time,
+    departure: Option<Departure>,
+}
+
+impl Stack for Fake {
+    fn world(&self) -> World {
+        World::Linux
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn tolerance(&self, _: Span) -> Tolerance {
+        Tolerance { early: Span::from_millis(5), late: Span::from_millis(10) }
+    }
+
+    fn act(&mut self, _: Action) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn deliver(&mut self, _: &Segment) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn next(&mut self, until: Time) -> Result<Option<Departure>, String> {
+        let due = self.departure.take_if(|departure| departure.at <= until);
+        self.now = due.map_or(until, |departure| departure.at);
+        Ok(due)
+    }
+
+    fn look(&mut self, _: &Check) -> Result<Seen, String> {
+        Ok(Seen::Number(0))
+    }
+}
+
+/// What is said of a SYN at so many milliseconds where one is expected at 100.
+fn syn_at(ms: u64, intact: bool) -> Result<(), Mismatch> {
+    let segment = Segment { flags: Flags::SYN, ..Segment::default() };
+    let departure = Departure { at: Time::from_millis(ms), segment, intact };
+    let mut fake = Fake { now: Time::ZERO, departure: Some(departure) };
+    let text = "title t\nsource s\nconnect\n+100ms > S 0";
+    play(&Script::parse(text, "test.script").unwrap(), World::Linux, &mut fake)
+}
+
+#[test]
+fn a_kernel_has_its_tolerance_and_only_what_is_late_may_be_a_busy_machines_fault() {
+    assert_eq!(syn_at(95, true), Ok(()));
+    assert_eq!(syn_at(110, true), Ok(()));
+    assert!(!syn_at(94, true).unwrap_err().may_be_load);
+    assert!(syn_at(111, true).unwrap_err().may_be_load);
+}
+
+#[test]
+fn a_payload_that_the_application_did_not_write_is_a_mismatch() {
+    let mismatch = syn_at(100, false).unwrap_err();
+    assert!(mismatch.came.contains("payload that the application did not write there"));
+    assert!(!mismatch.may_be_load);
 }

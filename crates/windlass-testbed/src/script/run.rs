@@ -9,11 +9,16 @@ use super::ast::{Script, World};
 use super::kernel::Kernel;
 use super::player::{Mismatch, play};
 use super::virtual_time::VirtualTime;
+use crate::live::Error;
 
 /// A script is played so often on a kernel if each time a busy machine may be to blame.
 const ATTEMPTS: u32 = 3;
 /// Scripts that are played at once.
 const SIDE_BY_SIDE: usize = 6;
+
+/// What to do where a kernel cannot be reached.
+const REMEDY: &str = "play them as root on Linux, after `modprobe tun` if there is no /dev/net/tun, \
+    and outside containers that take privileges away; or play them on sim, which needs nothing";
 
 /// Why a script did not pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +41,11 @@ pub enum Trouble {
         /// The reason that the script gives.
         reason: String,
     },
-    /// This machine cannot play it: what is missing and what to do, in one sentence.
+    /// This machine's kernel lacks what the script is about, such as an algorithm: what is missing,
+    /// in one sentence. That is no fault of either.
     Unable(String),
+    /// The set-up failed: the script's file, and why, in one sentence.
+    Failed(String, String),
 }
 
 impl fmt::Display for Trouble {
@@ -56,6 +64,7 @@ impl fmt::Display for Trouble {
                  is no longer true; remove that line"
             ),
             Trouble::Unable(why) => f.write_str(why),
+            Trouble::Failed(file, why) => write!(f, "{file}: {why}"),
         }
     }
 }
@@ -97,7 +106,10 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
 pub fn available(world: World) -> Result<(), String> {
     match world {
         World::Sim => Ok(()),
-        World::Linux => crate::live::check().map_err(|e| e.to_string()),
+        World::Linux => crate::live::check().map_err(|e| match e {
+            Error::Missing { what, .. } => format!("scripts on linux need {what}: {REMEDY}"),
+            e => e.to_string(),
+        }),
     }
 }
 
@@ -154,11 +166,13 @@ fn on_linux_once(script: &Script, lines_of: World) -> Result<Result<(), Mismatch
     let work =
         || Kernel::new(&script.settings).map(|mut kernel| play(script, lines_of, &mut kernel));
     let played = thread::scope(|scope| scope.spawn(work).join());
+    let failed = |why: String| Err(Trouble::Failed(script.file.clone(), why));
     match played {
         Ok(Ok(played)) => Ok(played),
-        Ok(Err(e)) => Err(Trouble::Unable(e.to_string())),
-        Err(_) => {
-            Err(Trouble::Unable("playing a script has failed: a defect of Windlass".to_owned()))
+        Ok(Err(e @ (Error::Unavailable { .. } | Error::NoCounterpart { .. }))) => {
+            Err(Trouble::Unable(e.to_string()))
         }
+        Ok(Err(e)) => failed(e.to_string()),
+        Err(_) => failed("playing it has panicked: this is a defect of Windlass".to_owned()),
     }
 }

@@ -28,6 +28,8 @@ use crate::live::socket::{Purpose, Wanted};
 use crate::live::sys::be_punctual;
 use crate::live::tun::{self, Tun};
 
+/// Real-time priority of the thread that plays: the least.
+const PRIORITY: i32 = 1;
 /// A timer may be early by a tick, since its expiry is a whole number of ticks after a tick that has
 /// begun (4 ms at 250 Hz), and the clocks of TCP are whole milliseconds.
 const EARLY: Span = Span::from_millis(5);
@@ -57,7 +59,7 @@ impl Kernel {
     ///
     /// Without root, where the kernel lacks something, or when it refuses a setting.
     pub fn new(settings: &Settings) -> Result<Kernel, Error> {
-        be_punctual(true);
+        be_punctual(PRIORITY);
         let ends = FlowAddresses::new(0, 0, 1);
         let (told, algorithm) = told(settings)?;
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
