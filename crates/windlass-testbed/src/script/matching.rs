@@ -115,7 +115,8 @@ pub(super) fn arrived(segment: &Segment, peer: &Peer) -> String {
     if segment.flags.has(Flags::ACK) {
         let _ = write!(text, " ack {}", relative(segment.ack, iss));
     }
-    let _ = write!(text, " win {}", segment.window);
+    let shift = if segment.flags.has(Flags::SYN) { 0 } else { peer.peer_shift() };
+    let _ = write!(text, " win {}", u64::from(segment.window) << shift);
     let blocks = segment.options.sack_blocks().iter();
     let blocks: Vec<_> = blocks.map(|b| (relative(b.left, iss), relative(b.right, iss))).collect();
     tail(&mut text, segment, &blocks, |t| format!("ts {} {}", t.0 as i32, t.1));

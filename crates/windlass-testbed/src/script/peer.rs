@@ -56,11 +56,12 @@ impl Peer {
 
     /// Shift of windows that the end under test advertises.
     pub(super) fn own_shift(&self) -> u8 {
-        if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0) } else { 0 }
+        if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 }
     }
 
-    fn peer_shift(&self) -> u8 {
-        if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0) } else { 0 }
+    /// Shift of windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section 2.3).
+    pub(super) fn peer_shift(&self) -> u8 {
+        if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0).min(14) } else { 0 }
     }
 
     /// The TSval that was remembered under a name.
@@ -93,7 +94,7 @@ impl Peer {
     }
 
     fn window_field(&mut self, spec: &SegmentSpec, syn: bool) -> Result<u16, String> {
-        let shift = if syn { 0 } else { self.peer_shift().min(14) };
+        let shift = if syn { 0 } else { self.peer_shift() };
         let Some(window) = spec.window else {
             return Ok((self.window >> shift).min(0xffff) as u16);
         };
