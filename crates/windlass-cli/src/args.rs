@@ -60,6 +60,12 @@ Examples:
   windlass conform my-vectors/one.jsonl    a file of one's own
   windlass conform --write conformance     write the vectors again";
 
+const SCRIPT_HELP: &str = "\
+Examples:
+  windlass script                                          every script below ./conformance/scripts
+  windlass script conformance/scripts/paws.script          one of them
+  sudo windlass script --on linux                          against this machine's kernel";
+
 const BENCH_HELP: &str = "\
 Examples:
   windlass bench                          every case
@@ -121,6 +127,13 @@ pub enum Command {
     /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
     #[command(after_help = CONFORM_HELP)]
     Conform(Conform),
+    /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
+    ///
+    /// A script says which segments arrive and which must leave, when, and what shall be seen
+    /// meanwhile; docs/packet-scripts.md describes the language. A difference is printed with the
+    /// exchange up to there and ends with exit code 1.
+    #[command(after_help = SCRIPT_HELP)]
+    Script(Script),
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
@@ -246,6 +259,25 @@ pub struct Conform {
     /// Write the vectors into this folder instead of checking any.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "algorithm"])]
     pub write: Option<PathBuf>,
+}
+
+/// Arguments of `script`.
+#[derive(Args)]
+pub struct Script {
+    /// Scripts, or folders with scripts; ./conformance/scripts when none is named.
+    pub files: Vec<PathBuf>,
+    /// What the scripts are held against.
+    #[arg(long, value_enum, value_name = "WORLD", default_value_t = ScriptWorld::Sim)]
+    pub on: ScriptWorld,
+}
+
+/// What scripts are held against.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScriptWorld {
+    /// Windlass's own TCP, in virtual time.
+    Sim,
+    /// This machine's kernel, through a TUN device; needs root.
+    Linux,
 }
 
 /// Arguments of `bench`.

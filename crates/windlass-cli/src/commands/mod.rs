@@ -9,3 +9,4 @@ pub mod presets;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod script;

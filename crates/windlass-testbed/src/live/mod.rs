@@ -5,7 +5,7 @@
 //! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
 //! namespaces and devices have no name outside this process and end with it, however it ends.
 
-mod algorithm;
+pub(crate) mod algorithm;
 mod app;
 mod check;
 mod clock;
@@ -15,17 +15,17 @@ mod desk;
 mod differences;
 mod emulator;
 mod error;
-mod info;
+pub(crate) mod info;
 mod lateness;
 pub mod namespace;
 pub mod netlink;
 mod packet;
 mod run;
 mod series;
-mod settings;
-mod socket;
+pub(crate) mod settings;
+pub(crate) mod socket;
 mod stream;
-mod sys;
+pub(crate) mod sys;
 mod totals;
 pub mod tun;
 mod vigil;
