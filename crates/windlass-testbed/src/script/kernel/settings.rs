@@ -5,7 +5,7 @@ use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 
 use crate::live::Error;
 use crate::live::algorithm::of_flow;
-use crate::live::settings::{Settings as Told, Sysctl};
+use crate::live::settings::{ReceiveWindow, Settings as Told, Sysctl};
 use crate::script::settings::Settings;
 
 /// What stands for the connection in errors.
@@ -26,7 +26,7 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
     };
-    let mut told = Told::new(&flow);
+    let mut told = Told::new(&flow, ReceiveWindow::Pinned);
     // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each
     // write is taken whole.
     let size = settings.stack.send_buffer;
