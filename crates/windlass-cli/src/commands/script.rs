@@ -53,6 +53,7 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Failure> {
 /// What cannot be read or is no script is the user's to mend.
 fn refused(e: FileError) -> Failure {
     let FileError::Script(error, text) = e else { return Failure::input(e) };
+    let error = *error;
     let place = format!("{}:{}:{}: {}", error.file, error.line, error.column, error.message);
     let diagnostic = MietteDiagnostic::new(place)
         .with_help(error.help)

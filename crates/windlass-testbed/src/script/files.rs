@@ -15,7 +15,7 @@ pub enum FileError {
     /// It cannot be read.
     Io(PathBuf, io::Error),
     /// It is no script. The text is the file's, for showing the place.
-    Script(ScriptError, String),
+    Script(Box<ScriptError>, String),
 }
 
 impl fmt::Display for FileError {
@@ -43,7 +43,8 @@ pub fn load(path: &Path) -> Result<Vec<Script>, FileError> {
 
 fn load_file(path: &Path) -> Result<Script, FileError> {
     let text = fs::read_to_string(path).map_err(|e| FileError::Io(path.to_path_buf(), e))?;
-    Script::parse(&text, &path.display().to_string()).map_err(|e| FileError::Script(e, text))
+    Script::parse(&text, &path.display().to_string())
+        .map_err(|e| FileError::Script(Box::new(e), text))
 }
 
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
