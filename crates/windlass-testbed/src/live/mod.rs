@@ -5,25 +5,25 @@
 //! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
 //! namespaces and devices have no name outside this process and end with it, however it ends.
 
-mod algorithm;
+pub(crate) mod algorithm;
 mod app;
 mod check;
-mod clock;
+pub(crate) mod clock;
 mod counters;
 mod datagrams;
 mod desk;
 mod differences;
 mod emulator;
 mod error;
-mod info;
-mod lateness;
+pub(crate) mod info;
+pub(crate) mod lateness;
 pub mod namespace;
 pub mod netlink;
-mod packet;
+pub(crate) mod packet;
 mod run;
 mod series;
-mod settings;
-mod socket;
+pub(crate) mod settings;
+pub(crate) mod socket;
 mod stream;
 mod sys;
 mod totals;
