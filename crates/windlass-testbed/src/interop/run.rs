@@ -57,6 +57,8 @@ struct Bench {
     simulation: Simulation,
     /// Bytes of each packet by its number.
     bytes: Vec<Vec<u8>>,
+    /// What has come out of the simulation and is not delivered yet.
+    arrived: Vec<(Departure, Vec<u8>)>,
     faults: Faults,
     held: Vec<Held>,
     packets: Vec<PacketEvent>,
@@ -109,6 +111,7 @@ impl Bench {
             actors: Side::BOTH.map(|side| Actor::new(plan.ends[side as usize].script.clone())),
             simulation,
             bytes: Vec::new(),
+            arrived: Vec::new(),
             faults: Faults::new(plan.faults.clone()),
             held: Vec::new(),
             packets: Vec::new(),
@@ -147,10 +150,9 @@ impl Bench {
         for held in due {
             self.launch(held.from, held.bytes);
         }
-        self.simulation.run_until(self.now);
-        let arrived: Vec<Departure> = self.simulation.take_departures().collect();
-        for departure in arrived {
-            self.deliver(&departure).map_err(Error::on("carrying packets"))?;
+        self.catch_up();
+        for (departure, bytes) in std::mem::take(&mut self.arrived) {
+            self.deliver(&departure, bytes)?;
         }
         self.kernel.act(self.now)?;
         loop {
@@ -197,7 +199,7 @@ impl Bench {
 
     /// Puts a packet on its link.
     fn launch(&mut self, from: Side, bytes: Vec<u8>) {
-        self.simulation.run_until(self.now);
+        self.catch_up();
         let Some(body) = packet::body(&bytes) else { return };
         let id = self.simulation.inject(from as u32, bytes.len() as u32, body) as usize;
         if id >= self.bytes.len() {
@@ -206,8 +208,17 @@ impl Bench {
         self.bytes[id] = bytes;
     }
 
-    fn deliver(&mut self, departure: &Departure) -> std::io::Result<()> {
-        let mut bytes = std::mem::take(&mut self.bytes[departure.id as usize]);
+    /// Lets the simulation come up to the clock. What has come out of it gets its bytes at once: a
+    /// packet that is launched next may have its number.
+    fn catch_up(&mut self) {
+        self.simulation.run_until(self.now);
+        for departure in self.simulation.take_departures() {
+            let bytes = std::mem::take(&mut self.bytes[departure.id as usize]);
+            self.arrived.push((departure, bytes));
+        }
+    }
+
+    fn deliver(&mut self, departure: &Departure, mut bytes: Vec<u8>) -> Result<(), Error> {
         if matches!(departure.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
             packet::mark(&mut bytes);
         }
@@ -216,10 +227,10 @@ impl Bench {
         self.note(to.other(), PacketFate::Delivered, parsed.segment);
         if to == self.ours_side {
             self.ours.take(self.now, &parsed.segment, parsed.payload);
-            return self.let_ours_act().map_err(std::io::Error::other);
+            return self.let_ours_act();
         }
         self.log.add(self.clock.now().since(departure.time));
-        self.kernel.tun().write(&bytes)
+        self.kernel.tun().write(&bytes).map_err(Error::on("carrying packets"))
     }
 
     fn note(&mut self, from: Side, fate: PacketFate, segment: Segment) {
