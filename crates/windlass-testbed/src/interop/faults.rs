@@ -113,9 +113,7 @@ impl Which {
             Which::Fin(first, last) => (first, last, s.flags.has(Flags::FIN)),
             Which::Ack(first, last) => (first, last, bare),
             Which::AckAfterFin(first, last) => (first, last, bare && seen.fin),
-            Which::Reopening(first, last) => {
-                (first, last, bare && seen.closed && s.window > 0)
-            }
+            Which::Reopening(first, last) => (first, last, bare && seen.closed && s.window > 0),
             Which::Byte(offset, (first, last)) => {
                 let start = u64::from(s.seq.0.wrapping_sub(seen.iss.0).wrapping_sub(1));
                 (first, last, (start..start + u64::from(s.len)).contains(&offset))
@@ -136,8 +134,7 @@ mod tests {
     #[test]
     fn a_byte_is_known_by_its_offset_whatever_the_first_sequence_number() {
         let which = Which::Byte(1000, (2, 3));
-        let mut faults =
-            Faults::new(vec![Fault { from: Side::Sender, which, what: What::Drop }]);
+        let mut faults = Faults::new(vec![Fault { from: Side::Sender, which, what: What::Drop }]);
         let iss = u32::MAX - 500;
         assert_eq!(faults.judge(Side::Sender, &segment(iss, 0, Flags::SYN)), None);
         let data = segment(iss.wrapping_add(1), 1001, Flags::ACK);
@@ -153,8 +150,7 @@ mod tests {
     #[test]
     fn a_window_reopens_once_it_was_closed() {
         let which = Which::Reopening(1, 1);
-        let mut faults =
-            Faults::new(vec![Fault { from: Side::Receiver, which, what: What::Drop }]);
+        let mut faults = Faults::new(vec![Fault { from: Side::Receiver, which, what: What::Drop }]);
         let open = segment(1, 0, Flags::ACK);
         let closed = Segment { window: 0, ..open };
         let struck = [open, closed, closed, open, open].map(|s| faults.judge(Side::Receiver, &s));

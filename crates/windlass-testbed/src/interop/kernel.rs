@@ -93,7 +93,8 @@ impl Kernel {
         let mut events = PollFlags::empty();
         if !self.ended() {
             events.set(PollFlags::POLLOUT, self.connecting || self.taken < self.offered);
-            events.set(PollFlags::POLLIN, !self.connecting && self.reading && !self.standing.at_end);
+            events
+                .set(PollFlags::POLLIN, !self.connecting && self.reading && !self.standing.at_end);
         }
         (!events.is_empty()).then_some((socket, events))
     }
@@ -142,7 +143,8 @@ impl Kernel {
 
     /// A listener takes the next connection when the last one is over.
     fn accept(&mut self) -> Result<(), Error> {
-        let Some(listener) = self.listener.as_ref().filter(|_| self.socket.is_none() || self.ended())
+        let Some(listener) =
+            self.listener.as_ref().filter(|_| self.socket.is_none() || self.ended())
         else {
             return Ok(());
         };
@@ -212,7 +214,8 @@ impl Kernel {
 
     /// With both sides closed only the connection's state tells whether all is acknowledged.
     fn linger(&mut self, now: Time) {
-        let Some(socket) = self.socket.as_ref().filter(|_| self.shut && self.standing.at_end) else {
+        let Some(socket) = self.socket.as_ref().filter(|_| self.shut && self.standing.at_end)
+        else {
             return;
         };
         self.standing.over |= Info::of(socket).map_or(true, |info| info.closed);
@@ -221,9 +224,9 @@ impl Kernel {
 
     fn fail(&mut self, e: &io::Error) {
         match e.kind() {
-            ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionRefused
-            | ErrorKind::BrokenPipe => self.standing.reset = true,
+            ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused | ErrorKind::BrokenPipe => {
+                self.standing.reset = true
+            }
             ErrorKind::TimedOut => self.standing.failed = Some("the kernel gave up waiting"),
             _ => self.standing.failed = Some("the kernel ended the connection"),
         }

@@ -66,10 +66,8 @@ impl Ours {
         }
         let awaits = matches!(self.endpoint.state(), State::Listen | State::SynSent);
         self.endpoint.on_segment(&self.profile, now, segment);
-        let begun = !matches!(
-            self.endpoint.state(),
-            State::Listen | State::SynSent | State::Closed
-        );
+        let begun =
+            !matches!(self.endpoint.state(), State::Listen | State::SynSent | State::Closed);
         if awaits && begun {
             self.irs = Some(segment.seq);
         }

@@ -141,9 +141,9 @@ impl Plan {
         self
     }
 
-    /// The congestion control of both ends.
+    /// The congestion control of the sender.
     pub fn algorithm(mut self, id: &'static str) -> Plan {
-        self.ends.iter_mut().for_each(|end| end.algorithm = id);
+        self.ends[0].algorithm = id;
         self
     }
 

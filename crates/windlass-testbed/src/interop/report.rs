@@ -137,7 +137,8 @@ pub fn run_all(
             scope.spawn(work);
         }
     });
-    let results = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(|e| e.into_inner()));
+    let results =
+        slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(|e| e.into_inner()));
     results.map(|result| result.unwrap_or(Err(Error::Defect("conformance run")))).collect()
 }
 

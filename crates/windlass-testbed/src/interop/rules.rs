@@ -38,17 +38,28 @@ fn applications(plan: &Plan, trace: &Trace, side: Side, findings: &mut Findings)
     if let Some(step) = trace.waiting[side as usize] {
         findings.expect(
             false,
-            format_args!("the {side}'s application to be done within {} s", plan.patience.0 / 1_000_000_000),
+            format_args!(
+                "the {side}'s application to be done within {} s",
+                plan.patience.0 / 1_000_000_000
+            ),
             format_args!("that it waits for {step:?}: {standing:?}"),
         );
     }
     if let Some(offset) = standing.wrong_at {
-        findings.expect(false, "the bytes that were sent", format_args!("another at {offset} in what the {side} read"));
+        findings.expect(
+            false,
+            "the bytes that were sent",
+            format_args!("another at {offset} in what the {side} read"),
+        );
     }
     if let Some(why) = standing.failed {
         findings.expect(false, format_args!("the {side}'s connection to hold"), why);
     }
-    findings.expect(plan.resets || !standing.reset, "no reset", format_args!("that the {side}'s connection was reset"));
+    findings.expect(
+        plan.resets || !standing.reset,
+        "no reset",
+        format_args!("that the {side}'s connection was reset"),
+    );
 }
 
 /// What is known of the connection, packet by packet. Offsets count from the SYN, which is 0.
@@ -137,7 +148,13 @@ impl Book<'_> {
         let [me, peer] = self.pair(from);
         let (Some(iss), Some(irs)) = (me.iss, peer.iss) else { return };
         let Some(start) = s.seq.unwrap_near(iss, me.sent_to) else {
-            return self.rule("start", from, false, || "no segment before the SYN".into(), || describe(s));
+            return self.rule(
+                "start",
+                from,
+                false,
+                || "no segment before the SYN".into(),
+                || describe(s),
+            );
         };
         self.options(from, s);
         self.data(from, start, s);
@@ -165,15 +182,45 @@ impl Book<'_> {
             || format!("timestamps exactly if agreed on; they are {}", on(stamped)),
             || describe(s),
         );
-        self.rule("echo", from, heard, || "the echo of a timestamp that came".into(), || describe(s));
+        self.rule(
+            "echo",
+            from,
+            heard,
+            || "the echo of a timestamp that came".into(),
+            || describe(s),
+        );
         let forward = value.zip(clock).is_none_or(|(now, last)| now.wrapping_sub(last) as i32 >= 0);
-        self.rule("clock", from, forward, || "a timestamp clock that never goes back".into(), || describe(s));
-        self.rule("sack", from, sack || s.options.sack_count == 0, || "no SACK block, as SACK was not agreed on".into(), || describe(s));
+        self.rule(
+            "clock",
+            from,
+            forward,
+            || "a timestamp clock that never goes back".into(),
+            || describe(s),
+        );
+        self.rule(
+            "sack",
+            from,
+            sack || s.options.sack_count == 0,
+            || "no SACK block, as SACK was not agreed on".into(),
+            || describe(s),
+        );
         let echo = s.flags.has(Flags::ECE) || s.flags.has(Flags::CWR);
         let quiet = !echo && !s.ecn.is_capable();
-        self.rule("ecn", from, ecn || quiet, || "nothing of ECN, as it was not agreed on".into(), || describe(s));
+        self.rule(
+            "ecn",
+            from,
+            ecn || quiet,
+            || "nothing of ECN, as it was not agreed on".into(),
+            || describe(s),
+        );
         let marked = s.ecn == Codepoint::Ce || (s.len == 0 && s.ecn.is_capable());
-        self.rule("codepoint", from, !marked, || "ECT on segments with data only, and no mark".into(), || describe(s));
+        self.rule(
+            "codepoint",
+            from,
+            !marked,
+            || "ECT on segments with data only, and no mark".into(),
+            || describe(s),
+        );
         self.ends[from as usize].clock = value.or(clock);
     }
 
@@ -201,7 +248,8 @@ impl Book<'_> {
             || format!("{} with offsets {start} to {end}", describe(s)),
         );
         let fin = s.flags.has(Flags::FIN);
-        let ends_well = fin_at.is_none_or(|at| if fin { end == at } else { end <= at || s.len == 0 });
+        let ends_well =
+            fin_at.is_none_or(|at| if fin { end == at } else { end <= at || s.len == 0 });
         self.rule("fin", from, ends_well, || "one end of the data".into(), || describe(s));
         let me = &mut self.ends[from as usize];
         me.needless += u32::from(needless);
@@ -218,7 +266,13 @@ impl Book<'_> {
         let [me, _] = self.pair(from);
         let come = me.arrived.contiguous();
         let Some(ack) = s.ack.unwrap_near(irs, come) else {
-            return self.rule("ack", from, false, || "an acknowledgement of the SYN or more".into(), || describe(s));
+            return self.rule(
+                "ack",
+                from,
+                false,
+                || "an acknowledgement of the SYN or more".into(),
+                || describe(s),
+            );
         };
         let held = s.options.sack_blocks().iter().all(|block| {
             let start = block.left.unwrap_near(irs, come);
@@ -226,7 +280,13 @@ impl Book<'_> {
             start.zip(end).is_some_and(|(start, end)| start < end && me.arrived.covers(start, end))
         });
         let (edge, allowed) = (ack + (u64::from(s.window) << shift), me.allowed);
-        self.rule("ack", from, ack <= come, || format!("no acknowledgement beyond offset {come}, all that has come"), || format!("{ack} in {}", describe(s)));
+        self.rule(
+            "ack",
+            from,
+            ack <= come,
+            || format!("no acknowledgement beyond offset {come}, all that has come"),
+            || format!("{ack} in {}", describe(s)),
+        );
         self.rule("blocks", from, held, || "SACK blocks of what has come".into(), || describe(s));
         self.rule(
             "shrink",
