@@ -11,7 +11,7 @@ fn our_endpoint_and_the_kernel_agree_in_every_case() {
     let cases = interop::cases();
     let both = |case| directions(case).map(move |direction| (case, direction));
     let runs: Vec<(&Case, Direction)> = cases.iter().flat_map(both).collect();
-    let reports = interop::run_all(&runs, &Options::default(), |_| {}).unwrap();
+    let reports = interop::run(&runs, &Options::default(), |_| {}).unwrap();
     let mut failures = Vec::new();
     for report in reports.iter().filter(|report| !report.passed()) {
         let findings = report.findings.iter().map(|finding| format!("  {finding}"));

@@ -39,8 +39,8 @@ pub(super) enum Which {
 pub(super) enum What {
     /// It is lost.
     Drop,
-    /// It comes to the link so much later: others overtake it.
-    Hold(Span),
+    /// So many packets of the same end overtake it, from the next one on.
+    Behind(u32),
     /// It comes twice, the second time so much later.
     Twice(Span),
 }

@@ -16,7 +16,7 @@ mod ours;
 mod plan;
 mod report;
 mod rules;
-mod run;
+mod runs;
 mod script;
 mod spans;
 mod trace;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use cases::cases;
 pub use plan::Case;
-pub use report::{Finding, Options, Report, run, run_all};
+pub use report::{Finding, Options, Report, run};
 
 /// The two ends of a connection. Except in cases that say otherwise, the sender opens the connection
 /// and sends the data.

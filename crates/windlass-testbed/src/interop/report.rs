@@ -1,8 +1,8 @@
 //! Running cases, and what is found.
 
 use std::fmt::{self, Display};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use windlass_sim::results::PacketEvent;
 
 use super::plan::Case;
 use super::trace::Trace;
-use super::{Direction, Side, rules, run as runs};
+use super::{Direction, Side, rules, runs};
 use crate::live::{Bound, Error};
 
 /// What was expected and what was found instead.
@@ -54,7 +54,7 @@ pub struct Report {
     pub seconds: f64,
     /// Data segments that each end has sent again, sender first.
     pub retransmissions: [u64; 2],
-    /// How late deliveries to the kernel were.
+    /// How late deliveries were.
     pub lateness: String,
     /// Every packet: as an end sends it, as it arrives, as it is lost. Link 0 leads from the sender to
     /// the receiver, link 1 back.
@@ -73,16 +73,16 @@ impl Report {
 pub struct Options {
     /// Cases side by side; they wait most of the time.
     pub jobs: usize,
-    /// Times that a case is run at most until it passes or its deliveries were in time.
+    /// Times that a case is run at most while it fails and deliveries are late.
     pub attempts: u32,
     /// Lateness that speaks against a failure; `None` where nothing is late, as in virtual time.
     pub bound: Option<Bound>,
 }
 
 impl Default for Options {
-    /// Eight at once, three attempts, the usual bound.
+    /// Eight at once, five attempts, the usual bound.
     fn default() -> Options {
-        Options { jobs: 8, attempts: 3, bound: Some(Bound::default()) }
+        Options { jobs: 8, attempts: 5, bound: Some(Bound::default()) }
     }
 }
 
@@ -93,30 +93,13 @@ impl Options {
     }
 }
 
-/// Runs a case in one direction.
+/// Runs cases side by side, and once more those that have failed while deliveries were late: one at a
+/// time then, so that they are not each other's reason. `done` is told of each as its verdict is final.
 ///
 /// # Errors
 ///
 /// When the machine lacks something, or refuses it.
-pub fn run(case: &Case, direction: Direction, options: &Options) -> Result<Report, Error> {
-    let mut attempt = 1;
-    loop {
-        let trace = runs::run(&case.plan, direction)?;
-        let findings = judge(case, &trace);
-        let late = options.bound.is_some_and(|bound| !bound.admits(&trace.lateness));
-        if findings.0.is_empty() || !late || attempt >= options.attempts {
-            return Ok(report(case, trace, findings));
-        }
-        attempt += 1;
-    }
-}
-
-/// Runs cases side by side. `done` is told of each as it ends.
-///
-/// # Errors
-///
-/// The first of [`run`]'s.
-pub fn run_all(
+pub fn run(
     cases: &[(&Case, Direction)],
     options: &Options,
     done: impl Fn(&Report) + Sync,
@@ -125,11 +108,11 @@ pub fn run_all(
     let slots: Vec<_> = cases.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         while let Some((at, (case, direction))) = take(&next, cases) {
-            let result = run(case, *direction, options);
-            if let Ok(report) = &result {
+            let verdict = attempt(case, *direction, options);
+            if let Ok(Verdict::Final(report)) = &verdict {
                 done(report);
             }
-            *slots[at].lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
+            *slots[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(verdict);
         }
     };
     thread::scope(|scope| {
@@ -137,9 +120,45 @@ pub fn run_all(
             scope.spawn(work);
         }
     });
-    let results =
-        slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(|e| e.into_inner()));
-    results.map(|result| result.unwrap_or(Err(Error::Defect("conformance run")))).collect()
+    let verdicts =
+        slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let mut reports = Vec::with_capacity(cases.len());
+    for ((case, direction), verdict) in cases.iter().zip(verdicts) {
+        let mut verdict = verdict.unwrap_or(Err(Error::Defect("conformance run")))?;
+        for _ in 1..options.attempts {
+            if let Verdict::Final(_) = verdict {
+                break;
+            }
+            verdict = attempt(case, *direction, options)?;
+            if let Verdict::Final(report) = &verdict {
+                done(report);
+            }
+        }
+        reports.push(match verdict {
+            Verdict::Final(report) => report,
+            Verdict::Late(report) => {
+                done(&report);
+                report
+            }
+        });
+    }
+    Ok(reports)
+}
+
+/// What a run of a case is worth.
+enum Verdict {
+    /// It has passed, or failed with deliveries in time.
+    Final(Report),
+    /// It has failed with late deliveries, which may be why.
+    Late(Report),
+}
+
+fn attempt(case: &Case, direction: Direction, options: &Options) -> Result<Verdict, Error> {
+    let trace = runs::run(&case.plan, direction)?;
+    let findings = judge(case, &trace);
+    let late = options.bound.is_some_and(|bound| !bound.admits(&trace.lateness));
+    let verdict = if late && !findings.0.is_empty() { Verdict::Late } else { Verdict::Final };
+    Ok(verdict(report(case, trace, findings)))
 }
 
 fn take<'a, T>(next: &AtomicUsize, items: &'a [T]) -> Option<(usize, &'a T)> {

@@ -2,6 +2,7 @@
 
 use windlass_cc::Span;
 use windlass_tcp::Flags;
+use windlass_tcp::stack::LossDetection;
 
 use super::super::Side::{Receiver, Sender};
 use super::super::faults::{What, Which};
@@ -17,6 +18,7 @@ const MIDDLE: u64 = 30 * FULL + 100;
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = data().into();
     cases.extend(ends());
+    cases.extend(by_counting());
     cases.extend(without_sack());
     cases.extend(out_of_order());
     cases.push(back_off());
@@ -92,6 +94,33 @@ fn ends() -> [Case; 2] {
     ]
 }
 
+/// As RFC 6675 and RFC 6298 have it, without a clock for losses and without probes.
+fn by_counting() -> [Case; 2] {
+    let plan = || {
+        Plan::transfer(BYTES).stacks(|stack| {
+            (stack.loss_detection, stack.tlp) = (LossDetection::DupThresh, false);
+        })
+    };
+    [
+        Case::new(
+            "lost-two-by-counting",
+            "SACK blocks above the holes tell of two losses, without any clock (RFC 6675)",
+            plan().lose(Sender, first(MIDDLE)).lose(Sender, first(MIDDLE + 5 * FULL)),
+        )
+        .check(|trace, findings| {
+            let again = trace.retransmissions(Sender);
+            let expected = "two retransmissions, and one of rescue at most (NextSeg rule 4)";
+            findings.expect((2..=3).contains(&again), expected, again);
+        }),
+        Case::new(
+            "lost-last-by-timer",
+            "without probes the timer finds a lost tail (RFC 6298)",
+            plan().lose(Sender, first(BYTES - 1)),
+        )
+        .check(repaired(1)),
+    ]
+}
+
 fn without_sack() -> [Case; 2] {
     let plan = || {
         Plan::transfer(BYTES)
@@ -116,25 +145,23 @@ fn without_sack() -> [Case; 2] {
 }
 
 fn out_of_order() -> [Case; 4] {
-    let held = |ms| What::Hold(Span::from_millis(ms));
     let later = What::Twice(Span::from_millis(3));
     [
         Case::new(
             "reordered-by-one",
             "a segment that one other overtakes is no loss",
-            // At 20 Mbps a full packet takes 0.6 ms.
-            Plan::transfer(BYTES).fault(Sender, first(MIDDLE), What::Hold(Span::from_micros(900))),
+            Plan::transfer(BYTES).fault(Sender, first(MIDDLE), What::Behind(1)),
         )
         .check(repaired(0)),
         Case::new(
             "reordered",
             "a segment that many overtake is sent again once at most, and the stream stays in order",
-            Plan::transfer(BYTES).fault(Sender, first(MIDDLE), held(6)).needless(1),
+            Plan::transfer(BYTES).fault(Sender, first(MIDDLE), What::Behind(8)).needless(1),
         ),
         Case::new(
             "reordered-acks",
             "an acknowledgement that comes after a later one changes nothing",
-            Plan::transfer(BYTES).fault(Receiver, Which::Ack(10, 12), held(6)),
+            Plan::transfer(BYTES).fault(Receiver, Which::Ack(10, 12), What::Behind(3)),
         )
         .check(repaired(0)),
         Case::new(

@@ -41,7 +41,10 @@ const BUFFER: usize = 65_536;
 /// A packet that a fault holds back.
 #[derive(Debug)]
 struct Held {
+    /// Until then, or
     due: Time,
+    /// until so many packets of the same end have gone.
+    overtaking: u32,
     from: Side,
     bytes: Vec<u8>,
 }
@@ -146,10 +149,7 @@ impl Bench {
 
     /// Lets everything happen that is due.
     fn turn(&mut self) -> Result<(), Error> {
-        let due = self.held.extract_if(.., |held| held.due <= self.now).collect::<Vec<Held>>();
-        for held in due {
-            self.launch(held.from, held.bytes);
-        }
+        self.release();
         self.catch_up();
         for (departure, bytes) in std::mem::take(&mut self.arrived) {
             self.deliver(&departure, bytes)?;
@@ -182,19 +182,31 @@ impl Bench {
     /// An end has sent a packet.
     fn send(&mut self, from: Side, segment: Segment, bytes: Vec<u8>) {
         self.note(from, PacketFate::Sent, segment);
+        for held in self.held.iter_mut().filter(|held| held.from == from) {
+            held.overtaking = held.overtaking.saturating_sub(1);
+        }
         match self.faults.judge(from, &segment) {
             None => self.launch(from, bytes),
             Some(What::Drop) => self.note(from, PacketFate::DroppedError, segment),
-            Some(What::Hold(span)) => self.hold(span, from, bytes),
+            Some(What::Behind(overtaking)) => {
+                self.held.push(Held { due: Time::NEVER, overtaking, from, bytes });
+            }
             Some(What::Twice(span)) => {
-                self.hold(span, from, bytes.clone());
+                let (due, overtaking) = (self.now + span, u32::MAX);
+                self.held.push(Held { due, overtaking, from, bytes: bytes.clone() });
                 self.launch(from, bytes);
             }
         }
+        self.release();
     }
 
-    fn hold(&mut self, span: Span, from: Side, bytes: Vec<u8>) {
-        self.held.push(Held { due: self.now + span, from, bytes });
+    /// What has been held back long enough goes.
+    fn release(&mut self) {
+        let now = self.now;
+        let due = self.held.extract_if(.., |held| held.due <= now || held.overtaking == 0);
+        for held in due.collect::<Vec<Held>>() {
+            self.launch(held.from, held.bytes);
+        }
     }
 
     /// Puts a packet on its link.
@@ -225,11 +237,11 @@ impl Bench {
         let Ok(parsed) = wire::parse(&bytes) else { return Ok(()) };
         let to = if departure.host == 0 { Side::Sender } else { Side::Receiver };
         self.note(to.other(), PacketFate::Delivered, parsed.segment);
+        self.log.add(self.clock.now().since(departure.time));
         if to == self.ours_side {
             self.ours.take(self.now, &parsed.segment, parsed.payload);
             return self.let_ours_act();
         }
-        self.log.add(self.clock.now().since(departure.time));
         self.kernel.tun().write(&bytes).map_err(Error::on("carrying packets"))
     }
 
