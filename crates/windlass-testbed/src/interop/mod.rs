@@ -25,10 +25,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use windlass_sim::addresses::FlowAddresses;
 
 pub use cases::cases;
 pub use plan::Case;
 pub use report::{Finding, Options, Report, run};
+
+/// Addresses of the two ends, the sender's first, in every case.
+pub fn addresses() -> FlowAddresses {
+    FlowAddresses::new(0, 0, 1)
+}
 
 /// The two ends of a connection. Except in cases that say otherwise, the sender opens the connection
 /// and sends the data.

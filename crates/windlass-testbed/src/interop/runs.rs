@@ -9,7 +9,6 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
-use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::outside::Departure;
 use windlass_sim::packet::Body;
 use windlass_sim::results::{PacketEvent, PacketFate};
@@ -100,7 +99,7 @@ fn is_loss(fate: PacketFate) -> bool {
 impl Bench {
     fn new(plan: &Plan, direction: Direction) -> Result<Bench, Error> {
         let (ours, theirs) = (direction.ours(), direction.ours().other());
-        let addresses = FlowAddresses::new(0, 0, 1);
+        let addresses = super::addresses();
         let of = |side: Side| addresses.addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
         let mut simulation = Simulation::new(plan.network())?;
