@@ -234,9 +234,11 @@ impl Bench {
             packet::mark(&mut bytes);
         }
         let Ok(parsed) = wire::parse(&bytes) else { return Ok(()) };
+        // No two packets come at the same moment: RACK tells the order of transmissions by their times.
+        self.now = self.clock.now();
         let to = if departure.host == 0 { Side::Sender } else { Side::Receiver };
         self.note(to.other(), PacketFate::Delivered, parsed.segment);
-        self.log.add(self.clock.now().since(departure.time));
+        self.log.add(self.now.since(departure.time));
         if to == self.ours_side {
             self.ours.take(self.now, &parsed.segment, parsed.payload);
             return self.let_ours_act();
