@@ -101,15 +101,22 @@ struct Run<'a> {
     lateness: &'a str,
 }
 
+impl Run<'_> {
+    fn of(report: &Report) -> Run<'_> {
+        Run {
+            case: &report.case,
+            direction: report.direction,
+            passed: report.passed(),
+            findings: &report.findings,
+            seconds: report.seconds,
+            retransmissions: report.retransmissions,
+            lateness: &report.lateness,
+        }
+    }
+}
+
 fn json(reports: &[Report], kernel: &str) -> Result<String, Failure> {
-    let run = |report| {
-        let Report { case, direction, findings, seconds, retransmissions, lateness, .. } = report;
-        let passed = report.passed();
-        let (direction, seconds) = (*direction, *seconds);
-        let retransmissions = *retransmissions;
-        Run { case, direction, passed, findings, seconds, retransmissions, lateness }
-    };
-    document(&Document { kernel, runs: reports.iter().map(run).collect() })
+    document(&Document { kernel, runs: reports.iter().map(Run::of).collect() })
 }
 
 fn document(value: &impl Serialize) -> Result<String, Failure> {

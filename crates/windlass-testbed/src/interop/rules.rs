@@ -357,3 +357,6 @@ pub(super) fn describe(s: &Segment) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;
