@@ -277,6 +277,9 @@ pub struct Interop {
     /// Only this direction: ours-sends or kernel-sends.
     #[arg(long, value_name = "DIRECTION")]
     pub direction: Option<Direction>,
+    /// Seed of the random losses.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// Print the cases and what must come of each; run nothing.
     #[arg(long)]
     pub list: bool,

@@ -14,7 +14,7 @@ use windlass_testbed::{live, vm};
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
-use crate::world::Ran;
+use crate::world::{Ran, kernel_options};
 
 /// Where the guest finds its task.
 const TASK: &str = "task.json";
@@ -28,7 +28,7 @@ enum Task {
     /// A scenario, resolved.
     Scenario { scenario: String, seed: u64 },
     /// Cases of our endpoint against the kernel's, by name.
-    Interop { cases: Vec<(String, Direction)> },
+    Interop { cases: Vec<(String, Direction)>, seed: u64 },
 }
 
 /// What a guest answers to a scenario.
@@ -57,9 +57,11 @@ pub(crate) fn run(series: vm::Series, scenario: &Scenario, seed: u64) -> Result<
 pub(crate) fn interop(
     series: vm::Series,
     cases: &[(&Case, Direction)],
+    seed: u64,
 ) -> Result<(Vec<Report>, String), RunError> {
     let named = cases.iter().map(|(case, direction)| (case.name.clone(), *direction));
-    let Verdicts { reports, kernel } = ask(series, &Task::Interop { cases: named.collect() })?;
+    let Verdicts { reports, kernel } =
+        ask(series, &Task::Interop { cases: named.collect(), seed })?;
     Ok((reports, kernel))
 }
 
@@ -83,26 +85,28 @@ pub fn serve_if_guest() {
 fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
     match serde_json::from_slice(&fs::read(TASK)?)? {
         Task::Scenario { scenario, seed } => serve_scenario(&scenario, seed),
-        Task::Interop { cases } => serve_interop(&cases),
+        Task::Interop { cases, seed } => serve_interop(&cases, seed),
     }
 }
 
 fn serve_scenario(scenario: &str, seed: u64) -> Result<Vec<u8>, Box<dyn Error>> {
     let scenario = Scenario::from_str(scenario, "the task")?;
     let config = compile(&scenario, seed)?;
-    let outcome = live::run(&config, &live::Options::in_virtual_time())?;
+    let options = kernel_options(&scenario, live::Options::in_virtual_time());
+    let outcome = live::run(&config, &options)?;
     let answer = Answer { result: outcome.result, kernel: outcome.kernel };
     Ok(serde_json::to_vec(&answer)?)
 }
 
-fn serve_interop(wanted: &[(String, Direction)]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn serve_interop(wanted: &[(String, Direction)], seed: u64) -> Result<Vec<u8>, Box<dyn Error>> {
     let known = interop::cases();
     let find = |(name, direction): &(String, Direction)| {
         let case = known.iter().find(|case| case.name == *name);
         case.map(|case| (case, *direction)).ok_or_else(|| format!("there is no case `{name}`"))
     };
     let cases = wanted.iter().map(find).collect::<Result<Vec<_>, String>>()?;
-    let mut reports = interop::run(&cases, &interop::Options::in_virtual_time(), |_| {})?;
+    let options = interop::Options { seed, ..interop::Options::in_virtual_time() };
+    let mut reports = interop::run(&cases, &options, |_| {})?;
     reports.iter_mut().filter(|report| report.passed()).for_each(|report| report.packets.clear());
     Ok(serde_json::to_vec(&Verdicts { reports, kernel: live::kernel() })?)
 }

@@ -60,7 +60,8 @@ impl World {
                 Ok(Ran { result: simulation.finish().map_err(books)?, kernel: None })
             }
             World::Linux => {
-                let outcome = live::run(&compile(scenario, seed)?, &live::Options::default())?;
+                let options = kernel_options(scenario, live::Options::default());
+                let outcome = live::run(&compile(scenario, seed)?, &options)?;
                 Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
             }
             World::LinuxVt(series) => crate::guest::run(series, scenario, seed),
@@ -96,8 +97,8 @@ impl World {
     }
 
     /// Holds our endpoint and this world's kernel to each other in these cases, and returns the reports
-    /// and the kernel's release. In virtual time only failures keep their packets. `done` is told of
-    /// each case as it ends; in virtual time, when all have.
+    /// and the kernel's release. `seed` is of the random losses. In virtual time only failures keep
+    /// their packets. `done` is told of each case as it ends; in virtual time, when all have.
     ///
     /// # Errors
     ///
@@ -105,27 +106,29 @@ impl World {
     pub fn interop(
         self,
         cases: &[(&Case, Direction)],
+        seed: u64,
         done: impl Fn(&Report) + Sync,
     ) -> Result<(Vec<Report>, String), RunError> {
         match self {
             World::Sim => Err(RunError::NoKernel),
             World::Linux => {
                 live::check()?;
-                let reports = interop::run(cases, &interop::Options::default(), done)?;
+                let options = interop::Options { seed, ..interop::Options::default() };
+                let reports = interop::run(cases, &options, done)?;
                 Ok((reports, live::kernel()))
             }
             World::LinuxVt(series) => {
-                let (reports, kernel) = crate::guest::interop(series, cases)?;
+                let (reports, kernel) = crate::guest::interop(series, cases, seed)?;
                 reports.iter().for_each(done);
                 Ok((reports, kernel))
             }
         }
     }
 
-    /// Runs side by side, if so many are wanted (0: one for each processor). Real time takes the
-    /// machine for itself.
+    /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
+    /// run in real time has the machine for itself.
     pub fn jobs(self, wanted: usize) -> usize {
-        if self == World::Linux { 1 } else { wanted }
+        if self == World::Linux { wanted.max(1) } else { wanted }
     }
 
     /// The version that makes a run's result what it is: for a kernel the links and the testbed
@@ -133,6 +136,11 @@ impl World {
     pub fn version(self) -> &'static str {
         if self == World::Sim { crate::VERSION } else { crate::TESTBED_VERSION }
     }
+}
+
+/// What a kernel's run is told beside the configuration.
+pub(crate) fn kernel_options(scenario: &Scenario, options: live::Options) -> live::Options {
+    live::Options { receive_window: scenario.testbed.receive_window, ..options }
 }
 
 impl fmt::Display for World {

@@ -1,30 +1,308 @@
-fn main() {
-    windlass_testbed::vm::guest_main(|args| {
-        Ok(format!(
-            "{args:?} {:?}",
-            std::fs::read_dir(".").unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>()
-        )
-        .into_bytes())
-    });
-    use windlass_testbed::vm::*;
-    for series in Series::ALL {
-        check(series).unwrap();
-        let k = prepare(series, &mut |s| eprintln!("{s}")).unwrap();
-        eprintln!("{k:?}");
-        for _ in 0..2 {
-            let a = run(
-                &k,
-                &Job {
-                    args: vec!["a b".into()],
-                    files: vec![("x/y".into(), vec![1])],
-                    timeout: std::time::Duration::from_secs(60),
-                    ..Job::default()
-                },
-            );
-            match a {
-                Ok(a) => eprintln!("{a:?} {}", String::from_utf8_lossy(&a.output)),
-                Err(e) => eprintln!("{e}"),
-            }
+//! Linux in virtual time. This program is its own guest, so it brings its own harness: in a guest
+//! `guest_main` takes over, elsewhere the tests run one after the other. Arguments choose tests by a
+//! part of their name.
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use windlass_cc::Span;
+use windlass_testbed::live::{self, Options};
+use windlass_testbed::vm::{self, Answer, Error, Job, Kernel, Series};
+
+type Test = fn(&Kernel);
+
+const TESTS: [(&str, Test); 8] = [
+    ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", echoes),
+    ("a_job_that_fails_or_panics_says_so_to_the_caller", fails),
+    ("a_guest_that_goes_down_leaves_its_last_words", goes_down),
+    ("a_guest_that_hangs_is_stopped_in_time", hangs),
+    ("a_guest_ends_with_the_process_that_started_it", ends_with_its_caller),
+    ("clock_and_randomness_repeat", repeats),
+    ("every_algorithm_carries_a_transfer_and_repeats_to_the_byte", transfers),
+    ("guests_at_once_do_not_disturb_each_other", at_once),
+];
+
+fn main() -> ExitCode {
+    vm::guest_main(serve);
+    let args: Vec<String> = env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["check", series] => {
+            let said = vm::check(series.parse().expect("a series"));
+            println!("{}", said.map_or_else(|e| e.to_string(), |()| "nothing is missing".into()));
+        }
+        ["run", what] => {
+            let kernel = kernels().next().expect("a kernel");
+            println!("{:?}", vm::run(&kernel, &job(&[what])));
+        }
+        chosen => tests(chosen),
+    }
+    ExitCode::SUCCESS
+}
+
+fn tests(chosen: &[&str]) {
+    let chosen: Vec<&&str> = chosen.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let is_chosen =
+        |name: &str| chosen.is_empty() || chosen.iter().any(|part| name.contains(**part));
+    let timed = |name: String, test: &dyn Fn()| {
+        let started = Instant::now();
+        test();
+        println!("test {name} ... ok ({:.1?})", started.elapsed());
+    };
+    if is_chosen("what_is_missing_is_said") {
+        timed("what_is_missing_is_said".to_string(), &what_is_missing_is_said);
+    }
+    for kernel in kernels() {
+        for (name, test) in TESTS.iter().filter(|(name, _)| is_chosen(name)) {
+            timed(format!("{name} on {}", kernel.release), &|| test(&kernel));
         }
     }
+}
+
+/// A kernel of each series that is to be had.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    Series::ALL.into_iter().filter_map(|series| {
+        let kernel =
+            vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
+        kernel
+            .inspect_err(|e| eprintln!("*** SKIPPED: Linux {series} in virtual time: {e} ***"))
+            .ok()
+    })
+}
+
+/// What the guest does.
+fn serve(args: &[String]) -> Result<Vec<u8>, String> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["echo", rest @ ..] => {
+            let file = fs::read("papers/one.bin").map_err(|e| e.to_string())?;
+            Ok([rest.join("|").as_bytes(), &file].concat())
+        }
+        ["fail"] => Err("there is no such scenario".to_string()),
+        ["panic"] => panic!("index {} out of range", 7),
+        ["exit"] => {
+            eprintln!("these were its last words");
+            std::process::exit(3)
+        }
+        ["hang"] => loop {
+            std::hint::spin_loop();
+        },
+        ["traces"] => traces(),
+        ["transfers"] => transfers_of_all(),
+        other => Err(format!("there is no job {other:?}")),
+    }
+}
+
+fn job(args: &[&str]) -> Job {
+    let args = args.iter().map(|arg| arg.to_string()).collect();
+    Job { args, timeout: Duration::from_secs(300), ..Job::default() }
+}
+
+fn run(kernel: &Kernel, job: &Job) -> Answer {
+    vm::run(kernel, job).unwrap_or_else(|e| panic!("{:?}: {e}", job.args))
+}
+
+/// In other processes, because they have other environments.
+fn what_is_missing_is_said() {
+    let nothing = tempfile::tempdir().expect("a folder");
+    let said = |program: &str| {
+        let mut other = Command::new(env::current_exe().expect("this program"));
+        other.args(["check", "6.12"]).env("WINDLASS_QEMU", program).env("PATH", nothing.path());
+        other.env("WINDLASS_CACHE", nothing.path()).env_remove("WINDLASS_KERNEL_DEB");
+        let output = other.output().expect("this program again");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let without_qemu = said("no-such-qemu");
+    assert!(without_qemu.contains("`no-such-qemu`"), "{without_qemu}");
+    assert!(without_qemu.contains("apt-get install qemu-system-x86"), "{without_qemu}");
+    let script = nothing.path().join("qemu");
+    for (version, words) in [("6.2.0", "too old"), ("9.0.2", "WINDLASS_KERNEL_DEB")] {
+        fs::write(&script, format!("#!/bin/sh\necho QEMU emulator version {version}\n")).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = said(script.to_str().expect("a path"));
+        assert!(text.contains(words), "{version}: {text}");
+    }
+}
+
+fn echoes(kernel: &Kernel) {
+    let mut job = job(&["echo", "two words", "ü"]);
+    let bytes: Vec<u8> =
+        (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    job.files = vec![("papers/one.bin".to_string(), bytes.clone())];
+    let answer = run(kernel, &job);
+    let text = "two words|ü".as_bytes();
+    assert_eq!(answer.output.len(), text.len() + bytes.len());
+    assert!(answer.output == [text, &bytes].concat());
+    println!(
+        "  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's",
+        answer.boot, answer.host_time
+    );
+}
+
+fn fails(kernel: &Kernel) {
+    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")]
+    {
+        match vm::run(kernel, &job(&[what])) {
+            Err(Error::Guest { message, .. }) => assert!(message.contains(words), "{message}"),
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+fn goes_down(kernel: &Kernel) {
+    match vm::run(kernel, &job(&["exit"])) {
+        Err(e @ Error::NoAnswer { .. }) => {
+            let text = e.to_string();
+            assert!(text.contains("these were its last words"), "{text}");
+            // Process 1 has exited with status 3, which the kernel prints as a wait status.
+            assert!(text.contains("exitcode=0x00000300"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hangs(kernel: &Kernel) {
+    let started = Instant::now();
+    let job = Job { timeout: Duration::from_secs(8), ..job(&["hang"]) };
+    match vm::run(kernel, &job) {
+        Err(Error::Timeout { .. }) => assert!(started.elapsed() < Duration::from_secs(60)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs this program as another process, which has a guest run a job.
+fn caller(what: &str) -> Command {
+    let mut caller = Command::new(env::current_exe().expect("this program"));
+    caller.args(["run", what]);
+    caller
+}
+
+fn ends_with_its_caller(_: &Kernel) {
+    let mut caller = caller("hang").stdout(Stdio::null()).spawn().expect("this program again");
+    let guest = wait_for("a guest", || child_of(caller.id()));
+    caller.kill().expect("a process to kill");
+    caller.wait().expect("its end");
+    wait_for("the guest's end", || match state(guest) {
+        None | Some('Z') => Some(()),
+        Some(_) => None,
+    });
+}
+
+/// Tries until there is one, for a minute.
+fn wait_for<T>(what: &str, attempt: impl Fn() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "no sign of {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The process that has this one as its parent and has become QEMU.
+fn child_of(parent: u32) -> Option<u32> {
+    let numbers = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|&pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let of_parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        stat.contains("(qemu") && of_parent == Some(&parent.to_string())
+    })
+}
+
+/// The letter of a process's state; `None` if it has gone.
+fn state(pid: u32) -> Option<char> {
+    fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit(") ").next()?.chars().next()
+}
+
+/// Everything a program could take from a machine's chance: randomness, the clock, addresses of its
+/// memory, and when its threads run.
+fn traces() -> Result<Vec<u8>, String> {
+    let mut random = [0; 64];
+    std::io::Read::read_exact(
+        &mut fs::File::open("/dev/urandom").map_err(|e| e.to_string())?,
+        &mut random,
+    )
+    .map_err(|e| e.to_string())?;
+    let started = Instant::now();
+    let beats: Vec<_> = (0..200)
+        .map(|i| {
+            let started = Instant::now();
+            thread::spawn(move || thread::sleep(Duration::from_micros(10 * i))).join().ok();
+            started.elapsed()
+        })
+        .collect();
+    // Each nap lets the clock jump to the next timer, over and over while the host is busy with us.
+    let mut naps = 0_u64;
+    for i in 0..3_000_u64 {
+        thread::sleep(Duration::from_micros(1 + i * 7919 % 20));
+        naps = naps.wrapping_mul(31).wrapping_add(started.elapsed().as_nanos() as u64);
+    }
+    let date = std::time::SystemTime::now();
+    let stat = fs::read_to_string("/proc/stat").map_err(|e| e.to_string())?;
+    Ok(format!("{random:?} {beats:?} {naps} {date:?} {:p}\n{stat}", &raw const random).into_bytes())
+}
+
+fn repeats(kernel: &Kernel) {
+    let first = run(kernel, &job(&["traces"]));
+    for _ in 0..2 {
+        let again = run(kernel, &job(&["traces"]));
+        assert_eq!(difference(&first.output, &again.output), None);
+        assert_eq!((first.boot, first.virtual_time), (again.boot, again.virtual_time));
+    }
+}
+
+/// A megabyte over a path whose queue overflows.
+fn transfer(algorithm: &str) -> Result<live::Outcome, String> {
+    let mut link = common::link(20_000_000, 10);
+    link.queue = windlass_sim::link::QueueLimit::Packets(40);
+    let flow = common::bulk(windlass_tcp::stack::LINUX, algorithm, Some(1_000_000));
+    let config = common::config(vec![link], vec![flow]);
+    let options = Options { bound: None, spin: Span::ZERO, ..Options::default() };
+    let outcome = live::run(&config, &options).map_err(|e| e.to_string())?;
+    match &outcome.result.flows[0] {
+        flow if flow.delivered_bytes == 1_000_000 && flow.failure.is_none() => Ok(outcome),
+        flow => Err(format!("not every byte has arrived: {flow:?}")),
+    }
+}
+
+/// One transfer after the other in one guest, each with its own line.
+fn transfers_of_all() -> Result<Vec<u8>, String> {
+    let mut text = String::new();
+    for (algorithm, _) in live::COUNTERPARTS {
+        let outcome = transfer(algorithm).map_err(|e| format!("{algorithm}: {e}"))?;
+        text += &format!("{algorithm}: {outcome:?}\n");
+    }
+    Ok(text.into_bytes())
+}
+
+fn transfers(kernel: &Kernel) {
+    let job = job(&["transfers"]);
+    let [one, two] = [(); 2].map(|()| run(kernel, &job));
+    assert!(one.output == two.output, "{:?}", difference(&one.output, &two.output));
+    assert_eq!((one.boot, one.virtual_time), (two.boot, two.virtual_time));
+    let (count, time) = (live::COUNTERPARTS.len(), one.virtual_time);
+    println!("  {count} transfers: {time:.3?} of the guest's time, {:.1?}", one.host_time);
+}
+
+/// The first line in which two answers differ.
+fn difference(one: &[u8], two: &[u8]) -> Option<(String, String)> {
+    let [one, two] = [one, two].map(String::from_utf8_lossy);
+    let differ = one.lines().zip(two.lines()).find(|(one, two)| one != two);
+    differ.map(|(one, two)| (one.to_string(), two.to_string()))
+}
+
+fn at_once(kernel: &Kernel) {
+    let alone = run(kernel, &job(&["traces"])).output;
+    thread::scope(|scope| {
+        let guests: Vec<_> =
+            (0..3).map(|_| scope.spawn(|| run(kernel, &job(&["traces"])).output)).collect();
+        for guest in guests {
+            assert!(guest.join().expect("a guest") == alone);
+        }
+    });
 }

@@ -25,7 +25,7 @@ pub fn run(args: &Interop, chatter: &Chatter) -> Result<(), Failure> {
         chatter.detail(line(report).trim_end());
         bar.inc(1);
     };
-    let outcome = args.on.interop(&chosen, done);
+    let outcome = args.on.interop(&chosen, args.seed, done);
     bar.finish_and_clear();
     let (reports, kernel) = outcome.map_err(Failure::of_run)?;
     if let Some(dir) = &args.out {

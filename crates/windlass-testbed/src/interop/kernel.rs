@@ -17,7 +17,7 @@ use crate::live::Error;
 use crate::live::algorithm;
 use crate::live::info::Info;
 use crate::live::namespace::Namespace;
-use crate::live::settings::Settings;
+use crate::live::settings::{ReceiveWindow, Settings};
 use crate::live::socket::{Purpose, Wanted};
 use crate::live::tun::{self, Tun};
 
@@ -51,7 +51,7 @@ pub(super) struct Kernel {
 impl Kernel {
     /// A namespace with everything but a socket.
     pub fn new(flow: FlowConfig, ends: (SocketAddrV4, SocketAddrV4)) -> Result<Kernel, Error> {
-        let settings = Settings::new(&flow);
+        let settings = Settings::new(&flow, ReceiveWindow::Buffer);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
         let device = tun::Settings {

@@ -171,7 +171,7 @@ impl Plan {
     }
 
     /// The network, of which both hosts are outside.
-    pub fn network(&self) -> Config {
+    pub fn network(&self, seed: u64) -> Config {
         let link = LinkConfig {
             name: "wire".into(),
             ends: [0, 1],
@@ -187,7 +187,7 @@ impl Plan {
             links: vec![link],
             flows: vec![self.flow(Side::Sender)],
             duration: self.patience,
-            seed: 1,
+            seed,
             record: Record { capture: vec![0], ..Record::default() },
         }
     }

@@ -77,19 +77,21 @@ pub struct Options {
     pub attempts: u32,
     /// Lateness that speaks against a failure; `None` where nothing is late, as in virtual time.
     pub bound: Option<Bound>,
+    /// Seed of random losses.
+    pub seed: u64,
 }
 
 impl Default for Options {
-    /// Eight at once, five attempts, the usual bound.
+    /// Eight at once, five attempts, the usual bound, seed 1.
     fn default() -> Options {
-        Options { jobs: 8, attempts: 5, bound: Some(Bound::default()) }
+        Options { jobs: 8, attempts: 5, bound: Some(Bound::default()), seed: 1 }
     }
 }
 
 impl Options {
     /// In a guest whose clock counts instructions nothing is late.
     pub fn in_virtual_time() -> Options {
-        Options { jobs: 4, attempts: 1, bound: None }
+        Options { jobs: 4, attempts: 1, bound: None, ..Options::default() }
     }
 }
 
@@ -154,7 +156,7 @@ enum Verdict {
 }
 
 fn attempt(case: &Case, direction: Direction, options: &Options) -> Result<Verdict, Error> {
-    let trace = runs::run(&case.plan, direction)?;
+    let trace = runs::run(&case.plan, direction, options.seed)?;
     let findings = judge(case, &trace);
     let late = options.bound.is_some_and(|bound| !bound.admits(&trace.lateness));
     let verdict = if late && !findings.0.is_empty() { Verdict::Late } else { Verdict::Final };

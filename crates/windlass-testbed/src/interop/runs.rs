@@ -67,9 +67,9 @@ struct Bench {
     log: Log,
 }
 
-/// Runs a plan.
-pub(super) fn run(plan: &Plan, direction: Direction) -> Result<Trace, Error> {
-    let mut bench = Bench::new(plan, direction)?;
+/// Runs a plan; `seed` is of the random losses.
+pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace, Error> {
+    let mut bench = Bench::new(plan, direction, seed)?;
     bench.clock.wait_for_start();
     let done = bench.go(plan)?;
     let unused = bench.faults.unused().map(|fault| format!("{fault:?}")).collect();
@@ -97,12 +97,12 @@ fn is_loss(fate: PacketFate) -> bool {
 }
 
 impl Bench {
-    fn new(plan: &Plan, direction: Direction) -> Result<Bench, Error> {
+    fn new(plan: &Plan, direction: Direction, seed: u64) -> Result<Bench, Error> {
         let (ours, theirs) = (direction.ours(), direction.ours().other());
         let addresses = super::addresses();
         let of = |side: Side| addresses.addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
-        let mut simulation = Simulation::new(plan.network())?;
+        let mut simulation = Simulation::new(plan.network(seed))?;
         simulation.detach(0);
         simulation.detach(1);
         let kernel = Kernel::new(plan.flow(theirs), ends)?;

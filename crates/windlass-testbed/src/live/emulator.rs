@@ -8,8 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::poll::{PollFd, PollFlags};
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::addresses::FlowAddresses;
@@ -24,10 +23,13 @@ use super::error::Error;
 use super::lateness::{Lateness, Log};
 use super::packet;
 use super::tun::Tun;
+use super::vigil::Vigil;
 use super::wiretap::Wiretap;
 
 /// Packets read from one device before the others have their turn.
 const TURN: usize = 64;
+/// Longest sleep, so that a stall is noticed when nothing was due either.
+const HEARTBEAT: Span = Span::from_millis(10);
 /// Largest IPv4 packet.
 const BUFFER: usize = 65_536;
 
@@ -100,7 +102,12 @@ impl<'a> Emulator<'a> {
     /// Keeps the network running until the configured duration is over, or until the applications
     /// have hung up on `done` and nothing is left in the network. Time jumps to the end then, as
     /// nothing can happen before it. The last `spin` before something is due is not slept through.
-    pub fn run(mut self, done: &UnixStream, spin: Span) -> Result<Stopped, Error> {
+    pub fn run(
+        mut self,
+        mut vigil: Vigil,
+        done: &UnixStream,
+        spin: Span,
+    ) -> Result<Stopped, Error> {
         let failed = || Error::on("carrying packets");
         let ports = self.ports;
         let readable = |fd: BorrowedFd<'a>| PollFd::new(fd, PollFlags::POLLIN);
@@ -117,7 +124,7 @@ impl<'a> Emulator<'a> {
                 // All that is left are timers of ends inside, such as that of TIME-WAIT.
                 self.clock.skip_to(next.unwrap_or(self.end).min(self.end));
             }
-            self.wait(&mut fds, next, spin).map_err(failed())?;
+            self.wait(&mut vigil, &mut fds, next, spin).map_err(failed())?;
             for (port, fd) in ports.iter().zip(&fds) {
                 if fd.any().unwrap_or(false) {
                     self.read(port).map_err(failed())?;
@@ -137,14 +144,19 @@ impl<'a> Emulator<'a> {
     }
 
     /// Sleeps until a device has something to read or something in the network is nearly due.
-    fn wait(&self, fds: &mut [PollFd<'_>], next: Option<Time>, spin: Span) -> io::Result<()> {
-        let due = next.unwrap_or(Time::NEVER).min(self.end);
-        let sleep = self.clock.until(due).0.saturating_sub(spin.0);
-        let timeout = TimeSpec::new((sleep / 1_000_000_000) as i64, (sleep % 1_000_000_000) as i64);
-        match ppoll(fds, Some(timeout), None) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-            Err(e) => Err(e.into()),
+    fn wait(
+        &mut self,
+        vigil: &mut Vigil,
+        fds: &mut [PollFd<'_>],
+        next: Option<Time>,
+        spin: Span,
+    ) -> io::Result<()> {
+        let due = self.clock.until(next.unwrap_or(Time::NEVER).min(self.end));
+        let sleep = Span(due.0.saturating_sub(vigil.spin(spin).0)).min(HEARTBEAT);
+        if let Some(late) = vigil.wait(fds, Some(sleep))? {
+            self.log.add_stall(late);
         }
+        Ok(())
     }
 
     /// Lets the simulation come up to the clock, and delivers what has arrived meanwhile.
@@ -194,7 +206,10 @@ impl<'a> Emulator<'a> {
 
     fn send(&mut self, port: &Port, buffer: &mut [u8], len: usize) {
         let bytes = &mut buffer[..len];
-        let Some(mut body) = packet::body(bytes) else { return };
+        let Some(mut body) = packet::body(bytes) else {
+            self.log.add_lost(u64::from(packet::is_of_a_flow(bytes)));
+            return;
+        };
         if let (Some(most), Body::Segment(segment)) = (port.pin, &mut body) {
             packet::pin_window(bytes, most);
             segment.window = segment.window.min(most);

@@ -28,6 +28,7 @@ mod stream;
 mod sys;
 mod totals;
 pub mod tun;
+mod vigil;
 mod wiretap;
 
 pub use algorithm::{COUNTERPARTS, algorithm};
@@ -37,3 +38,4 @@ pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};
 pub use run::{Options, Outcome, kernel, run};
+pub use settings::ReceiveWindow;

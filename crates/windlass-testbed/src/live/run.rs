@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use windlass_cc::Span;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::results::RunResult;
@@ -19,14 +20,21 @@ use super::error::Error;
 use super::info::Info;
 use super::lateness::{Bound, Lateness};
 use super::namespace::Namespace;
-use super::settings::{self, Settings};
+use super::settings::{self, ReceiveWindow, Settings};
 use super::socket::{self, Purpose, Wanted};
 use super::totals::{self, End};
 use super::tun::{self, Tun};
-use super::{algorithm, check, sys};
+use super::vigil::Vigil;
+use super::{algorithm, check};
 
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
+
+/// Real-time priorities. The network must not wait for other programs, and neither must applications:
+/// until one has read, the kernel may hold back the acknowledgement. They come first, being done soon,
+/// where the network watches the clock.
+const NETWORK_PRIORITY: i32 = 1;
+const APPLICATION_PRIORITY: i32 = 2;
 
 /// How a configuration is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +49,8 @@ pub struct Options {
     /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
     /// `i` that sends the data, `2i + 1` for the other.
     pub inside: Vec<u32>,
+    /// What holds receive windows to their size.
+    pub receive_window: ReceiveWindow,
 }
 
 impl Default for Options {
@@ -51,6 +61,7 @@ impl Default for Options {
             bound: Some(Bound::default()),
             spin: Span::from_micros(80),
             inside: Vec::new(),
+            receive_window: ReceiveWindow::default(),
         }
     }
 }
@@ -87,6 +98,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     algorithm::check(config, &options.inside)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
+    allow_descriptors();
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -98,6 +110,14 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
             }
             Some(_) => {}
         }
+    }
+}
+
+/// Each host takes three descriptors, which may be more than a process has by default. Where the limit
+/// cannot be raised, the error names what could not be opened.
+fn allow_descriptors() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
 
@@ -117,7 +137,9 @@ struct Site {
 /// One run, valid or not.
 fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
-    let sites = hosts.map(|host| Site::new(config, host)).collect::<Result<Vec<Site>, Error>>()?;
+    let sites = hosts
+        .map(|host| Site::new(config, host, options.receive_window))
+        .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
         namespaces.push(site.namespace);
@@ -135,7 +157,9 @@ fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), 
         .zip(apps)
         .map(|(namespace, app)| end(namespace, app))
         .collect::<Result<Vec<End>, Error>>()?;
-    let Stopped { simulation, lateness, wiretap } = stopped;
+    let Stopped { simulation, mut lateness, wiretap } = stopped;
+    lateness.lost +=
+        ends.iter().map(|e| e.counters.lost_at_device + e.counters.lost_at_socket).sum::<u64>();
     let mut result = simulation.finish()?;
     samples.append(&mut wiretap.into_samples());
     samples.append(&mut result.samples);
@@ -156,14 +180,14 @@ fn together(
         UnixStream::pair().map_err(Error::on("joining network and applications"))?;
     thread::scope(|scope| {
         let carrying = scope.spawn(move || {
-            sys::be_punctual(true);
+            let vigil = Vigil::new(clock, NETWORK_PRIORITY);
             clock.wait_for_start();
-            emulator.run(&network, spin)
+            emulator.run(vigil, &network, spin)
         });
         let acting = scope.spawn(move || {
-            sys::be_punctual(false);
+            let vigil = Vigil::new(clock, APPLICATION_PRIORITY);
             clock.wait_for_start();
-            desk.run(applications).map_err(Error::on("waiting for sockets"))
+            desk.run(vigil, applications).map_err(Error::on("waiting for sockets"))
         });
         let stopped = carrying.join().unwrap_or(Err(Error::Defect("emulator")));
         acting.join().unwrap_or(Err(Error::Defect("applications")))?;
@@ -173,10 +197,10 @@ fn together(
 
 impl Site {
     /// Sets up namespace, device and socket of a host.
-    fn new(config: &Config, host: u32) -> Result<Site, Error> {
+    fn new(config: &Config, host: u32, window: ReceiveWindow) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
-        let settings = Settings::new(flow);
+        let settings = Settings::new(flow, window);
         let ends = socket::ends(&addresses(index, flow.from, flow.to), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;

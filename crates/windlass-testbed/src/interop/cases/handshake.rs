@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new(
             "both-ways",
             "both ends send 300 kB at the same time, acknowledgements riding on data",
-            both_ways(),
+            both_ways(300_000),
         ),
     ];
     cases.extend(lost());
@@ -214,13 +214,13 @@ fn request_response() -> Plan {
     )
 }
 
-fn both_ways() -> Plan {
-    const BULK: u64 = 300_000;
+/// Both ends send so many bytes at the same time.
+pub(super) fn both_ways(bytes: u64) -> Plan {
     Plan::new(
         vec![
             Step::Connect,
-            Step::Send(BULK),
-            Step::Received(BULK),
+            Step::Send(bytes),
+            Step::Received(bytes),
             Step::Close,
             Step::End,
             Step::Over,
@@ -228,8 +228,8 @@ fn both_ways() -> Plan {
         vec![
             Step::Listen,
             Step::Open(1),
-            Step::Send(BULK),
-            Step::Received(BULK),
+            Step::Send(bytes),
+            Step::Received(bytes),
             Step::End,
             Step::Close,
             Step::Over,

@@ -9,13 +9,15 @@ use super::super::faults::Which;
 use super::super::plan::{Case, Plan};
 use super::super::script::Step;
 
+const BYTES: u64 = 400_000;
+
 pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new(
             "zero-window",
             "a reader that stops closes the window; probes go out; it reads and the stream goes on \
              (RFC 9293 section 3.8.6.1)",
-            closed(),
+            closed(BYTES),
         )
         .check(|trace, findings| {
             let shut = trace.sent(Receiver).find(|(_, s)| s.window == 0 && s.flags.has(Flags::ACK));
@@ -34,7 +36,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new(
             "lost-window-update",
             "the news of an open window is lost: a probe finds it out (RFC 9293 section 3.8.6.1)",
-            closed().lose(Receiver, Which::Reopening(1, 1)),
+            closed(BYTES).lose(Receiver, Which::Reopening(1, 1)),
         ),
         Case::new(
             "large-window",
@@ -68,16 +70,15 @@ fn echo(flags: Flags) -> bool {
 }
 
 /// The receiver reads nothing for a while.
-fn closed() -> Plan {
-    const BYTES: u64 = 400_000;
-    let mut plan = Plan::transfer(BYTES);
+pub(super) fn closed(bytes: u64) -> Plan {
+    let mut plan = Plan::transfer(bytes);
     plan.ends[1].script = vec![
         Step::Listen,
         Step::StopReading,
         Step::Open(1),
         Step::Pause(Span::from_millis(1_500)),
         Step::Read,
-        Step::Received(BYTES),
+        Step::Received(bytes),
         Step::End,
         Step::Close,
         Step::Over,
