@@ -42,4 +42,13 @@ mod tests {
             assert!(known.is_some() && crate::live::algorithm(end.algorithm).is_some());
         }
     }
+
+    #[test]
+    fn the_documentation_has_every_case() {
+        let page = include_str!("../../../../../docs/testbed.md");
+        for Case { name, about, .. } in cases() {
+            assert!(page.contains(&format!("| `{name}`")), "docs/testbed.md lacks {name}");
+            assert!(page.contains(&about), "docs/testbed.md: {name} must be \"{about}\"");
+        }
+    }
 }
