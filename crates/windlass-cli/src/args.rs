@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use windlass_lab::world::World;
+use windlass_lab::world::interop::Direction;
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -65,6 +66,14 @@ Examples:
   windlass script                                          every script below ./conformance/scripts
   windlass script conformance/scripts/paws.script          one of them
   sudo windlass script --on linux                          against this machine's kernel";
+
+const INTEROP_HELP: &str = "\
+Examples:
+  windlass interop                                     every case, against this machine's kernel (needs root)
+  windlass interop --on linux-vt=6.1                   against a Debian kernel in virtual time (needs QEMU)
+  windlass interop --case lost-syn --case zero-window  two cases
+  windlass interop --list                              the cases, and what must come of each
+  windlass interop --out captures                      captures of the cases that fail, for Wireshark";
 
 const BENCH_HELP: &str = "\
 Examples:
@@ -134,6 +143,13 @@ pub enum Command {
     /// exchange up to there and ends with exit code 1.
     #[command(after_help = SCRIPT_HELP)]
     Script(Script),
+    /// Hold our endpoint and a Linux kernel's to each other over real packets.
+    ///
+    /// One end of a connection is ours, the other a kernel's socket, with emulated links and listed
+    /// faults between them; each case is run with either end as the sender. A case that fails ends with
+    /// exit code 1.
+    #[command(after_help = INTEROP_HELP)]
+    Interop(Interop),
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
@@ -278,6 +294,33 @@ pub enum ScriptWorld {
     Sim,
     /// This machine's kernel, through a TUN device; needs root.
     Linux,
+}
+
+/// Arguments of `interop`.
+#[derive(Args)]
+pub struct Interop {
+    /// Whose kernel: linux (this machine's; needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel
+    /// in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
+    pub on: World,
+    /// Only this case; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub case: Vec<String>,
+    /// Only this direction: ours-sends or kernel-sends.
+    #[arg(long, value_name = "DIRECTION")]
+    pub direction: Option<Direction>,
+    /// Seed of the random losses.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print the cases and what must come of each; run nothing.
+    #[arg(long)]
+    pub list: bool,
+    /// Print one JSON document instead of a table.
+    #[arg(long)]
+    pub json: bool,
+    /// Write a capture of each failure into this folder: CASE-DIRECTION.pcapng.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `bench`.

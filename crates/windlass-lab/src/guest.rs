@@ -5,8 +5,10 @@ use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use windlass_sim::RunResult;
+use windlass_testbed::interop::{self, Case, Direction, Report};
 use windlass_testbed::{live, vm};
 
 use crate::compile::compile;
@@ -22,30 +24,56 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// What a guest is to run.
 #[derive(Serialize, Deserialize)]
-struct Task {
-    /// The scenario, resolved.
-    scenario: String,
-    seed: u64,
+enum Task {
+    /// A scenario, resolved.
+    Scenario { scenario: String, seed: u64 },
+    /// Cases of our endpoint against the kernel's, by name.
+    Interop { cases: Vec<(String, Direction)>, seed: u64 },
 }
 
-/// What a guest answers.
+/// What a guest answers to a scenario.
 #[derive(Serialize, Deserialize)]
 struct Answer {
     result: RunResult,
     kernel: String,
 }
 
+/// What a guest answers to cases.
+#[derive(Serialize, Deserialize)]
+struct Verdicts {
+    reports: Vec<Report>,
+    kernel: String,
+}
+
 /// Runs a scenario on a kernel of this series.
 pub(crate) fn run(series: vm::Series, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+    let task = Task::Scenario { scenario: scenario.resolved_toml(), seed };
+    let Answer { result, kernel } = ask(series, &task)?;
+    Ok(Ran { result, kernel: Some(kernel) })
+}
+
+/// Runs cases of our endpoint against that of a kernel of this series. Returns the reports, with the
+/// packets of those that have failed, and the kernel's release.
+pub(crate) fn interop(
+    series: vm::Series,
+    cases: &[(&Case, Direction)],
+    seed: u64,
+) -> Result<(Vec<Report>, String), RunError> {
+    let named = cases.iter().map(|(case, direction)| (case.name.clone(), *direction));
+    let Verdicts { reports, kernel } =
+        ask(series, &Task::Interop { cases: named.collect(), seed })?;
+    Ok((reports, kernel))
+}
+
+/// Boots a guest, gives it a task and reads its answer.
+fn ask<A: DeserializeOwned>(series: vm::Series, task: &Task) -> Result<A, RunError> {
     let kernel = vm::prepare(series, &mut |_| {})?;
-    let task = Task { scenario: scenario.resolved_toml(), seed };
-    let task = serde_json::to_vec(&task).map_err(|e| RunError::Guest(e.to_string()))?;
+    let task = serde_json::to_vec(task).map_err(|e| RunError::Guest(e.to_string()))?;
     let files = vec![(TASK.to_string(), task)];
     let job = vm::Job { files, timeout: PATIENCE, ..vm::Job::default() };
     let answer = vm::run(&kernel, &job)?;
     let unreadable = |e| RunError::Guest(format!("its answer cannot be read: {e}"));
-    let Answer { result, kernel } = serde_json::from_slice(&answer.output).map_err(unreadable)?;
-    Ok(Ran { result, kernel: Some(kernel) })
+    serde_json::from_slice(&answer.output).map_err(unreadable)
 }
 
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
@@ -55,11 +83,30 @@ pub fn serve_if_guest() {
 }
 
 fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
-    let task: Task = serde_json::from_slice(&fs::read(TASK)?)?;
-    let scenario = Scenario::from_str(&task.scenario, "the task")?;
-    let config = compile(&scenario, task.seed)?;
+    match serde_json::from_slice(&fs::read(TASK)?)? {
+        Task::Scenario { scenario, seed } => serve_scenario(&scenario, seed),
+        Task::Interop { cases, seed } => serve_interop(&cases, seed),
+    }
+}
+
+fn serve_scenario(scenario: &str, seed: u64) -> Result<Vec<u8>, Box<dyn Error>> {
+    let scenario = Scenario::from_str(scenario, "the task")?;
+    let config = compile(&scenario, seed)?;
     let options = kernel_options(&scenario, live::Options::in_virtual_time());
     let outcome = live::run(&config, &options)?;
     let answer = Answer { result: outcome.result, kernel: outcome.kernel };
     Ok(serde_json::to_vec(&answer)?)
+}
+
+fn serve_interop(wanted: &[(String, Direction)], seed: u64) -> Result<Vec<u8>, Box<dyn Error>> {
+    let known = interop::cases();
+    let find = |(name, direction): &(String, Direction)| {
+        let case = known.iter().find(|case| case.name == *name);
+        case.map(|case| (case, *direction)).ok_or_else(|| format!("there is no case `{name}`"))
+    };
+    let cases = wanted.iter().map(find).collect::<Result<Vec<_>, String>>()?;
+    let options = interop::Options { seed, ..interop::Options::in_virtual_time() };
+    let mut reports = interop::run(&cases, &options, |_| {})?;
+    reports.iter_mut().filter(|report| report.passed()).for_each(|report| report.packets.clear());
+    Ok(serde_json::to_vec(&Verdicts { reports, kernel: live::kernel() })?)
 }

@@ -38,6 +38,9 @@ pub enum RunError {
     /// What ran in the virtual machine.
     #[error("the guest failed: {0}")]
     Guest(String),
+    /// A kernel was asked of the simulator.
+    #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
+    NoKernel,
 }
 
 /// Runs a scenario once in the simulator.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer};
 use windlass_sim::{RunResult, Simulation};
 use windlass_testbed::{live, vm};
 
+pub use windlass_testbed::interop;
+use windlass_testbed::interop::{Case, Direction, Report};
+
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
@@ -89,6 +92,35 @@ impl World {
             World::Sim => Ok(Vec::new()),
             World::Linux | World::LinuxVt(_) => {
                 Ok(live::differences(&compile(scenario, scenario.seed)?))
+            }
+        }
+    }
+
+    /// Holds our endpoint and this world's kernel to each other in these cases, and returns the reports
+    /// and the kernel's release. `seed` is of the random losses. In virtual time only failures keep
+    /// their packets. `done` is told of each case as it ends; in virtual time, when all have.
+    ///
+    /// # Errors
+    ///
+    /// The world has no kernel, or is not to be had here.
+    pub fn interop(
+        self,
+        cases: &[(&Case, Direction)],
+        seed: u64,
+        done: impl Fn(&Report) + Sync,
+    ) -> Result<(Vec<Report>, String), RunError> {
+        match self {
+            World::Sim => Err(RunError::NoKernel),
+            World::Linux => {
+                live::check()?;
+                let options = interop::Options { seed, ..interop::Options::default() };
+                let reports = interop::run(cases, &options, done)?;
+                Ok((reports, live::kernel()))
+            }
+            World::LinuxVt(series) => {
+                let (reports, kernel) = crate::guest::interop(series, cases, seed)?;
+                reports.iter().for_each(done);
+                Ok((reports, kernel))
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Closing, resetting and aborting: RFC 9293 sections 3.6 and 3.10, RFC 5961.
 
 mod script;
-use script::{Script, plain, plain_with};
+use script::{PEER_ISS, Script, plain, plain_with};
 use windlass_cc::Span;
+use windlass_tcp::{Flags, Options, Segment, Timestamps};
 
 fn connected() -> Script {
     Script::connected(plain())
@@ -361,4 +362,54 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
          180 > . 2 ack 1002
          180 = state TimeWait",
     );
+}
+
+/// RFC 6191 section 2.
+#[test]
+fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {
+    let syn = |seq: u64, timestamp: Option<u32>| Segment {
+        seq: PEER_ISS.add(seq),
+        flags: Flags::SYN,
+        options: Options {
+            timestamps: timestamp.map(|value| Timestamps { value, echo: 0 }),
+            ..Options::default()
+        },
+        ..Segment::default()
+    };
+    let mut without = connected();
+    assert!(!without.e.gives_way_to(&syn(5_000, None)), "it is established");
+    without.run("200 close\n 200 > F. 1 ack 1\n 300 < F. 1 ack 2\n 300 > . 2 ack 2");
+    for (seq, timestamp, expected) in [
+        (3, None, true),
+        (2, None, false),
+        (0, None, false),
+        // The old connection had no timestamps: its segments would be refused for the lack of them.
+        (0, Some(7), true),
+    ] {
+        assert_eq!(without.e.gives_way_to(&syn(seq, timestamp)), expected, "{seq} {timestamp:?}");
+    }
+    let answer = Segment { flags: Flags::SYN.with(Flags::ACK), ..syn(3, None) };
+    assert!(!without.e.gives_way_to(&answer), "no new connection begins with an answer");
+
+    let mut with = Script::new(plain_with(|stack| stack.timestamps = true));
+    with.run(
+        "0 connect
+         0 > S 0
+         100 < S. 0 ack 1 win 60000 mss 1000 ts 500 1
+         100 > . 1 ack 1
+         200 close
+         200 > F. 1 ack 1
+         300 < F. 1 ack 2 ts 700 201
+         300 > . 2 ack 2",
+    );
+    for (seq, timestamp, expected) in [
+        (0, Some(701), true),
+        (3, Some(700), true),
+        (2, Some(700), false),
+        (3, Some(699), false),
+        (3, None, true),
+        (2, None, false),
+    ] {
+        assert_eq!(with.e.gives_way_to(&syn(seq, timestamp)), expected, "{seq} {timestamp:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Segments in: RFC 9293 section 3.10.7.
 
+use std::cmp::Ordering;
+
 use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Failure, Profile, State};
@@ -24,6 +26,25 @@ impl Endpoint {
             }
             _ => self.on_segment_synchronised(p, now, s),
         }
+    }
+
+    /// Whether a segment is the SYN of a new connection for which this one, in TIME-WAIT, may make
+    /// room (RFC 6191 section 2): its timestamp or its sequence number is beyond all that the peer has
+    /// sent, so that no segment of the old connection can be taken for one of the new. Whoever owns the
+    /// endpoint then replaces it by one that listens.
+    pub fn gives_way_to(&self, s: &Segment) -> bool {
+        let opens = s.flags.has(Flags::SYN)
+            && !s.flags.has(Flags::ACK)
+            && !s.flags.has(Flags::RST)
+            && self.state == State::TimeWait;
+        let beyond = (s.seq.0.wrapping_sub(self.irs.add(self.rcv_nxt).0) as i32) > 0;
+        let later = match s.options.timestamps {
+            Some(t) if self.timestamps => (t.value.wrapping_sub(self.ts_recent) as i32).cmp(&0),
+            // Only the new connection has timestamps: nothing of the old one passes for its own.
+            Some(_) => Ordering::Greater,
+            None => Ordering::Equal,
+        };
+        opens && (later == Ordering::Greater || (later == Ordering::Equal && beyond))
     }
 
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {

@@ -1,0 +1,235 @@
+//! Closing, resetting, and what comes after.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::Flags;
+
+use super::super::Side::{self, Receiver, Sender};
+use super::super::faults::Which;
+use super::super::plan::{Case, Plan};
+use super::super::report::Findings;
+use super::super::script::Step;
+use super::super::trace::Trace;
+
+const BYTES: u64 = 10_000;
+const BULK: u64 = 1_000_000;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = orderly().into();
+    cases.extend(resets());
+    cases.extend(vanished());
+    cases
+}
+
+fn orderly() -> [Case; 4] {
+    [
+        Case::new(
+            "half-close",
+            "after one end has closed the other may still send (RFC 9293 section 3.6)",
+            half_close(),
+        ),
+        Case::new(
+            "simultaneous-close",
+            "FINs that cross close the connection (RFC 9293 section 3.6)",
+            simultaneous_close(),
+        )
+        .check(fins_cross),
+        Case::new(
+            "lost-last-ack",
+            "whoever is in TIME-WAIT acknowledges a FIN that comes again",
+            Plan::transfer(BYTES).lose(Sender, Which::AckAfterFin(1, 1)),
+        )
+        .check(|trace, findings| {
+            let fins = trace.count(Receiver, Flags::FIN);
+            findings.expect(fins == 2, "two FINs of the receiver", fins);
+        }),
+        Case::new(
+            "time-wait-reuse",
+            "a SYN beyond the last connection ends TIME-WAIT and opens the next at once \
+             (RFC 6191, RFC 9293 section 3.10.7.4)",
+            reuse(),
+        )
+        .check(|trace, findings| {
+            for side in Side::BOTH {
+                let syns = trace.count(side, Flags::SYN);
+                findings.expect(
+                    syns == 2,
+                    format!("a SYN of the {side} for each connection"),
+                    syns,
+                );
+            }
+        }),
+    ]
+}
+
+fn half_close() -> Plan {
+    const ANSWER: u64 = 100_000;
+    Plan::new(
+        vec![
+            Step::Connect,
+            Step::Send(BYTES),
+            Step::Close,
+            Step::Received(ANSWER),
+            Step::End,
+            Step::Over,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::End,
+            Step::Send(ANSWER),
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn simultaneous_close() -> Plan {
+    let together = Step::Until(Time::from_millis(300));
+    Plan::new(
+        vec![Step::Connect, Step::Send(BYTES), together, Step::Close, Step::End, Step::Over],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            together,
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+    )
+}
+
+/// Each FIN leaves before the other one has arrived.
+fn fins_cross(trace: &Trace, findings: &mut Findings) {
+    for side in Side::BOTH {
+        let sent = trace.sent(side).find(|(_, s)| s.flags.has(Flags::FIN));
+        let other = trace.arrived(side.other()).find(|(_, s)| s.flags.has(Flags::FIN));
+        let crosses = sent.zip(other).is_some_and(|((sent, _), (came, _))| sent < came);
+        findings.expect(crosses, format!("the {side}'s FIN before the other has come"), "it later");
+    }
+}
+
+/// The end that was opened to closes first and is in TIME-WAIT when the next connection comes.
+fn reuse() -> Plan {
+    Plan::new(
+        vec![
+            Step::Connect,
+            Step::Send(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+            Step::Pause(Span::from_millis(100)),
+            Step::Connect,
+            Step::Send(2 * BYTES),
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::Close,
+            Step::End,
+            Step::Over,
+            Step::Open(2),
+            Step::Received(2 * BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn resets() -> [Case; 2] {
+    let sender_resets = Plan::new(
+        vec![Step::Connect, Step::Send(BULK), Step::Pause(Span::from_millis(120)), Step::Abort],
+        vec![Step::Listen, Step::Open(1), Step::Reset],
+    );
+    let receiver_resets = Plan::new(
+        vec![Step::Connect, Step::Send(BULK), Step::Reset],
+        vec![Step::Listen, Step::Open(1), Step::Received(BULK / 10), Step::Abort],
+    );
+    [
+        Case::new(
+            "sender-resets",
+            "a reset in the middle of the stream ends the receiver's connection",
+            sender_resets.with_resets(),
+        )
+        .check(|trace, findings| reset_came_from(trace, Sender, findings)),
+        Case::new(
+            "receiver-resets",
+            "a reset in the middle of the stream ends the sender's connection",
+            receiver_resets.with_resets(),
+        )
+        .check(|trace, findings| reset_came_from(trace, Receiver, findings)),
+    ]
+}
+
+fn reset_came_from(trace: &Trace, side: Side, findings: &mut Findings) {
+    let resets = trace.arrived(side).filter(|(_, s)| s.flags.has(Flags::RST)).count();
+    findings.expect(resets > 0, format!("a reset of the {side}"), "none");
+    let others = trace.count(side.other(), Flags::RST);
+    findings.expect(others == 0, format!("no reset of the {}", side.other()), others);
+}
+
+/// Half-open connections in the sense of RFC 9293 section 3.5.1: one end has forgotten them.
+fn vanished() -> [Case; 2] {
+    let receiver = Plan::new(
+        vec![
+            Step::Connect,
+            Step::Send(BYTES),
+            Step::Pause(Span::from_millis(250)),
+            Step::Send(BYTES),
+            Step::Reset,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::Pause(Span::from_millis(60)),
+            Step::Vanish,
+        ],
+    );
+    let sender = Plan::new(
+        vec![
+            Step::Connect,
+            Step::Send(BYTES),
+            Step::Pause(Span::from_millis(250)),
+            Step::Vanish,
+            Step::Pause(Span::from_millis(50)),
+            Step::Connect,
+            Step::Send(2 * BYTES),
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::Reset,
+            Step::Open(2),
+            Step::Received(2 * BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    );
+    [
+        Case::new(
+            "forgotten-by-receiver",
+            "data for a connection that the receiver has forgotten are reset (RFC 9293 figure 10)",
+            receiver.with_resets(),
+        )
+        .check(|trace, findings| reset_came_from(trace, Receiver, findings)),
+        Case::new(
+            "forgotten-by-sender",
+            "a SYN on a connection that the sender has forgotten is challenged, the answer resets it, \
+             and the next SYN opens another (RFC 9293 figure 9, RFC 5961 section 4)",
+            sender.with_resets(),
+        )
+        .check(|trace, findings| reset_came_from(trace, Sender, findings)),
+    ]
+}

@@ -1,0 +1,251 @@
+//! Opening connections.
+
+use windlass_cc::Span;
+use windlass_tcp::Flags;
+
+use super::super::Side::{Receiver, Sender};
+use super::super::faults::{What, Which};
+use super::super::plan::{Case, Plan};
+use super::super::report::Findings;
+use super::super::script::Step;
+use super::super::trace::Trace;
+use super::super::{Side, rules};
+
+const BYTES: u64 = 20_000;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        Case::new(
+            "transfer",
+            "one end opens, sends 200 kB and closes: one SYN and one FIN from each end, nothing twice",
+            Plan::transfer(200_000),
+        )
+        .check(|trace, findings| {
+            for side in Side::BOTH {
+                let counts = (trace.count(side, Flags::SYN), trace.count(side, Flags::FIN));
+                let wanted = format!("one SYN and one FIN from the {side}");
+                findings.expect(counts == (1, 1), wanted, format!("{counts:?}"));
+                let again = trace.retransmissions(side);
+                findings.expect(again == 0, format!("no retransmission by the {side}"), again);
+            }
+        }),
+        Case::new(
+            "passive-sender",
+            "the end that was opened to sends the data",
+            passive_sender(),
+        ),
+        Case::new(
+            "simultaneous-open",
+            "SYNs cross and make one connection (RFC 9293 section 3.5)",
+            simultaneous_open(),
+        )
+        .check(|trace, findings| {
+            for side in Side::BOTH {
+                let opens = trace
+                    .sent(side)
+                    .any(|(_, s)| s.flags.has(Flags::SYN) && !s.flags.has(Flags::ACK));
+                findings.expect(opens, format!("a SYN without ACK from the {side}"), "none");
+            }
+        }),
+        Case::new(
+            "request-response",
+            "requests and answers of several segments take turns on one connection",
+            request_response(),
+        ),
+        Case::new(
+            "both-ways",
+            "both ends send 300 kB at the same time, acknowledgements riding on data",
+            both_ways(300_000),
+        ),
+    ];
+    cases.extend(lost());
+    cases.extend(twice());
+    cases.extend(refused());
+    cases
+}
+
+/// Lost segments of the handshake.
+fn lost() -> [Case; 3] {
+    [
+        Case::new(
+            "lost-syn",
+            "the SYN goes again after a second (RFC 6298 section 2)",
+            Plan::transfer(BYTES).lose(Sender, Which::Syn(1, 1)),
+        )
+        .check(|trace, findings| again_after_a_second(trace, Sender, findings)),
+        Case::new(
+            "lost-syn-ack",
+            "the handshake survives the loss of its second segment",
+            Plan::transfer(BYTES).lose(Receiver, Which::Syn(1, 1)),
+        ),
+        Case::new(
+            "lost-handshake-ack",
+            "the SYN-ACK goes again until the last acknowledgement of the handshake has come",
+            passive_sender().lose(Receiver, Which::Ack(1, 1)),
+        )
+        .check(|trace, findings| again_after_a_second(trace, Sender, findings)),
+    ]
+}
+
+fn twice() -> [Case; 2] {
+    let later = What::Twice(Span::from_millis(5));
+    [
+        Case::new(
+            "duplicate-syn",
+            "a SYN that comes once more is answered and forgotten",
+            Plan::transfer(BYTES).fault(Sender, Which::Syn(1, 1), later),
+        ),
+        Case::new(
+            "duplicate-syn-ack",
+            "a SYN-ACK that comes once more is acknowledged and forgotten",
+            Plan::transfer(BYTES).fault(Receiver, Which::Syn(1, 1), later),
+        ),
+    ]
+}
+
+/// Connections that do not come about.
+fn refused() -> [Case; 2] {
+    let again = Plan::new(
+        vec![
+            Step::Connect,
+            Step::Pause(Span::from_millis(12)),
+            Step::Abort,
+            Step::Pause(Span::from_millis(200)),
+            Step::Connect,
+            Step::Send(BYTES),
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    );
+    [
+        Case::new(
+            "closed-port",
+            "a SYN to a port where nobody listens is reset (RFC 9293 section 3.10.7.1)",
+            Plan::new(vec![Step::Connect, Step::Reset], vec![]).with_resets(),
+        )
+        .check(|trace, findings| {
+            let syn = trace.first_syn(Sender).map(|s| s.seq.add(1));
+            let resets: Vec<_> = trace.sent(Receiver).map(|(_, s)| s).collect();
+            let right = resets.len() == 1
+                && resets.iter().all(|s| {
+                    s.flags == Flags::RST.with(Flags::ACK) && Some(s.ack) == syn && s.seq.0 == 0
+                });
+            let found: Vec<String> = resets.iter().map(|s| rules::describe(s)).collect();
+            findings.expect(
+                right,
+                "one RST, ACK with number 0 that acknowledges the SYN",
+                found.join("; "),
+            );
+        }),
+        Case::new(
+            "half-open-reset",
+            "a reset in SYN-RECEIVED leads back to LISTEN, and the next connection is taken \
+             (RFC 9293 section 3.10.7.4)",
+            again.with_resets(),
+        )
+        .check(|trace, findings| {
+            let resets = trace.count(Sender, Flags::RST);
+            findings.expect(resets > 0, "a reset that answers the SYN-ACK", "none");
+        }),
+    ]
+}
+
+fn passive_sender() -> Plan {
+    Plan::new(
+        vec![Step::Listen, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
+        vec![
+            Step::Connect,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn simultaneous_open() -> Plan {
+    Plan::new(
+        vec![Step::Connect, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
+        vec![
+            Step::Connect,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn request_response() -> Plan {
+    let (request, answer) = (3_000, 30_000);
+    Plan::new(
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Received(request),
+            Step::Send(answer),
+            Step::Received(2 * request),
+            Step::Send(answer),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+        vec![
+            Step::Connect,
+            Step::Send(request),
+            Step::Received(answer),
+            Step::Send(request),
+            Step::Received(2 * answer),
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+    )
+}
+
+/// Both ends send so many bytes at the same time.
+pub(super) fn both_ways(bytes: u64) -> Plan {
+    Plan::new(
+        vec![
+            Step::Connect,
+            Step::Send(bytes),
+            Step::Received(bytes),
+            Step::Close,
+            Step::End,
+            Step::Over,
+        ],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::Send(bytes),
+            Step::Received(bytes),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn again_after_a_second(trace: &Trace, side: Side, findings: &mut Findings) {
+    let syns = trace.sent(side).filter(|(_, s)| s.flags.has(Flags::SYN));
+    let times: Vec<_> = syns.map(|(time, _)| time).collect();
+    let gaps = Trace::gaps(&times);
+    let around = Span::from_millis(900)..Span::from_millis(1_400);
+    let right = gaps.len() == 1 && around.contains(&gaps[0]);
+    findings.expect(
+        right,
+        format!("two SYNs of the {side}, a second apart"),
+        format!("gaps {gaps:?}"),
+    );
+}

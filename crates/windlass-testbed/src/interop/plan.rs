@@ -1,0 +1,215 @@
+//! What a case sets up.
+
+use std::fmt;
+
+use windlass_cc::{AnyParams, Span, Time};
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic};
+use windlass_sim::link::{Framing, QueueLimit};
+use windlass_sim::loss::LossModel;
+use windlass_sim::queue::Discipline;
+use windlass_tcp::{Profile, StackConfig, stack};
+
+use super::faults::{Fault, What, Which};
+use super::report::Findings;
+use super::script::Step;
+use super::trace::Trace;
+use super::{Direction, Side};
+
+/// Largest IP packet of the path, bytes.
+const MTU: u32 = 1500;
+/// Time in TIME-WAIT of our endpoint. The kernel's, a minute, cannot be changed; no case waits for it.
+const TIME_WAIT: Span = Span::from_secs(5);
+
+type Check = Box<dyn Fn(&Trace, &mut Findings) + Send + Sync>;
+
+/// A case: what both ends do, what happens to their packets, and what must come of it.
+pub struct Case {
+    /// Its name, such as `lost-syn`.
+    pub name: String,
+    /// What must come of it, in one line.
+    pub about: String,
+    /// The directions in which it is run.
+    pub directions: Vec<Direction>,
+    pub(super) plan: Plan,
+    pub(super) check: Check,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Case").field("name", &self.name).field("plan", &self.plan).finish()
+    }
+}
+
+impl Case {
+    /// A case in both directions, of which only the rules that hold for all are demanded so far.
+    pub(super) fn new(name: impl Into<String>, about: impl Into<String>, plan: Plan) -> Case {
+        Case {
+            name: name.into(),
+            about: about.into(),
+            directions: Direction::ALL.to_vec(),
+            plan,
+            check: Box::new(|_, _| {}),
+        }
+    }
+
+    /// What is demanded besides.
+    pub(super) fn check(
+        mut self,
+        check: impl Fn(&Trace, &mut Findings) + Send + Sync + 'static,
+    ) -> Case {
+        self.check = Box::new(check);
+        self
+    }
+
+    pub(super) fn only(mut self, direction: Direction) -> Case {
+        self.directions = vec![direction];
+        self
+    }
+}
+
+/// An end of a case.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub stack: StackConfig,
+    /// Identifier of its congestion control.
+    pub algorithm: &'static str,
+    pub script: Vec<Step>,
+}
+
+/// What a case sets up.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Bits per second, each way.
+    pub rate_bps: u64,
+    /// Propagation delay, each way.
+    pub delay: Span,
+    pub discipline: Discipline,
+    /// Error model towards the receiver, and towards the sender.
+    pub loss: [Option<LossModel>; 2],
+    /// Sender and receiver.
+    pub ends: [End; 2],
+    pub faults: Vec<Fault>,
+    /// Whether resets are part of the case.
+    pub resets: bool,
+    /// Data segments that each end may send although all of it has arrived; `None` for any number.
+    pub needless: Option<u32>,
+    /// Time by which both applications must be done.
+    pub patience: Time,
+}
+
+impl Plan {
+    /// Two ends with these scripts: Linux's stack and CUBIC over 20 Mbps and 10 ms each way.
+    pub fn new(sender: Vec<Step>, receiver: Vec<Step>) -> Plan {
+        let stack = StackConfig { time_wait: TIME_WAIT, ..stack::LINUX };
+        let end = |script| End { stack, algorithm: "cubic", script };
+        Plan {
+            rate_bps: 20_000_000,
+            delay: Span::from_millis(10),
+            discipline: Discipline::DropTail,
+            loss: [None, None],
+            ends: [end(sender), end(receiver)],
+            faults: Vec::new(),
+            resets: false,
+            needless: Some(0),
+            patience: Time::from_secs(15),
+        }
+    }
+
+    /// The sender opens, sends so many bytes and closes; then the receiver does.
+    pub fn transfer(bytes: u64) -> Plan {
+        Plan::new(
+            vec![Step::Connect, Step::Send(bytes), Step::Close, Step::End, Step::Over],
+            vec![
+                Step::Listen,
+                Step::Open(1),
+                Step::Received(bytes),
+                Step::End,
+                Step::Close,
+                Step::Over,
+            ],
+        )
+    }
+
+    /// Changes the stack of both ends.
+    pub fn stacks(self, change: impl Fn(&mut StackConfig)) -> Plan {
+        self.stack(Side::Sender, &change).stack(Side::Receiver, &change)
+    }
+
+    /// Changes the stack of one end.
+    pub fn stack(mut self, side: Side, change: impl Fn(&mut StackConfig)) -> Plan {
+        change(&mut self.ends[side as usize].stack);
+        self
+    }
+
+    /// The congestion control of the sender.
+    pub fn algorithm(mut self, id: &'static str) -> Plan {
+        self.ends[0].algorithm = id;
+        self
+    }
+
+    /// One more fault.
+    pub fn fault(mut self, from: Side, which: Which, what: What) -> Plan {
+        self.faults.push(Fault { from, which, what });
+        self
+    }
+
+    /// One more loss.
+    pub fn lose(self, from: Side, which: Which) -> Plan {
+        self.fault(from, which, What::Drop)
+    }
+
+    /// Resets are part of the case.
+    pub fn with_resets(mut self) -> Plan {
+        self.resets = true;
+        self
+    }
+
+    /// How many data segments each end may send although all of it has arrived.
+    pub fn needless(mut self, most: impl Into<Option<u32>>) -> Plan {
+        self.needless = most.into();
+        self
+    }
+
+    /// The network, of which both hosts are outside.
+    pub fn network(&self, seed: u64) -> Config {
+        let link = LinkConfig {
+            name: "wire".into(),
+            ends: [0, 1],
+            rate_bps: self.rate_bps,
+            delay: self.delay,
+            queue: QueueLimit::Packets(1_000),
+            discipline: self.discipline,
+            framing: Framing::NONE,
+            loss: self.loss.clone(),
+        };
+        Config {
+            nodes: vec!["sender".into(), "receiver".into()],
+            links: vec![link],
+            flows: vec![self.flow(Side::Sender)],
+            duration: self.patience,
+            seed,
+            record: Record { capture: vec![0], ..Record::default() },
+        }
+    }
+
+    /// The connection, with an end's stack.
+    pub fn flow(&self, side: Side) -> FlowConfig {
+        FlowConfig {
+            name: "connection".into(),
+            from: 0,
+            to: 1,
+            profile: self.profile(side),
+            traffic: Traffic::Bulk { bytes: None },
+            read: ReadPolicy::Immediate,
+            start: Time::ZERO,
+        }
+    }
+
+    /// Stack and congestion control of an end. A name that is none would be Reno; a test sees to it
+    /// that there is none.
+    pub fn profile(&self, side: Side) -> Profile {
+        let end = &self.ends[side as usize];
+        let params = AnyParams::by_name(end.algorithm).unwrap_or_default();
+        Profile::new(end.stack, params, MTU)
+    }
+}
