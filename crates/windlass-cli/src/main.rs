@@ -46,6 +46,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Papers(a) => commands::papers::run(a),
         Command::Conform(a) => commands::conform::run(a, &chatter),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Calibrate(a) => commands::calibrate::run(a, &chatter),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

@@ -1,14 +1,17 @@
-//! A run in virtual time: this very program boots as a guest's first process, runs the scenario on the
-//! kernel there, and sends back what it yielded.
+//! Work in virtual time: this very program boots as a guest's first process, does its task on the
+//! kernel there, and sends back what came of it.
 
 use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use windlass_sim::RunResult;
+use windlass_testbed::calibrate::{self, Calibration};
 use windlass_testbed::{live, vm};
 
+use crate::calibration::effort;
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
@@ -20,32 +23,47 @@ const TASK: &str = "task.json";
 /// transfer of many flows takes minutes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// What a guest is to run.
+/// What a guest is to do.
 #[derive(Serialize, Deserialize)]
-struct Task {
-    /// The scenario, resolved.
-    scenario: String,
-    seed: u64,
+enum Task {
+    /// Run a scenario; the answer is a [`RunAnswer`].
+    Run {
+        /// The scenario, resolved.
+        scenario: String,
+        seed: u64,
+    },
+    /// Calibrate the links; the answer is a [`Calibration`].
+    Calibrate { quick: bool },
 }
 
-/// What a guest answers.
+/// What has come of a run.
 #[derive(Serialize, Deserialize)]
-struct Answer {
+struct RunAnswer {
     result: RunResult,
     kernel: String,
 }
 
 /// Runs a scenario on a kernel of this series.
 pub(crate) fn run(series: vm::Series, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+    let task = Task::Run { scenario: scenario.resolved_toml(), seed };
+    let RunAnswer { result, kernel } = ask(series, &task)?;
+    Ok(Ran { result, kernel: Some(kernel) })
+}
+
+/// Calibrates the links in virtual time on a kernel of this series.
+pub(crate) fn calibrate(series: vm::Series, quick: bool) -> Result<Calibration, RunError> {
+    ask(series, &Task::Calibrate { quick })
+}
+
+/// Has a guest do the task, and reads its answer.
+fn ask<A: DeserializeOwned>(series: vm::Series, task: &Task) -> Result<A, RunError> {
     let kernel = vm::prepare(series, &mut |_| {})?;
-    let task = Task { scenario: scenario.resolved_toml(), seed };
-    let task = serde_json::to_vec(&task).map_err(|e| RunError::Guest(e.to_string()))?;
+    let task = serde_json::to_vec(task).map_err(|e| RunError::Guest(e.to_string()))?;
     let files = vec![(TASK.to_string(), task)];
     let job = vm::Job { files, timeout: PATIENCE, ..vm::Job::default() };
     let answer = vm::run(&kernel, &job)?;
     let unreadable = |e| RunError::Guest(format!("its answer cannot be read: {e}"));
-    let Answer { result, kernel } = serde_json::from_slice(&answer.output).map_err(unreadable)?;
-    Ok(Ran { result, kernel: Some(kernel) })
+    serde_json::from_slice(&answer.output).map_err(unreadable)
 }
 
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
@@ -55,10 +73,18 @@ pub fn serve_if_guest() {
 }
 
 fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
-    let task: Task = serde_json::from_slice(&fs::read(TASK)?)?;
-    let scenario = Scenario::from_str(&task.scenario, "the task")?;
-    let config = compile(&scenario, task.seed)?;
-    let outcome = live::run(&config, &live::Options::in_virtual_time())?;
-    let answer = Answer { result: outcome.result, kernel: outcome.kernel };
-    Ok(serde_json::to_vec(&answer)?)
+    match serde_json::from_slice(&fs::read(TASK)?)? {
+        Task::Run { scenario, seed } => {
+            let scenario = Scenario::from_str(&scenario, "the task")?;
+            let config = compile(&scenario, seed)?;
+            let outcome = live::run(&config, &live::Options::in_virtual_time())?;
+            let answer = RunAnswer { result: outcome.result, kernel: outcome.kernel };
+            Ok(serde_json::to_vec(&answer)?)
+        }
+        Task::Calibrate { quick } => {
+            let options = calibrate::Options::in_virtual_time(effort(quick));
+            let calibration = calibrate::run(&calibrate::points(), &options, &mut |_| {})?;
+            Ok(serde_json::to_vec(&calibration)?)
+        }
+    }
 }

@@ -4,8 +4,10 @@
 //!   namespace of its own, and TUN devices join them to a [`windlass_sim::Simulation`] that keeps real
 //!   time, so that rates, delays, queues, error models and seeds are the simulator's.
 //! * [`vm`] does so in virtual time: a Debian kernel under QEMU, whose clock counts instructions.
+//! * [`calibrate`] measures what the emulated links deliver against what was asked of them.
 //! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
 
+pub mod calibrate;
 pub mod live;
 pub mod script;
 pub mod vm;

@@ -27,6 +27,7 @@ mod socket;
 mod stream;
 mod sys;
 mod totals;
+mod trace;
 pub mod tun;
 mod wiretap;
 
@@ -37,3 +38,4 @@ pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};
 pub use run::{Options, Outcome, kernel, run};
+pub use trace::{Arrival, Trace};
