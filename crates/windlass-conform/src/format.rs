@@ -171,7 +171,9 @@ pub struct Line {
 #[allow(missing_docs, reason = "the fields of `RateSample`")]
 pub struct RateLine {
     pub delivered: u64,
-    pub interval_ns: u64,
+    /// Left out: the rate cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<u64>,
     pub prior_delivered: u64,
     pub lost: u64,
     pub tx_in_flight: u64,
@@ -295,9 +297,9 @@ impl Line {
                 line.prior_in_flight = Some(a.prior_in_flight);
                 line.rtt_ns = known(a.rtt);
                 line.duplicate = a.duplicate.then_some(true);
-                line.rate = (rates && a.rate.is_valid()).then_some(RateLine {
+                line.rate = (rates && a.rate != RateSample::NONE).then_some(RateLine {
                     delivered: a.rate.delivered,
-                    interval_ns: a.rate.interval.0,
+                    interval_ns: known(a.rate.interval),
                     prior_delivered: a.rate.prior_delivered,
                     lost: a.rate.lost,
                     tx_in_flight: a.rate.tx_in_flight,
@@ -400,7 +402,7 @@ impl RateLine {
     fn sample(&self) -> RateSample {
         RateSample {
             delivered: self.delivered,
-            interval: Span(self.interval_ns),
+            interval: self.interval_ns.map_or(Span::NONE, Span),
             prior_delivered: self.prior_delivered,
             lost: self.lost,
             tx_in_flight: self.tx_in_flight,

@@ -9,7 +9,7 @@ use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
 use super::host::{Host, Sender, Setting};
 use super::models::Model;
 use super::parameters::write_params;
-use super::subjects::{Start, Subject, subject};
+use super::subjects::{SUBJECTS, Start, Subject, subject};
 
 /// A file of the kit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +20,15 @@ pub struct File {
     pub text: String,
 }
 
-const MSS: u32 = 1460;
-
 struct Modelled(Box<dyn Model>);
 
 impl Sender for Modelled {
     fn cwnd(&self, _c: &Conn) -> u64 {
         self.0.windows().0 as u64
+    }
+
+    fn pacing(&self, _c: &Conn) -> Option<f64> {
+        self.0.pacing()
     }
 
     fn apply(&mut self, c: &Conn, e: &Event) {
@@ -39,7 +41,7 @@ pub fn generate() -> Vec<File> {
     let mut files = Vec::new();
     for info in ALGORITHMS {
         let Some(subject) = subject(info.id) else { continue };
-        for case in CASES.iter().filter(|case| subject.beside(case).is_none()) {
+        for case in subject.cases() {
             let path = format!("{}/{}.jsonl", subject.id, case.id);
             files.push(File { path, text: vector(subject, case) });
         }
@@ -51,15 +53,15 @@ pub fn generate() -> Vec<File> {
 /// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one that the
 /// case is about.
 fn style(params: &AnyParams, case: &Case) -> Style {
-    match params.wants().recovery {
-        Style::Prr if !case.prr => Style::Sack,
-        own => own,
+    match case.recovery.unwrap_or(params.wants().recovery) {
+        Style::Prr if case.recovery.is_none() => Style::Sack,
+        style => style,
     }
 }
 
 fn params(subject: &Subject, case: &Case) -> AnyParams {
     let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
-    let initial_window = case.window * u64::from(subject.scale) * u64::from(MSS);
+    let initial_window = case.window * u64::from(subject.scale) * u64::from(case.mss);
     let initial_ssthresh = if case.avoidance { initial_window } else { MAX_WINDOW };
     params.set_common(&Setup {
         initial_window,
@@ -74,7 +76,7 @@ fn params(subject: &Subject, case: &Case) -> AnyParams {
 
 fn vector(subject: &Subject, case: &Case) -> String {
     let params = params(subject, case);
-    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(MSS) };
+    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(case.mss) };
     let common = params.common();
     let start = Start {
         conn: first,
@@ -100,9 +102,12 @@ fn vector(subject: &Subject, case: &Case) -> String {
         expect: expect(model.as_ref()),
     };
     let mut text = json(&header);
+    let (rtt, segment_time) = case
+        .path
+        .unwrap_or((Span::from_millis(subject.rtt_ms), Span::from_micros(subject.segment_us)));
     let setting = Setting {
-        rtt: Span::from_millis(subject.rtt_ms),
-        segment_time: Span::from_micros(subject.segment_us),
+        rtt,
+        segment_time,
         rto: Span::from_secs(1),
         style: style(&params, case),
         ecn: params.wants().ecn,
@@ -137,7 +142,8 @@ fn expect(model: &dyn Model) -> Expect {
         ssthresh: ssthresh.is_finite().then_some(thousandth(ssthresh)),
         pacing: pacing.map(thousandth),
         tolerance: thousandth(model.tolerance()),
-        pacing_tolerance: pacing.map(|rate| thousandth(rate * 1e-3)),
+        // Rates and gains are cut to whole numbers, of which three make one.
+        pacing_tolerance: pacing.map(|rate| thousandth(3.0 + rate * 1e-3)),
     }
 }
 
@@ -145,11 +151,13 @@ fn expect(model: &dyn Model) -> Expect {
 fn coverage() -> String {
     let mut out = String::from(
         "# Conformance vectors\n\nWritten by `windlass conform --write`; the format stands in \
-         [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n| case | about |\n| --- | --- |\n",
+         [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n",
     );
-    for case in CASES {
-        let about: Vec<&str> = case.about.split_whitespace().collect();
-        out += &format!("| `{}` | {} |\n", case.id, about.join(" "));
+    out += &table(CASES);
+    for subject in SUBJECTS {
+        if let Some(own) = subject.own {
+            out += &format!("\n### Cases of `{}`\n\n{}", subject.id, table(own));
+        }
     }
     out += "\n## Algorithms\n\n| algorithm | expected values from | cases | left out |\n\
             | --- | --- | --- | --- |\n";
@@ -159,10 +167,27 @@ fn coverage() -> String {
     out
 }
 
+fn table(cases: &[Case]) -> String {
+    let mut out = String::from("| case | about |\n| --- | --- |\n");
+    for case in cases {
+        let about: Vec<&str> = case.about.split_whitespace().collect();
+        out += &format!("| `{}` | {} |\n", case.id, about.join(" "));
+    }
+    out
+}
+
 fn row(id: &str) -> String {
     let Some(subject) = subject(id) else {
         return format!("| `{id}` | | 0 | no independent model is written yet |\n");
     };
+    let count = subject.cases().count();
+    format!("| `{id}` | {} | {count} | {} |\n", subject.source, left_out(subject))
+}
+
+fn left_out(subject: &Subject) -> String {
+    if subject.own.is_some() {
+        return "has cases of its own".to_owned();
+    }
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for case in CASES {
         let Some(reason) = subject.beside(case) else { continue };
@@ -172,8 +197,7 @@ fn row(id: &str) -> String {
             None => reasons.push((reason, vec![name])),
         }
     }
-    let cases = CASES.len() - reasons.iter().map(|(_, cases)| cases.len()).sum::<usize>();
-    let left_out: Vec<String> =
+    let listed: Vec<String> =
         reasons.iter().map(|(reason, cases)| format!("{}: {reason}", cases.join(", "))).collect();
-    format!("| `{id}` | {} | {cases} | {} |\n", subject.source, left_out.join("; "))
+    listed.join("; ")
 }

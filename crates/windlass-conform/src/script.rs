@@ -7,6 +7,10 @@ use windlass_cc::{Conn, Ecn, Event, Span};
 pub trait Sender {
     /// The window that the host obeys, bytes.
     fn cwnd(&self, c: &Conn) -> u64;
+    /// The rate at which segments leave, bytes per second; `None`: the window's worth at once.
+    fn pacing(&self, _c: &Conn) -> Option<f64> {
+        None
+    }
     /// Takes an event.
     fn apply(&mut self, c: &Conn, e: &Event);
 }
@@ -25,6 +29,9 @@ pub enum Step {
     },
     /// The network drops the outstanding segments at these places, the oldest being 0.
     Drop(Vec<usize>),
+    /// From now on the network drops one of so many segments that are sent for the first time;
+    /// `None`: no longer.
+    DropEvery(Option<u64>),
     /// The outstanding segment at this place arrives so much later.
     Delay(usize, Span),
     /// The network marks the outstanding segments at these places (ECN).
@@ -39,6 +46,13 @@ pub enum Step {
     Mss(u32),
     /// The application keeps at most so many segments in flight from now on; `None`: any number.
     AppLimit(Option<u32>),
+    /// The path is another from now on; what is on its way arrives as it would have.
+    Link {
+        /// Round-trip time of the empty path.
+        rtt: Span,
+        /// Time that the bottleneck takes for one segment.
+        segment_time: Span,
+    },
 }
 
 /// The path and the way in which the host repairs losses.

@@ -3,15 +3,16 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::{AnyParams, Conn};
 
-use super::cases::{Case, Opening};
+use super::cases::{CASES, Case, Opening, bbr, copa};
 use super::models::Model;
+use super::models::bbr::Bbr;
+use super::models::copa::Copa;
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
 use super::models::reno::Reno;
-use super::models::startup::{Law as Rate, Startup};
 use super::models::time_based::{Htcp, Hybla, Illinois};
 
 /// What a model begins with.
@@ -45,17 +46,20 @@ pub struct Subject {
     pub segment_us: u64,
     /// Makes the model.
     pub model: fn(&Start) -> Box<dyn Model>,
-    /// Whether its answers follow in closed form while it starts only.
-    pub start_only: bool,
+    /// Its own cases, which take the place of the common ones.
+    pub own: Option<&'static [Case]>,
 }
 
 impl Subject {
-    /// Why a case is left out.
+    /// The cases that it is played.
+    pub fn cases(&self) -> impl Iterator<Item = &'static Case> {
+        let common = self.own.is_none();
+        self.own.unwrap_or(CASES).iter().filter(move |case| !common || self.beside(case).is_none())
+    }
+
+    /// Why a common case is left out.
     pub fn beside(&self, case: &Case) -> Option<&'static str> {
-        let wants = AnyParams::by_name(self.id)?.wants();
-        let why = "follows filters over the whole history, which implementations may approximate";
-        let start = matches!(case.id, "slow-start" | "startup");
-        (case.beside)(&wants).or_else(|| (self.start_only && !start).then_some(why))
+        (case.beside)(&AnyParams::by_name(self.id)?.wants())
     }
 }
 
@@ -64,13 +68,6 @@ fn frame<L: Law + 'static>(law: L, s: &Start) -> Box<dyn Model> {
     Box::new(Frame::new(law, windows, s.style, s.ack_limit).opening(s.opening))
 }
 
-fn startup(rate: Rate, s: &Start) -> Box<dyn Model> {
-    Box::new(Startup::new(s.initial_window, rate))
-}
-
-/// A path that a start of a few round trips does not fill.
-const WIDE: Subject = Subject { rtt_ms: 100, segment_us: 100, start_only: true, ..BASE };
-
 const BASE: Subject = Subject {
     id: "",
     source: "",
@@ -78,7 +75,7 @@ const BASE: Subject = Subject {
     rtt_ms: 40,
     segment_us: 2_000,
     model: |s| frame(Reno, s),
-    start_only: false,
+    own: None,
 };
 
 /// The algorithms with vectors.
@@ -197,21 +194,21 @@ pub const SUBJECTS: &[Subject] = &[
     },
     Subject {
         id: "bbr",
-        source: "Cardwell et al. 2016, with the 1 % margin of Linux",
-        model: |s| startup(Rate::Bandwidth { gain: 2.0 / std::f64::consts::LN_2, first: 0.99 }, s),
-        ..WIDE
-    },
-    Subject {
-        id: "bbr3",
-        source: "draft-ietf-ccwg-bbr-06 sections 5.3.1 and 5.6",
-        model: |s| startup(Rate::Bandwidth { gain: 2.77, first: 1.0 }, s),
-        ..WIDE
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4; Linux for what goes beyond it",
+        rtt_ms: 40,
+        segment_us: 4_300,
+        model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
+        own: Some(bbr::CASES),
+        ..BASE
     },
     Subject {
         id: "copa",
         source: "Arun and Balakrishnan 2018, section 2",
-        model: |s| startup(Rate::Standing, s),
-        ..WIDE
+        rtt_ms: 40,
+        segment_us: 5_100,
+        model: |s| Box::new(Copa::new(s.initial_window, &s.conn)),
+        own: Some(copa::CASES),
+        ..BASE
     },
 ];
 

@@ -9,7 +9,7 @@ use windlass_sim::config::{Config, ReadPolicy, Record, Traffic};
 use windlass_sim::loss::LossModel;
 use windlass_sim::packet::Body;
 use windlass_sim::random::{Purpose, Stream};
-use windlass_sim::{RunResult, Simulation};
+use windlass_sim::{FlowResult, RunResult, Simulation};
 use windlass_tcp::stack::LINUX;
 use windlass_tcp::{Endpoint, Seq};
 
@@ -57,16 +57,15 @@ impl End {
     }
 }
 
-/// The run with both ends outside.
-fn from_outside(config: &Config) -> (RunResult, [End; 2]) {
+/// The run with these hosts outside.
+fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
     let p = &config.flows[0].profile;
     let mut simulation = Simulation::new(config.clone()).unwrap();
-    simulation.detach(0);
-    simulation.detach(1);
-    let mut ends = [
-        End::new(config, 0, Role::Sender { bytes: Some(BYTES) }),
-        End::new(config, 1, Role::Receiver),
-    ];
+    let mut ends = hosts.map(|host| {
+        simulation.detach(host);
+        let sender = Role::Sender { bytes: Some(BYTES) };
+        End::new(config, host, if host == 0 { sender } else { Role::Receiver })
+    });
     loop {
         let due = ends.iter().map(End::deadline).min().unwrap_or(Time::NEVER);
         let next = simulation.next_event().unwrap_or(Time::NEVER).min(due);
@@ -77,7 +76,7 @@ fn from_outside(config: &Config) -> (RunResult, [End; 2]) {
         let arrived: Vec<_> = simulation.take_departures().collect();
         for departure in arrived {
             let Body::Segment(segment) = departure.body else { panic!("a segment was sent") };
-            let end = &mut ends[departure.host as usize];
+            let end = ends.iter_mut().find(|e| e.host == departure.host).unwrap();
             end.endpoint.on_segment(p, departure.time, &segment);
             end.act(&mut simulation, config);
         }
@@ -95,7 +94,7 @@ fn from_outside(config: &Config) -> (RunResult, [End; 2]) {
 #[test]
 fn the_network_is_the_same_for_ends_inside_and_outside() {
     let config = config();
-    let (theirs, ends) = from_outside(&config);
+    let (theirs, ends) = with_outside(&config, [0, 1]);
     let ours = common::run(config.clone());
     assert_eq!(ends[1].app.delivered, BYTES);
     assert!(ours.links[0].drops_error > 0, "nothing was lost");
@@ -106,7 +105,7 @@ fn the_network_is_the_same_for_ends_inside_and_outside() {
 #[test]
 fn packets_from_outside_are_counted_for_their_flow() {
     let config = config();
-    let (theirs, _) = from_outside(&config);
+    let (theirs, _) = with_outside(&config, [0, 1]);
     let ours = common::run(config.clone());
     let (theirs, ours) = (&theirs.flows[0], &ours.flows[0]);
     assert_eq!(theirs.packets_sent, ours.packets_sent);
@@ -114,6 +113,41 @@ fn packets_from_outside_are_counted_for_their_flow() {
     assert_eq!(theirs.data_segments, ours.data_segments);
     assert_eq!(theirs.loss_rate, ours.loss_rate);
     assert_eq!(theirs.algorithm, ours.algorithm);
+}
+
+#[test]
+fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
+    let config = config();
+    let all_inside = common::run(config.clone()).flows.remove(0);
+    let (mut receiver_outside, _) = with_outside(&config, [1]);
+    let sender = receiver_outside.flows.remove(0);
+    let of_sender =
+        |f: &FlowResult| (f.retransmits, f.fast_retransmits, f.rto_count, f.srtt_ms, f.cwnd_bytes);
+    assert!(all_inside.retransmits > 0, "nothing was lost");
+    assert_eq!(of_sender(&sender), of_sender(&all_inside));
+    assert_eq!((sender.delivered_bytes, sender.completion_s), (0, None));
+    let (mut sender_outside, _) = with_outside(&config, [0]);
+    let receiver = sender_outside.flows.remove(0);
+    let of_receiver = |f: &FlowResult| (f.delivered_bytes, f.completion_s, f.active_s);
+    assert_eq!(of_receiver(&receiver), of_receiver(&all_inside));
+    let rates = |f: &FlowResult| [f.goodput_bps, f.throughput_bps].map(|bps| bps.round());
+    assert_eq!(rates(&receiver), rates(&all_inside));
+    assert_eq!((receiver.retransmits, receiver.srtt_ms), (0, None));
+}
+
+#[test]
+fn packets_inside_are_counted() {
+    let config = config();
+    let mut simulation = Simulation::new(config).unwrap();
+    simulation.detach(0);
+    simulation.detach(1);
+    assert_eq!(simulation.packets_inside(), 0);
+    for len in 0..3 {
+        simulation.inject(1, 40 + len, Body::Datagram { len });
+    }
+    assert_eq!(simulation.packets_inside(), 3);
+    simulation.run_until(Time::from_secs(1));
+    assert_eq!((simulation.packets_inside(), simulation.take_departures().count()), (0, 3));
 }
 
 #[test]

@@ -393,3 +393,24 @@ fn an_algorithm_that_no_kernel_has_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn an_algorithm_that_this_kernel_lacks_is_named_with_those_it_has() {
+    need_live!();
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let offered = read("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let loadable = read(&format!("/lib/modules/{}/modules.dep", live::kernel()));
+    let lacks = |name: &str| {
+        !offered.split_whitespace().any(|o| o == name)
+            && !loadable.contains(&format!("tcp_{name}.ko"))
+    };
+    let lacking = live::COUNTERPARTS.into_iter().find(|(_, theirs)| lacks(theirs));
+    let Some((ours, theirs)) = lacking else {
+        eprintln!("*** SKIPPED: this kernel has every algorithm ***");
+        return;
+    };
+    let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, ours, Some(10_000))]);
+    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains(&format!("modprobe tcp_{theirs}")), "{error}");
+    assert!(error.contains("cubic"), "{error}");
+}

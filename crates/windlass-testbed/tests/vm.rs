@@ -1,30 +1,194 @@
-fn main() {
-    windlass_testbed::vm::guest_main(|args| {
-        Ok(format!(
-            "{args:?} {:?}",
-            std::fs::read_dir(".").unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>()
-        )
-        .into_bytes())
-    });
-    use windlass_testbed::vm::*;
+//! Linux in virtual time. This program is its own guest, so it brings its own harness: in a guest
+//! `guest_main` takes over, elsewhere the tests run one after the other. Arguments choose tests by a
+//! part of their name.
+
+mod common;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use windlass_cc::Span;
+use windlass_testbed::live::{self, Options};
+use windlass_testbed::vm::{self, Answer, Error, Job, Kernel, Series};
+
+type Test = fn(&Kernel);
+
+const TESTS: [(&str, Test); 7] = [
+    ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", echoes),
+    ("a_job_that_fails_or_panics_says_so_to_the_caller", fails),
+    ("a_guest_that_goes_down_leaves_its_last_words", goes_down),
+    ("a_guest_that_hangs_is_stopped_in_time", hangs),
+    ("clock_and_randomness_repeat", repeats),
+    ("every_algorithm_carries_a_transfer_and_repeats_to_the_byte", transfers),
+    ("guests_at_once_do_not_disturb_each_other", at_once),
+];
+
+fn main() -> ExitCode {
+    vm::guest_main(serve);
+    let chosen: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     for series in Series::ALL {
-        check(series).unwrap();
-        let k = prepare(series, &mut |s| eprintln!("{s}")).unwrap();
-        eprintln!("{k:?}");
-        for _ in 0..2 {
-            let a = run(
-                &k,
-                &Job {
-                    args: vec!["a b".into()],
-                    files: vec![("x/y".into(), vec![1])],
-                    timeout: std::time::Duration::from_secs(60),
-                    ..Job::default()
-                },
-            );
-            match a {
-                Ok(a) => eprintln!("{a:?} {}", String::from_utf8_lossy(&a.output)),
-                Err(e) => eprintln!("{e}"),
+        let kernel = vm::check(series)
+            .and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
+        let kernel = match kernel {
+            Ok(kernel) => kernel,
+            Err(e) => {
+                eprintln!("*** SKIPPED: Linux {series} in virtual time: {e} ***");
+                continue;
+            }
+        };
+        for (name, test) in TESTS {
+            if chosen.is_empty() || chosen.iter().any(|part| name.contains(part)) {
+                let started = Instant::now();
+                test(&kernel);
+                println!("test {name} on {series} ... ok ({:.1?})", started.elapsed());
             }
         }
     }
+    ExitCode::SUCCESS
+}
+
+/// What the guest does.
+fn serve(args: &[String]) -> Result<Vec<u8>, String> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["echo", rest @ ..] => {
+            let file = fs::read("papers/one.bin").map_err(|e| e.to_string())?;
+            Ok([rest.join("|").as_bytes(), &file].concat())
+        }
+        ["fail"] => Err("there is no such scenario".to_string()),
+        ["panic"] => panic!("index {} out of range", 7),
+        ["exit"] => {
+            eprintln!("these were its last words");
+            std::process::exit(3)
+        }
+        ["hang"] => loop {
+            std::hint::spin_loop();
+        },
+        ["traces"] => traces(),
+        ["algorithms"] => {
+            fs::read("/proc/sys/net/ipv4/tcp_available_congestion_control").map_err(|e| e.to_string())
+        }
+        ["transfer", algorithm] => transfer(algorithm),
+        other => Err(format!("there is no job {other:?}")),
+    }
+}
+
+fn job(args: &[&str]) -> Job {
+    let args = args.iter().map(|arg| arg.to_string()).collect();
+    Job { args, timeout: Duration::from_secs(300), ..Job::default() }
+}
+
+fn run(kernel: &Kernel, job: &Job) -> Answer {
+    vm::run(kernel, job).unwrap_or_else(|e| panic!("{:?}: {e}", job.args))
+}
+
+fn echoes(kernel: &Kernel) {
+    let mut job = job(&["echo", "two words", "ü"]);
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    job.files = vec![("papers/one.bin".to_string(), bytes.clone())];
+    let answer = run(kernel, &job);
+    let text = "two words|ü".as_bytes();
+    assert_eq!(answer.output.len(), text.len() + bytes.len());
+    assert!(answer.output == [text, &bytes].concat());
+    println!("  boot: {:.3?} of the guest's time; all: {:.3?} of this machine's", answer.boot, answer.host_time);
+}
+
+fn fails(kernel: &Kernel) {
+    for (what, words) in [("fail", "there is no such scenario"), ("panic", "index 7 out of range")] {
+        match vm::run(kernel, &job(&[what])) {
+            Err(Error::Guest { message, .. }) => assert!(message.contains(words), "{message}"),
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+fn goes_down(kernel: &Kernel) {
+    match vm::run(kernel, &job(&["exit"])) {
+        Err(e @ Error::NoAnswer { .. }) => {
+            let text = e.to_string();
+            assert!(text.contains("these were its last words"), "{text}");
+            // Process 1 has exited with status 3, which the kernel prints as a wait status.
+            assert!(text.contains("exitcode=0x00000300"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hangs(kernel: &Kernel) {
+    let started = Instant::now();
+    let job = Job { timeout: Duration::from_secs(8), ..job(&["hang"]) };
+    match vm::run(kernel, &job) {
+        Err(Error::Timeout { .. }) => assert!(started.elapsed() < Duration::from_secs(60)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything a program could take from a machine's chance: randomness, the clock, addresses of its
+/// memory, and when its threads run.
+fn traces() -> Result<Vec<u8>, String> {
+    let mut random = [0; 64];
+    std::io::Read::read_exact(
+        &mut fs::File::open("/dev/urandom").map_err(|e| e.to_string())?,
+        &mut random,
+    )
+    .map_err(|e| e.to_string())?;
+    let beats: Vec<_> = (0..200)
+        .map(|i| {
+            let started = Instant::now();
+            thread::spawn(move || thread::sleep(Duration::from_micros(10 * i))).join().ok();
+            started.elapsed()
+        })
+        .collect();
+    let date = std::time::SystemTime::now();
+    let stat = fs::read_to_string("/proc/stat").map_err(|e| e.to_string())?;
+    Ok(format!("{random:?} {beats:?} {date:?} {:p}\n{stat}", &raw const random).into_bytes())
+}
+
+fn repeats(kernel: &Kernel) {
+    let first = run(kernel, &job(&["traces"]));
+    for _ in 0..2 {
+        let again = run(kernel, &job(&["traces"]));
+        let text = |answer: &Answer| String::from_utf8_lossy(&answer.output).into_owned();
+        assert_eq!(text(&first), text(&again));
+        assert_eq!((first.boot, first.virtual_time), (again.boot, again.virtual_time));
+    }
+}
+
+/// A megabyte over a path that drops every hundredth packet or so.
+fn transfer(algorithm: &str) -> Result<Vec<u8>, String> {
+    let mut link = common::link(20_000_000, 10);
+    link.queue = windlass_sim::link::QueueLimit::Packets(40);
+    let flow = common::bulk(windlass_tcp::stack::LINUX, algorithm, Some(1_000_000));
+    let config = common::config(vec![link], vec![flow]);
+    let options = Options { bound: None, spin: Span::ZERO, ..Options::default() };
+    let outcome = live::run(&config, &options).map_err(|e| e.to_string())?;
+    let flow = &outcome.result.flows[0];
+    if flow.delivered_bytes != 1_000_000 {
+        return Err(format!("not every byte has arrived: {flow:?}"));
+    }
+    Ok(format!("{outcome:#?}").into_bytes())
+}
+
+fn transfers(kernel: &Kernel) {
+    let offered = run(kernel, &job(&["algorithms"])).output;
+    let offered = String::from_utf8_lossy(&offered).into_owned();
+    for (ours, theirs) in live::COUNTERPARTS {
+        assert!(offered.split_whitespace().any(|name| name == theirs), "{theirs} not in {offered}");
+        let [one, two] = [(); 2].map(|()| run(kernel, &job(&["transfer", ours])));
+        assert!(one.output == two.output, "{ours} does not repeat");
+        assert_eq!((one.boot, one.virtual_time), (two.boot, two.virtual_time));
+        println!("  {ours}: {:.3?} of the guest's time, {:.1?}", one.virtual_time, one.host_time);
+    }
+}
+
+fn at_once(kernel: &Kernel) {
+    let alone = run(kernel, &job(&["traces"])).output;
+    thread::scope(|scope| {
+        let guests: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| run(kernel, &job(&["traces"])).output)).collect();
+        for guest in guests {
+            assert!(guest.join().expect("a guest") == alone);
+        }
+    });
 }

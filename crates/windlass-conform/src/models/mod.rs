@@ -1,15 +1,19 @@
 //! The equations of RFCs and papers in floating point, written apart from `windlass-cc`: what
 //! conformance vectors expect.
 
+pub mod aggregation;
+pub mod bbr;
+pub mod copa;
 pub mod cubic;
 pub mod delay;
+pub mod filters;
 pub mod frame;
 pub mod highspeed;
 pub mod hystart;
 pub mod measured;
+pub mod policer;
 pub mod reno;
 pub mod rounds;
-pub mod startup;
 pub mod time_based;
 
 use windlass_cc::{Conn, Event};

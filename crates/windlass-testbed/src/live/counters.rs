@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use super::tun;
+
 /// Counters of one end of a flow, which has its namespace to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -12,6 +14,10 @@ pub struct Counters {
     pub recoveries: u64,
     /// SYN and SYN-ACK segments retransmitted (`TCPSynRetrans`).
     pub syn_retransmissions: u64,
+    /// Packets that found the device's queue full.
+    pub lost_at_device: u64,
+    /// Datagrams that found their socket's buffer full (`RcvbufErrors`).
+    pub lost_at_socket: u64,
 }
 
 impl Counters {
@@ -21,25 +27,39 @@ impl Counters {
     ///
     /// Without `/proc`.
     pub fn read() -> io::Result<Counters> {
-        Ok(Counters::parse(&fs::read_to_string("/proc/thread-self/net/netstat")?))
+        let file = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
+        Ok(Counters::parse(&file("netstat")?, &file("snmp")?, &file("dev")?))
     }
 
-    /// The file has pairs of lines, one of names and one of values, both after `TcpExt:`.
-    fn parse(netstat: &str) -> Counters {
-        let mut lines = netstat.lines().filter_map(|l| l.strip_prefix("TcpExt:"));
-        let names = lines.next().unwrap_or_default().split_whitespace();
-        let values = lines.next().unwrap_or_default().split_whitespace();
-        let pairs: Vec<(&str, &str)> = names.zip(values).collect();
-        let value = |name: &str| {
-            let pair = pairs.iter().find(|(n, _)| *n == name);
-            pair.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
-        };
+    fn parse(netstat: &str, snmp: &str, dev: &str) -> Counters {
+        let tcp = |name| named(netstat, "TcpExt:", name);
         Counters {
-            timeouts: value("TCPTimeouts"),
-            recoveries: value("TCPRenoRecovery") + value("TCPSackRecovery"),
-            syn_retransmissions: value("TCPSynRetrans"),
+            timeouts: tcp("TCPTimeouts"),
+            recoveries: tcp("TCPRenoRecovery") + tcp("TCPSackRecovery"),
+            syn_retransmissions: tcp("TCPSynRetrans"),
+            lost_at_device: dropped_by(dev, tun::NAME),
+            lost_at_socket: named(snmp, "Udp:", "RcvbufErrors"),
         }
     }
+}
+
+/// A counter in a file of pairs of lines, one of names and one of values, both after their group's
+/// name; zero if it is not there.
+fn named(file: &str, group: &str, name: &str) -> u64 {
+    let mut lines = file.lines().filter_map(|l| l.strip_prefix(group));
+    let names = lines.next().unwrap_or_default().split_whitespace();
+    let values = lines.next().unwrap_or_default().split_whitespace();
+    let pair = names.zip(values).find(|(n, _)| *n == name);
+    pair.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
+}
+
+/// Packets that a device has dropped on the way out: its twelfth figure in `/proc/net/dev`.
+fn dropped_by(dev: &str, device: &str) -> u64 {
+    let of_device = |line: &str| {
+        let (name, figures) = line.split_once(':')?;
+        (name.trim() == device).then(|| figures.split_whitespace().nth(11)?.parse().ok())?
+    };
+    dev.lines().find_map(of_device).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -50,8 +70,18 @@ mod tests {
     fn counters_are_found_by_name() {
         let netstat = "TcpExt: A TCPRenoRecovery TCPSackRecovery TCPTimeouts TCPSynRetrans\n\
             TcpExt: 9 2 3 4 1\nIpExt: InNoRoutes\nIpExt: 0\n";
-        let counters = Counters::parse(netstat);
-        assert_eq!(counters, Counters { timeouts: 4, recoveries: 5, syn_retransmissions: 1 });
+        let snmp = "Udp: InErrors RcvbufErrors\nUdp: 1 7\nUdpLite: RcvbufErrors\nUdpLite: 8\n";
+        let dev = "Inter-|\n face |bytes\n  lo: 1 1 1 1 1 1 1 1 1 1 1 5 1 1 1 1\n\
+            tun0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+        let counters = Counters::parse(netstat, snmp, dev);
+        let expected = Counters {
+            timeouts: 4,
+            recoveries: 5,
+            syn_retransmissions: 1,
+            lost_at_device: 12,
+            lost_at_socket: 7,
+        };
+        assert_eq!(counters, expected);
     }
 
     #[test]
@@ -60,5 +90,7 @@ mod tests {
         for name in ["TCPTimeouts", "TCPRenoRecovery", "TCPSackRecovery", "TCPSynRetrans"] {
             assert!(netstat.contains(name), "{name}");
         }
+        let snmp = fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+        assert!(snmp.contains("RcvbufErrors"));
     }
 }

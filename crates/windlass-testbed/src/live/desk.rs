@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -109,8 +110,7 @@ impl Desk {
                 waiting.push(i);
             }
         }
-        let ns = self.clock.until(due).0;
-        let timeout = TimeSpec::new((ns / 1_000_000_000) as i64, (ns % 1_000_000_000) as i64);
+        let timeout = TimeSpec::from_duration(Duration::from_nanos(self.clock.until(due).0));
         match ppoll(&mut fds, (!due.is_never()).then_some(timeout), None) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(e) => return Err(e.into()),

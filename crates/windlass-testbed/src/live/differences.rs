@@ -13,6 +13,9 @@ use windlass_tcp::{Pacing, StackConfig};
 use super::error::readable;
 use super::settings::{INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
+/// Linux's least time before it probes a closed window.
+const KERNEL_PERSIST: Span = Span::from_millis(200);
+
 /// Notes, one a line, on what a kernel does in its own way whatever the configuration says: what one
 /// has to know to compare a run here with one in the simulator. A scenario of the `linux` preset that
 /// asks for nothing special has few.
@@ -24,10 +27,11 @@ pub fn differences(config: &Config) -> Vec<String> {
         }
         let mut of_flow = Vec::new();
         algorithm(flow, &mut of_flow);
-        sending(&flow.profile.stack, flow.profile.mss(), &mut of_flow);
+        sending(flow, &mut of_flow);
         receiving(flow, &mut of_flow);
-        recovery(&flow.profile.stack, &mut of_flow);
+        recovery(flow, &mut of_flow);
         timers(&flow.profile.stack, &mut of_flow);
+        retries(&flow.profile.stack, &mut of_flow);
         notes.extend(of_flow.into_iter().map(|note| format!("flow \"{}\": {note}", flow.name)));
     }
     let states = |s: &Series| matches!(s, Series::State(_) | Series::States);
@@ -84,7 +88,8 @@ fn cubic_has_hystart() -> bool {
     value.map_or(true, |v| v.trim() != "0")
 }
 
-fn sending(stack: &StackConfig, mss: u32, notes: &mut Vec<String>) {
+fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
+    let (stack, mss) = (&flow.profile.stack, flow.profile.mss());
     if mss < LEAST_MSS {
         notes.push(format!("mss {mss}: the kernel announces at least {LEAST_MSS} bytes"));
     }
@@ -114,10 +119,8 @@ fn sending(stack: &StackConfig, mss: u32, notes: &mut Vec<String>) {
                 .into(),
         );
     }
-    if stack.pacing == Pacing::Off {
-        notes.push(
-            "pacing off: the kernel's BBR paces all the same; no other algorithm does".into(),
-        );
+    if stack.pacing == Pacing::Off && flow.profile.params.info().id == "bbr" {
+        notes.push("pacing off: the kernel's BBR paces all the same".into());
     }
     if stack.pacing == Pacing::Always && stack.pacing_burst != 10 {
         notes.push(format!(
@@ -171,7 +174,8 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
     }
 }
 
-fn recovery(stack: &StackConfig, notes: &mut Vec<String>) {
+fn recovery(flow: &FlowConfig, notes: &mut Vec<String>) {
+    let stack = &flow.profile.stack;
     if !stack.fast_retransmit {
         notes.push("fast_retransmit off: the kernel always has it".into());
     }
@@ -193,9 +197,8 @@ fn recovery(stack: &StackConfig, notes: &mut Vec<String>) {
         );
     }
     let kernels = if stack.sack { [Style::Prr, Style::Sack] } else { [Style::Prr, Style::NewReno] };
-    if let Some(style) = stack.recovery
-        && !kernels.contains(&style)
-    {
+    let style = stack.recovery.unwrap_or(flow.profile.params.wants().recovery);
+    if !kernels.contains(&style) {
         let name = Style::ALL.iter().find(|(_, s)| *s == style).map_or("", |(name, _)| name);
         notes.push(format!(
             "recovery \"{name}\": the kernel recovers as NewReno does, or with SACK by a scoreboard, \
@@ -241,5 +244,99 @@ fn timers(stack: &StackConfig, notes: &mut Vec<String>) {
             "timer_tick {}: the kernel's timers have the tick of its clock, 1 to 10 ms",
             readable(stack.timer_tick)
         ));
+    }
+}
+
+fn retries(stack: &StackConfig, notes: &mut Vec<String>) {
+    if !(1..=127).contains(&stack.max_syn_retries) {
+        notes.push(format!(
+            "max_syn_retries {}: the kernel makes between 1 and 127",
+            stack.max_syn_retries
+        ));
+    }
+    if stack.max_data_retries > 255 {
+        notes.push(format!(
+            "max_data_retries {}: the kernel makes at most 255",
+            stack.max_data_retries
+        ));
+    }
+    if stack.persist_timeout != KERNEL_PERSIST {
+        notes.push(format!(
+            "persist_timeout {}: the kernel probes a closed window after its retransmission timeout",
+            readable(stack.persist_timeout)
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_cc::Time;
+    use windlass_sim::config::Record;
+    use windlass_tcp::Profile;
+    use windlass_tcp::stack::{LINUX, NS2, RIVERBED};
+
+    fn notes(stack: StackConfig, algorithm: &str) -> Vec<String> {
+        let flow = FlowConfig {
+            name: "a".into(),
+            from: 0,
+            to: 1,
+            profile: Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500),
+            traffic: Traffic::Bulk { bytes: None },
+            read: ReadPolicy::Immediate,
+            start: Time::ZERO,
+        };
+        differences(&Config {
+            nodes: vec!["a".into(), "b".into()],
+            links: Vec::new(),
+            flows: vec![flow],
+            duration: Time::from_secs(1),
+            seed: 1,
+            record: Record::default(),
+        })
+    }
+
+    fn mentions(notes: &[String], what: &str) -> bool {
+        notes.iter().any(|note| note.contains(what))
+    }
+
+    #[test]
+    fn of_the_linux_preset_only_buffers_and_delayed_acknowledgements_differ() {
+        let notes = notes(LINUX, "bbr");
+        let expected =
+            ["send_buffer", "receive_buffer", "delayed_ack_segments", "delayed_ack_timeout"];
+        assert_eq!(notes.len(), expected.len(), "{notes:#?}");
+        for what in expected {
+            assert!(mentions(&notes, what), "{what}: {notes:#?}");
+        }
+        assert!(notes.iter().all(|note| note.starts_with("flow \"a\": ")));
+    }
+
+    #[test]
+    fn of_other_stacks_everything_is_said_that_the_kernel_will_not_do() {
+        let riverbed = notes(RIVERBED, "reno");
+        for what in [
+            "ack_limit 1",
+            "limited_transmit",
+            "recovery \"reno\"",
+            "timer_tick 500 ms",
+            "rto initial 3",
+            "rto max 64",
+            "lowers the windows",
+        ] {
+            assert!(mentions(&riverbed, what), "{what}: {riverbed:#?}");
+        }
+        let ns2 = notes(NS2, "newreno");
+        for what in ["flight_limit 20", "max_syn_retries 1000", "max_data_retries 1000"] {
+            assert!(mentions(&ns2, what), "{what}: {ns2:#?}");
+        }
+        assert!(!mentions(&ns2, "delayed_ack"), "one acknowledgement a segment is not delayed");
+    }
+
+    #[test]
+    fn where_the_kernels_algorithm_starts_otherwise_it_is_said() {
+        assert!(mentions(&notes(LINUX, "dctcp"), "DCTCP negotiates it"));
+        assert!(mentions(&notes(LINUX, "highspeed"), "slow_start \"limited\""));
+        assert!(!mentions(&notes(LINUX, "vegas"), "slow_start"));
     }
 }

@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -28,6 +29,8 @@ use super::wiretap::Wiretap;
 
 /// Packets read from one device before the others have their turn.
 const TURN: usize = 64;
+/// Longest sleep, so that a stall is noticed when nothing was due either.
+const HEARTBEAT: Span = Span::from_millis(10);
 /// Largest IPv4 packet.
 const BUFFER: usize = 65_536;
 
@@ -137,14 +140,16 @@ impl<'a> Emulator<'a> {
     }
 
     /// Sleeps until a device has something to read or something in the network is nearly due.
-    fn wait(&self, fds: &mut [PollFd<'_>], next: Option<Time>, spin: Span) -> io::Result<()> {
+    fn wait(&mut self, fds: &mut [PollFd<'_>], next: Option<Time>, spin: Span) -> io::Result<()> {
+        let now = self.clock.now();
         let due = next.unwrap_or(Time::NEVER).min(self.end);
-        let sleep = self.clock.until(due).0.saturating_sub(spin.0);
-        let timeout = TimeSpec::new((sleep / 1_000_000_000) as i64, (sleep % 1_000_000_000) as i64);
-        match ppoll(fds, Some(timeout), None) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-            Err(e) => Err(e.into()),
+        let sleep = Span(due.since(now).0.saturating_sub(spin.0)).min(HEARTBEAT);
+        match ppoll(fds, Some(TimeSpec::from_duration(Duration::from_nanos(sleep.0))), None) {
+            Ok(0) => self.log.add_stall(self.clock.now().since(now + sleep)),
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(e) => return Err(e.into()),
         }
+        Ok(())
     }
 
     /// Lets the simulation come up to the clock, and delivers what has arrived meanwhile.
@@ -194,7 +199,10 @@ impl<'a> Emulator<'a> {
 
     fn send(&mut self, port: &Port, buffer: &mut [u8], len: usize) {
         let bytes = &mut buffer[..len];
-        let Some(mut body) = packet::body(bytes) else { return };
+        let Some(mut body) = packet::body(bytes) else {
+            self.log.add_lost(u64::from(packet::is_of_a_flow(bytes)));
+            return;
+        };
         if let (Some(most), Body::Segment(segment)) = (port.pin, &mut body) {
             packet::pin_window(bytes, most);
             segment.window = segment.window.min(most);

@@ -16,14 +16,20 @@ pub struct Lateness {
     pub median: Span,
     /// 99th percentile.
     pub p99: Span,
-    /// Greatest.
+    /// Greatest, of the emulator's own wake-ups too: a stall is seen even if nothing was due in it.
     pub max: Span,
+    /// Packets lost beside the network: by a full device or a full socket, or for being malformed.
+    pub lost: u64,
 }
 
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [median, p99, max] = [self.median, self.p99, self.max].map(readable);
-        write!(f, "median {median}, p99 {p99}, max {max} over {} deliveries", self.deliveries)
+        write!(f, "median {median}, p99 {p99}, max {max} over {} deliveries", self.deliveries)?;
+        if self.lost > 0 {
+            write!(f, ", {} packets lost beside the network", self.lost)?;
+        }
+        Ok(())
     }
 }
 
@@ -46,9 +52,9 @@ impl Default for Bound {
 }
 
 impl Bound {
-    /// Whether a run that was so late is still valid.
+    /// Whether a run that was so late is still valid. One that lost packets beside the network is not.
     pub fn admits(&self, lateness: &Lateness) -> bool {
-        lateness.p99 <= self.p99 && lateness.max <= self.max
+        lateness.p99 <= self.p99 && lateness.max <= self.max && lateness.lost == 0
     }
 }
 
@@ -68,11 +74,12 @@ pub(crate) struct Log {
     counts: Vec<u64>,
     deliveries: u64,
     max: u64,
+    lost: u64,
 }
 
 impl Log {
     pub fn new() -> Log {
-        Log { counts: vec![0; bucket(u64::MAX) + 1], deliveries: 0, max: 0 }
+        Log { counts: vec![0; bucket(u64::MAX) + 1], deliveries: 0, max: 0, lost: 0 }
     }
 
     pub fn add(&mut self, late: Span) {
@@ -81,12 +88,23 @@ impl Log {
         self.max = self.max.max(late.0);
     }
 
+    /// The emulator itself woke up late.
+    pub fn add_stall(&mut self, late: Span) {
+        self.max = self.max.max(late.0);
+    }
+
+    /// Packets have been lost beside the network.
+    pub fn add_lost(&mut self, packets: u64) {
+        self.lost += packets;
+    }
+
     pub fn summary(&self) -> Lateness {
         Lateness {
             deliveries: self.deliveries,
             median: self.quantile(50),
             p99: self.quantile(99),
             max: Span(self.max),
+            lost: self.lost,
         }
     }
 
@@ -152,5 +170,6 @@ mod tests {
         assert!(bound.admits(&lateness(10, 100)));
         assert!(!bound.admits(&lateness(1, 101)));
         assert!(!bound.admits(&lateness(11, 50)));
+        assert!(!bound.admits(&Lateness { lost: 1, ..lateness(10, 100) }));
     }
 }

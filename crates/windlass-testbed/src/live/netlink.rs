@@ -4,13 +4,15 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -37,6 +39,17 @@ impl Netlink {
         message.header.change_mask = LinkFlags::Up;
         message.attributes = attributes;
         self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Takes away what queues packets before a device: its default discipline is the machine's choice,
+    /// and one such as `fq` would pace them.
+    pub fn remove_queue(&self, index: u32) -> io::Result<()> {
+        let mut message = TcMessage::default();
+        message.header.index = index as i32;
+        message.header.parent = TcHandle::ROOT;
+        message.attributes = vec![TcAttribute::Kind("noqueue".into())];
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.request(RouteNetlinkMessage::NewQueueDiscipline(message), flags)
     }
 
     /// Gives a device an address, all 32 bits of which are the host's.

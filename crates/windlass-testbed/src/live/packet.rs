@@ -5,7 +5,10 @@ use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
 use windlass_tcp::wire::{self, UDP_HEADER};
 
+const TCP: u8 = 6;
 const UDP: u8 = 17;
+/// Offset of the protocol in an IPv4 header.
+const PROTOCOL: usize = 9;
 /// Offset of the ECN field in an IPv4 header, and of its checksum.
 const TRAFFIC_CLASS: usize = 1;
 const IP_CHECKSUM: usize = 10;
@@ -26,6 +29,12 @@ pub(crate) fn body(packet: &[u8]) -> Option<Body> {
         }
         Err(_) => None,
     }
+}
+
+/// Whether a packet that is nothing to the simulation should have been: it says that it is TCP or UDP.
+/// Others, such as the ICMP answer to a datagram that nobody awaits, belong to no flow.
+pub(crate) fn is_of_a_flow(packet: &[u8]) -> bool {
+    matches!(packet.get(PROTOCOL), Some(&TCP | &UDP))
 }
 
 /// Lowers the window field of a TCP segment to `most`.
@@ -122,6 +131,15 @@ mod tests {
         let sum = updated(word(&icmp, IP_CHECKSUM), 6, 1);
         set_word(&mut icmp, IP_CHECKSUM, sum);
         assert_eq!(body(&icmp), None);
-        assert_eq!(body(&icmp[..10]), None);
+        assert!(!is_of_a_flow(&icmp));
+    }
+
+    #[test]
+    fn a_broken_segment_is_missed() {
+        let (_, mut bytes) = segment(100, Codepoint::NotEct);
+        *bytes.last_mut().unwrap() ^= 1;
+        assert_eq!(body(&bytes), None);
+        assert!(is_of_a_flow(&bytes));
+        assert_eq!(body(&bytes[..10]), None);
     }
 }

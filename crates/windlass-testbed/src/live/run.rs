@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use windlass_cc::Span;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::results::RunResult;
@@ -94,6 +95,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     algorithm::check(config, &options.inside)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
+    allow_descriptors();
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -105,6 +107,14 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
             }
             Some(_) => {}
         }
+    }
+}
+
+/// Each host takes three descriptors, which may be more than a process has by default. Where the limit
+/// cannot be raised, the error names what could not be opened.
+fn allow_descriptors() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
 
@@ -145,7 +155,9 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
         .zip(apps)
         .map(|(namespace, app)| end(namespace, app))
         .collect::<Result<Vec<End>, Error>>()?;
-    let Stopped { simulation, lateness, wiretap } = stopped;
+    let Stopped { simulation, mut lateness, wiretap } = stopped;
+    lateness.lost +=
+        ends.iter().map(|e| e.counters.lost_at_device + e.counters.lost_at_socket).sum::<u64>();
     let mut result = simulation.finish()?;
     samples.append(&mut wiretap.into_samples());
     samples.append(&mut result.samples);

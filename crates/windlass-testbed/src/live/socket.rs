@@ -2,6 +2,8 @@
 
 use std::net::SocketAddrV4;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce};
 use socket2::{Domain, Protocol, Socket, Type};
 use windlass_sim::addresses::FlowAddresses;
 
@@ -60,8 +62,10 @@ impl Wanted<'_> {
         let socket = Socket::new(Domain::IPV4, kind.nonblocking(), Some(protocol))
             .map_err(on("opening a socket"))?;
         if datagrams {
-            // Short of the privilege to exceed the limit, as much as the limit allows.
-            socket.set_recv_buffer_size(DATAGRAM_BUFFER).map_err(on("setting SO_RCVBUF"))?;
+            // Where the machine's limit may not be exceeded, as much as it allows.
+            setsockopt(&socket, RcvBufForce, &DATAGRAM_BUFFER)
+                .or_else(|_| setsockopt(&socket, RcvBuf, &DATAGRAM_BUFFER))
+                .map_err(|e| on("setting SO_RCVBUF")(e.into()))?;
         } else {
             self.set_up(&socket)?;
         }

@@ -15,7 +15,7 @@ use super::namespace::Namespace;
 use super::netlink::Netlink;
 
 /// Name of the device, in a namespace of its own.
-const NAME: &str = "tun0";
+pub(crate) const NAME: &str = "tun0";
 /// Packets that may wait to be read. A TUN device gives no back-pressure: what does not fit is lost
 /// beside the link model.
 const QUEUE: u32 = 10_000;
@@ -70,6 +70,7 @@ impl Tun {
         ];
         let up = Error::on(format!("bringing a TUN device of MTU {} up", settings.mtu));
         netlink.bring_up(tun, attributes).map_err(up)?;
+        netlink.remove_queue(tun).map_err(Error::on("taking the queue of a TUN device away"))?;
         netlink
             .add_address(tun, settings.address)
             .map_err(Error::on("giving a TUN device its address"))?;

@@ -119,13 +119,36 @@ impl Error {
     }
 }
 
-/// The console's last lines, as a part of a message.
+/// The console's last lines, as a part of a message; of a kernel's panic those that lead up to it, not
+/// the trace of calls that follows.
 fn tail(console: &str) -> String {
     const LINES: usize = 15;
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.is_empty() {
         return "; its console is empty".to_string();
     }
-    let last = &lines[lines.len().saturating_sub(LINES)..];
+    let panic = lines.iter().position(|line| line.contains("Kernel panic"));
+    let end = panic.map_or(lines.len(), |at| at + 1);
+    let last = &lines[end.saturating_sub(LINES)..end];
     format!("; its console ends:\n  {}", last.join("\n  "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tail;
+
+    #[test]
+    fn a_panic_is_told_by_what_led_to_it() {
+        let console = "[0.1] boot\r\n\r\nlast words\r\n[1.0] Kernel panic - not syncing\r\n[1.0] Call Trace:\r\n";
+        let told = tail(console);
+        assert!(told.contains("last words\n  [1.0] Kernel panic"), "{told}");
+        assert!(!told.contains("Trace"), "{told}");
+    }
+
+    #[test]
+    fn of_a_long_console_the_end_is_told() {
+        let console: String = (0..100).map(|n| format!("line {n}\n")).collect();
+        let told = tail(&console);
+        assert!(told.ends_with("line 99") && !told.contains("line 80\n"), "{told}");
+    }
 }

@@ -68,7 +68,8 @@ const KERNEL: &str = "console=ttyS0 quiet panic=-1 oops=panic \
     tsc=reliable tsc_early_khz=1000000 nolapic_timer no_timer_check \
     random.trust_cpu=off random.trust_bootloader=off nokaslr norandmaps \
     mitigations=off cryptomgr.notests initcall_blacklist=jent_mod_init,\
-load_system_certificate_list,init_acpi_pm_clocksource,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init";
+load_system_certificate_list,init_acpi_pm_clocksource,hpet_late_init,init_kprobe_trace,\
+bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init";
 
 /// Says whether [`run`] can work for a series here, and if not, what is missing and what helps. Fetches
 /// nothing.

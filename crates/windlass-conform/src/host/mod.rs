@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 use windlass_cc::recovery::Style;
 use windlass_cc::{Ack, Conn, Ecn, Event, Loss, Phase, RateSample, Span, Time, Undo, flags};
 
+mod sending;
+
 pub use super::script::{Sender, Setting, Step};
 
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,15 @@ pub struct Host<S> {
     duplicates: u32,
     expiries: u32,
     app_limit: Option<u32>,
+    drop_every: Option<u64>,
+    /// Segments sent for the first time since the network began to drop some.
+    since_drop: u64,
+    /// The samples are limited by the application until more than this is delivered.
+    app_limited_until: Option<u64>,
+    /// Offset up to which data was sent when the window last stopped the sender.
+    window_full_until: u64,
+    /// When the pacing rate lets the next segment leave.
+    release: Time,
 }
 
 /// What an arrival told.
@@ -92,16 +103,22 @@ impl<S: Sender> Host<S> {
             duplicates: 0,
             expiries: 0,
             app_limit: None,
+            drop_every: None,
+            since_drop: 0,
+            app_limited_until: None,
+            window_full_until: first.una,
+            release: first.now,
         }
     }
 
     /// Plays one step; `seen` gets every event with the facts after it, once the sender had it.
     pub fn play(&mut self, step: &Step, seen: &mut impl FnMut(&S, &Conn, &Event)) {
-        self.send();
+        self.send(if let Step::Aggregated { of, .. } = step { *of } else { 1 });
         match step {
             Step::Acks(count) => self.acks(*count, 1, seen),
             Step::Aggregated { acks, of } => self.acks(*acks, *of, seen),
             Step::Drop(places) => self.each(places, |segment| segment.arrives = Time::NEVER),
+            Step::DropEvery(every) => (self.drop_every, self.since_drop) = (*every, 0),
             Step::Delay(place, by) => self.each(&[*place], |segment| {
                 if !segment.arrives.is_never() {
                     segment.arrives += *by;
@@ -122,6 +139,9 @@ impl<S: Sender> Host<S> {
                 self.tell(Event::Mss(old), seen);
             }
             Step::AppLimit(limit) => self.app_limit = *limit,
+            Step::Link { rtt, segment_time } => {
+                (self.setting.rtt, self.setting.segment_time) = (*rtt, *segment_time);
+            }
         }
     }
 
@@ -168,90 +188,28 @@ impl<S: Sender> Host<S> {
         };
     }
 
-    // Sending
-
-    fn send(&mut self) {
-        let held = self.c.phase == Phase::Open && self.flight.iter().any(|s| s.delivered);
-        self.account();
-        if held {
-            return;
-        }
-        loop {
-            let mss = u64::from(self.c.mss);
-            if self.c.in_flight + mss > self.sender.cwnd(&self.c) {
-                self.c.flags = flags::CWND_LIMITED;
-                break;
-            }
-            if let Some(at) = self.flight.iter().position(|s| s.lost && !s.resent && !s.delivered) {
-                self.resend(at);
-            } else if self.app_limit.is_some_and(|limit| self.flight.len() >= limit as usize) {
-                self.c.flags = flags::APP_LIMITED;
-                break;
-            } else {
-                self.send_new(mss);
-            }
-            self.account();
-        }
-    }
-
-    fn send_new(&mut self, len: u64) {
-        let record = self.record(len);
-        let arrives = self.transmit(len);
-        let (start, sent) = (self.c.next_id, self.c.now);
-        self.c.next_id += len;
-        self.flight.push_back(Segment {
-            start,
-            len,
-            sent,
-            arrives,
-            original: Time::NEVER,
-            delivered: false,
-            lost: false,
-            resent: false,
-            marked: false,
-            record,
-        });
-    }
-
-    fn resend(&mut self, at: usize) {
-        let Some(len) = self.flight.get(at).map(|s| s.len) else { return };
-        let record = self.record(len);
-        let arrives = self.transmit(len);
-        let now = self.c.now;
-        if let Some(segment) = self.flight.get_mut(at) {
-            if !segment.resent {
-                segment.original = segment.arrives;
-            }
-            (segment.arrives, segment.sent, segment.record) = (arrives, now, record);
-            segment.resent = true;
-        }
-    }
-
-    fn transmit(&mut self, len: u64) -> Time {
-        self.c.sent += len;
-        self.link_free = self.link_free.max(self.c.now) + self.setting.segment_time;
-        self.link_free + self.setting.rtt
-    }
-
-    fn record(&mut self, len: u64) -> Record {
-        if self.pipe() == 0 {
-            (self.first_sent, self.delivered_at) = (self.c.now, self.c.now);
-        }
-        Record {
-            delivered: self.c.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
-            lost: self.c.lost,
-            in_flight: self.pipe() + len,
-            app_limited: self.app_limit.is_some(),
-        }
-    }
-
     // Acknowledgements
 
     fn next_arrival(&self) -> Option<usize> {
         let at = |place: &usize| self.flight[*place].arrival();
         (0..self.flight.len()).filter(|place| !at(place).is_never()).min_by_key(at)
+    }
+
+    /// When the acknowledgement of the next `of` segments in order, or of one out of order, arrives.
+    fn ack_time(&self, of: u32) -> Time {
+        let mut arrivals: Vec<(Time, usize)> =
+            self.flight.iter().map(Segment::arrival).zip(0..).filter(|a| !a.0.is_never()).collect();
+        arrivals.sort_unstable();
+        let undelivered = (0..self.flight.len()).filter(|place| !self.flight[*place].delivered);
+        let mut last = Time::NEVER;
+        for ((time, place), front) in arrivals.into_iter().zip(undelivered).take(of.max(1) as usize)
+        {
+            last = time;
+            if place != front {
+                break;
+            }
+        }
+        last
     }
 
     fn acks(&mut self, count: u32, of: u32, seen: &mut impl FnMut(&S, &Conn, &Event)) {
@@ -260,7 +218,7 @@ impl<S: Sender> Host<S> {
                 break;
             }
             self.acknowledge(of, seen);
-            self.send();
+            self.send(of);
         }
     }
 
@@ -315,6 +273,9 @@ impl<S: Sender> Host<S> {
             }
         }
         self.c.delivered += ack.delivered;
+        if self.app_limited_until.is_some_and(|until| self.c.delivered > until) {
+            self.app_limited_until = None;
+        }
         self.account();
         ack.acked = self.c.una - una;
         ack.duplicate = ack.acked == 0;
@@ -334,7 +295,10 @@ impl<S: Sender> Host<S> {
             self.c.srtt = Span(if srtt == u64::MAX { rtt } else { srtt - srtt / 8 + rtt / 8 });
         }
         let record = &segment.record;
-        let interval = (segment.sent - record.first_sent).max(self.c.now - record.delivered_at);
+        let longer = (segment.sent - record.first_sent).max(self.c.now - record.delivered_at);
+        // draft-ietf-ccwg-bbr-06 section 4.1.2.3: the acknowledgement was for an earlier transmission.
+        let early = self.c.min_rtt.is_known() && longer < self.c.min_rtt;
+        let interval = if early { Span::NONE } else { longer };
         ack.rate = RateSample {
             delivered: self.c.delivered - record.delivered,
             interval,
@@ -469,12 +433,13 @@ impl<S: Sender> Host<S> {
         let limit = self.app_limit.replace(0);
         while self.awaits() {
             self.acknowledge(1, seen);
-            self.send();
+            self.send(1);
         }
         if self.flight.is_empty() {
             self.c.now += gap;
             self.account();
             self.c.flags = flags::APP_LIMITED;
+            self.app_limited_until = Some(self.c.delivered);
             let reset = gap > self.setting.rto;
             self.tell(Event::IdleRestart { gap, reset }, seen);
         }

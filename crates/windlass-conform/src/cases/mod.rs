@@ -5,6 +5,9 @@ use windlass_cc::{Ecn, Span, Wants, slow_start};
 
 use super::host::Step;
 
+pub mod bbr;
+pub mod copa;
+
 /// Slow starts that have cases of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -36,17 +39,22 @@ pub struct Case {
     pub id: &'static str,
     /// What it is about, one sentence.
     pub about: &'static str,
+    /// Segment size, bytes.
+    pub mss: u32,
     /// Initial window, segments.
     pub window: u64,
     /// Whether the connection begins in congestion avoidance.
     pub avoidance: bool,
     /// Most segments that one acknowledgement counts for.
     pub ack_limit: u32,
-    /// Whether recovery is proportional rate reduction; otherwise it is the algorithm's own, and
-    /// where that is this, RFC 6675's, whose window is the threshold.
-    pub prr: bool,
+    /// Loss recovery; `None` is the algorithm's own, and where that is proportional rate reduction,
+    /// RFC 6675's, whose window is the threshold.
+    pub recovery: Option<Style>,
     /// How the window opens in slow start.
     pub opening: Opening,
+    /// Round-trip time of the empty path and time of one segment at its bottleneck, where they are
+    /// not the subject's.
+    pub path: Option<(Span, Span)>,
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
     /// Why the case says nothing about an algorithm that wants this, if so.
@@ -55,14 +63,6 @@ pub struct Case {
 
 fn always(_: &Wants) -> Option<&'static str> {
     None
-}
-
-fn only_with_slow_start(wants: &Wants) -> Option<&'static str> {
-    wants.slow_start.is_none().then_some("starts in its own way, see `startup`")
-}
-
-fn only_without_slow_start(wants: &Wants) -> Option<&'static str> {
-    wants.slow_start.map(|_| "has slow start, see `slow-start`")
 }
 
 fn only_newreno(wants: &Wants) -> Option<&'static str> {
@@ -78,76 +78,93 @@ fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
     (wants.ecn == Ecn::None).then_some("its packets are not ECN-capable")
 }
 
+/// The usual segment size.
+const MSS: u32 = 1_460;
+
 const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
 
 use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
 
-/// All cases, in the order of the checklist.
+/// What the cases of an algorithm without slow start are made of.
+const OWN: Case = Case {
+    id: "",
+    about: "",
+    mss: MSS,
+    window: 4,
+    avoidance: false,
+    ack_limit: 1,
+    recovery: None,
+    opening: Opening::Standard,
+    path: None,
+    script: |_| Vec::new(),
+    beside: always,
+};
+
+/// The cases of algorithms that probe for a loss or a delay with a window, in the order of the
+/// checklist. The others have their own.
 pub const CASES: &[Case] = &[
     Case {
         id: "slow-start",
         about: "Unlimited slow start from four segments.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |_| vec![Acks(60)],
-        beside: only_with_slow_start,
+        beside: always,
     },
     Case {
         id: "limited-slow-start",
         about: "Limited slow start (RFC 3742) with max_ssthresh of nine segments.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Limited(9),
+        path: None,
         script: |_| vec![Acks(100)],
         beside: only_newreno,
     },
     Case {
         id: "hystart-plus-plus",
         about: "HyStart++ (RFC 9406) on a path that fills: conservative slow start begins.",
+        mss: MSS,
         window: 4,
         avoidance: false,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::HyStartPlusPlus,
+        path: None,
         script: |_| vec![Acks(120)],
         beside: only_newreno,
     },
     Case {
-        id: "startup",
-        about: "Unlimited start from four segments of an algorithm without slow start: window and \
-            pacing rate double each round trip.",
-        window: 4,
-        avoidance: false,
-        ack_limit: 1,
-        prr: false,
-        opening: Opening::Standard,
-        script: |_| vec![Acks(60)],
-        beside: only_without_slow_start,
-    },
-    Case {
         id: "avoidance",
         about: "Congestion avoidance without a loss.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(60 * k)],
         beside: always,
     },
     Case {
         id: "one-loss",
         about: "One loss in congestion avoidance, repaired by fast recovery.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
         beside: always,
     },
@@ -155,11 +172,13 @@ pub const CASES: &[Case] = &[
         id: "two-losses",
         about: "Two losses, the second before the window is back where the first was \
             (fast convergence).",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let lost = || Drop(vec![0]);
             vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
@@ -169,11 +188,13 @@ pub const CASES: &[Case] = &[
     Case {
         id: "three-losses",
         about: "A loss every two round trips: the path stays the same.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let round = || [Acks(24 * k), Drop(vec![0])];
             [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
@@ -183,11 +204,13 @@ pub const CASES: &[Case] = &[
     Case {
         id: "two-holes",
         about: "Two segments of one window lost: one reduction.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: always,
     },
@@ -195,44 +218,52 @@ pub const CASES: &[Case] = &[
         id: "rate-reduction",
         about: "Two segments of one window lost and repaired with proportional rate reduction \
             (RFC 9937).",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: true,
+        recovery: Some(Style::Prr),
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: only_with_prr,
     },
     Case {
         id: "timeout",
         about: "A retransmission timeout, slow start up to the threshold and avoidance above it.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
         beside: always,
     },
     Case {
         id: "repeated-timeout",
         about: "The same data times out three times: the threshold moves once.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
         beside: always,
     },
     Case {
         id: "application-limited",
         about: "The application keeps four segments in flight for a while: the window stays.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
         },
@@ -241,11 +272,13 @@ pub const CASES: &[Case] = &[
     Case {
         id: "idle-restart",
         about: "Idle for less than a timeout, which changes no window, and for more, which does.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(5));
             vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
@@ -255,11 +288,13 @@ pub const CASES: &[Case] = &[
     Case {
         id: "minimum-window",
         about: "Timeouts down to the smallest window and threshold, and the way back.",
+        mss: MSS,
         window: 6,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
             down.into_iter().chain([Acks(40 * k)]).collect()
@@ -269,33 +304,39 @@ pub const CASES: &[Case] = &[
     Case {
         id: "undo-recovery",
         about: "A segment arrives late, fast recovery begins and is undone.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
         beside: always,
     },
     Case {
         id: "undo-timeout",
         about: "The retransmission timer expires too early and the timeout is undone.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
         beside: always,
     },
     Case {
         id: "mss-change",
         about: "The segment size falls and rises again: windows keep their size in segments.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| {
             let (small, large) = (Mss(1000), Mss(1460));
             vec![
@@ -313,55 +354,65 @@ pub const CASES: &[Case] = &[
     Case {
         id: "ecn",
         about: "Marks, two of them in one round trip.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
         beside: only_with_ecn,
     },
     Case {
         id: "ecn-and-loss",
         about: "A loss in the round trip that a mark has answered: no second reduction.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
         beside: only_with_ecn,
     },
     Case {
         id: "aggregation",
         about: "Each acknowledgement covers four segments and counts for one.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
     Case {
         id: "aggregation-counted",
         about: "Each acknowledgement covers four segments and counts for all of them.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: u32::MAX,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
         beside: always,
     },
     Case {
         id: "silence",
         about: "Three weeks without a word, after a loss has started an epoch of growth.",
+        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        prr: false,
+        recovery: None,
         opening: Opening::Standard,
+        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
         beside: always,
     },
