@@ -30,6 +30,12 @@ use super::{algorithm, check, sys};
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
 
+/// Real-time priorities. The network must not wait for other programs, and neither must applications:
+/// until one has read, the kernel may hold back the acknowledgement. They come first, being done soon,
+/// where the network watches the clock.
+const NETWORK_PRIORITY: i32 = 1;
+const APPLICATION_PRIORITY: i32 = 2;
+
 /// How a configuration is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -188,12 +194,12 @@ fn together(
         UnixStream::pair().map_err(Error::on("joining network and applications"))?;
     thread::scope(|scope| {
         let carrying = scope.spawn(move || {
-            sys::be_punctual(true);
+            sys::be_punctual(NETWORK_PRIORITY);
             clock.wait_for_start();
             emulator.run(&network, spin)
         });
         let acting = scope.spawn(move || {
-            sys::be_punctual(false);
+            sys::be_punctual(APPLICATION_PRIORITY);
             clock.wait_for_start();
             desk.run(applications).map_err(Error::on("waiting for sockets"))
         });

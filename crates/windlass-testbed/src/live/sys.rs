@@ -66,16 +66,14 @@ pub fn set_max_pacing_rate(socket: &impl AsFd, rate: u64) -> io::Result<()> {
 }
 
 /// Asks for the wake-ups of the calling thread at the very moment: a slack of one nanosecond instead
-/// of 50 microseconds, and with `first`, where that is allowed, precedence over ordinary threads.
-pub fn be_punctual(first: bool) {
+/// of 50 microseconds, and, where that is allowed, this real-time priority (1 to 99).
+pub fn be_punctual(priority: i32) {
     // SAFETY: PR_SET_TIMERSLACK takes a number and no address. It may fail, which costs punctuality
     // only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
-    if first {
-        let least = libc::sched_param { sched_priority: 1 };
-        let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-        // SAFETY: sched_setscheduler reads one sched_param at the address given; thread 0 is the
-        // calling one. It may fail, which costs punctuality only.
-        unsafe { libc::sched_setscheduler(0, policy, &raw const least) };
-    }
+    let wanted = libc::sched_param { sched_priority: priority };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: sched_setscheduler reads one sched_param at the address given; thread 0 is the calling
+    // one. It may fail, which costs punctuality only.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const wanted) };
 }
