@@ -7,11 +7,12 @@ use windlass_cc::rto::AnyParams as Rto;
 use windlass_cc::{AnyParams, Span};
 use windlass_sim::config::{Config, FlowConfig, ReadPolicy, Traffic};
 use windlass_sim::results::Series;
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::stack::{InitialWindow, LossDetection};
 use windlass_tcp::{Pacing, StackConfig};
 
 use super::error::readable;
-use super::settings::{INITIAL_TIMEOUT, LEAST_MSS, timeouts};
+use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
 /// Linux's least time before it probes a closed window.
 const KERNEL_PERSIST: Span = Span::from_millis(200);
@@ -90,8 +91,11 @@ fn cubic_has_hystart() -> bool {
 
 fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
     let (stack, mss) = (&flow.profile.stack, flow.profile.mss());
-    if mss < LEAST_MSS {
-        notes.push(format!("mss {mss}: the kernel announces at least {LEAST_MSS} bytes"));
+    let path = flow.profile.mtu.saturating_sub(IPV4_HEADER + TCP_HEADER);
+    if mss < path && !(LEAST_MSS..=GREATEST_MSS).contains(&mss) {
+        notes.push(format!(
+            "mss {mss}: the kernel takes between {LEAST_MSS} and {GREATEST_MSS}, and here goes by the MTU"
+        ));
     }
     if let InitialWindow::Bytes(bytes) = stack.initial_window
         && bytes % u64::from(mss) != 0

@@ -19,6 +19,8 @@ use super::error::Error;
 const LEAST_MTU: u32 = 68;
 /// Least value of `TCP_MAXSEG`, Linux's `TCP_MIN_MSS`.
 pub(crate) const LEAST_MSS: u32 = 88;
+/// Greatest value of `TCP_MAXSEG`, Linux's `MAX_TCP_WINDOW`.
+pub(crate) const GREATEST_MSS: u32 = 32_767;
 /// Largest window without scaling (RFC 9293).
 const LARGEST_FIELD: u64 = 65_535;
 /// Where the emulator limits the window the kernel's own buffer must not: it counts its overhead, and
@@ -47,7 +49,7 @@ pub struct Settings {
     pub metrics: Vec<RouteMetric>,
     /// MTU of its device, bytes.
     pub mtu: u32,
-    /// `TCP_MAXSEG`, `None` below what the kernel takes.
+    /// `TCP_MAXSEG`, `None` outside of what the kernel takes: the device's MTU decides then.
     pub mss: Option<u32>,
     /// `TCP_NODELAY`.
     pub no_delay: bool,
@@ -68,7 +70,7 @@ impl Settings {
             sysctls: sysctls(flow),
             metrics: metrics(profile),
             mtu: mtu(flow),
-            mss: (mss >= LEAST_MSS).then_some(mss),
+            mss: (LEAST_MSS..=GREATEST_MSS).contains(&mss).then_some(mss),
             no_delay: !stack.nagle,
             receive_buffer: (pinned(flow) && flow.read != ReadPolicy::Immediate)
                 .then_some(stack.receive_buffer.min(LARGEST_FIELD) as usize),
