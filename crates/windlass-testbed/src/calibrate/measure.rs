@@ -91,16 +91,16 @@ pub(crate) fn loss(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<R
     ]
 }
 
-/// How many of a burst have passed, and when the last of them arrived.
+/// How many of a burst have passed, and for how long the queue held the last of them.
 pub(crate) fn queue(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<Row> {
-    // One is transmitted at once, the others wait.
-    let passes = point.places().unwrap_or(0) + 1;
-    let asked = Span(point.transmission(FULL).0 * passes) + point.delay;
-    let begun = trace.sent.first().copied().unwrap_or_default();
-    let last = trace.arrived.iter().map(|a| a.time).max().unwrap_or_default();
+    let places = point.places().unwrap_or(0);
+    // The first is transmitted at once; each place in the queue is one transmission more to wait.
+    let asked = point.transmission(FULL).0 * places;
+    let times = || trace.arrived.iter().map(|a| a.time);
+    let [first, last] = [times().min(), times().max()].map(Option::unwrap_or_default);
     vec![
-        tolerance.row(Quantity::BurstPassed, passes as f64, trace.arrived.len() as f64),
-        tolerance.row(Quantity::BurstTime, asked.0 as f64, last.since(begun).0 as f64),
+        tolerance.row(Quantity::BurstPassed, (places + 1) as f64, trace.arrived.len() as f64),
+        tolerance.row(Quantity::BurstWait, asked as f64, last.since(first).0 as f64),
     ]
 }
 
@@ -221,7 +221,7 @@ mod tests {
                 (0..passed).map(|n| (n, (n + 1) * 48_000 + 50_000)).collect();
             let rows = queue(point, &trace(&sent, &arrived), &TOLERANCE());
             assert_eq!(is_ok(&rows, Quantity::BurstPassed), ok, "{passed}");
-            assert_eq!(is_ok(&rows, Quantity::BurstTime), ok, "{passed}");
+            assert_eq!(is_ok(&rows, Quantity::BurstWait), ok, "{passed}");
         }
     }
 

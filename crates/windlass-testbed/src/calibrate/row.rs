@@ -27,8 +27,9 @@ pub enum Quantity {
     LostDifferently,
     /// Of a burst into an idle link: datagrams that pass.
     BurstPassed,
-    /// From the first datagram of that burst to the arrival of the last.
-    BurstTime,
+    /// From the arrival of the first datagram of that burst to that of the last: what the full queue
+    /// makes wait.
+    BurstWait,
     /// Datagrams that arrive after a later one or twice, in all probes.
     OutOfOrder,
     /// Datagrams that the kernel refused, or that went missing before the link or behind it, in all
@@ -67,7 +68,7 @@ impl Quantity {
             Quantity::Lost => "lost to the error model",
             Quantity::LostDifferently => "lost, but not as drawn",
             Quantity::BurstPassed => "burst: passed",
-            Quantity::BurstTime => "burst: first sent to last arrived",
+            Quantity::BurstWait => "burst: last arrives after first",
             Quantity::OutOfOrder => "out of order or twice",
             Quantity::LostBeside => "lost beside the link",
             Quantity::LatenessMedian => "emulator's lateness, median",
@@ -160,9 +161,8 @@ impl Tolerance {
             Quantity::OneWayMin | Quantity::OneWayMedian | Quantity::LatenessMedian => {
                 (0.0, ns(self.usual))
             }
-            Quantity::OneWayP99 | Quantity::LatenessP99 | Quantity::BurstTime => {
-                (0.0, ns(self.late.p99))
-            }
+            Quantity::OneWayP99 | Quantity::LatenessP99 => (0.0, ns(self.late.p99)),
+            Quantity::BurstWait => (-ns(self.late.p99), ns(self.late.p99)),
             Quantity::OneWayMax | Quantity::LatenessMax => (0.0, ns(self.late.max)),
             Quantity::Rate => (-self.rate * asked, self.rate * asked),
             Quantity::SpacingMedian => (-ns(self.spacing), ns(self.spacing)),
