@@ -47,7 +47,8 @@ pub fn text(calibration: &Calibration) -> String {
     let rows = || calibration.points.iter().flat_map(|p| &p.rows);
     let beyond = rows().filter(|row| !row.is_ok()).count();
     let invalid: usize = calibration.points.iter().map(|p| p.invalid.len()).sum();
-    let _ = write!(out, "{} values, {beyond} out of bounds", rows().count());
+    let runs: u32 = calibration.points.iter().map(|p| p.runs).sum();
+    let _ = write!(out, "{} values of {runs} runs, {beyond} out of bounds", rows().count());
     if invalid > 0 {
         let _ = write!(out, "; {invalid} probes without a valid run");
     }

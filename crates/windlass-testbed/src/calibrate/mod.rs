@@ -14,7 +14,7 @@ mod row;
 use serde::{Deserialize, Serialize};
 use windlass_cc::Span;
 
-use crate::live::{self, Error, Lateness, Outcome};
+use crate::live::{self, Bound, Error, Lateness, Outcome};
 pub use point::{Effort, Point, Probe, points};
 pub use row::{Quantity, Row, Tolerance, Unit};
 
@@ -33,9 +33,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// On this machine.
+    /// On this machine: up to five attempts of each probe.
     pub fn live(effort: Effort) -> Options {
-        Options { live: live::Options::default(), effort, tolerance: Tolerance::live() }
+        let live = live::Options { attempts: 5, ..live::Options::default() };
+        Options { live, effort, tolerance: Tolerance::live() }
     }
 
     /// In a guest whose clock counts instructions.
@@ -168,7 +169,12 @@ fn valid_outcome(
     tally: &mut Tally,
 ) -> Result<Result<Outcome, String>, Error> {
     let config = point.config(probe, &options.effort);
-    let traced = live::Options { trace: true, ..options.live.clone() };
+    // A distribution of times tells of the link only where no stall of the machine is in it.
+    let bound = match probe {
+        Probe::Delay => options.live.bound.map(|b| Bound { max: b.p99, ..b }),
+        _ => options.live.bound,
+    };
+    let traced = live::Options { trace: true, bound, ..options.live.clone() };
     let transmission = point.transmission(point::FULL);
     let mut spread = Span::ZERO;
     for _ in 0..BURSTS {

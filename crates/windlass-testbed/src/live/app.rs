@@ -89,7 +89,7 @@ impl App {
         let sends = host.is_multiple_of(2);
         let kind = match flow.traffic {
             Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
-            Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr.stop)),
+            Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr, flow.start)),
             traffic => {
                 let listens = purpose(flow, host) == Purpose::Listen;
                 let policy = if sends { ReadPolicy::Immediate } else { flow.read };

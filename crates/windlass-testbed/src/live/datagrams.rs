@@ -16,8 +16,7 @@ use super::trace::{self, Arrival, NUMBER};
 #[derive(Debug)]
 pub(crate) struct Source {
     socket: Socket,
-    interval: windlass_cc::Span,
-    stop: Time,
+    cbr: Cbr,
     /// When the next one leaves.
     next: Time,
     payload: Vec<u8>,
@@ -29,7 +28,7 @@ impl Source {
     pub fn new(socket: Socket, cbr: Cbr, start: Time) -> Source {
         let next = if start < cbr.stop { start } else { Time::NEVER };
         let payload = vec![0; cbr.packet as usize];
-        Source { socket, interval: cbr.interval, stop: cbr.stop, next, payload, traced: None }
+        Source { socket, cbr, next, payload, traced: None }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -42,7 +41,8 @@ impl Source {
 
     /// Keeps a trace from now on, if a datagram has room for its number.
     pub fn trace(&mut self, clock: Clock) {
-        self.traced = (self.payload.len() >= NUMBER).then(|| (clock, Vec::new()));
+        let room = || trace::room(self.cbr, self.next);
+        self.traced = (self.payload.len() >= NUMBER).then(|| (clock, room()));
     }
 
     /// When each datagram that the kernel has taken was sent; nothing without a trace.
@@ -54,8 +54,8 @@ impl Source {
     pub fn act(&mut self, now: Time) {
         while now >= self.next {
             self.send();
-            let next = self.next + self.interval;
-            self.next = if next < self.stop { next } else { Time::NEVER };
+            let next = self.next + self.cbr.interval;
+            self.next = if next < self.cbr.stop { next } else { Time::NEVER };
         }
     }
 
@@ -76,6 +76,8 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Sink {
     socket: Socket,
+    cbr: Cbr,
+    start: Time,
     /// When the source stops.
     stop: Time,
     /// Payload bytes received.
@@ -87,8 +89,9 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub fn new(socket: Socket, stop: Time) -> Sink {
-        Sink { socket, stop, bytes: 0, last: Time::ZERO, traced: None }
+    pub fn new(socket: Socket, cbr: Cbr, start: Time) -> Sink {
+        let stop = cbr.stop;
+        Sink { socket, cbr, start, stop, bytes: 0, last: Time::ZERO, traced: None }
     }
 
     /// When the source stops, [`Time::NEVER`] after that. What is under way then still arrives.
@@ -103,7 +106,7 @@ impl Sink {
     /// Keeps a trace from now on.
     pub fn trace(&mut self, clock: Clock) -> Result<(), Error> {
         trace::stamp_arrivals(&self.socket)?;
-        self.traced = Some((clock, Vec::new()));
+        self.traced = Some((clock, trace::room(self.cbr, self.start)));
         Ok(())
     }
 

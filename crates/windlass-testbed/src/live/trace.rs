@@ -8,12 +8,15 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setso
 use nix::sys::time::TimeSpec;
 use socket2::Socket;
 use windlass_cc::Time;
+use windlass_sim::config::Cbr;
 
 use super::clock::Clock;
 use super::error::Error;
 
 /// Bytes of the number that a datagram of a trace begins with.
 pub(crate) const NUMBER: usize = 8;
+/// Datagrams for which there is room from the beginning, at most.
+const MOST_ROOM: u64 = 1 << 20;
 
 /// What became of the datagrams of a flow ([`Traffic::CbrUdp`](windlass_sim::config::Traffic)), in
 /// the time of the run.
@@ -33,6 +36,13 @@ pub struct Arrival {
     pub number: u64,
     /// When the kernel took it from the device, before any application was told.
     pub time: Time,
+}
+
+/// Room for the datagrams of a flow that starts at `start`, as far as it is worth having at once: a list
+/// that grows while it is in use holds up what it is to measure.
+pub(crate) fn room<T>(cbr: Cbr, start: Time) -> Vec<T> {
+    let datagrams = cbr.stop.since(start).0.div_ceil(cbr.interval.0.max(1));
+    Vec::with_capacity(datagrams.min(MOST_ROOM) as usize)
 }
 
 /// Asks the kernel for the moment at which each datagram came (`SO_TIMESTAMPNS`, socket(7)).
