@@ -100,8 +100,8 @@ const INFO: &Info = &Info {
         other way. From the authors' code (genericCC) come the cap on \
         the velocity, which keeps a step within one window per round trip, and the floor of two \
         segments; its ramp of v by 0.005, its minimum over four round trips in place of five and its \
-        cut at heavy loss do not. Ours: the window grows only while it limits the sender, by no more than is \
-        delivered, and shrinks at any time; the mode is judged after slow start; a timeout leaves one segment and slow \
+        cut at heavy loss do not. Ours: the window grows only while it limits the sender, no acknowledgement \
+        more than doubles it, and it shrinks at any time; the mode is judged after slow start; a timeout leaves one segment and slow \
         start, and the stack's idle reset begins slow start anew. In recovery the window is the same, \
         with SACK or without.",
     params: Params::TABLE,
@@ -197,9 +197,9 @@ impl Copa {
         self.inverse = inverse.min(MAX_INVERSE).max(p.inverse_delta);
     }
 
-    /// Moves the window by v/(δ·cwnd) packets for each one delivered. It grows by no more than one:
-    /// between two rounds the window may fall below v/δ, and then an acknowledgement of many segments
-    /// would make it hundreds of times as large.
+    /// Moves the window by v/(δ·cwnd) packets for each one delivered, and at most doubles it: between
+    /// two rounds the window may fall below v/δ, and then an acknowledgement of many segments would make
+    /// it hundreds of times as large.
     fn step(&mut self, p: &Params, c: &Conn, delivered: u64) {
         let below = self.below_target(c);
         if self.slow_start && !below {
@@ -214,7 +214,7 @@ impl Copa {
         match (below, self.slow_start) {
             (true, _) if !c.cwnd_limited() => {}
             (true, true) => self.window.add(delivered),
-            (true, false) => self.window.add_q(moved.min(delivered << 16)),
+            (true, false) => self.window.add_q(moved.min(self.window.cwnd_q())),
             (false, _) => self.window.sub_q(c, moved),
         }
         let floor = mul(p.min_cwnd, u64::from(c.mss));

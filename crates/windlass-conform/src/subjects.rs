@@ -3,9 +3,10 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::{AnyParams, Conn};
 
-use super::cases::{CASES, Case, Opening, bbr, copa};
+use super::cases::{CASES, Case, Opening, bbr, bbr3, copa};
 use super::models::Model;
 use super::models::bbr::Bbr;
+use super::models::bbr3::Bbr3;
 use super::models::copa::Copa;
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
@@ -199,6 +200,15 @@ pub const SUBJECTS: &[Subject] = &[
         segment_us: 4_300,
         model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
         own: Some(bbr::CASES),
+        ..BASE
+    },
+    Subject {
+        id: "bbr3",
+        source: "draft-ietf-ccwg-bbr-06 section 5",
+        rtt_ms: 40,
+        segment_us: 4_300,
+        model: |s| Box::new(Bbr3::new(s.initial_window, s.style, &s.conn)),
+        own: Some(bbr3::CASES),
         ..BASE
     },
     Subject {

@@ -15,7 +15,7 @@ use crate::calibration::effort;
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
-use crate::world::Ran;
+use crate::world::{Ran, kernel_options};
 
 /// Where the guest finds its task.
 const TASK: &str = "task.json";
@@ -77,7 +77,8 @@ fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
         Task::Run { scenario, seed } => {
             let scenario = Scenario::from_str(&scenario, "the task")?;
             let config = compile(&scenario, seed)?;
-            let outcome = live::run(&config, &live::Options::in_virtual_time())?;
+            let options = kernel_options(&scenario, live::Options::in_virtual_time());
+            let outcome = live::run(&config, &options)?;
             let answer = RunAnswer { result: outcome.result, kernel: outcome.kernel };
             Ok(serde_json::to_vec(&answer)?)
         }

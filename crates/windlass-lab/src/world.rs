@@ -57,7 +57,8 @@ impl World {
                 Ok(Ran { result: simulation.finish().map_err(books)?, kernel: None })
             }
             World::Linux => {
-                let outcome = live::run(&compile(scenario, seed)?, &live::Options::default())?;
+                let options = kernel_options(scenario, live::Options::default());
+                let outcome = live::run(&compile(scenario, seed)?, &options)?;
                 Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
             }
             World::LinuxVt(series) => crate::guest::run(series, scenario, seed),
@@ -92,10 +93,10 @@ impl World {
         }
     }
 
-    /// Runs side by side, if so many are wanted (0: one for each processor). Real time takes the
-    /// machine for itself.
+    /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
+    /// run in real time has the machine for itself.
     pub fn jobs(self, wanted: usize) -> usize {
-        if self == World::Linux { 1 } else { wanted }
+        if self == World::Linux { wanted.max(1) } else { wanted }
     }
 
     /// The version that makes a run's result what it is: for a kernel the links and the testbed
@@ -103,6 +104,11 @@ impl World {
     pub fn version(self) -> &'static str {
         if self == World::Sim { crate::VERSION } else { crate::TESTBED_VERSION }
     }
+}
+
+/// What a kernel's run is told beside the configuration.
+pub(crate) fn kernel_options(scenario: &Scenario, options: live::Options) -> live::Options {
+    live::Options { receive_window: scenario.testbed.receive_window, ..options }
 }
 
 impl fmt::Display for World {

@@ -414,3 +414,22 @@ fn an_algorithm_that_this_kernel_lacks_is_named_with_those_it_has() {
     assert!(error.contains(&format!("modprobe tcp_{theirs}")), "{error}");
     assert!(error.contains("cubic"), "{error}");
 }
+
+#[test]
+fn what_is_due_after_the_end_does_not_keep_a_run_from_ending() {
+    need_live!();
+    // A reader that would read too late, and a packet that would be sent a few microseconds too late.
+    let mut transfer = bulk(LINUX, "reno", None);
+    transfer.read = ReadPolicy::Delayed(Span::from_secs(3));
+    let cbr = Cbr { packet: 100, interval: Span::from_micros(500_001), stop: Time::from_secs(9) };
+    let mut config = config(
+        vec![link(10_000_000, 1)],
+        vec![transfer, flow(LINUX, "reno", Traffic::CbrTcp(cbr))],
+    );
+    config.duration = Time::from_secs(1);
+    let begun = std::time::Instant::now();
+    let outcome = run(&config);
+    assert!(begun.elapsed().as_secs() < 30, "it went on for {:?}", begun.elapsed());
+    assert_eq!(outcome.result.flows[0].delivered_bytes, 0);
+    assert_eq!(outcome.result.flows[1].delivered_bytes, 200);
+}

@@ -4,7 +4,8 @@
 
 mod common;
 
-use std::process::ExitCode;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -14,11 +15,12 @@ use windlass_testbed::vm::{self, Answer, Error, Job, Kernel, Series};
 
 type Test = fn(&Kernel);
 
-const TESTS: [(&str, Test); 7] = [
+const TESTS: [(&str, Test); 8] = [
     ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", echoes),
     ("a_job_that_fails_or_panics_says_so_to_the_caller", fails),
     ("a_guest_that_goes_down_leaves_its_last_words", goes_down),
     ("a_guest_that_hangs_is_stopped_in_time", hangs),
+    ("a_guest_ends_with_the_process_that_started_it", ends_with_its_caller),
     ("clock_and_randomness_repeat", repeats),
     ("every_algorithm_carries_a_transfer_and_repeats_to_the_byte", transfers),
     ("guests_at_once_do_not_disturb_each_other", at_once),
@@ -26,26 +28,49 @@ const TESTS: [(&str, Test); 7] = [
 
 fn main() -> ExitCode {
     vm::guest_main(serve);
-    let chosen: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    for series in Series::ALL {
-        let kernel =
-            vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
-        let kernel = match kernel {
-            Ok(kernel) => kernel,
-            Err(e) => {
-                eprintln!("*** SKIPPED: Linux {series} in virtual time: {e} ***");
-                continue;
-            }
-        };
-        for (name, test) in TESTS {
-            if chosen.is_empty() || chosen.iter().any(|part| name.contains(part)) {
-                let started = Instant::now();
-                test(&kernel);
-                println!("test {name} on {series} ... ok ({:.1?})", started.elapsed());
-            }
+    let args: Vec<String> = env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["check", series] => {
+            let said = vm::check(series.parse().expect("a series"));
+            println!("{}", said.map_or_else(|e| e.to_string(), |()| "nothing is missing".into()));
         }
+        ["run", what] => {
+            let kernel = kernels().next().expect("a kernel");
+            println!("{:?}", vm::run(&kernel, &job(&[what])));
+        }
+        chosen => tests(chosen),
     }
     ExitCode::SUCCESS
+}
+
+fn tests(chosen: &[&str]) {
+    let chosen: Vec<&&str> = chosen.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let is_chosen =
+        |name: &str| chosen.is_empty() || chosen.iter().any(|part| name.contains(**part));
+    let timed = |name: String, test: &dyn Fn()| {
+        let started = Instant::now();
+        test();
+        println!("test {name} ... ok ({:.1?})", started.elapsed());
+    };
+    if is_chosen("what_is_missing_is_said") {
+        timed("what_is_missing_is_said".to_string(), &what_is_missing_is_said);
+    }
+    for kernel in kernels() {
+        for (name, test) in TESTS.iter().filter(|(name, _)| is_chosen(name)) {
+            timed(format!("{name} on {}", kernel.release), &|| test(&kernel));
+        }
+    }
+}
+
+/// A kernel of each series that is to be had.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    Series::ALL.into_iter().filter_map(|series| {
+        let kernel =
+            vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
+        kernel
+            .inspect_err(|e| eprintln!("*** SKIPPED: Linux {series} in virtual time: {e} ***"))
+            .ok()
+    })
 }
 
 /// What the guest does.
@@ -78,6 +103,28 @@ fn job(args: &[&str]) -> Job {
 
 fn run(kernel: &Kernel, job: &Job) -> Answer {
     vm::run(kernel, job).unwrap_or_else(|e| panic!("{:?}: {e}", job.args))
+}
+
+/// In other processes, because they have other environments.
+fn what_is_missing_is_said() {
+    let nothing = tempfile::tempdir().expect("a folder");
+    let said = |program: &str| {
+        let mut other = Command::new(env::current_exe().expect("this program"));
+        other.args(["check", "6.12"]).env("WINDLASS_QEMU", program).env("PATH", nothing.path());
+        other.env("WINDLASS_CACHE", nothing.path()).env_remove("WINDLASS_KERNEL_DEB");
+        let output = other.output().expect("this program again");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let without_qemu = said("no-such-qemu");
+    assert!(without_qemu.contains("`no-such-qemu`"), "{without_qemu}");
+    assert!(without_qemu.contains("apt-get install qemu-system-x86"), "{without_qemu}");
+    let script = nothing.path().join("qemu");
+    for (version, words) in [("6.2.0", "too old"), ("9.0.2", "WINDLASS_KERNEL_DEB")] {
+        fs::write(&script, format!("#!/bin/sh\necho QEMU emulator version {version}\n")).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = said(script.to_str().expect("a path"));
+        assert!(text.contains(words), "{version}: {text}");
+    }
 }
 
 fn echoes(kernel: &Kernel) {
@@ -126,6 +173,52 @@ fn hangs(kernel: &Kernel) {
     }
 }
 
+/// Runs this program as another process, which has a guest run a job.
+fn caller(what: &str) -> Command {
+    let mut caller = Command::new(env::current_exe().expect("this program"));
+    caller.args(["run", what]);
+    caller
+}
+
+fn ends_with_its_caller(_: &Kernel) {
+    let mut caller = caller("hang").stdout(Stdio::null()).spawn().expect("this program again");
+    let guest = wait_for("a guest", || child_of(caller.id()));
+    caller.kill().expect("a process to kill");
+    caller.wait().expect("its end");
+    wait_for("the guest's end", || match state(guest) {
+        None | Some('Z') => Some(()),
+        Some(_) => None,
+    });
+}
+
+/// Tries until there is one, for a minute.
+fn wait_for<T>(what: &str, attempt: impl Fn() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "no sign of {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The process that has this one as its parent and has become QEMU.
+fn child_of(parent: u32) -> Option<u32> {
+    let numbers = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|&pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let of_parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        stat.contains("(qemu") && of_parent == Some(&parent.to_string())
+    })
+}
+
+/// The letter of a process's state; `None` if it has gone.
+fn state(pid: u32) -> Option<char> {
+    fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit(") ").next()?.chars().next()
+}
+
 /// Everything a program could take from a machine's chance: randomness, the clock, addresses of its
 /// memory, and when its threads run.
 fn traces() -> Result<Vec<u8>, String> {
@@ -145,7 +238,7 @@ fn traces() -> Result<Vec<u8>, String> {
         .collect();
     // Each nap lets the clock jump to the next timer, over and over while the host is busy with us.
     let mut naps = 0_u64;
-    for i in 0..10_000_u64 {
+    for i in 0..3_000_u64 {
         thread::sleep(Duration::from_micros(1 + i * 7919 % 20));
         naps = naps.wrapping_mul(31).wrapping_add(started.elapsed().as_nanos() as u64);
     }

@@ -108,6 +108,8 @@ pub struct Bbr3 {
     full_bw_count: u8,
     lossy_acks: u8,
     up_rounds: u8,
+    /// A cycle of probing has ended: what was delivered before it is forgotten with the next sample.
+    cycle_ended: bool,
     full_bw_now: bool,
     full_bw_reached: bool,
     loss_in_round: bool,
@@ -118,7 +120,6 @@ pub struct Bbr3 {
     probe_stopping: bool,
     probe_too_high: bool,
     probe_precautionary: bool,
-    probe_rtt_expired: bool,
     probe_rtt_round_done: bool,
     idle_restart: bool,
     has_seen_rtt: bool,
@@ -247,6 +248,7 @@ impl Controller for Bbr3 {
             full_bw_count: 0,
             lossy_acks: 0,
             up_rounds: 0,
+            cycle_ended: false,
             full_bw_now: false,
             full_bw_reached: false,
             loss_in_round: false,
@@ -255,12 +257,11 @@ impl Controller for Bbr3 {
             probe_stopping: false,
             probe_too_high: false,
             probe_precautionary: false,
-            probe_rtt_expired: false,
             probe_rtt_round_done: false,
             idle_restart: false,
             has_seen_rtt: false,
         };
-        bbr.init_pacing(&p.own, c);
+        bbr.init_pacing(p, c);
         bbr
     }
 
@@ -273,11 +274,11 @@ impl Controller for Bbr3 {
         self.check_startup(p, c, a, s);
         self.check_drain(p, c);
         self.update_cycle(p, c, a, s);
-        self.update_min_rtt(&p.own, c, a);
-        self.check_probe_rtt(p, c, a);
+        let expired = self.update_min_rtt(&p.own, c, a);
+        self.check_probe_rtt(p, c, a, expired);
         self.advance_signals(a, s);
         self.bound_bw();
-        self.set_pacing(&p.own, c, self.state_gain(&p.own));
+        self.set_pacing(p, c, self.state_gain(&p.own));
         self.set_cwnd(p, c, a);
     }
 
@@ -310,7 +311,7 @@ impl Controller for Bbr3 {
         self.idle_restart = true;
         self.extra_acked_begin = c.now;
         if self.state.is_probe_bw() {
-            self.set_pacing(&p.own, c, Ratio::ONE);
+            self.set_pacing(p, c, Ratio::ONE);
         } else if self.state == State::ProbeRtt {
             self.check_probe_rtt_done(&p.own, c);
         }

@@ -47,6 +47,9 @@ impl Bbr3 {
             self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
         }
         if s.rate > 0 && (s.rate >= self.max_bw.get() || !s.limited) {
+            if core::mem::take(&mut self.cycle_ended) {
+                self.max_bw.advance();
+            }
             self.max_bw.update(s.rate);
         }
         if self.loss_round_start {

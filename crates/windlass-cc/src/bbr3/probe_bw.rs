@@ -70,11 +70,14 @@ impl Bbr3 {
         }
     }
 
+    /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, p: &Setup<Params>, c: &Conn) -> bool {
-        // At a segment per round, Reno regains a window's worth in as many rounds.
-        let segments = self.target_inflight(p) / u64::from(c.mss.max(1));
+        // At a segment per round, Reno regains a window's worth of segments in as many rounds.
+        let rounds = u64::from(self.rounds_since_probe);
+        let regained = mul(rounds, u64::from(c.mss.max(1)));
         c.now.since(self.cycle_stamp) > self.probe_wait
-            || u64::from(self.rounds_since_probe) >= segments.min(p.own.reno_rounds)
+            || rounds >= p.own.reno_rounds
+            || regained >= self.target_inflight(p)
     }
 
     fn is_time_to_cruise(&self, p: &Setup<Params>, c: &Conn) -> bool {
@@ -137,7 +140,7 @@ impl Bbr3 {
             self.probe_stopping = false;
             if self.state.is_probe_bw() {
                 if !s.limited {
-                    self.max_bw.advance();
+                    self.cycle_ended = true;
                 }
                 if self.probe_precautionary && !self.probe_too_high {
                     self.start_refill(c);

@@ -6,10 +6,11 @@ use crate::setup::Setup;
 use crate::time::Time;
 
 impl Bbr3 {
-    /// `UpdateMinRTT`: two filters of different length.
-    pub(super) fn update_min_rtt(&mut self, p: &Params, c: &Conn, a: &Ack) {
-        self.probe_rtt_expired = c.now.since(self.probe_rtt_stamp) > p.probe_rtt_interval;
-        if a.rtt.is_known() && (a.rtt < self.probe_rtt_min || self.probe_rtt_expired) {
+    /// `UpdateMinRTT`: two filters of different length. Whether the shorter one's estimate was too old
+    /// (`BBR.probe_rtt_expired`).
+    pub(super) fn update_min_rtt(&mut self, p: &Params, c: &Conn, a: &Ack) -> bool {
+        let probe_rtt_expired = c.now.since(self.probe_rtt_stamp) > p.probe_rtt_interval;
+        if a.rtt.is_known() && (a.rtt < self.probe_rtt_min || probe_rtt_expired) {
             self.probe_rtt_min = a.rtt;
             self.probe_rtt_stamp = c.now;
         }
@@ -18,11 +19,12 @@ impl Bbr3 {
             self.min_rtt = self.probe_rtt_min;
             self.min_rtt_stamp = self.probe_rtt_stamp;
         }
+        probe_rtt_expired
     }
 
     /// `CheckProbeRTT`.
-    pub(super) fn check_probe_rtt(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
-        if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
+    pub(super) fn check_probe_rtt(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack, expired: bool) {
+        if self.state != State::ProbeRtt && expired && !self.idle_restart {
             self.state = State::ProbeRtt;
             self.save_cwnd(c.phase);
             self.probe_rtt_done = Time::NEVER;

@@ -43,19 +43,20 @@ impl Bbr3 {
     }
 
     /// `InitPacingRate`: the initial window in a round trip, or in 1 ms.
-    pub(super) fn init_pacing(&mut self, p: &Params, c: &Conn) {
+    pub(super) fn init_pacing(&mut self, p: &Setup<Params>, c: &Conn) {
         self.has_seen_rtt = c.srtt.is_known();
         let rtt = if self.has_seen_rtt { c.srtt.max(Span(1)) } else { Span::from_millis(1) };
-        self.pacing = Rate(p.startup_pacing_gain.times(Rate::of(self.cwnd, rtt).0).max(1));
+        let window = p.initial_window.clamp(segment(c), MAX_WINDOW);
+        self.pacing = Rate(p.own.startup_pacing_gain.times(Rate::of(window, rtt).0).max(1));
     }
 
     /// `SetPacingRateWithGain`; never zero, which would mean no pacing.
-    pub(super) fn set_pacing(&mut self, p: &Params, c: &Conn, gain: Ratio) {
+    pub(super) fn set_pacing(&mut self, p: &Setup<Params>, c: &Conn, gain: Ratio) {
         if !self.has_seen_rtt && c.srtt.is_known() {
             self.init_pacing(p, c);
         }
         self.pacing_gain = gain;
-        let margin = Ratio(Ratio::ONE.0.saturating_sub(p.pacing_margin.0));
+        let margin = Ratio(Ratio::ONE.0.saturating_sub(p.own.pacing_margin.0));
         let rate = Rate(margin.times(gain.times(self.bw.0)).max(1));
         if self.full_bw_reached || rate > self.pacing {
             self.pacing = rate;
@@ -92,11 +93,16 @@ impl Bbr3 {
         self.bdp(p, p.own.probe_rtt_cwnd_gain).max(min_cwnd(&p.own, c))
     }
 
+    /// `UpdateMaxInflight`.
+    fn max_inflight(&self, p: &Setup<Params>, c: &Conn) -> u64 {
+        let flight = self.bdp(p, self.cwnd_gain(&p.own)).saturating_add(self.extra_acked.get());
+        self.with_budget(&p.own, c, flight)
+    }
+
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
         let delivered = a.delivered.min(MAX_WINDOW);
-        let flight = self.bdp(p, self.cwnd_gain(&p.own)).saturating_add(self.extra_acked.get());
-        let target = self.with_budget(&p.own, c, flight);
+        let target = self.max_inflight(p, c);
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + delivered).min(target);
         } else if self.cwnd < target || c.delivered.wrapping_sub(self.origin) < p.initial_window {
@@ -127,9 +133,13 @@ impl Bbr3 {
         self.cwnd = c.in_flight.saturating_add(segment(c)).min(MAX_WINDOW);
     }
 
-    /// The window from before, as far as the model still allows it.
+    /// The window from before, as far as the model still allows it: `SetCwnd` follows in the draft,
+    /// where recovery ends before the acknowledgement that ends it is accounted for.
     pub(super) fn leave_recovery(&mut self, p: &Setup<Params>, c: &Conn) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.full_bw_reached {
+            self.cwnd = self.cwnd.min(self.max_inflight(p, c));
+        }
         self.recovery_is_over();
         self.bound_cwnd(p, c);
     }

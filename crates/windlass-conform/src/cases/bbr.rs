@@ -10,9 +10,9 @@ use crate::host::Step::{
     Timeout,
 };
 
-/// So many acknowledgements of two segments.
+/// So many acknowledgements of four segments.
 fn acks(acks: u32) -> Step {
-    Aggregated { acks, of: 2 }
+    Aggregated { acks, of: 4 }
 }
 
 /// Startup, Drain and the beginning of ProbeBW.
@@ -47,7 +47,7 @@ pub const CASES: &[Case] = &[
         id: "full-pipe",
         about: "Three rounds without growth end Startup; Drain empties the queue; ProbeBW begins with a \
             phase that is drawn.",
-        script: |_| vec![acks(110)],
+        script: |_| vec![acks(66)],
         ..OWN
     },
     Case {
@@ -75,7 +75,7 @@ pub const CASES: &[Case] = &[
         about: "The bottleneck becomes half as fast while nothing is sent, which the filter shows after \
             ten rounds.",
         script: |_| {
-            let pause = [acks(6), AppLimit(Some(0)), acks(12), link(40, 8_600), AppLimit(None)];
+            let pause = [acks(4), AppLimit(Some(0)), acks(7), link(40, 8_600), AppLimit(None)];
             [start()].into_iter().chain(pause).chain([Aggregated { acks: 75, of: 4 }]).collect()
         },
         ..OWN
@@ -85,14 +85,14 @@ pub const CASES: &[Case] = &[
         about: "Ten seconds without a lower round-trip time: four segments for 200 ms and a round, then \
             the window of before.",
         path: SLOW,
-        script: |_| vec![Aggregated { acks: 48, of: 4 }, acks(70)],
+        script: |_| vec![Aggregated { acks: 48, of: 4 }, acks(42)],
         ..OWN
     },
     Case {
         id: "probe-rtt-short-path",
         about: "The same on a path whose round trip with four segments is shorter than 200 ms.",
         path: Some((Span::from_millis(4), Span::from_millis(43))),
-        script: |_| vec![acks(125)],
+        script: |_| vec![acks(75)],
         ..OWN
     },
     Case {
@@ -108,20 +108,20 @@ pub const CASES: &[Case] = &[
         id: "probe-rtt-in-startup",
         about: "Ten seconds of an application that has little to send: ProbeRTT interrupts Startup.",
         path: SLOW,
-        script: |_| vec![AppLimit(Some(5)), acks(80), AppLimit(None), acks(30)],
+        script: |_| vec![AppLimit(Some(5)), acks(48), AppLimit(None), acks(18)],
         ..OWN
     },
     Case {
         id: "one-loss",
         about: "One loss in ProbeBW: packets are conserved for a round, the window grows back, and the \
             end of recovery restores it.",
-        script: |_| after_start([Drop(vec![4]), acks(32)]),
+        script: |_| after_start([Drop(vec![4]), acks(19)]),
         ..OWN
     },
     Case {
         id: "two-holes",
         about: "Two segments of one window lost.",
-        script: |_| after_start([Drop(vec![2, 9]), acks(32)]),
+        script: |_| after_start([Drop(vec![2, 9]), acks(19)]),
         ..OWN
     },
     Case {
@@ -130,14 +130,14 @@ pub const CASES: &[Case] = &[
             each loss takes its bytes from the window.",
         script: |_| {
             let many = Drop(vec![1, 2, 4, 6, 8, 10, 11]);
-            after_start([many, Acks(22), Drop(vec![2, 3, 5]), Acks(22), acks(30)])
+            after_start([many, Acks(22), Drop(vec![2, 3, 5]), Acks(22), acks(18)])
         },
         ..OWN
     },
     Case {
         id: "loss-in-startup",
         about: "Losses in Startup, which they do not end.",
-        script: |_| vec![acks(8), Drop(vec![1, 3, 5, 7]), acks(20), Aggregated { acks: 40, of: 4 }],
+        script: |_| vec![acks(5), Drop(vec![1, 3, 5, 7]), acks(12), Aggregated { acks: 40, of: 4 }],
         ..OWN
     },
     Case {
@@ -146,7 +146,7 @@ pub const CASES: &[Case] = &[
         path: Some((Span::from_millis(4), Span::from_micros(4_300))),
         script: |_| {
             let round = |_| [Drop(vec![0]), Acks(14)];
-            [acks(36)].into_iter().chain((0..6).flat_map(round)).collect()
+            [acks(22)].into_iter().chain((0..6).flat_map(round)).collect()
         },
         ..OWN
     },
@@ -155,46 +155,46 @@ pub const CASES: &[Case] = &[
         about: "Two segments of one window lost where the host's recovery is proportional rate \
             reduction (RFC 9937): the window is BBR's.",
         recovery: Some(Style::Prr),
-        script: |_| after_start([Drop(vec![2, 9]), acks(32)]),
+        script: |_| after_start([Drop(vec![2, 9]), acks(19)]),
         ..OWN
     },
     Case {
         id: "without-sack",
         about: "Two segments of one window lost without a scoreboard (RFC 6582).",
         recovery: Some(Style::NewReno),
-        script: |_| after_start([Drop(vec![2, 9]), acks(36)]),
+        script: |_| after_start([Drop(vec![2, 9]), acks(22)]),
         ..OWN
     },
     Case {
         id: "timeout",
         about: "A retransmission timeout: one segment, and back to the window when it is repaired.",
-        script: |_| after_start([Timeout, acks(36)]),
+        script: |_| after_start([Timeout, acks(22)]),
         ..OWN
     },
     Case {
         id: "timeout-in-startup",
         about: "A retransmission timeout in Startup: the search for the full pipe begins anew.",
-        script: |_| vec![acks(10), Timeout, acks(90)],
+        script: |_| vec![acks(6), Timeout, acks(54)],
         ..OWN
     },
     Case {
         id: "repeated-timeout",
         about: "The same data times out three times: the window of before the first is restored.",
-        script: |_| after_start([Timeout, Timeout, Timeout, acks(36)]),
+        script: |_| after_start([Timeout, Timeout, Timeout, acks(22)]),
         ..OWN
     },
     Case {
         id: "application-limited",
         about: "The application keeps four segments in flight for fifteen rounds: their rates are no \
             bandwidth.",
-        script: |_| after_start([AppLimit(Some(4)), acks(40), AppLimit(None), acks(32)]),
+        script: |_| after_start([AppLimit(Some(4)), acks(24), AppLimit(None), acks(19)]),
         ..OWN
     },
     Case {
         id: "application-limited-startup",
         about: "The application limits Startup for ten rounds, which do not count as rounds without \
             growth, and the pacing rate does not fall.",
-        script: |_| vec![AppLimit(Some(4)), acks(25), AppLimit(None), acks(90)],
+        script: |_| vec![AppLimit(Some(4)), acks(15), AppLimit(None), acks(54)],
         ..OWN
     },
     Case {
@@ -203,7 +203,7 @@ pub const CASES: &[Case] = &[
             estimated bandwidth, and ProbeRTT is not entered.",
         script: |_| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(12));
-            after_start([acks(21), Idle(short), acks(30), Idle(long), acks(40)])
+            after_start([acks(13), Idle(short), acks(18), Idle(long), acks(24)])
         },
         ..OWN
     },
@@ -213,7 +213,7 @@ pub const CASES: &[Case] = &[
         path: SLOW,
         script: |_| {
             let idle = Idle(Span::from_secs(1));
-            vec![Aggregated { acks: 48, of: 4 }, acks(26), idle, acks(24)]
+            vec![Aggregated { acks: 48, of: 4 }, acks(12), idle, acks(14)]
         },
         ..OWN
     },
@@ -231,26 +231,26 @@ pub const CASES: &[Case] = &[
     Case {
         id: "undo-recovery",
         about: "A segment arrives late, fast recovery begins and is undone.",
-        script: |_| after_start([Delay(0, Span::from_millis(30)), acks(32)]),
+        script: |_| after_start([Delay(0, Span::from_millis(30)), acks(19)]),
         ..OWN
     },
     Case {
         id: "undo-in-startup",
         about: "The same in Startup: the search for the full pipe begins anew.",
-        script: |_| vec![acks(20), Delay(0, Span::from_millis(60)), acks(90)],
+        script: |_| vec![acks(12), Delay(0, Span::from_millis(60)), acks(54)],
         ..OWN
     },
     Case {
         id: "undo-timeout",
         about: "The retransmission timer expires too early and the timeout is undone.",
-        script: |_| after_start([EarlyTimeout, acks(36)]),
+        script: |_| after_start([EarlyTimeout, acks(22)]),
         ..OWN
     },
     Case {
         id: "mss-change",
         about: "The segment size falls and rises again: quanta and the smallest window are segments.",
         script: |_| {
-            after_start([Mss(1_000), acks(60), Drop(vec![3]), acks(16), Mss(1_460), acks(24)])
+            after_start([Mss(1_000), acks(36), Drop(vec![3]), acks(10), Mss(1_460), acks(14)])
         },
         ..OWN
     },
@@ -264,7 +264,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "silence",
         about: "Three weeks without a word: the estimates are those of before.",
-        script: |_| after_start([Drop(vec![3]), acks(20), Idle(WEEKS), acks(36)]),
+        script: |_| after_start([Drop(vec![3]), acks(12), Idle(WEEKS), acks(22)]),
         ..OWN
     },
     Case {
@@ -285,7 +285,7 @@ pub const CASES: &[Case] = &[
         path: Some((Span::from_millis(20), Span::from_micros(4_300))),
         script: |_| {
             let first = [DropEvery(Some(4)), Acks(36), link(20, 8_600), Acks(50)];
-            [start()].into_iter().chain(first).chain([DropEvery(None), acks(30)]).collect()
+            [start()].into_iter().chain(first).chain([DropEvery(None), acks(18)]).collect()
         },
         ..OWN
     },
@@ -297,7 +297,7 @@ pub const CASES: &[Case] = &[
         path: Some((Span::from_millis(60), Span::from_millis(30))),
         script: |_| {
             let lossy = [DropEvery(Some(4)), Acks(30), link(60, 55_000), Acks(80)];
-            [start()].into_iter().chain(lossy).chain([DropEvery(None), acks(30)]).collect()
+            [start()].into_iter().chain(lossy).chain([DropEvery(None), acks(18)]).collect()
         },
         ..OWN
     },

@@ -49,7 +49,7 @@ pub const CASES: &[Case] = &[
         id: "steady",
         about: "Slow start until the rate exceeds the target, and the oscillation around it, in which \
             the queue is nearly empty now and then.",
-        script: |_| vec![acks(120)],
+        script: |_| vec![acks(90)],
         ..OWN
     },
     Case {
@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
             velocity doubles, and slow again, so that it falls for long.",
         script: |_| {
             let many = |acks| Aggregated { acks, of: 32 };
-            vec![acks(30), link(40, 640), many(60), link(40, 5_100), many(40)]
+            vec![acks(30), link(40, 640), many(45), link(40, 5_100), many(8)]
         },
         ..OWN
     },
@@ -69,7 +69,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let gone = [AppLimit(Some(0)), acks(20), link(100, 100), AppLimit(None), acks(20)];
-            competing(80).into_iter().chain(gone).collect()
+            competing(75).into_iter().chain(gone).collect()
         },
         ..OWN
     },
@@ -80,7 +80,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let lost = || [Drop(vec![1]), acks(30)];
-            competing(60).into_iter().chain(lost()).chain(lost()).collect()
+            competing(75).into_iter().chain(lost()).chain(lost()).collect()
         },
         ..OWN
     },
@@ -98,7 +98,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "one-loss",
         about: "One loss in the default mode, which changes nothing.",
-        script: |_| vec![acks(20), Drop(vec![2]), acks(40)],
+        script: |_| vec![acks(20), Drop(vec![2]), acks(28)],
         ..OWN
     },
     Case {
@@ -106,7 +106,7 @@ pub const CASES: &[Case] = &[
         about: "The same where the host's recovery is proportional rate reduction (RFC 9937): the \
             window is Copa's.",
         recovery: Some(Style::Prr),
-        script: |_| vec![acks(20), Drop(vec![2]), acks(40)],
+        script: |_| vec![acks(20), Drop(vec![2]), acks(28)],
         ..OWN
     },
     Case {
@@ -115,20 +115,20 @@ pub const CASES: &[Case] = &[
             queue: the window is not inflated.",
         recovery: Some(Style::NewReno),
         path: WIDE,
-        script: |_| competing(60).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
+        script: |_| competing(75).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
         ..OWN
     },
     Case {
         id: "two-holes",
         about: "Two segments of one window lost while others fill the queue: one halving of 1/delta.",
         path: WIDE,
-        script: |_| competing(60).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
+        script: |_| competing(75).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
         ..OWN
     },
     Case {
         id: "timeout",
         about: "A retransmission timeout: one segment, then slow start.",
-        script: |_| vec![acks(20), Timeout, acks(50)],
+        script: |_| vec![acks(20), Timeout, acks(36)],
         ..OWN
     },
     Case {
@@ -136,7 +136,7 @@ pub const CASES: &[Case] = &[
         about: "The same data times out twice while others fill the queue: 1/delta is halved \
             once.",
         path: WIDE,
-        script: |_| competing(60).into_iter().chain([Timeout, Timeout, acks(50)]).collect(),
+        script: |_| competing(75).into_iter().chain([Timeout, Timeout, acks(36)]).collect(),
         ..OWN
     },
     Case {
@@ -170,7 +170,7 @@ pub const CASES: &[Case] = &[
         path: WIDE,
         script: |_| {
             let late = Delay(0, Span::from_millis(20));
-            competing(60).into_iter().chain([late, acks(30)]).collect()
+            competing(75).into_iter().chain([late, acks(30)]).collect()
         },
         ..OWN
     },
@@ -190,7 +190,7 @@ pub const CASES: &[Case] = &[
     Case {
         id: "aggregation",
         about: "Each acknowledgement covers eight segments.",
-        script: |_| vec![acks(10), Aggregated { acks: 60, of: 8 }],
+        script: |_| vec![acks(10), Aggregated { acks: 40, of: 8 }],
         ..OWN
     },
     Case {
@@ -198,7 +198,7 @@ pub const CASES: &[Case] = &[
         about: "Three weeks without a word while others fill the queue: all round-trip times are \
             forgotten.",
         path: WIDE,
-        script: |_| competing(60).into_iter().chain(silence(WEEKS)).chain([acks(50)]).collect(),
+        script: |_| competing(75).into_iter().chain(silence(WEEKS)).chain([acks(36)]).collect(),
         ..OWN
     },
 ];

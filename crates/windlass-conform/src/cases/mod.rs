@@ -6,6 +6,7 @@ use windlass_cc::{Ecn, Span, Wants, slow_start};
 use super::host::Step;
 
 pub mod bbr;
+pub mod bbr3;
 pub mod copa;
 
 /// Slow starts that have cases of their own.

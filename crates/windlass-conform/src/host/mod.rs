@@ -2,7 +2,7 @@
 //! history of events that a controller sees.
 //!
 //! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of
-//! [`Style`] and no limited transmit. It is no TCP: segments have no handshake, windows of the
+//! [`Style`], pacing for a sender that asks for it, and no limited transmit. It is no TCP: segments have no handshake, windows of the
 //! receiver do not exist, and loss is what the script says.
 
 use std::collections::VecDeque;
@@ -239,7 +239,8 @@ impl<S: Sender> Host<S> {
             let why = if self.c.phase == Phase::Loss { Undo::Frto } else { Undo::Dsack };
             self.tell(Event::Undo(why), seen);
         }
-        let ack = Ack { lost: lost_bytes, ..arrival.ack };
+        let mut ack = Ack { lost: lost_bytes, ..arrival.ack };
+        ack.rate.lost += lost_bytes;
         self.tell(Event::Ack(ack), seen);
         self.follow(&ack, undone, !lost.is_empty(), seen);
     }

@@ -1,7 +1,7 @@
 //! Copa (Arun and Balakrishnan 2018): windows in bytes, times in nanoseconds, 1/δ in packets.
 //!
 //! The paper leaves open what `windlass algorithms copa` states: the window grows only while it
-//! limits the sender and by no more than an acknowledgement delivers; the velocity is at most what
+//! limits the sender and at most doubles with an acknowledgement; the velocity is at most what
 //! moves it by itself in a round trip and the window at least two segments, as in the authors' code;
 //! the mode is judged after slow start; a timeout leaves one segment and begins slow start anew, and
 //! so does an idle time beyond it with the initial window.
@@ -109,7 +109,7 @@ impl Copa {
         self.now.cwnd += match (below, self.now.slow_start) {
             (true, _) if !c.cwnd_limited() => 0.0,
             (true, true) => delivered,
-            (true, false) => change.min(delivered),
+            (true, false) => change.min(self.now.cwnd),
             (false, _) => -change,
         };
         self.now.cwnd = self.now.cwnd.max(2.0 * mss(c));

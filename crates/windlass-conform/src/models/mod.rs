@@ -3,6 +3,7 @@
 
 pub mod aggregation;
 pub mod bbr;
+pub mod bbr3;
 pub mod copa;
 pub mod cubic;
 pub mod delay;

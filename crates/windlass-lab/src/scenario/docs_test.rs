@@ -33,6 +33,7 @@ fn the_reference_has_every_key() {
     documents("## `[[link]]`", &network::LINE_KEYS);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
+    documents("## `[testbed]`", &read::TESTBED_KEYS);
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
     assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
     assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");

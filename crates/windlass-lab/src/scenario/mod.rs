@@ -69,7 +69,9 @@ use std::path::Path;
 use windlass_cc::Span;
 
 pub use error::ScenarioError;
-pub use model::{FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, Traffic, Transport};
+pub use model::{
+    FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
+};
 pub use params::{range_text, value_text};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
@@ -124,8 +126,8 @@ impl Scenario {
     ///
     /// A key is a dotted path as in TOML, the items of `link` and `flow` being called by name or
     /// by number from 0: `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the
-    /// quotes of a string may be left out. The tables `stack`, `record`, `params` and `stack.rto`
-    /// come into being when a key in them is set; every other table has to exist.
+    /// quotes of a string may be left out. The tables `stack`, `record`, `testbed`, `params` and
+    /// `stack.rto` come into being when a key in them is set; every other table has to exist.
     ///
     /// # Errors
     ///

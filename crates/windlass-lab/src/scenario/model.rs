@@ -6,6 +6,7 @@ use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
 use windlass_tcp::StackConfig;
+use windlass_testbed::live::ReceiveWindow;
 
 use crate::units::QueueLimit;
 
@@ -30,6 +31,15 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// What to record beside the totals.
     pub record: RecordSpec,
+    /// What only kernels are told.
+    pub testbed: TestbedSpec,
+}
+
+/// What only kernels are told; the simulator does without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TestbedSpec {
+    /// What holds an unscaled receive window to its size.
+    pub receive_window: ReceiveWindow,
 }
 
 /// A link between two nodes. Both directions have the same rate, delay and queue.

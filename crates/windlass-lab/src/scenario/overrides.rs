@@ -148,7 +148,7 @@ fn has_defaults(path: &[&str]) -> bool {
         ["flow", _, rest @ ..] => rest,
         _ => path,
     };
-    matches!(path, ["stack" | "record" | "params"] | ["stack", "rto"])
+    matches!(path, ["stack" | "record" | "testbed" | "params"] | ["stack", "rto"])
 }
 
 /// The name of a link or flow, which by default is made of its ends.

@@ -4,16 +4,28 @@ use std::path::Path;
 
 use windlass_cc::Span;
 use windlass_sim::Series;
+use windlass_testbed::live::ReceiveWindow;
 
 use super::error::Problem;
 use super::fields::{Field, Fields, choice, positive_span, span, text, unknown_word, whole};
 use super::flow::{self, Context};
-use super::model::{RecordSpec, Scenario};
+use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
 use super::tree::Node;
 
-pub(super) const KEYS: [&str; 9] =
-    ["name", "description", "duration", "seed", "stack", "topology", "link", "flow", "record"];
+pub(super) const KEYS: [&str; 10] = [
+    "name",
+    "description",
+    "duration",
+    "seed",
+    "stack",
+    "topology",
+    "link",
+    "flow",
+    "record",
+    "testbed",
+];
+pub(super) const TESTBED_KEYS: [&str; 1] = ["receive_window"];
 
 /// Reads a whole document.
 pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
@@ -24,6 +36,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let seed = fields.or("seed", whole(0, i64::MAX as u64), 1)?;
     let network = Network::read(&fields)?;
     let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
+    let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
         network: &network,
         routes: super::network::routes(network.nodes.len(), &network.links),
@@ -32,7 +45,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     };
     let flows = flow::read(&fields, &context)?;
     let Network { nodes, links, .. } = network;
-    Ok(Scenario { name, description, duration, seed, nodes, links, flows, record })
+    Ok(Scenario { name, description, duration, seed, nodes, links, flows, record, testbed })
 }
 
 /// `download` of `scenarios/download.toml`.
@@ -47,6 +60,14 @@ fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
         capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
+    })
+}
+
+fn testbed(field: &Field) -> Result<TestbedSpec, Problem> {
+    let fields = Fields::open(field.node, "`[testbed]`", &TESTBED_KEYS)?;
+    let receive_window = choice(&ReceiveWindow::ALL);
+    Ok(TestbedSpec {
+        receive_window: fields.or("receive_window", receive_window, ReceiveWindow::default())?,
     })
 }
 

@@ -5,8 +5,11 @@ use std::fmt::{Display, Write as _};
 use super::fields::word_of;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_testbed::live::ReceiveWindow;
 
-use super::model::{FlowSpec, LinkSpec, Read, RecordSpec, Scenario, Traffic, Transport};
+use super::model::{
+    FlowSpec, LinkSpec, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
+};
 use super::{params, queue, stack};
 use crate::units::{BitRate, Bytes, Duration, Probability};
 
@@ -89,6 +92,11 @@ fn body(lines: &mut Lines, scenario: &Scenario) {
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);
+    }
+    let TestbedSpec { receive_window } = scenario.testbed;
+    if scenario.testbed != TestbedSpec::default() {
+        lines.header("[testbed]");
+        lines.quoted("receive_window", word_of(&ReceiveWindow::ALL, &receive_window));
     }
     for spec in &scenario.links {
         link(lines, scenario, spec);

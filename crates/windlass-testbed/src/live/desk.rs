@@ -4,10 +4,8 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::poll::{PollFd, PollFlags};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::results::{Sample, Series};
@@ -16,6 +14,7 @@ use super::app::App;
 use super::clock::Clock;
 use super::info::Info;
 use super::series::Recorder;
+use super::vigil::Vigil;
 
 /// What `tcp_info` tells of a sender.
 const OF_SENDER: [Series; 6] =
@@ -63,14 +62,14 @@ impl Desk {
 
     /// Lets the applications act until `network` is hung up at its other end, which is the end of the
     /// run. Hangs up in turn when all have finished.
-    pub fn run(&mut self, network: UnixStream) -> io::Result<()> {
+    pub fn run(&mut self, mut vigil: Vigil, network: UnixStream) -> io::Result<()> {
         let mut told = false;
         loop {
             if !told && self.are_finished() {
                 told = true;
                 network.shutdown(std::net::Shutdown::Write)?;
             }
-            let (over, ready) = self.wait(&network)?;
+            let (over, ready) = self.wait(&mut vigil, &network)?;
             self.act(&ready);
             if over {
                 break;
@@ -99,8 +98,10 @@ impl Desk {
     }
 
     /// Waits for the next thing to do: whether the run is over, and which sockets are ready.
-    fn wait(&self, network: &UnixStream) -> io::Result<(bool, Vec<bool>)> {
-        let due = self.apps.iter().map(App::deadline).min().unwrap_or(Time::NEVER).min(self.look);
+    fn wait(&self, vigil: &mut Vigil, network: &UnixStream) -> io::Result<(bool, Vec<bool>)> {
+        let first = self.apps.iter().map(App::deadline).min().unwrap_or(Time::NEVER);
+        // What is due after the end is never done.
+        let due = Some(first.min(self.look)).filter(|due| *due <= self.end);
         let mut fds = vec![PollFd::new(network.as_fd(), PollFlags::POLLIN)];
         let mut waiting = Vec::with_capacity(self.apps.len());
         for (i, app) in self.apps.iter().enumerate() {
@@ -110,11 +111,8 @@ impl Desk {
                 waiting.push(i);
             }
         }
-        let timeout = TimeSpec::from_duration(Duration::from_nanos(self.clock.until(due).0));
-        match ppoll(&mut fds, (!due.is_never()).then_some(timeout), None) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-            Err(e) => return Err(e.into()),
-        }
+        let limit = due.map(|due| self.clock.until(due));
+        vigil.wait(&mut fds, limit)?;
         let mut ready = vec![false; self.apps.len()];
         for (i, fd) in waiting.iter().zip(&fds[1..]) {
             ready[*i] = fd.any().unwrap_or(false);

@@ -7,10 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::poll::{PollFd, PollFlags};
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::addresses::FlowAddresses;
@@ -25,6 +23,7 @@ use super::error::Error;
 use super::lateness::{Lateness, Log};
 use super::packet;
 use super::tun::Tun;
+use super::vigil::Vigil;
 use super::wiretap::Wiretap;
 
 /// Packets read from one device before the others have their turn.
@@ -103,7 +102,12 @@ impl<'a> Emulator<'a> {
     /// Keeps the network running until the configured duration is over, or until the applications
     /// have hung up on `done` and nothing is left in the network. Time jumps to the end then, as
     /// nothing can happen before it. The last `spin` before something is due is not slept through.
-    pub fn run(mut self, done: &UnixStream, spin: Span) -> Result<Stopped, Error> {
+    pub fn run(
+        mut self,
+        mut vigil: Vigil,
+        done: &UnixStream,
+        spin: Span,
+    ) -> Result<Stopped, Error> {
         let failed = || Error::on("carrying packets");
         let ports = self.ports;
         let readable = |fd: BorrowedFd<'a>| PollFd::new(fd, PollFlags::POLLIN);
@@ -120,7 +124,7 @@ impl<'a> Emulator<'a> {
                 // All that is left are timers of ends inside, such as that of TIME-WAIT.
                 self.clock.skip_to(next.unwrap_or(self.end).min(self.end));
             }
-            self.wait(&mut fds, next, spin).map_err(failed())?;
+            self.wait(&mut vigil, &mut fds, next, spin).map_err(failed())?;
             for (port, fd) in ports.iter().zip(&fds) {
                 if fd.any().unwrap_or(false) {
                     self.read(port).map_err(failed())?;
@@ -140,14 +144,17 @@ impl<'a> Emulator<'a> {
     }
 
     /// Sleeps until a device has something to read or something in the network is nearly due.
-    fn wait(&mut self, fds: &mut [PollFd<'_>], next: Option<Time>, spin: Span) -> io::Result<()> {
-        let now = self.clock.now();
-        let due = next.unwrap_or(Time::NEVER).min(self.end);
-        let sleep = Span(due.since(now).0.saturating_sub(spin.0)).min(HEARTBEAT);
-        match ppoll(fds, Some(TimeSpec::from_duration(Duration::from_nanos(sleep.0))), None) {
-            Ok(0) => self.log.add_stall(self.clock.now().since(now + sleep)),
-            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-            Err(e) => return Err(e.into()),
+    fn wait(
+        &mut self,
+        vigil: &mut Vigil,
+        fds: &mut [PollFd<'_>],
+        next: Option<Time>,
+        spin: Span,
+    ) -> io::Result<()> {
+        let due = self.clock.until(next.unwrap_or(Time::NEVER).min(self.end));
+        let sleep = Span(due.0.saturating_sub(vigil.spin(spin).0)).min(HEARTBEAT);
+        if let Some(late) = vigil.wait(fds, Some(sleep))? {
+            self.log.add_stall(late);
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ mod sys;
 mod totals;
 mod trace;
 pub mod tun;
+mod vigil;
 mod wiretap;
 
 pub use algorithm::{COUNTERPARTS, algorithm};
@@ -38,4 +39,5 @@ pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};
 pub use run::{Options, Outcome, kernel, run};
+pub use settings::ReceiveWindow;
 pub use trace::{Arrival, Trace};

@@ -20,12 +20,13 @@ use super::error::Error;
 use super::info::Info;
 use super::lateness::{Bound, Lateness};
 use super::namespace::Namespace;
-use super::settings::{self, Settings};
+use super::settings::{self, ReceiveWindow, Settings};
 use super::socket::{self, Purpose, Wanted};
 use super::totals::{self, End};
 use super::trace::Trace;
 use super::tun::{self, Tun};
-use super::{algorithm, check, sys};
+use super::vigil::Vigil;
+use super::{algorithm, check};
 
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
@@ -51,6 +52,8 @@ pub struct Options {
     pub inside: Vec<u32>,
     /// Whether flows of datagrams are [traced](Trace), which needs eight bytes of payload.
     pub trace: bool,
+    /// What holds receive windows to their size.
+    pub receive_window: ReceiveWindow,
 }
 
 impl Default for Options {
@@ -63,6 +66,7 @@ impl Default for Options {
             spin: Span::from_micros(80),
             inside: Vec::new(),
             trace: false,
+            receive_window: ReceiveWindow::default(),
         }
     }
 }
@@ -140,7 +144,9 @@ struct Site {
 /// One run, valid or not.
 fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
-    let sites = hosts.map(|host| Site::new(config, host)).collect::<Result<Vec<Site>, Error>>()?;
+    let sites = hosts
+        .map(|host| Site::new(config, host, options.receive_window))
+        .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
         namespaces.push(site.namespace);
@@ -194,14 +200,14 @@ fn together(
         UnixStream::pair().map_err(Error::on("joining network and applications"))?;
     thread::scope(|scope| {
         let carrying = scope.spawn(move || {
-            sys::be_punctual(NETWORK_PRIORITY);
+            let vigil = Vigil::new(clock, NETWORK_PRIORITY);
             clock.wait_for_start();
-            emulator.run(&network, spin)
+            emulator.run(vigil, &network, spin)
         });
         let acting = scope.spawn(move || {
-            sys::be_punctual(APPLICATION_PRIORITY);
+            let vigil = Vigil::new(clock, APPLICATION_PRIORITY);
             clock.wait_for_start();
-            desk.run(applications).map_err(Error::on("waiting for sockets"))
+            desk.run(vigil, applications).map_err(Error::on("waiting for sockets"))
         });
         let stopped = carrying.join().unwrap_or(Err(Error::Defect("emulator")));
         acting.join().unwrap_or(Err(Error::Defect("applications")))?;
@@ -211,10 +217,10 @@ fn together(
 
 impl Site {
     /// Sets up namespace, device and socket of a host.
-    fn new(config: &Config, host: u32) -> Result<Site, Error> {
+    fn new(config: &Config, host: u32, window: ReceiveWindow) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
-        let settings = Settings::new(flow);
+        let settings = Settings::new(flow, window);
         let ends = socket::ends(&addresses(index, flow.from, flow.to), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;

@@ -29,6 +29,24 @@ const AMPLE_BUFFER: u64 = 4 << 20;
 /// In the metrics of a route: the minimal timeout holds only where its bit is locked.
 const RTO_MIN_LOCKED: u32 = 1 << 13;
 
+/// What holds a receive window to the stack's `receive_buffer` where it is not scaled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ReceiveWindow {
+    /// The emulator lowers the window field of passing segments: the sender sees what the simulator's
+    /// would.
+    #[default]
+    Pinned,
+    /// The kernel's own buffer, of twice the size (`tcp_rmem`), half of which it reckons to be its
+    /// overhead. Segments that wait behind a hole, or for a slow reader, then shrink the window.
+    Buffer,
+}
+
+impl ReceiveWindow {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, ReceiveWindow); 2] =
+        [("pinned", ReceiveWindow::Pinned), ("buffer", ReceiveWindow::Buffer)];
+}
+
 /// A sysctl below `/proc/sys/net/ipv4/`, and what to write to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sysctl {
@@ -63,19 +81,20 @@ pub struct Settings {
 
 impl Settings {
     /// Those of an end of this flow.
-    pub fn new(flow: &FlowConfig) -> Settings {
+    pub fn new(flow: &FlowConfig, window: ReceiveWindow) -> Settings {
         let (profile, stack) = (&flow.profile, &flow.profile.stack);
+        let pinned = unscaled(flow) && window == ReceiveWindow::Pinned;
         let mss = profile.mss();
         Settings {
-            sysctls: sysctls(flow),
+            sysctls: sysctls(flow, window),
             metrics: metrics(profile),
             mtu: mtu(flow),
             mss: (LEAST_MSS..=GREATEST_MSS).contains(&mss).then_some(mss),
             no_delay: !stack.nagle,
-            receive_buffer: (pinned(flow) && flow.read != ReadPolicy::Immediate)
+            receive_buffer: (pinned && flow.read != ReadPolicy::Immediate)
                 .then_some(stack.receive_buffer.min(LARGEST_FIELD) as usize),
             paced: stack.pacing == Pacing::Always,
-            pin: pinned(flow).then_some(stack.receive_buffer.min(LARGEST_FIELD) as u16),
+            pin: pinned.then_some(stack.receive_buffer.min(LARGEST_FIELD) as u16),
         }
     }
 
@@ -102,8 +121,8 @@ fn write(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/ipv4/{name}"), value)
 }
 
-/// Whether the emulator holds the windows of this flow to the receive buffer.
-fn pinned(flow: &FlowConfig) -> bool {
+/// Whether the windows of this flow are held to the receive buffer.
+fn unscaled(flow: &FlowConfig) -> bool {
     !flow.profile.stack.window_scaling && !matches!(flow.traffic, Traffic::CbrUdp(_))
 }
 
@@ -116,7 +135,7 @@ fn mtu(flow: &FlowConfig) -> u32 {
     flow.profile.mtu.max(needed.min(MAX_IP_LEN.into()) as u32).clamp(LEAST_MTU, MAX_IP_LEN)
 }
 
-fn sysctls(flow: &FlowConfig) -> Vec<Sysctl> {
+fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
     let stack = &flow.profile.stack;
     let flag = |on: bool| u32::from(on).to_string();
     let old = |name, value: String| Sysctl { name, value, recent: false };
@@ -143,11 +162,13 @@ fn sysctls(flow: &FlowConfig) -> Vec<Sysctl> {
         recent("tcp_rto_max_ms", longest_timeout(&stack.rto).to_string()),
     ];
     all.push(old("tcp_wmem", buffer(stack.send_buffer, 16_384)));
-    all.push(if pinned(flow) {
-        old("tcp_rmem", buffer(AMPLE_BUFFER, AMPLE_BUFFER))
-    } else {
-        old("tcp_rmem", buffer(stack.receive_buffer, 131_072))
-    });
+    let twice = stack.receive_buffer.saturating_mul(2);
+    let receive = match window {
+        _ if !unscaled(flow) => buffer(stack.receive_buffer, 131_072),
+        ReceiveWindow::Pinned => buffer(AMPLE_BUFFER, AMPLE_BUFFER),
+        ReceiveWindow::Buffer => buffer(twice, twice),
+    };
+    all.push(old("tcp_rmem", receive));
     all
 }
 

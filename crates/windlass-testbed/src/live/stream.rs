@@ -123,7 +123,8 @@ impl Stream {
     /// When [`act`](Stream::act) is to be called next, whatever the socket says.
     pub fn deadline(&self) -> Time {
         match self.state {
-            State::Connected => self.reader.due.min(self.linger),
+            State::Connected if self.at_end => self.linger,
+            State::Connected => self.reader.due,
             _ => Time::NEVER,
         }
     }

@@ -77,3 +77,11 @@ pub fn be_punctual(priority: i32) {
     // one. It may fail, which costs punctuality only.
     unsafe { libc::sched_setscheduler(0, policy, &raw const wanted) };
 }
+
+/// Gives the calling thread's real-time priority up.
+pub fn be_ordinary() {
+    let none = libc::sched_param { sched_priority: 0 };
+    // SAFETY: sched_setscheduler reads one sched_param at the address given; thread 0 is the calling
+    // one. It may fail, which leaves everything as it was.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
+}

@@ -9,7 +9,7 @@ use lzma_rust2::XzReader;
 
 use super::Error;
 
-/// A package, opened.
+/// A package, opened but not unpacked.
 pub(super) struct Package {
     path: PathBuf,
     /// SHA-256 of the file.
@@ -18,37 +18,53 @@ pub(super) struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
-    data: Vec<u8>,
+    /// The archive of its files, compressed as its name says.
+    data: (String, Vec<u8>),
 }
 
 impl Package {
     /// Reads a package's file.
     pub fn open(path: &Path) -> Result<Package, Error> {
         let bytes = super::cache::read(path)?;
+        let wrong = |what: String| Error::package(path, what);
         let members = members(&bytes)
-            .ok_or_else(|| Error::package(path, "not a Debian package (no `ar` archive)"))?;
+            .ok_or_else(|| wrong("not a Debian package (no `ar` archive)".to_string()))?;
         let member = |stem: &str| {
             let found = members.iter().find(|(name, _)| name.starts_with(stem));
-            let (name, data) =
-                found.ok_or_else(|| Error::package(path, format!("the package has no {stem}")))?;
-            decompress(name, data).map_err(|what| Error::package(path, what))
+            found.ok_or_else(|| wrong(format!("the package has no {stem}")))
         };
-        let control = control(&member("control.tar")?)
-            .ok_or_else(|| Error::package(path, "the package has no control file"))?;
+        let (name, data) = member("control.tar")?;
+        let control = control(&decompress(name, data).map_err(wrong)?)
+            .ok_or_else(|| wrong("the package has no control file".to_string()))?;
         let field = |name: &str| {
             let line = control.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-            line.map(str::to_string)
-                .ok_or_else(|| Error::package(path, format!("its control file has no {name}")))
+            line.map(str::to_string).ok_or_else(|| wrong(format!("its control file has no {name}")))
         };
+        let (data_name, data) = member("data.tar")?;
         Ok(Package {
             path: path.to_path_buf(),
             sha256: super::cache::sha256(&bytes),
             name: field("Package")?,
             version: field("Version")?,
-            data: member("data.tar")?,
+            data: (data_name.clone(), data.to_vec()),
         })
     }
 
+    /// Unpacks its files, in memory.
+    pub fn unpack(&self) -> Result<Contents, Error> {
+        let (name, data) = &self.data;
+        let data = decompress(name, data).map_err(|what| Error::package(&self.path, what))?;
+        Ok(Contents { path: self.path.clone(), data })
+    }
+}
+
+/// The files of a package.
+pub(super) struct Contents {
+    path: PathBuf,
+    data: Vec<u8>,
+}
+
+impl Contents {
     /// The kernel's release, as `uname -r` would print it, and the kernel, compressed as it is.
     pub fn vmlinuz(&self) -> Result<(String, Vec<u8>), Error> {
         let mut found = None;
@@ -87,7 +103,8 @@ impl Package {
         Ok(modules)
     }
 
-    /// Calls `visit` with each file that the package would install, by its path from the root, `usr/` left out.
+    /// Calls `visit` with each file that the package would install, by its path from the root, `usr/` left
+    /// out.
     fn each(
         &self,
         mut visit: impl FnMut(&str, &mut dyn Read) -> std::io::Result<()>,

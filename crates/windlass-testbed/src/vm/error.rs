@@ -46,8 +46,10 @@ pub enum Error {
          and in 12's backports), or name a downloaded package in WINDLASS_KERNEL_DEB"
     )]
     NoPackage(Series),
-    /// A program that was called has failed.
-    #[error("`{command}` failed: {said}")]
+    /// apt has failed.
+    #[error(
+        "`{command}` failed: {said} (a package that is here already can be named in WINDLASS_KERNEL_DEB)"
+    )]
     Command {
         /// What was called.
         command: String,
@@ -123,9 +125,11 @@ impl Error {
 /// the trace of calls that follows.
 fn tail(console: &str) -> String {
     const LINES: usize = 15;
-    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    // That a guest powers off says nothing.
+    let telling = |line: &&str| !line.trim().is_empty() && !line.contains("reboot: ");
+    let lines: Vec<&str> = console.lines().filter(telling).collect();
     if lines.is_empty() {
-        return "; its console is empty".to_string();
+        return String::new();
     }
     let panic = lines.iter().position(|line| line.contains("Kernel panic"));
     let end = panic.map_or(lines.len(), |at| at + 1);
@@ -143,6 +147,11 @@ mod tests {
         let told = tail(console);
         assert!(told.contains("last words\n  [1.0] Kernel panic"), "{told}");
         assert!(!told.contains("Trace"), "{told}");
+    }
+
+    #[test]
+    fn a_console_that_says_nothing_is_not_told() {
+        assert_eq!(tail("\r\n[    1.042095] reboot: Power down\r\n"), "");
     }
 
     #[test]

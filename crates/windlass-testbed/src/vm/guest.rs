@@ -15,6 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::frame::Frame;
 use super::image;
+use crate::live::netlink::Netlink;
 
 /// The port's place in the guest: the first port of the only virtio-serial device.
 const PORT: &str = "/dev/vport0p1";
@@ -54,6 +55,10 @@ fn set_up() -> Result<Vec<String>, String> {
     }
     load_modules().map_err(|e| format!("cannot load the kernel's modules: {e}"))?;
     await_port()?;
+    // The loopback device is the first of every network namespace.
+    Netlink::open()
+        .and_then(|netlink| netlink.bring_up(1, Vec::new()))
+        .map_err(|e| format!("cannot bring the loopback device up: {e}"))?;
     choose_algorithms().map_err(|e| format!("cannot set the congestion control: {e}"))?;
     // A run holds a namespace, a device and sockets for each end of a flow.
     setrlimit(Resource::RLIMIT_NOFILE, 1 << 16, 1 << 16)

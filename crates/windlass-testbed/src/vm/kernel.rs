@@ -1,8 +1,10 @@
 //! A kernel in the cache: fetched once, checked at each use.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,16 +44,32 @@ struct File {
 }
 
 const MANIFEST: &str = "manifest.json";
+/// To be raised when kernels are unpacked in another way or with other modules. Each layout has its own
+/// folder, so that versions of Windlass do not take away each other's kernels.
+const LAYOUT: &str = "1";
 
 /// A kernel of a series, ready to boot: from the cache if it is there and its checksums hold, else from
 /// the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them), else by apt.
-/// A kernel in the cache stays until its folder is removed, so that results stay comparable.
-/// `progress` is told of what takes long.
+/// A kernel in the cache stays until its folder is removed, so that results stay comparable; one that
+/// `WINDLASS_KERNEL_DEB` names comes before it. Within a process the first call does the work, and all
+/// get the same kernel. `progress` is told of what takes long.
 ///
 /// # Errors
 ///
 /// If there is no way to a kernel; the error says what would be one.
 pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+    static READY: Mutex<BTreeMap<Series, Kernel>> = Mutex::new(BTreeMap::new());
+    // Whoever else wants a kernel now had better wait than fetch it too.
+    let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kernel) = ready.get(&series) {
+        return Ok(kernel.clone());
+    }
+    let kernel = find(series, progress)?;
+    ready.insert(series, kernel.clone());
+    Ok(kernel)
+}
+
+fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     let shelf = shelf(series)?;
     let given = given(series)?;
     for folder in kept(&shelf) {
@@ -60,11 +78,8 @@ pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel,
                 Some(package) if package.sha256 != package_sha256 => {}
                 _ => return Ok(kernel),
             },
-            Err(_) => {
-                progress(&format!(
-                    "the kernel in {} does not match its checksums and is made anew",
-                    folder.display()
-                ));
+            Err(e) => {
+                progress(&format!("{e}; the kernel is made anew"));
                 fs::remove_dir_all(&folder)
                     .map_err(Error::file("cannot remove the damaged", &folder))?;
             }
@@ -88,7 +103,7 @@ pub(super) fn obtainable(series: Series) -> Result<(), Error> {
 }
 
 fn shelf(series: Series) -> Result<PathBuf, Error> {
-    let shelf = cache::folder()?.join("kernels").join(series.name());
+    let shelf = cache::folder()?.join("kernels").join(LAYOUT).join(series.name());
     cache::make(&shelf)?;
     Ok(shelf)
 }
@@ -150,12 +165,13 @@ fn unpack(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Kernel, Error> {
     progress(&format!("unpacking {} {}", package.name, package.version));
-    let (release, vmlinuz) = package.vmlinuz()?;
+    let contents = package.unpack()?;
+    let (release, vmlinuz) = contents.vmlinuz()?;
     let place = work.path().join("kernel");
     cache::make(&place)?;
     let elf = vmlinux::extract(&vmlinuz).map_err(|what| Error::package(&place, what))?;
     let mut files = vec![("vmlinux".to_string(), elf)];
-    for (name, bytes) in modules::choose(package)? {
+    for (name, bytes) in modules::choose(&contents)? {
         files.push((format!("{name}.ko"), bytes));
     }
     for (name, bytes) in &files {
@@ -205,4 +221,50 @@ fn load(folder: &Path) -> Result<(Kernel, String), Error> {
         sha256: cache::sha256(&text),
     };
     Ok((kernel, manifest.package_sha256))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder as `unpack` leaves it, with a kernel and a module of a few bytes.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            fs::write(folder.path().join(name), name).unwrap();
+            File { name: name.to_string(), sha256: cache::sha256(name.as_bytes()) }
+        };
+        let manifest = Manifest {
+            release: "6.1.0-1-cloud-amd64".to_string(),
+            package: "linux-image".to_string(),
+            version: "1".to_string(),
+            package_sha256: "00".to_string(),
+            files: vec![file("vmlinux"), file("tun.ko")],
+        };
+        fs::write(folder.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_kernel_that_is_whole_is_taken_and_names_its_parts() {
+        let folder = folder();
+        let (kernel, package) = load(folder.path()).unwrap();
+        assert_eq!(kernel.vmlinux, folder.path().join("vmlinux"));
+        assert_eq!(kernel.modules, [folder.path().join("tun.ko")]);
+        assert_eq!((kernel.package.as_str(), package.as_str()), ("linux-image 1", "00"));
+    }
+
+    #[test]
+    fn a_kernel_that_has_changed_or_lacks_a_file_is_refused() {
+        for (name, contents) in
+            [("vmlinux", Some("vmlinuy")), ("tun.ko", Some("")), ("tun.ko", None)]
+        {
+            let folder = folder();
+            match contents {
+                Some(text) => fs::write(folder.path().join(name), text).unwrap(),
+                None => fs::remove_file(folder.path().join(name)).unwrap(),
+            }
+            assert!(load(folder.path()).is_err(), "{name}: {contents:?}");
+        }
+    }
 }

@@ -30,7 +30,7 @@ fn wanted(place: &str) -> bool {
 pub(super) type Module = (String, Vec<u8>);
 
 /// The modules of a package that the guest gets, each after those that it needs.
-pub(super) fn choose(package: &deb::Package) -> Result<Vec<Module>, Error> {
+pub(super) fn choose(package: &deb::Contents) -> Result<Vec<Module>, Error> {
     let mut modules = package.modules(wanted)?;
     loop {
         let needs = needs(&modules)?;

@@ -45,7 +45,7 @@ impl Default for Job {
 pub struct Answer {
     /// What the guest's program has returned.
     pub output: Vec<u8>,
-    /// What the guest's kernel and program have printed.
+    /// What the guest's kernel and program have printed, the last MiB of it if it is much.
     pub console: String,
     /// How long the guest took from the start of its kernel's clock to the job, in its own time.
     pub boot: Duration,
@@ -172,8 +172,7 @@ fn console(qemu: &mut Child, timeout: Duration) -> Result<String, Error> {
     let mut pipe = qemu.stdout.take().expect("its standard output is a pipe");
     let (done, waiting) = mpsc::channel();
     let reader = thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
+        let bytes = last_of(&mut pipe);
         let _ = done.send(());
         String::from_utf8_lossy(&bytes).into_owned()
     });
@@ -187,6 +186,19 @@ fn console(qemu: &mut Child, timeout: Duration) -> Result<String, Error> {
         true => Err(Error::Timeout { after: timeout, console }),
         false => Ok(console),
     }
+}
+
+/// The last of what a pipe brings until it closes: a MiB at least, if it brings as much.
+fn last_of(pipe: &mut impl Read) -> Vec<u8> {
+    const KEPT: usize = 1 << 20;
+    let (mut kept, mut part) = (Vec::new(), vec![0; 1 << 16]);
+    while let Ok(count @ 1..) = pipe.read(&mut part) {
+        kept.extend(&part[..count]);
+        if kept.len() > 2 * KEPT {
+            kept.drain(..kept.len() - KEPT);
+        }
+    }
+    kept
 }
 
 /// A file without a name: nothing stays behind however this process ends.

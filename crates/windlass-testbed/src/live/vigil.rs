@@ -1,0 +1,138 @@
+//! How much of a processor a punctual thread may take.
+//!
+//! The kernel takes a real-time thread that never sleeps for a runaway and stops it for 50 ms in each
+//! second (`sched_rt_runtime_us`, or from Linux 6.12 on the deadline server). So a thread watches the
+//! clock only while it also sleeps, and one that has too much to do for that gives its priority up.
+
+use std::io;
+use std::time::Duration;
+
+use nix::poll::{PollFd, ppoll};
+use nix::sys::time::TimeSpec;
+use windlass_cc::{Span, Time};
+
+use super::clock::Clock;
+use super::sys;
+
+/// Over which the sleep is counted.
+const WINDOW: Span = Span::from_millis(100);
+/// Below one part in so many asleep, the clock is not watched.
+const ENOUGH: u64 = 5;
+/// Below one part in so many asleep, over a whole window, priority is given up: twice what the kernel
+/// insists on.
+const TOO_LITTLE: u64 = 10;
+
+/// A thread's watch over its own sleep.
+#[derive(Debug)]
+pub(crate) struct Vigil {
+    clock: Clock,
+    since: Time,
+    slept: u64,
+    ordinary: bool,
+}
+
+impl Vigil {
+    /// For the calling thread, to which it gives this real-time priority.
+    pub fn new(clock: Clock, priority: i32) -> Vigil {
+        sys::be_punctual(priority);
+        Vigil { clock, since: clock.now(), slept: 0, ordinary: false }
+    }
+
+    /// How long before something is due to stop sleeping, given how long one would like to.
+    pub fn spin(&self, wish: Span) -> Span {
+        let elapsed = self.clock.now().since(self.since).0;
+        if self.slept * ENOUGH >= elapsed { wish } else { Span::ZERO }
+    }
+
+    /// Waits for descriptors, for so long at most; for ever without a limit. By how much it overslept,
+    /// if nothing woke it before.
+    pub fn wait(
+        &mut self,
+        fds: &mut [PollFd<'_>],
+        limit: Option<Span>,
+    ) -> io::Result<Option<Span>> {
+        let begun = self.clock.now();
+        let timeout = limit.map(|l| TimeSpec::from_duration(Duration::from_nanos(l.0)));
+        let woken = match ppoll(fds, timeout, None) {
+            Ok(n) => n > 0,
+            Err(nix::errno::Errno::EINTR) => true,
+            Err(e) => return Err(e.into()),
+        };
+        let now = self.clock.now();
+        let asleep = now.since(begun);
+        if limit != Some(Span::ZERO) {
+            self.slept += asleep.0;
+        }
+        self.turn_window(now);
+        Ok(limit.filter(|_| !woken).map(|limit| Span(asleep.0.saturating_sub(limit.0))))
+    }
+
+    fn turn_window(&mut self, now: Time) {
+        let elapsed = now.since(self.since);
+        if elapsed < WINDOW {
+            return;
+        }
+        if !self.ordinary && self.slept * TOO_LITTLE < elapsed.0 {
+            self.ordinary = true;
+            sys::be_ordinary();
+        }
+        (self.since, self.slept) = (now, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// Scheduling policy of the calling thread, the 41st field of its `stat` (proc(5)).
+    fn policy() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let after_name = stat.rsplit_once(')').unwrap().1;
+        after_name.split_whitespace().nth(38).unwrap().parse().unwrap()
+    }
+
+    /// Policies of a thread before and after half a second of waits of this length.
+    fn around_waits_of(limit: Span) -> [i32; 2] {
+        let thread = thread::spawn(move || {
+            let clock = Clock::starting_in(Duration::ZERO);
+            let mut vigil = Vigil::new(clock, 1);
+            let first = policy();
+            while clock.now() < Time::from_millis(500) {
+                vigil.wait(&mut [], Some(limit)).unwrap();
+            }
+            [first, policy()]
+        });
+        thread.join().unwrap()
+    }
+
+    #[test]
+    fn who_never_sleeps_becomes_ordinary() {
+        let [_, last] = around_waits_of(Span::ZERO);
+        assert_eq!(last, libc::SCHED_OTHER);
+    }
+
+    #[test]
+    fn who_sleeps_keeps_its_priority() {
+        let [first, last] = around_waits_of(Span::from_millis(1));
+        if first == libc::SCHED_OTHER {
+            eprintln!("*** SKIPPED: no real-time priority on this machine ***");
+        }
+        assert_eq!(last, first);
+    }
+
+    #[test]
+    fn the_clock_is_watched_only_by_who_also_sleeps() {
+        let wish = Span::from_micros(80);
+        let clock = Clock::starting_in(Duration::ZERO);
+        let mut vigil = Vigil { clock, since: Time::ZERO, slept: 0, ordinary: false };
+        thread::sleep(Duration::from_millis(10));
+        assert_eq!(vigil.spin(wish), Span::ZERO);
+        // A window may turn in between, after which the first wish is refused.
+        let mut after_a_sleep = || {
+            vigil.wait(&mut [], Some(Span::from_millis(20))).unwrap();
+            vigil.spin(wish)
+        };
+        assert!((0..10).any(|_| after_a_sleep() == wish));
+    }
+}
