@@ -124,7 +124,8 @@ impl Row {
 pub struct Tolerance {
     /// Of one-way times: nothing comes early, and the least and the median come at most so late.
     pub usual: Span,
-    /// Of one-way times: 99 of 100 come at most so late, and all of them.
+    /// Of the emulator's lateness. Of one-way times, 99 in 100 come at most as late as its 99th
+    /// percentile, and the others twice that: on the way into the network and on the way out.
     pub late: Bound,
     /// Of the rate, as a share of it.
     pub rate: f64,
@@ -167,7 +168,8 @@ impl Tolerance {
             }
             Quantity::OneWayP99 | Quantity::LatenessP99 => (0.0, ns(self.late.p99)),
             Quantity::BurstWait => (-ns(self.late.p99), ns(self.late.p99)),
-            Quantity::OneWayMax | Quantity::LatenessMax => (0.0, ns(self.late.max)),
+            Quantity::OneWayMax => (0.0, 2.0 * ns(self.late.p99)),
+            Quantity::LatenessMax => (0.0, ns(self.late.max)),
             Quantity::Rate => (-self.rate * asked, self.rate * asked),
             Quantity::SpacingMedian => (-ns(self.spacing), ns(self.spacing)),
             Quantity::Lost
