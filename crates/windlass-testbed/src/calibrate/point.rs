@@ -196,9 +196,11 @@ impl Point {
         Span(self.transmission(SMALL).0 * 5 / 4).max(LEAST_INTERVAL)
     }
 
-    /// Between two datagrams that measure rate: five quarters of it.
+    /// Between two datagrams that measure rate: a twentieth above it. That is a backlog of 50 ms after a
+    /// second, more than a sender is held up for, and not so much that memory has to grow for it all the
+    /// time.
     fn overload(&self) -> Span {
-        Span(self.transmission(FULL).0 * 4 / 5).max(Span(1))
+        Span(self.transmission(FULL).0 * 19 / 20).max(Span(1))
     }
 }
 
