@@ -81,6 +81,14 @@ Examples:
   windlass bench dumbbell-100 --runs 5    one case, five timed runs
   windlass bench --json                   one JSON object a line";
 
+const CALIBRATE_HELP: &str = "\
+Examples:
+  windlass calibrate                       this machine's kernel, about a minute; needs root
+  windlass calibrate --on linux-vt=6.12    a Debian kernel in virtual time; needs QEMU
+  windlass calibrate --json | jq '.points[].rows[] | select(.ok | not)'
+
+Exit codes: 0 all within bounds; 1 something was not, or the machine was too busy to tell.";
+
 const COMPLETIONS_HELP: &str = "\
 Examples:
   windlass completions bash > ~/.local/share/bash-completion/completions/windlass
@@ -153,6 +161,12 @@ pub enum Command {
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
+    /// Measure what the testbed's links deliver against what was asked of them.
+    ///
+    /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
+    /// namespaces and emulator as runs; docs/testbed.md says how, and why the bounds are what they are.
+    #[command(after_help = CALIBRATE_HELP)]
+    Calibrate(Calibrate),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
@@ -334,6 +348,21 @@ pub struct Bench {
     pub runs: u32,
     /// Cases by name; all when none is named.
     pub cases: Vec<String>,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Args)]
+pub struct Calibrate {
+    /// Where: linux (this machine's kernel, in real time; needs root), linux-vt=6.12 or linux-vt=6.1
+    /// (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
+    pub on: World,
+    /// A smoke run: fewer datagrams.
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON document with `points` and their `rows` instead of the table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `completions`.

@@ -48,6 +48,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Script(a) => commands::script::run(a, &chatter),
         Command::Interop(a) => commands::interop::run(a, &chatter),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Calibrate(a) => commands::calibrate::run(a, &chatter),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

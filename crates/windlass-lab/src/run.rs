@@ -35,6 +35,12 @@ pub enum RunError {
     /// The virtual machine.
     #[error(transparent)]
     Machine(#[from] vm::Error),
+    /// There is no kernel in this world.
+    #[error(
+        "the simulator's links are what the testbed's are held against: calibrate with `linux`, \
+         `linux-vt=6.12` or `linux-vt=6.1`"
+    )]
+    NoKernel,
     /// What ran in the virtual machine.
     #[error("the guest failed: {0}")]
     Guest(String),

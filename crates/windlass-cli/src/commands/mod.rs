@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 pub mod bench;
+pub mod calibrate;
 pub mod completions;
 pub mod conform;
 pub mod interop;
