@@ -4,6 +4,7 @@ pub mod algorithms;
 pub mod bench;
 pub mod completions;
 pub mod conform;
+pub mod crosscheck;
 pub mod papers;
 pub mod presets;
 pub mod report;
