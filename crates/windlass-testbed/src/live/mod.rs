@@ -1,34 +1,37 @@
 //! A configuration on this machine: kernel sockets in network namespaces, joined by the simulator.
-use windlass_sim::{Config, RunResult};
-/// e
-#[derive(Debug, thiserror::Error)]
-#[error("stub")]
-pub struct Error;
-/// o
-#[derive(Default)]
-pub struct Options;
-impl Options {
-    /// v
-    pub fn virtual_time() -> Options {
-        Options
-    }
-}
-/// o
-pub struct Outcome {
-    /// r
-    pub result: RunResult,
-    /// k
-    pub kernel: String,
-}
-/// r
-pub fn run(_: &Config, _: &Options) -> Result<Outcome, Error> {
-    Err(Error)
-}
-/// c
-pub fn check() -> Result<(), Error> {
-    Err(Error)
-}
-/// d
-pub fn differences(_: &Config) -> Vec<String> {
-    vec![]
-}
+//!
+//! Every end of a flow is a socket in a [namespace](namespace::Namespace) of its own, whose only way
+//! out is a [TUN device](tun::Tun). One thread carries packets between these devices and a
+//! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
+//! namespaces and devices have no name outside this process and end with it, however it ends.
+
+mod algorithm;
+mod app;
+mod check;
+mod clock;
+mod counters;
+mod datagrams;
+mod desk;
+mod emulator;
+mod error;
+mod info;
+mod lateness;
+pub mod namespace;
+pub mod netlink;
+mod packet;
+mod run;
+mod series;
+mod settings;
+mod socket;
+mod stream;
+mod sys;
+mod totals;
+pub mod tun;
+mod wiretap;
+
+pub use algorithm::{COUNTERPARTS, algorithm};
+pub use check::check;
+pub use error::Error;
+pub use info::Info;
+pub use lateness::{Bound, Lateness};
+pub use run::{Options, Outcome, kernel, run};

@@ -5,6 +5,7 @@ use crate::experiment::Point;
 use crate::papers::Material;
 use crate::report::model::Block;
 use crate::scenario::Scenario;
+use crate::world::World;
 
 /// Key and value, as `--set` takes them.
 type Override = (String, String);
@@ -16,7 +17,11 @@ pub(super) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> 
     let seeds = m.records.iter().filter(of_point).count();
     let (scenario, overrides) = setting(m, experiment, point)?;
     let many = if seeds > 1 { format!(" --runs {seeds}") } else { String::new() };
-    Some(block(about, run(scenario, &overrides) + &many))
+    let on = match world(m, experiment, point)? {
+        World::Sim => String::new(),
+        elsewhere => format!(" --on {elsewhere}"),
+    };
+    Some(block(about, run(scenario, &overrides) + &on + &many))
 }
 
 /// One traced run: its series as Parquet, or its packets as pcapng, in the folder `out`.
@@ -47,6 +52,12 @@ pub(super) fn arithmetic() -> Block {
 
 fn block(about: &str, command: String) -> Block {
     Block::Command { about: Some(about.to_owned()), command }
+}
+
+/// The world that a point runs in.
+fn world(m: &Material, experiment: &str, point: &str) -> Option<World> {
+    let experiment = m.plan.experiment(experiment)?;
+    experiment.points().iter().find(|p| p.id == point).map(|p| experiment.world(p))
 }
 
 /// The scenario's file name and the overrides of a point that change anything in it.

@@ -10,6 +10,7 @@ mod ladder;
 mod ledger;
 mod notes;
 mod tables;
+mod testbed;
 mod trace;
 
 use super::{Material, Paper};

@@ -2,7 +2,7 @@
 
 use super::cells::{measured, printed};
 use super::closed_forms::{PRINTED, Printed, TABLE9};
-use super::{cells, commands, section};
+use super::{cells, commands, section, testbed};
 use crate::claims::{Claim, Judgement, Metric, number};
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, RTT_S, RWND, datagrams, table9_per_ack};
@@ -43,12 +43,7 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
             table(table7(m)),
             row_commands(m).into_iter().take(1),
         ),
-        section(
-            "table-8",
-            "Table 8: the virtual Linux network",
-            table(table8(m)),
-            commands::runs(m, "The row of 1 %, as far as it can be simulated:", "testbed", "p=1%"),
-        ),
+        testbed::section(m),
         section("table-9", "Table 9: growth of the window", table(table9(m)), growth_commands(m)),
         section("equations", "Equations", table(equations(m)), arithmetic()),
         section(
@@ -140,7 +135,7 @@ fn corrected(claim: &Claim) -> String {
     claim.compare_with.as_ref().map_or(String::new(), |c| printed(Some(c.value)))
 }
 
-fn columns(names: &[&str]) -> Vec<String> {
+pub(super) fn columns(names: &[&str]) -> Vec<String> {
     names.iter().map(|n| (*n).to_owned()).collect()
 }
 
@@ -149,7 +144,7 @@ fn judged(cells: Vec<String>, j: &Judgement) -> Row {
 }
 
 /// A row of label, paper, ours, and further cells, judged by a claim.
-fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
+pub(super) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
     let Some(j) = m.judgement(claim) else {
         return Row { cells: vec![label.to_owned(), "not judged".to_owned()], ..Row::default() };
     };
@@ -173,7 +168,7 @@ pub(super) fn median(m: &Material, path: &str, experiment: &str, point: &str) ->
     Summary::of(&here.filter_map(|r| metric.of(r)).collect::<Vec<f64>>())
 }
 
-fn median_cell(m: &Material, path: &str, experiment: &str, point: &str) -> String {
+pub(super) fn median_cell(m: &Material, path: &str, experiment: &str, point: &str) -> String {
     median(m, path, experiment, point).map_or(cells::NONE.to_owned(), |s| cells::median(&s))
 }
 
@@ -351,26 +346,6 @@ fn table7(m: &Material) -> Table {
         ]),
         rows,
         notes: vec!["Retransmissions are lost too, hence n·p/(1−p) (RB-15).".to_owned()],
-    }
-}
-
-fn table8(m: &Material) -> Table {
-    let mut rows: Vec<Row> =
-        PRINTED.iter().map(|p| row(m, p.label, &format!("table8.{}", p.key), &[])).collect();
-    for p in &PRINTED[2..] {
-        let label = format!("{}, difference in %", p.label);
-        rows.push(row(m, &label, &format!("table8.percent.{}", p.key), &[]));
-    }
-    Table {
-        id: "table-8-table".to_owned(),
-        caption: "Response time of the virtual Linux network, seconds".to_owned(),
-        columns: columns(&["drop", "paper", "simulated or recomputed"]),
-        rows,
-        notes: vec![
-            "Waiting for the testbed: the simulated column is NewReno with Linux's timers, \
-             without SACK, RACK and CUBIC (RB-18)."
-                .to_owned(),
-        ],
     }
 }
 

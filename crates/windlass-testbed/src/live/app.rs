@@ -1,0 +1,237 @@
+//! The application of one end of a flow: what [`windlass_sim::app`] is to an endpoint, to a socket.
+
+use std::net::SocketAddrV4;
+
+use nix::poll::PollFlags;
+use socket2::{SockAddr, Socket};
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
+
+use super::datagrams::{Sink, Source};
+use super::socket::Purpose;
+use super::stream::Stream;
+
+/// One end of a flow, at the kernel.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The host of the simulation that it is.
+    pub host: u32,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Stream(Box<StreamApp>),
+    Source(Source),
+    Sink(Sink),
+}
+
+/// An application on a connection.
+#[derive(Debug)]
+pub(crate) struct StreamApp {
+    pub stream: Stream,
+    remote: SockAddr,
+    role: Role,
+    /// Next moment at which the application acts by itself.
+    wake: Time,
+    /// When the last awaited byte was read.
+    pub completed: Option<Time>,
+    /// Time that each response took, seconds.
+    pub responses_s: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    Sender { bytes: Option<u64> },
+    CbrSender(Cbr),
+    Receiver,
+    Client { request: u64, response: u64, left: u32, think: Span, asked: Time, until: Option<u64> },
+    Server { request: u64, response: u64, answered: u64 },
+}
+
+/// What the socket of a host of this flow is for.
+pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
+    let sends = host.is_multiple_of(2);
+    match flow.traffic {
+        Traffic::CbrUdp(_) => Purpose::Datagrams,
+        Traffic::RequestResponse { .. } if sends => Purpose::Listen,
+        Traffic::RequestResponse { .. } => Purpose::Connect,
+        Traffic::Bulk { .. } | Traffic::CbrTcp(_) if sends => Purpose::Connect,
+        Traffic::Bulk { .. } | Traffic::CbrTcp(_) => Purpose::Listen,
+    }
+}
+
+fn role(traffic: Traffic, sends: bool) -> Role {
+    match traffic {
+        Traffic::Bulk { bytes } if sends => Role::Sender { bytes },
+        Traffic::CbrTcp(cbr) if sends => Role::CbrSender(cbr),
+        Traffic::RequestResponse { request, response, requests, think } if !sends => Role::Client {
+            request,
+            response,
+            left: requests,
+            think,
+            asked: Time::ZERO,
+            until: None,
+        },
+        Traffic::RequestResponse { request, response, .. } => {
+            Role::Server { request, response, answered: 0 }
+        }
+        _ => Role::Receiver,
+    }
+}
+
+impl App {
+    /// The application of a host on its socket.
+    pub fn new(flow: &FlowConfig, host: u32, socket: Socket, remote: SocketAddrV4) -> App {
+        let sends = host.is_multiple_of(2);
+        let kind = match flow.traffic {
+            Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
+            Traffic::CbrUdp(_) => Kind::Sink(Sink::new(socket)),
+            traffic => {
+                let listens = purpose(flow, host) == Purpose::Listen;
+                let policy = if sends { ReadPolicy::Immediate } else { flow.read };
+                Kind::Stream(Box::new(StreamApp {
+                    stream: Stream::new(socket, listens, policy, flow.profile.mss().into()),
+                    remote: remote.into(),
+                    role: role(traffic, sends),
+                    wake: if listens { Time::NEVER } else { flow.start },
+                    completed: None,
+                    responses_s: Vec::new(),
+                }))
+            }
+        };
+        App { host, kind }
+    }
+
+    /// The connection, of an application that has one.
+    pub fn stream(&self) -> Option<&StreamApp> {
+        match &self.kind {
+            Kind::Stream(app) => Some(app),
+            Kind::Source(_) | Kind::Sink(_) => None,
+        }
+    }
+
+    /// The sink of datagrams, of an application that is one.
+    pub fn sink(&self) -> Option<&Sink> {
+        match &self.kind {
+            Kind::Sink(sink) => Some(sink),
+            Kind::Source(_) | Kind::Stream(_) => None,
+        }
+    }
+
+    /// The socket, and what of it is to be waited for.
+    pub fn waits_for(&self) -> (&Socket, PollFlags) {
+        match &self.kind {
+            Kind::Stream(app) => (app.stream.socket(), app.stream.events()),
+            Kind::Source(source) => (source.socket(), PollFlags::empty()),
+            Kind::Sink(sink) => (sink.socket(), PollFlags::POLLIN),
+        }
+    }
+
+    /// When [`act`](App::act) is to be called next, whatever the socket says.
+    pub fn deadline(&self) -> Time {
+        match &self.kind {
+            Kind::Stream(app) => app.wake.min(app.stream.deadline()),
+            Kind::Source(source) => source.deadline(),
+            Kind::Sink(_) => Time::NEVER,
+        }
+    }
+
+    /// Payload bytes that have reached the application.
+    pub fn delivered(&self) -> u64 {
+        match &self.kind {
+            Kind::Stream(app) => app.stream.delivered,
+            Kind::Source(_) => 0,
+            Kind::Sink(sink) => sink.bytes,
+        }
+    }
+
+    /// Whether it will do nothing more by itself. A sink never does.
+    pub fn is_finished(&self) -> bool {
+        match &self.kind {
+            Kind::Stream(app) => app.stream.is_over(),
+            Kind::Source(source) => source.deadline().is_never(),
+            Kind::Sink(_) => true,
+        }
+    }
+
+    /// Lets the application act. `ready`: its socket has something of what was waited for.
+    pub fn act(&mut self, now: Time, ready: bool) {
+        match &mut self.kind {
+            Kind::Stream(app) => app.act(now, ready),
+            Kind::Source(source) => source.act(now),
+            Kind::Sink(sink) => sink.act(now),
+        }
+    }
+}
+
+impl StreamApp {
+    fn act(&mut self, now: Time, ready: bool) {
+        if now >= self.wake {
+            self.on_wake(now);
+        }
+        self.stream.act(now, ready);
+        match &mut self.role {
+            Role::Server { request, response, answered } => {
+                while self.stream.delivered >= (*answered + 1) * (*request).max(1) {
+                    *answered += 1;
+                    self.stream.offer(*response);
+                }
+                if self.stream.at_end {
+                    self.stream.close();
+                }
+            }
+            Role::Receiver if self.stream.at_end => {
+                self.completed.get_or_insert(now);
+                self.stream.close();
+            }
+            Role::Client { .. } => self.follow_response(now),
+            _ => {}
+        }
+        self.stream.send(now);
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        let due = std::mem::replace(&mut self.wake, Time::NEVER);
+        self.stream.connect(&self.remote);
+        match &mut self.role {
+            Role::Sender { bytes: None } => self.stream.offer(u64::MAX),
+            Role::Sender { bytes: Some(n) } => {
+                self.stream.offer(*n);
+                self.stream.close();
+            }
+            Role::CbrSender(cbr) => {
+                if due < cbr.stop {
+                    self.stream.offer(cbr.packet);
+                    // From packet to packet, not from the wake-up, which comes a little late.
+                    self.wake = due + cbr.interval;
+                } else {
+                    self.stream.close();
+                }
+            }
+            Role::Client { request, response, left, asked, until, .. } if *left > 0 => {
+                *left -= 1;
+                *asked = now;
+                *until = Some(self.stream.delivered + *response);
+                self.stream.offer(*request);
+            }
+            Role::Client { .. } => self.stream.close(),
+            Role::Receiver | Role::Server { .. } => {}
+        }
+    }
+
+    fn follow_response(&mut self, now: Time) {
+        let Role::Client { left, think, asked, until, .. } = &mut self.role else { return };
+        if until.is_none_or(|until| self.stream.delivered < until) {
+            return;
+        }
+        *until = None;
+        self.responses_s.push(now.since(*asked).0 as f64 / 1e9);
+        if *left > 0 {
+            self.wake = now + *think;
+        } else {
+            self.completed = Some(now);
+            self.stream.close();
+        }
+    }
+}

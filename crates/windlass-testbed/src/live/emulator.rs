@@ -1,0 +1,224 @@
+//! The network between the namespaces: the simulation, kept at real time.
+//!
+//! One thread reads what the kernel sends from the TUN devices, hands it to the simulation as a segment
+//! and keeps its bytes; when the segment has come out of its last link, the bytes are written to the
+//! device of the host it is for.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use windlass_cc::{Span, Time};
+use windlass_sim::Simulation;
+use windlass_sim::addresses::FlowAddresses;
+use windlass_sim::config::Config;
+use windlass_sim::outside::Departure;
+use windlass_sim::packet::Body;
+use windlass_tcp::segment::Codepoint;
+use windlass_tcp::wire;
+
+use super::clock::Clock;
+use super::error::Error;
+use super::lateness::{Lateness, Log};
+use super::packet;
+use super::tun::Tun;
+use super::wiretap::Wiretap;
+
+/// Packets read from one device before the others have their turn.
+const TURN: usize = 64;
+/// Largest IPv4 packet.
+const BUFFER: usize = 65_536;
+
+/// The device of a host outside the simulation.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// The host.
+    pub host: u32,
+    /// Its namespace's way out.
+    pub tun: Tun,
+    /// Greatest window field that it may send.
+    pub pin: Option<u16>,
+}
+
+/// What remains when the network has stopped.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    pub simulation: Simulation,
+    pub lateness: Lateness,
+    pub wiretap: Wiretap,
+}
+
+/// The simulation and the bytes of the packets in it.
+pub(crate) struct Emulator<'a> {
+    ports: &'a [Port],
+    clock: Clock,
+    end: Time,
+    /// The port of each host outside.
+    by_host: Vec<Option<usize>>,
+    /// Addresses of each flow.
+    addresses: Vec<FlowAddresses>,
+    simulation: Simulation,
+    /// Bytes of each packet by its number.
+    bytes: Vec<Vec<u8>>,
+    arrived: Vec<Departure>,
+    /// A packet as it is read.
+    buffer: Vec<u8>,
+    /// A packet of an end inside, as it is written.
+    written: Vec<u8>,
+    log: Log,
+    wiretap: Wiretap,
+}
+
+impl<'a> Emulator<'a> {
+    /// A network in which the hosts of `ports` are outside.
+    pub fn new(config: &Config, ports: &'a [Port], clock: Clock) -> Result<Emulator<'a>, Error> {
+        let mut simulation = Simulation::new(config.clone())?;
+        let mut by_host = vec![None; 2 * config.flows.len()];
+        for (i, port) in ports.iter().enumerate() {
+            simulation.detach(port.host);
+            by_host[port.host as usize] = Some(i);
+        }
+        let addresses = (0..).zip(&config.flows).map(|(i, flow)| addresses(i, flow.from, flow.to));
+        Ok(Emulator {
+            ports,
+            clock,
+            end: config.duration,
+            wiretap: Wiretap::new(config, &by_host),
+            by_host,
+            addresses: addresses.collect(),
+            simulation,
+            bytes: Vec::new(),
+            arrived: Vec::new(),
+            buffer: vec![0; BUFFER],
+            written: Vec::new(),
+            log: Log::new(),
+        })
+    }
+
+    /// Keeps the network running until the configured duration is over, or until the applications
+    /// have hung up on `done` and nothing is left in the network. Time jumps to the end then, as
+    /// nothing can happen before it. The last `spin` before something is due is not slept through.
+    pub fn run(mut self, done: &UnixStream, spin: Span) -> Result<Stopped, Error> {
+        let failed = || Error::on("carrying packets");
+        let ports = self.ports;
+        let readable = |fd: BorrowedFd<'a>| PollFd::new(fd, PollFlags::POLLIN);
+        let mut fds: Vec<PollFd<'_>> = ports.iter().map(|p| readable(p.tun.as_fd())).collect();
+        fds.push(PollFd::new(done.as_fd(), PollFlags::POLLIN));
+        let mut hung_up = false;
+        loop {
+            self.catch_up().map_err(failed())?;
+            let next = self.simulation.next_event();
+            if self.clock.now() >= self.end || (hung_up && next.is_none()) {
+                break;
+            }
+            self.wait(&mut fds, next, spin).map_err(failed())?;
+            for (port, fd) in ports.iter().zip(&fds) {
+                if fd.any().unwrap_or(false) {
+                    self.read(port).map_err(failed())?;
+                }
+            }
+            if !hung_up && fds.last().is_some_and(|fd| fd.any().unwrap_or(false)) {
+                hung_up = true;
+                fds.pop();
+            }
+        }
+        self.simulation.run_until(self.end);
+        Ok(Stopped {
+            simulation: self.simulation,
+            lateness: self.log.summary(),
+            wiretap: self.wiretap,
+        })
+    }
+
+    /// Sleeps until a device has something to read or something in the network is nearly due.
+    fn wait(&self, fds: &mut [PollFd<'_>], next: Option<Time>, spin: Span) -> io::Result<()> {
+        let due = next.unwrap_or(Time::NEVER).min(self.end);
+        let sleep = self.clock.until(due).0.saturating_sub(spin.0);
+        let timeout = TimeSpec::new((sleep / 1_000_000_000) as i64, (sleep % 1_000_000_000) as i64);
+        match ppoll(fds, Some(timeout), None) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Lets the simulation come up to the clock, and delivers what has arrived meanwhile.
+    fn catch_up(&mut self) -> io::Result<()> {
+        self.simulation.run_until(self.clock.now());
+        let mut arrived = std::mem::take(&mut self.arrived);
+        arrived.extend(self.simulation.take_departures());
+        for departure in arrived.drain(..) {
+            self.deliver(&departure)?;
+        }
+        self.arrived = arrived; // its room is used again
+        Ok(())
+    }
+
+    fn deliver(&mut self, departure: &Departure) -> io::Result<()> {
+        let host = departure.host as usize;
+        let Some(port) = self.by_host[host].map(|i| &self.ports[i]) else { return Ok(()) };
+        let bytes = if self.by_host[host ^ 1].is_some() {
+            let bytes = &mut self.bytes[departure.id as usize];
+            if matches!(departure.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
+                packet::mark(bytes);
+            }
+            &*bytes
+        } else {
+            self.written.clear();
+            let addresses = self.addresses[host / 2].addresses(!host.is_multiple_of(2));
+            write_out(&departure.body, &addresses, &mut self.written)?;
+            &self.written
+        };
+        self.log.add(self.clock.now().since(departure.time));
+        port.tun.write(bytes)
+    }
+
+    /// Puts what a namespace sends on its first link.
+    fn read(&mut self, port: &Port) -> io::Result<()> {
+        for _ in 0..TURN {
+            let Some(len) = port.tun.read(&mut self.buffer)? else { break };
+            let mut taken = std::mem::take(&mut self.buffer);
+            self.catch_up()?;
+            if self.simulation.now() < self.end {
+                self.send(port, &mut taken, len);
+            }
+            self.buffer = taken;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, port: &Port, buffer: &mut [u8], len: usize) {
+        let bytes = &mut buffer[..len];
+        let Some(mut body) = packet::body(bytes) else { return };
+        if let (Some(most), Body::Segment(segment)) = (port.pin, &mut body) {
+            packet::pin_window(bytes, most);
+            segment.window = segment.window.min(most);
+        }
+        if let Body::Segment(segment) = &body {
+            self.wiretap.sent(self.simulation.now(), port.host, segment);
+        }
+        let id = self.simulation.inject(port.host, len as u32, body) as usize;
+        if id >= self.bytes.len() {
+            self.bytes.resize(id + 1, Vec::new());
+        }
+        self.bytes[id].clear();
+        self.bytes[id].extend_from_slice(bytes);
+    }
+}
+
+/// Addresses and ports of a flow between nodes.
+pub(crate) fn addresses(flow: u32, from: usize, to: usize) -> FlowAddresses {
+    FlowAddresses::new(flow, from as u32, to as u32)
+}
+
+/// What an end inside the simulation has sent, as bytes.
+fn write_out(body: &Body, addresses: &wire::Addresses, out: &mut Vec<u8>) -> io::Result<()> {
+    let written = match body {
+        Body::Segment(segment) => {
+            wire::emit(segment, addresses, |p| wire::fill_pattern(segment.seq, p), out)
+        }
+        Body::Datagram { len } => wire::emit_datagram(*len, addresses, |_| {}, out),
+    };
+    written.map_err(|e| io::Error::other(e.to_string()))
+}

@@ -1,0 +1,101 @@
+//! What can go wrong on the way to a kernel's packets, each in one sentence.
+
+use std::io;
+
+use windlass_cc::Span;
+use windlass_sim::{BooksError, ConfigError};
+
+use super::lateness::{Bound, Lateness};
+
+/// Why a configuration did not run on this machine's kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This machine lacks something that every run needs.
+    #[error("the live testbed needs {what}: {remedy}")]
+    Missing {
+        /// What is missing.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// The kernel has refused something.
+    #[error("{action}: {source}")]
+    System {
+        /// What was tried, and on whose behalf.
+        action: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The algorithm of a flow has no counterpart in any kernel.
+    #[error(
+        "flow \"{flow}\": Linux has no algorithm that corresponds to \"{algorithm}\"; those it may have are {known}"
+    )]
+    NoCounterpart {
+        /// The flow.
+        flow: String,
+        /// Windlass's identifier.
+        algorithm: String,
+        /// Identifiers that have one.
+        known: String,
+    },
+    /// This kernel lacks the algorithm of a flow.
+    #[error(
+        "flow \"{flow}\": this kernel does not offer the algorithm \"{name}\", only {offered}; load it with `modprobe tcp_{name}`, or run in virtual time, where the kernel has every one"
+    )]
+    Unavailable {
+        /// The flow.
+        flow: String,
+        /// The kernel's name of the algorithm.
+        name: &'static str,
+        /// What the kernel offers.
+        offered: String,
+    },
+    /// The configuration asks for what a kernel cannot be asked.
+    #[error("{of}: {problem}")]
+    Unsupported {
+        /// Whose value: `flow "a"`.
+        of: String,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+    /// The configuration cannot be simulated either.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Deliveries came too late in every attempt.
+    #[error(
+        "deliveries were too late in each of {attempts} runs (the last one: {lateness}; allowed: {bound}), so that none is valid; \
+         keep other work off the machine, or run in virtual time"
+    )]
+    Late {
+        /// Runs that were made.
+        attempts: u32,
+        /// Lateness of the last one.
+        lateness: Lateness,
+        /// What was allowed.
+        bound: Bound,
+    },
+    /// Packets are unaccounted for.
+    #[error(transparent)]
+    Books(#[from] BooksError),
+    /// A part of the testbed has panicked.
+    #[error("the {0} of the live testbed has failed: this is a defect of Windlass")]
+    Defect(&'static str),
+}
+
+impl Error {
+    /// For `map_err`: the kernel's answer to `action`.
+    pub fn on(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let action = action.into();
+        move |source| Error::System { action, source }
+    }
+}
+
+/// A span in the unit that suits it.
+pub(crate) fn readable(span: Span) -> String {
+    match span.0 {
+        ns if ns >= 10_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
+        ns if ns >= 10_000_000 => format!("{:.0} ms", ns as f64 / 1e6),
+        ns if ns >= 100_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        ns => format!("{:.1} us", ns as f64 / 1e3),
+    }
+}

@@ -1,0 +1,127 @@
+//! The bytes of a packet in the emulator's hands: what they mean to the simulation, and the two
+//! fields that a network may change.
+
+use windlass_sim::packet::Body;
+use windlass_tcp::segment::Codepoint;
+use windlass_tcp::wire::{self, UDP_HEADER};
+
+const UDP: u8 = 17;
+/// Offset of the ECN field in an IPv4 header, and of its checksum.
+const TRAFFIC_CLASS: usize = 1;
+const IP_CHECKSUM: usize = 10;
+/// Offset of the window in a TCP header, and of its checksum.
+const WINDOW: usize = 14;
+const TCP_CHECKSUM: usize = 16;
+
+/// What an IPv4 packet is to the simulation; `None` for all that is neither a valid TCP segment nor a
+/// datagram, such as ICMP.
+pub(crate) fn body(packet: &[u8]) -> Option<Body> {
+    match wire::parse(packet) {
+        Ok(parsed) => Some(Body::Segment(parsed.segment)),
+        Err(wire::WireError::NotTcp(UDP)) => {
+            let header = header_len(packet);
+            let total = usize::from(word(packet, 2));
+            let len = total.checked_sub(header + UDP_HEADER as usize)?;
+            Some(Body::Datagram { len: len as u32 })
+        }
+        Err(_) => None,
+    }
+}
+
+/// Lowers the window field of a TCP segment to `most`.
+pub(crate) fn pin_window(packet: &mut [u8], most: u16) {
+    let tcp = header_len(packet);
+    let (field, checksum) = (word(packet, tcp + WINDOW), word(packet, tcp + TCP_CHECKSUM));
+    if field > most {
+        set_word(packet, tcp + WINDOW, most);
+        set_word(packet, tcp + TCP_CHECKSUM, updated(checksum, field, most));
+    }
+}
+
+/// Marks an IPv4 packet: congestion experienced (RFC 3168 section 5).
+pub(crate) fn mark(packet: &mut [u8]) {
+    let before = word(packet, 0);
+    packet[TRAFFIC_CLASS] |= Codepoint::Ce as u8;
+    let checksum = updated(word(packet, IP_CHECKSUM), before, word(packet, 0));
+    set_word(packet, IP_CHECKSUM, checksum);
+}
+
+/// The checksum after one of the words it covers has changed (RFC 1624, equation 3).
+fn updated(checksum: u16, before: u16, after: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+fn header_len(packet: &[u8]) -> usize {
+    usize::from(packet[0] & 0x0f) * 4
+}
+
+fn word(packet: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([packet[at], packet[at + 1]])
+}
+
+fn set_word(packet: &mut [u8], at: usize, value: u16) {
+    packet[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_sim::addresses::FlowAddresses;
+    use windlass_tcp::{Flags, Segment, Seq};
+
+    fn segment(window: u16, ecn: Codepoint) -> (Segment, Vec<u8>) {
+        let segment =
+            Segment { seq: Seq(7), len: 33, window, flags: Flags::ACK, ecn, ..Segment::default() };
+        let mut bytes = Vec::new();
+        let addresses = FlowAddresses::new(0, 0, 1).addresses(true);
+        wire::emit(&segment, &addresses, |p| wire::fill_pattern(Seq(7), p), &mut bytes).unwrap();
+        (segment, bytes)
+    }
+
+    #[test]
+    fn a_pinned_window_leaves_a_valid_packet() {
+        for (window, most) in
+            [(65_535, 8_760), (8_761, 8_760), (256, 255), (1, 0), (0xff00, 0x00ff)]
+        {
+            let (before, mut bytes) = segment(window, Codepoint::NotEct);
+            pin_window(&mut bytes, most);
+            assert_eq!(body(&bytes), Some(Body::Segment(Segment { window: most, ..before })));
+        }
+    }
+
+    #[test]
+    fn a_smaller_window_is_left_as_it_is() {
+        let (before, mut bytes) = segment(0, Codepoint::NotEct);
+        pin_window(&mut bytes, 8_760);
+        assert_eq!(body(&bytes), Some(Body::Segment(before)));
+    }
+
+    #[test]
+    fn a_marked_packet_is_valid_and_marked() {
+        for ecn in [Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce] {
+            let (before, mut bytes) = segment(100, ecn);
+            mark(&mut bytes);
+            assert_eq!(body(&bytes), Some(Body::Segment(Segment { ecn: Codepoint::Ce, ..before })));
+        }
+    }
+
+    #[test]
+    fn a_datagram_is_known_by_its_payload() {
+        let mut bytes = Vec::new();
+        let addresses = FlowAddresses::new(0, 0, 1).addresses(true);
+        wire::emit_datagram(200, &addresses, |_| {}, &mut bytes).unwrap();
+        assert_eq!(body(&bytes), Some(Body::Datagram { len: 200 }));
+    }
+
+    #[test]
+    fn what_is_neither_has_no_place_in_the_network() {
+        let (_, mut icmp) = segment(100, Codepoint::NotEct);
+        icmp[9] = 1;
+        let sum = updated(word(&icmp, IP_CHECKSUM), 6, 1);
+        set_word(&mut icmp, IP_CHECKSUM, sum);
+        assert_eq!(body(&icmp), None);
+        assert_eq!(body(&icmp[..10]), None);
+    }
+}

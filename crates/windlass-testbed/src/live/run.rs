@@ -1,0 +1,207 @@
+//! A run from set-up to result.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Duration;
+
+use windlass_cc::Span;
+use windlass_sim::config::{Config, FlowConfig, Traffic};
+use windlass_sim::results::RunResult;
+use windlass_tcp::Pacing;
+
+use super::app::{self, App};
+use super::clock::Clock;
+use super::counters::Counters;
+use super::desk::Desk;
+use super::emulator::{Emulator, Port, Stopped, addresses};
+use super::error::Error;
+use super::info::Info;
+use super::lateness::{Bound, Lateness};
+use super::namespace::Namespace;
+use super::settings::{self, Settings};
+use super::socket::{self, Purpose, Wanted};
+use super::totals::{self, End};
+use super::tun::{self, Tun};
+use super::{algorithm, check, sys};
+
+/// From the start of the threads to time zero: time enough for both to be waiting.
+const LEAD: Duration = Duration::from_millis(10);
+
+/// How a configuration is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Runs to make at most until one is not too late; at least 1.
+    pub attempts: u32,
+    /// Lateness past which a run is invalid; `None` where it cannot be, as in virtual time.
+    pub bound: Option<Bound>,
+    /// How long before something is due the emulator stops sleeping and watches the clock: the wake-ups
+    /// of a live machine are late by as much.
+    pub spin: Span,
+    /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
+    /// `i` that sends the data, `2i + 1` for the other.
+    pub inside: Vec<u32>,
+}
+
+impl Default for Options {
+    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's.
+    fn default() -> Options {
+        Options {
+            attempts: 3,
+            bound: Some(Bound::default()),
+            spin: Span::from_micros(80),
+            inside: Vec::new(),
+        }
+    }
+}
+
+/// What a valid run yields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What the simulator would yield. Of flows with both ends at the kernel it knows everything but
+    /// the inner state of the algorithm ([`Series::State`](windlass_sim::Series::State)).
+    pub result: RunResult,
+    /// How late packets were handed to the kernel.
+    pub lateness: Lateness,
+    /// The kernel's release, as `uname -r` prints it.
+    pub kernel: String,
+    /// Runs that were made, this one included.
+    pub attempts: u32,
+}
+
+/// Runs a configuration in real time on this machine's kernel.
+///
+/// # Errors
+///
+/// When the machine lacks something, when the kernel has no counterpart of an algorithm, and when no
+/// attempt was punctual enough.
+pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
+    algorithm::check(config, &options.inside)?;
+    config.flows.iter().try_for_each(settings::check)?;
+    check::check()?;
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let (result, lateness) = attempt(config, options)?;
+        match options.bound.filter(|bound| !bound.admits(&lateness)) {
+            None => return Ok(Outcome { result, lateness, kernel: kernel(), attempts }),
+            Some(bound) if attempts >= options.attempts => {
+                return Err(Error::Late { attempts, lateness, bound });
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The kernel's release, as `uname -r` prints it.
+pub fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_string()
+}
+
+/// Everything of a host that is at the kernel.
+struct Site {
+    namespace: Namespace,
+    port: Port,
+    app: App,
+}
+
+/// One run, valid or not.
+fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), Error> {
+    let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
+    let sites = hosts.map(|host| Site::new(config, host)).collect::<Result<Vec<Site>, Error>>()?;
+    let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
+    for site in sites {
+        namespaces.push(site.namespace);
+        ports.push(site.port);
+        apps.push(site.app);
+    }
+    let clock = Clock::starting_in(LEAD);
+    let paced: Vec<bool> = config.flows.iter().map(is_paced).collect();
+    let mut desk = Desk::new(config, apps, &paced, clock);
+    let emulator = Emulator::new(config, &ports, clock)?;
+    let stopped = together(emulator, &mut desk, clock, options.spin)?;
+    let (apps, mut samples) = desk.into_parts();
+    let ends = namespaces
+        .iter()
+        .zip(apps)
+        .map(|(namespace, app)| end(namespace, app))
+        .collect::<Result<Vec<End>, Error>>()?;
+    let Stopped { simulation, lateness, wiretap } = stopped;
+    let mut result = simulation.finish()?;
+    samples.append(&mut wiretap.into_samples());
+    samples.append(&mut result.samples);
+    samples.sort_by_key(|sample| sample.time);
+    result.samples = samples;
+    totals::complete(&mut result, config, &ends);
+    Ok((result, lateness))
+}
+
+/// Runs network and applications side by side. Each is told of the other's end by a hang-up.
+fn together(
+    emulator: Emulator<'_>,
+    desk: &mut Desk,
+    clock: Clock,
+    spin: Span,
+) -> Result<Stopped, Error> {
+    let (network, applications) =
+        UnixStream::pair().map_err(Error::on("joining network and applications"))?;
+    thread::scope(|scope| {
+        let carrying = scope.spawn(move || {
+            sys::be_punctual(true);
+            clock.wait_for_start();
+            emulator.run(&network, spin)
+        });
+        let acting = scope.spawn(move || {
+            sys::be_punctual(false);
+            clock.wait_for_start();
+            desk.run(applications).map_err(Error::on("waiting for sockets"))
+        });
+        let stopped = carrying.join().unwrap_or(Err(Error::Defect("emulator")));
+        acting.join().unwrap_or(Err(Error::Defect("applications")))?;
+        stopped
+    })
+}
+
+impl Site {
+    /// Sets up namespace, device and socket of a host.
+    fn new(config: &Config, host: u32) -> Result<Site, Error> {
+        let index = host / 2;
+        let flow = &config.flows[index as usize];
+        let settings = Settings::new(flow);
+        let ends = socket::ends(&addresses(index, flow.from, flow.to), host);
+        let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
+        namespace.enter(|| settings.apply_sysctls())?;
+        let device = tun::Settings {
+            address: *ends.0.ip(),
+            mtu: settings.mtu,
+            metrics: settings.metrics.clone(),
+        };
+        let tun = Tun::new(&namespace, &device)?;
+        let purpose = app::purpose(flow, host);
+        let algorithm = match purpose {
+            Purpose::Datagrams => None,
+            Purpose::Connect | Purpose::Listen => Some(algorithm::of_flow(flow)?),
+        };
+        let wanted = Wanted { flow: &flow.name, purpose, algorithm, settings: &settings, ends };
+        let socket = namespace.enter(|| wanted.open())?;
+        let app = App::new(flow, host, socket, ends.1);
+        Ok(Site { namespace, port: Port { host, tun, pin: settings.pin }, app })
+    }
+}
+
+/// Whether the kernel paces what the flow sends: BBR asks for it, others only if the stack does.
+fn is_paced(flow: &FlowConfig) -> bool {
+    !matches!(flow.traffic, Traffic::CbrUdp(_))
+        && (flow.profile.stack.pacing == Pacing::Always || flow.profile.params.info().id == "bbr")
+}
+
+/// What can be known of a host once all is over.
+fn end(namespace: &Namespace, app: App) -> Result<End, Error> {
+    let counters =
+        namespace.enter(|| Counters::read().map_err(Error::on("reading the kernel's counters")))?;
+    let stream = app.stream().filter(|a| a.stream.was_open());
+    let info = stream.map(|a| Info::of(a.stream.socket())).transpose();
+    let info = info.map_err(Error::on("reading tcp_info"))?;
+    Ok(End { app, info, counters })
+}

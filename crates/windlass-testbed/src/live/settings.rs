@@ -1,0 +1,227 @@
+//! A stack's configuration in the kernel's terms: sysctls of a namespace, metrics of its route,
+//! options of its sockets.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+
+use netlink_packet_route::route::RouteMetric;
+use windlass_cc::Span;
+use windlass_cc::rto::AnyParams as Rto;
+use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::stack::LossDetection;
+use windlass_tcp::wire::{MAX_IP_LEN, UDP_HEADER};
+use windlass_tcp::{Pacing, Profile};
+
+use super::error::Error;
+
+/// Least MTU of an IPv4 device (RFC 791).
+const LEAST_MTU: u32 = 68;
+/// Least value of `TCP_MAXSEG`, Linux's `TCP_MIN_MSS`.
+pub(crate) const LEAST_MSS: u32 = 88;
+/// Largest window without scaling (RFC 9293).
+const LARGEST_FIELD: u64 = 65_535;
+/// Where the emulator limits the window the kernel's own buffer must not: it counts its overhead, and
+/// shrinks under loss what it advertises.
+const AMPLE_BUFFER: u64 = 4 << 20;
+/// In the metrics of a route: the minimal timeout holds only where its bit is locked.
+const RTO_MIN_LOCKED: u32 = 1 << 13;
+
+/// A sysctl below `/proc/sys/net/ipv4/`, and what to write to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sysctl {
+    /// Name.
+    pub name: &'static str,
+    /// Value.
+    pub value: String,
+    /// Newer than the oldest kernel of interest (5.10): a kernel without it passes.
+    pub recent: bool,
+}
+
+/// Everything that the kernel is told of one end of a flow, besides the algorithm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Sysctls of its namespace, in the order in which they are set.
+    pub sysctls: Vec<Sysctl>,
+    /// Metrics of its route.
+    pub metrics: Vec<RouteMetric>,
+    /// MTU of its device, bytes.
+    pub mtu: u32,
+    /// `TCP_MAXSEG`, `None` below what the kernel takes.
+    pub mss: Option<u32>,
+    /// `TCP_NODELAY`.
+    pub no_delay: bool,
+    /// `SO_RCVBUF`, `None` for the kernel's own choice.
+    pub receive_buffer: Option<usize>,
+    /// Whether the kernel is to pace whatever the algorithm asks for.
+    pub paced: bool,
+    /// Greatest window field that the end may send.
+    pub pin: Option<u16>,
+}
+
+impl Settings {
+    /// Those of an end of this flow.
+    pub fn new(flow: &FlowConfig) -> Settings {
+        let (profile, stack) = (&flow.profile, &flow.profile.stack);
+        let mss = profile.mss();
+        Settings {
+            sysctls: sysctls(flow),
+            metrics: metrics(profile),
+            mtu: mtu(flow),
+            mss: (mss >= LEAST_MSS).then_some(mss),
+            no_delay: !stack.nagle,
+            receive_buffer: (pinned(flow) && flow.read != ReadPolicy::Immediate)
+                .then_some(stack.receive_buffer.min(LARGEST_FIELD) as usize),
+            paced: stack.pacing == Pacing::Always,
+            pin: pinned(flow).then_some(stack.receive_buffer.min(LARGEST_FIELD) as u16),
+        }
+    }
+
+    /// Writes the sysctls, in the calling thread's namespace.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has none of that name or refuses the value.
+    pub fn apply_sysctls(&self) -> Result<(), Error> {
+        for sysctl in &self.sysctls {
+            match write(sysctl.name, &sysctl.value) {
+                Err(e) if sysctl.recent && e.kind() == ErrorKind::NotFound => {}
+                other => other.map_err(Error::on(format!(
+                    "setting net.ipv4.{} to {}",
+                    sysctl.name, sysctl.value
+                )))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write(name: &str, value: &str) -> io::Result<()> {
+    fs::write(format!("/proc/sys/net/ipv4/{name}"), value)
+}
+
+/// Whether the emulator holds the windows of this flow to the receive buffer.
+fn pinned(flow: &FlowConfig) -> bool {
+    !flow.profile.stack.window_scaling && !matches!(flow.traffic, Traffic::CbrUdp(_))
+}
+
+/// The path's MTU; for datagrams, which are never fragmented, what they need if that is more.
+fn mtu(flow: &FlowConfig) -> u32 {
+    let needed = match flow.traffic {
+        Traffic::CbrUdp(cbr) => cbr.packet.saturating_add((IPV4_HEADER + UDP_HEADER).into()),
+        _ => 0,
+    };
+    flow.profile.mtu.max(needed.min(MAX_IP_LEN.into()) as u32).clamp(LEAST_MTU, MAX_IP_LEN)
+}
+
+fn sysctls(flow: &FlowConfig) -> Vec<Sysctl> {
+    let stack = &flow.profile.stack;
+    let flag = |on: bool| u32::from(on).to_string();
+    let old = |name, value: String| Sysctl { name, value, recent: false };
+    let recent = |name, value: String| Sysctl { name, value, recent: true };
+    let mut all = vec![
+        // First of all: a socket made under another default may keep its pacing.
+        old("tcp_congestion_control", "reno".into()),
+        old("tcp_no_metrics_save", flag(true)),
+        old("tcp_window_scaling", flag(stack.window_scaling)),
+        old("tcp_timestamps", flag(stack.timestamps)),
+        old("tcp_sack", flag(stack.sack)),
+        old("tcp_dsack", flag(stack.dsack)),
+        old("tcp_ecn", flag(stack.ecn)),
+        old("tcp_recovery", flag(stack.loss_detection == LossDetection::Rack)),
+        old("tcp_early_retrans", if stack.tlp { "3" } else { "0" }.into()),
+        old("tcp_frto", if stack.frto { "2" } else { "0" }.into()),
+        old("tcp_slow_start_after_idle", flag(stack.idle_restart)),
+        old("tcp_reordering", stack.dupthresh.to_string()),
+        old("tcp_syn_retries", stack.max_syn_retries.clamp(1, 127).to_string()),
+        old("tcp_synack_retries", stack.max_syn_retries.min(255).to_string()),
+        old("tcp_retries2", stack.max_data_retries.min(255).to_string()),
+        // The timeout of a SYN backs off from the first, as in every stack of ours.
+        recent("tcp_syn_linear_timeouts", "0".into()),
+        recent("tcp_rto_max_ms", longest_timeout(&stack.rto).to_string()),
+    ];
+    all.push(old("tcp_wmem", buffer(stack.send_buffer, 16_384)));
+    all.push(if pinned(flow) {
+        old("tcp_rmem", buffer(AMPLE_BUFFER, AMPLE_BUFFER))
+    } else {
+        old("tcp_rmem", buffer(stack.receive_buffer, 131_072))
+    });
+    all
+}
+
+/// `tcp_rmem` or `tcp_wmem`: least, initial and greatest size.
+fn buffer(greatest: u64, initial: u64) -> String {
+    let greatest = greatest.clamp(1, i32::MAX as u64);
+    format!("{} {} {greatest}", greatest.min(4_096), greatest.min(initial))
+}
+
+/// In milliseconds, within the range of `tcp_rto_max_ms`.
+fn longest_timeout(rto: &Rto) -> u64 {
+    (timeouts(rto).max.0 / 1_000_000).clamp(1_000, 120_000)
+}
+
+/// What a retransmission timer has in common with the kernel's.
+pub(crate) struct Timeouts {
+    /// Before the first sample.
+    pub initial: Span,
+    /// Least.
+    pub min: Option<Span>,
+    /// Greatest.
+    pub max: Span,
+    /// Factor of the back-off.
+    pub backoff: u64,
+}
+
+/// The figures of a timer; one without a least timeout has none to tell.
+pub(crate) fn timeouts(rto: &Rto) -> Timeouts {
+    match rto {
+        Rto::Linux(p) => {
+            Timeouts { initial: p.initial, min: Some(p.min), max: p.max, backoff: p.backoff }
+        }
+        Rto::Rfc6298(p) => {
+            Timeouts { initial: p.initial, min: Some(p.min), max: p.max, backoff: p.backoff }
+        }
+        _ => Timeouts { initial: INITIAL, min: None, max: Span::from_secs(120), backoff: 2 },
+    }
+}
+
+/// The kernel's timeout before the first sample (RFC 6298).
+pub(crate) const INITIAL: Span = Span::from_secs(1);
+
+fn metrics(profile: &Profile) -> Vec<RouteMetric> {
+    let stack = &profile.stack;
+    let mss = profile.mss();
+    let window = stack.initial_window.bytes(mss).div_ceil(mss.into()).max(1);
+    let mut metrics = vec![RouteMetric::InitCwnd(window.min(u32::MAX.into()) as u32)];
+    if let Some(min) = timeouts(&stack.rto).min {
+        metrics.push(RouteMetric::Lock(RTO_MIN_LOCKED));
+        metrics.push(RouteMetric::RtoMin((min.0 / 1_000_000).clamp(1, 60_000) as u32));
+    }
+    if stack.delayed_ack_segments <= 1 {
+        metrics.push(RouteMetric::QuickAck(1));
+    }
+    metrics
+}
+
+/// Refuses what a kernel cannot be asked at all.
+pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
+    let refuse = |problem: String| {
+        Err(Error::Unsupported { of: format!("flow \"{}\"", flow.name), problem })
+    };
+    if let Traffic::CbrUdp(cbr) = flow.traffic
+        && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
+    {
+        let most = MAX_IP_LEN - IPV4_HEADER - UDP_HEADER;
+        return refuse(format!(
+            "a datagram over IPv4 has at most {most} bytes, not {}",
+            cbr.packet
+        ));
+    }
+    if flow.profile.mtu > MAX_IP_LEN {
+        return refuse(format!("an IPv4 packet has at most {MAX_IP_LEN} bytes: lower the MTU"));
+    }
+    if flow.profile.mtu < LEAST_MTU {
+        return refuse(format!("an IPv4 device has an MTU of at least {LEAST_MTU} bytes"));
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! From what the kernel and the applications say to the simulator's own result.
+
+use windlass_cc::Time;
+use windlass_sim::config::{Config, FlowConfig, Traffic};
+use windlass_sim::results::{FlowResult, RunResult};
+
+use super::app::App;
+use super::counters::Counters;
+use super::info::Info;
+
+/// The end of a flow at the kernel, when the run is over.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub app: App,
+    /// State of its connection, if it has one.
+    pub info: Option<Info>,
+    /// Counters of its namespace.
+    pub counters: Counters,
+}
+
+/// Adds to a result what the network could not know.
+pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End]) {
+    for end in ends {
+        let i = end.app.host as usize / 2;
+        let (flow, total) = (&config.flows[i], &mut result.flows[i]);
+        if end.app.host.is_multiple_of(2) {
+            add_sender(total, end);
+        } else {
+            add_receiver(total, flow, result.end, end);
+        }
+        if let Some(app) = end.app.stream() {
+            total.failure = total.failure.take().or_else(|| app.stream.failure.clone());
+        }
+    }
+}
+
+fn add_sender(total: &mut FlowResult, end: &End) {
+    let Some(info) = &end.info else { return };
+    let counters = &end.counters;
+    let retransmissions = u64::from(info.retransmissions);
+    total.retransmits = retransmissions.saturating_sub(counters.syn_retransmissions);
+    total.fast_retransmits = counters.recoveries;
+    total.rto_count += counters.timeouts;
+    total.srtt_ms = (info.srtt_us > 0).then(|| f64::from(info.srtt_us) / 1e3);
+    total.min_rtt_ms = info.min_rtt_us.map(|us| f64::from(us) / 1e3);
+    total.cwnd_bytes = u64::from(info.cwnd) * u64::from(info.mss);
+}
+
+fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &End) {
+    let mut ended = None;
+    if let Some(app) = end.app.stream() {
+        let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
+        ended = app.completed.filter(|_| !endless);
+        total.completion_s = ended.map(|t| seconds(flow.start, t));
+        total.responses_s = app.responses_s.clone();
+        // The receiver asks here, so that its attempts and requests count too.
+        if matches!(flow.traffic, Traffic::RequestResponse { .. }) {
+            total.rto_count += end.counters.timeouts;
+        }
+    }
+    if let (Some(sink), Traffic::CbrUdp(cbr)) = (end.app.sink(), flow.traffic) {
+        ended = Some(cbr.stop.max(sink.last).min(run_end));
+    }
+    total.delivered_bytes = end.app.delivered();
+    set_active(total, seconds(flow.start, ended.unwrap_or(run_end)));
+}
+
+/// Sets the time for which the flow was active, and the rates that follow from it.
+fn set_active(total: &mut FlowResult, active_s: f64) {
+    let sent_bits = total.throughput_bps * total.active_s;
+    let rate = |bits: f64| if active_s > 0.0 { bits / active_s } else { 0.0 };
+    total.active_s = active_s;
+    total.throughput_bps = rate(sent_bits);
+    total.goodput_bps = rate(total.delivered_bytes as f64 * 8.0);
+}
+
+fn seconds(start: Time, end: Time) -> f64 {
+    end.since(start).0 as f64 / 1e9
+}

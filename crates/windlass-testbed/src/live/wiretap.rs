@@ -1,0 +1,129 @@
+//! What the packets themselves say of a connection: acknowledgement numbers and windows as they were
+//! sent, which `tcp_info` shows on newer kernels only, and never as the pin has left them.
+
+use windlass_cc::Time;
+use windlass_sim::config::Config;
+use windlass_sim::results::{Sample, Series};
+use windlass_tcp::{Flags, Segment, Seq};
+
+use super::series::Recorder;
+
+/// Follows the connections of all flows whose receiver is outside.
+#[derive(Debug)]
+pub(crate) struct Wiretap {
+    flows: Vec<Watched>,
+    recorder: Recorder,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    /// Whether the receiver's packets pass here.
+    seen: bool,
+    /// Sequence number of the first byte of the data.
+    base: Option<Seq>,
+    /// Stream offset after the last byte of data sent.
+    sent: u64,
+    /// Greatest offset acknowledged.
+    acknowledged: u64,
+    /// Window scale shift that each end has offered: sender, receiver.
+    scale: [Option<u8>; 2],
+}
+
+impl Wiretap {
+    /// Watches the hosts outside, of which `by_host` knows a place.
+    pub fn new(config: &Config, by_host: &[Option<usize>]) -> Wiretap {
+        let seen = |i: usize| by_host[2 * i + 1].is_some();
+        let flows = (0..config.flows.len())
+            .map(|i| Watched { seen: seen(i), ..Watched::default() })
+            .collect();
+        Wiretap { flows, recorder: Recorder::new(config) }
+    }
+
+    /// A host outside sends a segment.
+    pub fn sent(&mut self, now: Time, host: u32, segment: &Segment) {
+        let watched = &mut self.flows[host as usize / 2];
+        if !watched.seen {
+            return;
+        }
+        let receiver = host % 2 == 1;
+        if segment.flags.has(Flags::SYN) {
+            watched.scale[usize::from(receiver)] = segment.options.window_scale;
+        }
+        if !receiver {
+            watched.on_data(segment);
+        } else if segment.flags.has(Flags::ACK) {
+            let flow = host / 2;
+            if let Some(acknowledged) = watched.on_acknowledgement(segment) {
+                self.recorder.note(now, flow, Series::AckNumber, acknowledged);
+            }
+            self.recorder.note(now, flow, Series::Rwnd, watched.window(segment));
+        }
+    }
+
+    /// What was recorded.
+    pub fn into_samples(self) -> Vec<Sample> {
+        self.recorder.into_samples()
+    }
+}
+
+impl Watched {
+    fn on_data(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::SYN) {
+            self.base = Some(segment.seq.add(1));
+        }
+        let Some(base) = self.base else { return };
+        if segment.len > 0
+            && let Some(first) = segment.seq.unwrap_near(base, self.sent)
+        {
+            self.sent = self.sent.max(first + u64::from(segment.len));
+        }
+    }
+
+    /// The offset acknowledged, FIN not counted. Where the sender is inside, its SYN does not pass
+    /// here, and the acknowledgement of the SYN tells where the data begin.
+    fn on_acknowledgement(&mut self, segment: &Segment) -> Option<u64> {
+        let base = *self.base.get_or_insert(segment.ack);
+        let offset = segment.ack.unwrap_near(base, self.acknowledged)?;
+        self.acknowledged = self.acknowledged.max(offset);
+        Some(if self.sent > 0 { self.acknowledged.min(self.sent) } else { self.acknowledged })
+    }
+
+    /// The window that a segment of the receiver advertises, bytes (RFC 7323 section 2.2).
+    fn window(&self, segment: &Segment) -> u64 {
+        let shift = match self.scale {
+            [Some(_), Some(ours)] if !segment.flags.has(Flags::SYN) => ours.min(14),
+            _ => 0,
+        };
+        u64::from(segment.window) << shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(seq: u32, ack: u32, len: u32, flags: Flags) -> Segment {
+        Segment { seq: Seq(seq), ack: Seq(ack), len, flags, window: 100, ..Segment::default() }
+    }
+
+    #[test]
+    fn offsets_count_from_the_first_byte_and_leave_the_fin_out() {
+        let mut watched = Watched::default();
+        let start = u32::MAX - 10;
+        watched.on_data(&segment(start, 0, 0, Flags::SYN));
+        watched.on_data(&segment(start.wrapping_add(1), 0, 1000, Flags::ACK));
+        let ack = |n: u32| segment(0, start.wrapping_add(1 + n), 0, Flags::ACK);
+        assert_eq!(watched.on_acknowledgement(&ack(0)), Some(0));
+        assert_eq!(watched.on_acknowledgement(&ack(700)), Some(700));
+        assert_eq!(watched.on_acknowledgement(&ack(1001)), Some(1000));
+    }
+
+    #[test]
+    fn a_window_is_scaled_only_if_both_ends_offer_to() {
+        let mut watched = Watched { scale: [Some(2), Some(7)], ..Watched::default() };
+        assert_eq!(watched.window(&segment(0, 0, 0, Flags::ACK)), 100 << 7);
+        assert_eq!(watched.window(&segment(0, 0, 0, Flags::ACK.with(Flags::SYN))), 100);
+        watched.scale[0] = None;
+        assert_eq!(watched.window(&segment(0, 0, 0, Flags::ACK)), 100);
+    }
+}

@@ -1,0 +1,97 @@
+//! What the guest sends back: an answer or why there is none, with its length and checksum, so that
+//! half of one is never taken for the whole.
+
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+
+const MAGIC: &[u8; 8] = b"WINDLASS";
+/// Magic, kind, two times, length.
+const HEAD: usize = 8 + 1 + 8 + 8 + 8;
+const SUM: usize = 32;
+
+/// The outcome of a job, as the guest tells it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Frame {
+    /// The output, or a sentence that says what has gone wrong.
+    pub outcome: Result<Vec<u8>, String>,
+    /// The guest's time since its kernel's clock started, at the job's begin.
+    pub begun: Duration,
+    /// The same at the job's end.
+    pub ended: Duration,
+}
+
+impl Frame {
+    /// As it goes over the port.
+    pub fn encode(&self) -> Vec<u8> {
+        let (kind, body) = match &self.outcome {
+            Ok(output) => (0, output.as_slice()),
+            Err(message) => (1, message.as_bytes()),
+        };
+        let mut bytes = MAGIC.to_vec();
+        bytes.push(kind);
+        for number in [nanoseconds(self.begun), nanoseconds(self.ended), body.len() as u64] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(body);
+        let sum = Sha256::digest(&bytes);
+        bytes.extend(sum);
+        bytes
+    }
+
+    /// What the port has received, or what is wrong with it.
+    pub fn decode(bytes: &[u8]) -> Result<Frame, String> {
+        if bytes.is_empty() {
+            return Err("it has sent nothing".to_string());
+        }
+        let cut = || format!("of its answer only {} bytes have come", bytes.len());
+        let (head, rest) = bytes.split_at_checked(HEAD).ok_or_else(cut)?;
+        let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("8 bytes"));
+        let length = usize::try_from(number(25)).unwrap_or(usize::MAX);
+        let (body, sum) = rest.split_at_checked(length).ok_or_else(cut)?;
+        let sound = Sha256::digest(&bytes[..HEAD + body.len()])[..] == *sum;
+        if &head[..8] != MAGIC || sum.len() != SUM || !sound {
+            return Err("its answer is damaged (the checksum does not match)".to_string());
+        }
+        let outcome = match head[8] {
+            0 => Ok(body.to_vec()),
+            _ => Err(String::from_utf8_lossy(body).into_owned()),
+        };
+        let [begun, ended] = [number(9), number(17)].map(Duration::from_nanos);
+        Ok(Frame { outcome, begun, ended })
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(outcome: Result<Vec<u8>, String>) -> Frame {
+        Frame { outcome, begun: Duration::from_nanos(7), ended: Duration::from_secs(3) }
+    }
+
+    #[test]
+    fn answers_and_failures_arrive_as_they_were_sent() {
+        for outcome in [Ok(b"bytes\0".to_vec()), Ok(vec![]), Err("no such file".to_string())] {
+            let frame = frame(outcome);
+            assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+        }
+    }
+
+    #[test]
+    fn no_part_of_an_answer_and_no_changed_one_is_taken_for_it() {
+        let whole = frame(Ok(b"twelve bytes".to_vec())).encode();
+        for end in 0..whole.len() {
+            assert!(Frame::decode(&whole[..end]).is_err(), "cut at {end}");
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            assert!(Frame::decode(&changed).is_err(), "changed at {at}");
+        }
+        assert!(Frame::decode(&[whole.clone(), vec![0]].concat()).is_err(), "one byte more");
+    }
+}

@@ -1,0 +1,207 @@
+//! A kernel in the cache: fetched once, checked at each use.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Series, apt, cache, deb, modules, vmlinux};
+
+/// A kernel that is ready to boot.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The release, as `uname -r` prints it: `6.12.94+deb13-cloud-amd64`.
+    pub release: String,
+    /// The package it is from, and its version.
+    pub package: String,
+    /// The kernel as an ELF file.
+    pub(super) vmlinux: PathBuf,
+    /// The guest's modules in the order in which they are loaded.
+    pub(super) modules: Vec<PathBuf>,
+    /// SHA-256 of the manifest: names the kernel and its modules, to the byte.
+    pub(super) sha256: String,
+}
+
+/// What the cache knows of a kernel.
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    release: String,
+    package: String,
+    version: String,
+    /// SHA-256 of the package's file.
+    package_sha256: String,
+    /// The kernel first, then the modules in the order in which they are loaded.
+    files: Vec<File>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    name: String,
+    sha256: String,
+}
+
+const MANIFEST: &str = "manifest.json";
+
+/// A kernel of a series, ready to boot: from the cache if it is there and its checksums hold, else from
+/// the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them), else by apt.
+/// A kernel in the cache stays until its folder is removed, so that results stay comparable.
+/// `progress` is told of what takes long.
+///
+/// # Errors
+///
+/// If there is no way to a kernel; the error says what would be one.
+pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+    let shelf = shelf(series)?;
+    let given = given(series)?;
+    for folder in kept(&shelf) {
+        match load(&folder) {
+            Ok((kernel, package_sha256)) => match &given {
+                Some(package) if package.sha256 != package_sha256 => {}
+                _ => return Ok(kernel),
+            },
+            Err(_) => {
+                progress(&format!(
+                    "the kernel in {} does not match its checksums and is made anew",
+                    folder.display()
+                ));
+                fs::remove_dir_all(&folder)
+                    .map_err(Error::file("cannot remove the damaged", &folder))?;
+            }
+        }
+    }
+    let work = cache::workplace(&shelf)?;
+    let package = match given {
+        Some(package) => package,
+        None => deb::Package::open(&fetch(series, &shelf, work.path(), progress)?)?,
+    };
+    unpack(&package, &shelf, work, progress)
+}
+
+/// Whether there is a kernel of a series in the cache, or a way to one; nothing is fetched.
+pub(super) fn obtainable(series: Series) -> Result<(), Error> {
+    let shelf = shelf(series)?;
+    if !kept(&shelf).is_empty() || given(series)?.is_some() {
+        return Ok(());
+    }
+    package_name(series, &shelf).map(drop)
+}
+
+fn shelf(series: Series) -> Result<PathBuf, Error> {
+    let shelf = cache::folder()?.join("kernels").join(series.name());
+    cache::make(&shelf)?;
+    Ok(shelf)
+}
+
+/// The folders of kernels in the cache, newest first.
+fn kept(shelf: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(shelf).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|folder| folder.join(MANIFEST).is_file() && !is_hidden(folder))
+        .collect();
+    let age = |folder: &PathBuf| fs::metadata(folder.join(MANIFEST)).and_then(|m| m.modified()).ok();
+    folders.sort_by_key(|folder| std::cmp::Reverse(age(folder)));
+    folders
+}
+
+/// Folders in the making have hidden names.
+fn is_hidden(folder: &Path) -> bool {
+    folder.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'))
+}
+
+/// The package of this series that the user has named.
+fn given(series: Series) -> Result<Option<deb::Package>, Error> {
+    let Some(named) = env::var_os("WINDLASS_KERNEL_DEB") else { return Ok(None) };
+    for path in env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()) {
+        let package = deb::Package::open(&path)?;
+        let release = package.name.strip_prefix("linux-image-").unwrap_or_default();
+        if series.covers(release) {
+            return Ok(Some(package));
+        }
+    }
+    Ok(None)
+}
+
+fn package_name(series: Series, shelf: &Path) -> Result<String, Error> {
+    if !apt::present() {
+        return Err(Error::NoApt { series, cache: shelf.to_path_buf() });
+    }
+    apt::newest(series)?.ok_or(Error::NoPackage(series))
+}
+
+fn fetch(
+    series: Series,
+    shelf: &Path,
+    folder: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<PathBuf, Error> {
+    let name = package_name(series, shelf)?;
+    progress(&format!("fetching {name} (about 30 MB) with apt"));
+    apt::download(&name, folder)
+}
+
+/// Unpacks a package into a folder of its own on the shelf.
+fn unpack(
+    package: &deb::Package,
+    shelf: &Path,
+    work: tempfile::TempDir,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Kernel, Error> {
+    progress(&format!("unpacking {} {}", package.name, package.version));
+    let (release, vmlinuz) = package.vmlinuz()?;
+    let place = work.path().join("kernel");
+    cache::make(&place)?;
+    let elf = vmlinux::extract(&vmlinuz).map_err(|what| Error::package(&place, what))?;
+    let mut files = vec![("vmlinux".to_string(), elf)];
+    for (name, bytes) in modules::choose(package)? {
+        files.push((format!("{name}.ko"), bytes));
+    }
+    for (name, bytes) in &files {
+        cache::write(&place.join(name), bytes)?;
+    }
+    let describe = |(name, bytes): (String, Vec<u8>)| File { sha256: cache::sha256(&bytes), name };
+    let manifest = Manifest {
+        release: release.clone(),
+        package: package.name.clone(),
+        version: package.version.clone(),
+        package_sha256: package.sha256.clone(),
+        files: files.into_iter().map(describe).collect(),
+    };
+    let text = serde_json::to_string_pretty(&manifest).expect("a manifest is JSON");
+    cache::write(&place.join(MANIFEST), text.as_bytes())?;
+    let folder = shelf.join(format!("{release}-{}", &package.sha256[..8]));
+    match fs::rename(&place, &folder) {
+        // Another process may have been faster.
+        Err(_) if folder.join(MANIFEST).is_file() => {}
+        renamed => renamed.map_err(Error::file("cannot make", &folder))?,
+    }
+    load(&folder).map(|(kernel, _)| kernel)
+}
+
+/// Reads a kernel's manifest and checks every file against it. Also returns the package's SHA-256.
+fn load(folder: &Path) -> Result<(Kernel, String), Error> {
+    let path = folder.join(MANIFEST);
+    let text = cache::read(&path)?;
+    let manifest: Manifest = serde_json::from_slice(&text)
+        .map_err(|e| Error::package(&path, format!("not a manifest: {e}")))?;
+    let mut paths = Vec::new();
+    for file in &manifest.files {
+        let path = folder.join(&file.name);
+        if cache::sha256(&cache::read(&path)?) != file.sha256 {
+            return Err(Error::package(&path, "it has changed since it was unpacked"));
+        }
+        paths.push(path);
+    }
+    if paths.is_empty() {
+        return Err(Error::package(&path, "the manifest names no kernel"));
+    }
+    let kernel = Kernel {
+        release: manifest.release,
+        package: format!("{} {}", manifest.package, manifest.version),
+        vmlinux: paths.remove(0),
+        modules: paths,
+        sha256: cache::sha256(&text),
+    };
+    Ok((kernel, manifest.package_sha256))
+}
