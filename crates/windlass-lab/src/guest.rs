@@ -1,6 +1,8 @@
 //! A run in virtual time: this very program boots as a guest's first process, runs the scenario on the
 //! kernel there, and sends back what it yielded.
 
+use std::error::Error;
+use std::fs;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -26,11 +28,9 @@ struct Task {
     seed: u64,
 }
 
-/// What a guest answers: the run, or why there is none.
-type Answer = Result<Yield, String>;
-
+/// What a guest answers.
 #[derive(Serialize, Deserialize)]
-struct Yield {
+struct Answer {
     result: RunResult,
     kernel: String,
 }
@@ -40,28 +40,25 @@ pub(crate) fn run(series: vm::Series, scenario: &Scenario, seed: u64) -> Result<
     let kernel = vm::prepare(series, &mut |_| {})?;
     let task = Task { scenario: scenario.resolved_toml(), seed };
     let task = serde_json::to_vec(&task).map_err(|e| RunError::Guest(e.to_string()))?;
-    let job = vm::Job { files: vec![(TASK.to_string(), task)], timeout: PATIENCE };
+    let files = vec![(TASK.to_string(), task)];
+    let job = vm::Job { files, timeout: PATIENCE, ..vm::Job::default() };
     let answer = vm::run(&kernel, &job)?;
     let unreadable = |e| RunError::Guest(format!("its answer cannot be read: {e}"));
-    let answer: Answer = serde_json::from_slice(&answer.output).map_err(unreadable)?;
-    let Yield { result, kernel } = answer.map_err(RunError::Guest)?;
+    let Answer { result, kernel } = serde_json::from_slice(&answer.output).map_err(unreadable)?;
     Ok(Ran { result, kernel: Some(kernel) })
 }
 
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
 /// at the very start of the program.
 pub fn serve_if_guest() {
-    vm::guest_main(|files| {
-        let answer: Answer = serve(files);
-        serde_json::to_vec(&answer).unwrap_or_default()
-    });
+    vm::guest_main(|_| serve().map_err(|e| e.to_string()));
 }
 
-fn serve(files: &[(String, Vec<u8>)]) -> Answer {
-    let (_, task) = files.iter().find(|(name, _)| name == TASK).ok_or("it has no task")?;
-    let task: Task = serde_json::from_slice(task).map_err(|e| e.to_string())?;
-    let scenario = Scenario::from_str(&task.scenario, "the task").map_err(|e| e.to_string())?;
-    let config = compile(&scenario, task.seed).map_err(|e| e.to_string())?;
-    let outcome = live::run(&config, &live::Options::virtual_time()).map_err(|e| e.to_string())?;
-    Ok(Yield { result: outcome.result, kernel: outcome.kernel })
+fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
+    let task: Task = serde_json::from_slice(&fs::read(TASK)?)?;
+    let scenario = Scenario::from_str(&task.scenario, "the task")?;
+    let config = compile(&scenario, task.seed)?;
+    let outcome = live::run(&config, &live::Options::in_virtual_time())?;
+    let answer = Answer { result: outcome.result, kernel: outcome.kernel };
+    Ok(serde_json::to_vec(&answer)?)
 }

@@ -8,7 +8,7 @@
 //! [next event](Simulation::next_event). A packet is known by its number from `inject` to its
 //! departure, so that its bytes can stay with the owner.
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
@@ -86,14 +86,20 @@ impl Simulation {
         self.departures.drain(..)
     }
 
-    /// What the network knows of a flow with an end outside. Its owner knows the rest: the bytes
-    /// delivered, the times, and the state of the connection, which are zero or `None` here.
+    /// Packets in the network: in queues and on links.
+    pub fn packets_inside(&self) -> u64 {
+        self.packets.len()
+    }
+
+    /// What the network knows of a flow with an end outside, and an end inside of itself. The owner of
+    /// the end outside knows the rest: of the data receiver the bytes delivered and the times, of the
+    /// data sender the state of the connection, which are zero or `None` here.
     pub(crate) fn outside_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
         let [data, back] = [self.sent_by(2 * i), self.sent_by(2 * i + 1)];
         let active_s = self.now.since(flow.start).0 as f64 / 1e9;
         let udp = matches!(flow.traffic, Traffic::CbrUdp(_));
         let algorithm = if udp { "none" } else { flow.profile.params.info().id };
-        FlowResult {
+        let mut result = FlowResult {
             name: flow.name.clone(),
             algorithm: algorithm.to_string(),
             active_s,
@@ -120,7 +126,50 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+        };
+        self.add_sender_inside(2 * i, &mut result);
+        self.add_receiver_inside(2 * i + 1, flow, &mut result);
+        result
+    }
+
+    fn add_sender_inside(&self, host: usize, result: &mut FlowResult) {
+        let Kind::Tcp { endpoint, .. } = &self.hosts[host].kind else { return };
+        let stats = endpoint.stats();
+        result.retransmits = stats.retransmits;
+        result.fast_retransmits = stats.fast_retransmits;
+        result.rto_count = stats.rto_count;
+        let known_ms = |span: Span| span.is_known().then(|| span.0 as f64 / 1e6);
+        result.srtt_ms = known_ms(endpoint.srtt());
+        result.min_rtt_ms = known_ms(endpoint.min_rtt());
+        result.cwnd_bytes = endpoint.control().cwnd;
+        result.failure = endpoint.failure().map(|f| f.describe().to_string());
+    }
+
+    fn add_receiver_inside(&self, host: usize, flow: &FlowConfig, result: &mut FlowResult) {
+        let mut ended = None;
+        match &self.hosts[host].kind {
+            Kind::Tcp { endpoint, app } => {
+                let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
+                ended = app.completed.filter(|_| !endless);
+                result.completion_s = ended.map(|t| t.since(flow.start).0 as f64 / 1e9);
+                result.delivered_bytes = app.delivered;
+                result.responses_s = app.responses_s.clone();
+                // As for an end that asks inside, its attempts count too.
+                if matches!(flow.traffic, Traffic::RequestResponse { .. }) {
+                    result.rto_count += endpoint.stats().rto_count;
+                }
+                let failure = endpoint.failure().map(|f| f.describe().to_string());
+                result.failure = result.failure.take().or(failure);
+            }
+            Kind::DatagramSink { bytes, last } => {
+                if let Traffic::CbrUdp(cbr) = flow.traffic {
+                    ended = Some(cbr.stop.max(*last).min(self.now()));
+                }
+                result.delivered_bytes = *bytes;
+            }
+            Kind::DatagramSource { .. } | Kind::Outside(_) => return,
         }
+        result.set_active(ended.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9);
     }
 
     fn sent_by(&self, host: usize) -> Sent {

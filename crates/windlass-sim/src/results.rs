@@ -55,6 +55,17 @@ pub struct FlowResult {
     pub failure: Option<String>,
 }
 
+impl FlowResult {
+    /// Sets the time for which the flow was active, and the rates that follow from it.
+    pub fn set_active(&mut self, active_s: f64) {
+        let sent_bits = self.throughput_bps * self.active_s;
+        let rate = |bits: f64| if active_s > 0.0 { bits / active_s } else { 0.0 };
+        self.active_s = active_s;
+        self.throughput_bps = rate(sent_bits);
+        self.goodput_bps = rate(self.delivered_bytes as f64 * 8.0);
+    }
+}
+
 /// Totals of one direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkResult {

@@ -86,7 +86,7 @@ impl App {
         let sends = host.is_multiple_of(2);
         let kind = match flow.traffic {
             Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
-            Traffic::CbrUdp(_) => Kind::Sink(Sink::new(socket)),
+            Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr.stop)),
             traffic => {
                 let listens = purpose(flow, host) == Purpose::Listen;
                 let policy = if sends { ReadPolicy::Immediate } else { flow.read };
@@ -133,7 +133,7 @@ impl App {
         match &self.kind {
             Kind::Stream(app) => app.wake.min(app.stream.deadline()),
             Kind::Source(source) => source.deadline(),
-            Kind::Sink(_) => Time::NEVER,
+            Kind::Sink(sink) => sink.deadline(),
         }
     }
 
@@ -146,12 +146,12 @@ impl App {
         }
     }
 
-    /// Whether it will do nothing more by itself. A sink never does.
+    /// Whether it will do nothing more by itself.
     pub fn is_finished(&self) -> bool {
         match &self.kind {
             Kind::Stream(app) => app.stream.is_over(),
             Kind::Source(source) => source.deadline().is_never(),
-            Kind::Sink(_) => true,
+            Kind::Sink(sink) => sink.deadline().is_never(),
         }
     }
 

@@ -9,12 +9,13 @@ use windlass_cc::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     origin: Instant,
+    skipped: Duration,
 }
 
 impl Clock {
     /// A clock that shows zero until `lead` has passed.
     pub fn starting_in(lead: Duration) -> Clock {
-        Clock { origin: Instant::now() + lead }
+        Clock { origin: Instant::now() + lead, skipped: Duration::ZERO }
     }
 
     /// Sleeps until the clock starts, so that all parts begin together.
@@ -23,8 +24,13 @@ impl Clock {
     }
 
     pub fn now(&self) -> Time {
-        let elapsed = Instant::now().saturating_duration_since(self.origin).as_nanos();
-        Time(elapsed.min(u128::from(u64::MAX - 1)) as u64)
+        let elapsed = Instant::now().saturating_duration_since(self.origin) + self.skipped;
+        Time(elapsed.as_nanos().min(u128::from(u64::MAX - 1)) as u64)
+    }
+
+    /// Goes on to `time` at once, if it has not come yet.
+    pub fn skip_to(&mut self, time: Time) {
+        self.skipped += Duration::from_nanos(self.until(time).0);
     }
 
     /// How long it takes until `time`; zero if that has passed.

@@ -46,6 +46,8 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Sink {
     socket: Socket,
+    /// When the source stops.
+    stop: Time,
     /// Payload bytes received.
     pub bytes: u64,
     /// When the last one came.
@@ -53,8 +55,13 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub fn new(socket: Socket) -> Sink {
-        Sink { socket, bytes: 0, last: Time::ZERO }
+    pub fn new(socket: Socket, stop: Time) -> Sink {
+        Sink { socket, stop, bytes: 0, last: Time::ZERO }
+    }
+
+    /// When the source stops, [`Time::NEVER`] after that. What is under way then still arrives.
+    pub fn deadline(&self) -> Time {
+        self.stop
     }
 
     pub fn socket(&self) -> &Socket {
@@ -62,6 +69,9 @@ impl Sink {
     }
 
     pub fn act(&mut self, now: Time) {
+        if now >= self.stop {
+            self.stop = Time::NEVER;
+        }
         let mut room = [MaybeUninit::uninit()];
         // With MSG_TRUNC a datagram's true length is returned (udp(7)).
         while let Ok(n) = self.socket.recv_with_flags(&mut room, libc::MSG_TRUNC) {

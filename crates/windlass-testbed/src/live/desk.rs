@@ -64,7 +64,6 @@ impl Desk {
     /// run. Hangs up in turn when all have finished.
     pub fn run(&mut self, network: UnixStream) -> io::Result<()> {
         let mut told = false;
-        self.act(&vec![true; self.apps.len()]);
         loop {
             if !told && self.are_finished() {
                 told = true;

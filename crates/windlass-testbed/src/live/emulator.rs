@@ -113,6 +113,10 @@ impl<'a> Emulator<'a> {
             if self.clock.now() >= self.end || (hung_up && next.is_none()) {
                 break;
             }
+            if hung_up && self.simulation.packets_inside() == 0 {
+                // All that is left are timers of ends inside, such as that of TIME-WAIT.
+                self.clock.skip_to(next.unwrap_or(self.end).min(self.end));
+            }
             self.wait(&mut fds, next, spin).map_err(failed())?;
             for (port, fd) in ports.iter().zip(&fds) {
                 if fd.any().unwrap_or(false) {

@@ -12,6 +12,7 @@ mod clock;
 mod counters;
 mod datagrams;
 mod desk;
+mod differences;
 mod emulator;
 mod error;
 mod info;
@@ -31,6 +32,7 @@ mod wiretap;
 
 pub use algorithm::{COUNTERPARTS, algorithm};
 pub use check::check;
+pub use differences::differences;
 pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};

@@ -181,12 +181,14 @@ pub(crate) fn timeouts(rto: &Rto) -> Timeouts {
         Rto::Rfc6298(p) => {
             Timeouts { initial: p.initial, min: Some(p.min), max: p.max, backoff: p.backoff }
         }
-        _ => Timeouts { initial: INITIAL, min: None, max: Span::from_secs(120), backoff: 2 },
+        _ => {
+            Timeouts { initial: INITIAL_TIMEOUT, min: None, max: Span::from_secs(120), backoff: 2 }
+        }
     }
 }
 
 /// The kernel's timeout before the first sample (RFC 6298).
-pub(crate) const INITIAL: Span = Span::from_secs(1);
+pub(crate) const INITIAL_TIMEOUT: Span = Span::from_secs(1);
 
 fn metrics(profile: &Profile) -> Vec<RouteMetric> {
     let stack = &profile.stack;

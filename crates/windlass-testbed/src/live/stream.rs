@@ -201,6 +201,8 @@ impl Stream {
 
     fn connected(&mut self) {
         match self.socket.take_error() {
+            // Whoever asks too early is told that there is no peer yet.
+            Ok(None) if self.socket.peer_addr().is_err() => {}
             Ok(None) => self.state = State::Connected,
             Ok(Some(e)) | Err(e) => self.fail(&e),
         }

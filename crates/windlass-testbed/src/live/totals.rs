@@ -62,16 +62,7 @@ fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &
         ended = Some(cbr.stop.max(sink.last).min(run_end));
     }
     total.delivered_bytes = end.app.delivered();
-    set_active(total, seconds(flow.start, ended.unwrap_or(run_end)));
-}
-
-/// Sets the time for which the flow was active, and the rates that follow from it.
-fn set_active(total: &mut FlowResult, active_s: f64) {
-    let sent_bits = total.throughput_bps * total.active_s;
-    let rate = |bits: f64| if active_s > 0.0 { bits / active_s } else { 0.0 };
-    total.active_s = active_s;
-    total.throughput_bps = rate(sent_bits);
-    total.goodput_bps = rate(total.delivered_bytes as f64 * 8.0);
+    total.set_active(seconds(flow.start, ended.unwrap_or(run_end)));
 }
 
 fn seconds(start: Time, end: Time) -> f64 {

@@ -56,7 +56,10 @@ mod tests {
     #[test]
     fn the_newer_of_two_packages_is_the_one_with_the_larger_numbers_not_the_later_letters() {
         let order = |a, b| numbers(a) < numbers(b);
-        assert!(order("linux-image-6.12.9+deb13-cloud-amd64", "linux-image-6.12.38+deb13-cloud-amd64"));
+        assert!(order(
+            "linux-image-6.12.9+deb13-cloud-amd64",
+            "linux-image-6.12.38+deb13-cloud-amd64"
+        ));
         assert!(order("linux-image-6.1.0-9-cloud-amd64", "linux-image-6.1.0-56-cloud-amd64"));
     }
 }

@@ -57,8 +57,8 @@ impl Archive {
         let name = path.len() as u32 + 1;
         let size = u32::try_from(data.len()).expect("a file of less than 4 GiB");
         // Inode, mode, user, group, links, time, size, device of the file, device, length of the name, checksum.
-        let fields =
-            [self.entries, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name, 0].map(|n| format!("{n:08x}"));
+        let fields = [self.entries, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name, 0]
+            .map(|n| format!("{n:08x}"));
         self.bytes.extend(b"070701");
         self.bytes.extend(fields.concat().bytes());
         self.bytes.extend(path.bytes());

@@ -35,7 +35,8 @@ pub(super) fn job(args: &[String], files: &[(String, Vec<u8>)]) -> Result<Vec<u8
     archive.file(ARGS, &serde_json::to_vec(args).expect("strings are JSON"));
     archive.folder(JOB);
     for (name, bytes) in files {
-        let plain = !name.is_empty() && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        let plain =
+            !name.is_empty() && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
         if !plain {
             return Err(Error::Image(format!("`{name}` is no name for a file of a job")));
         }

@@ -100,7 +100,8 @@ fn kept(shelf: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|folder| folder.join(MANIFEST).is_file() && !is_hidden(folder))
         .collect();
-    let age = |folder: &PathBuf| fs::metadata(folder.join(MANIFEST)).and_then(|m| m.modified()).ok();
+    let age =
+        |folder: &PathBuf| fs::metadata(folder.join(MANIFEST)).and_then(|m| m.modified()).ok();
     folders.sort_by_key(|folder| std::cmp::Reverse(age(folder)));
     folders
 }

@@ -37,7 +37,7 @@ pub use kernel::{Kernel, prepare};
 pub use qemu::{Answer, Job, check, run};
 
 /// A series of Linux kernels: the long-term releases that Debian 12 and 13 are built on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Series {
     /// Linux 6.12, of Debian 13.
     V6_12,

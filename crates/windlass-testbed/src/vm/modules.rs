@@ -38,16 +38,15 @@ pub(super) fn choose(package: &deb::Package) -> Result<Vec<Module>, Error> {
             needs.values().flatten().filter(|name| !modules.contains_key(*name)).collect();
         if missing.is_empty() {
             let order = order(&needs);
-            return Ok(order
-                .into_iter()
-                .filter_map(|name| modules.remove_entry(&name))
-                .collect());
+            return Ok(order.into_iter().filter_map(|name| modules.remove_entry(&name)).collect());
         }
         let more = package.modules(|place| missing.contains(&deb::name_of(place)))?;
         if more.is_empty() {
             let names: Vec<&str> = missing.into_iter().map(String::as_str).collect();
             let names = names.join(", ");
-            return Err(Error::Image(format!("the kernel's package lacks modules that others need: {names}")));
+            return Err(Error::Image(format!(
+                "the kernel's package lacks modules that others need: {names}"
+            )));
         }
         modules.extend(more);
     }
@@ -86,13 +85,22 @@ mod tests {
     #[test]
     fn each_module_comes_after_those_it_needs() {
         let needs = [("a", vec!["m"]), ("b", vec![]), ("m", vec!["z", "b"]), ("z", vec![])];
-        let needs = needs.map(|(name, of)| (name.into(), of.into_iter().map(String::from).collect()));
+        let needs =
+            needs.map(|(name, of)| (name.into(), of.into_iter().map(String::from).collect()));
         assert_eq!(order(&BTreeMap::from(needs)), ["z", "b", "m", "a"]);
     }
 
     #[test]
     fn every_algorithm_of_tcp_is_wanted_and_the_rest_of_the_kernel_is_not() {
-        assert!(wanted("net/ipv4/tcp_yeah") && wanted("net/sched/sch_netem") && wanted("drivers/net/tun"));
-        assert!(!wanted("net/ipv4/ip_gre") && !wanted("fs/ext4/ext4") && !wanted("net/sched/sch_netem/x"));
+        assert!(
+            wanted("net/ipv4/tcp_yeah")
+                && wanted("net/sched/sch_netem")
+                && wanted("drivers/net/tun")
+        );
+        assert!(
+            !wanted("net/ipv4/ip_gre")
+                && !wanted("fs/ext4/ext4")
+                && !wanted("net/sched/sch_netem/x")
+        );
     }
 }

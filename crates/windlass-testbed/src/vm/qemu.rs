@@ -111,10 +111,11 @@ pub fn run(kernel: &Kernel, job: &Job) -> Result<Answer, Error> {
     let mut command = command(kernel, job, &initrd, &port_fd);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command.stderr(Stdio::from(complaints_fd.map_err(of_image)?));
-    let mut qemu = child::spawn(&mut command, &[&initrd, &port_fd]).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::NoQemu(program()),
-        _ => Error::Qemu(format!("{} cannot be started: {e}", program())),
-    })?;
+    let mut qemu =
+        child::spawn(&mut command, &[&initrd, &port_fd]).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::NoQemu(program()),
+            _ => Error::Qemu(format!("{} cannot be started: {e}", program())),
+        })?;
     let console = console(&mut qemu, job.timeout)?;
     let status = qemu.wait().map_err(|e| Error::Qemu(e.to_string()))?;
     if !status.success() {
@@ -209,7 +210,8 @@ mod tests {
 
     #[test]
     fn versions_of_qemu_are_read_and_compared_by_number() {
-        let said = |v: &str| version(&format!("QEMU emulator version {v} (Debian 1:7.2)\nCopyright"));
+        let said =
+            |v: &str| version(&format!("QEMU emulator version {v} (Debian 1:7.2)\nCopyright"));
         assert_eq!(said("7.2.22"), Some((7, 2)));
         assert!(said("10.0.2") > said("9.1.0"));
         assert_eq!(version("not QEMU"), None);

@@ -10,7 +10,8 @@ use lzma_rust2::XzReader;
 
 /// Unpacks it.
 pub(super) fn extract(vmlinuz: &[u8]) -> Result<Vec<u8>, String> {
-    let payload = payload(vmlinuz).ok_or("its kernel is no bzImage of boot protocol 2.08 or later")?;
+    let payload =
+        payload(vmlinuz).ok_or("its kernel is no bzImage of boot protocol 2.08 or later")?;
     let elf = decompress(payload)?;
     match elf.starts_with(b"\x7fELF") {
         true => Ok(elf),

@@ -1,0 +1,245 @@
+//! What of a scenario the kernel cannot be told.
+
+use std::fs;
+
+use windlass_cc::recovery::Style;
+use windlass_cc::rto::AnyParams as Rto;
+use windlass_cc::{AnyParams, Span};
+use windlass_sim::config::{Config, FlowConfig, ReadPolicy, Traffic};
+use windlass_sim::results::Series;
+use windlass_tcp::stack::{InitialWindow, LossDetection};
+use windlass_tcp::{Pacing, StackConfig};
+
+use super::error::readable;
+use super::settings::{INITIAL_TIMEOUT, LEAST_MSS, timeouts};
+
+/// Notes, one a line, on what a kernel does in its own way whatever the configuration says: what one
+/// has to know to compare a run here with one in the simulator. A scenario of the `linux` preset that
+/// asks for nothing special has few.
+pub fn differences(config: &Config) -> Vec<String> {
+    let mut notes = Vec::new();
+    for flow in &config.flows {
+        if matches!(flow.traffic, Traffic::CbrUdp(_)) {
+            continue;
+        }
+        let mut of_flow = Vec::new();
+        algorithm(flow, &mut of_flow);
+        sending(&flow.profile.stack, flow.profile.mss(), &mut of_flow);
+        receiving(flow, &mut of_flow);
+        recovery(&flow.profile.stack, &mut of_flow);
+        timers(&flow.profile.stack, &mut of_flow);
+        notes.extend(of_flow.into_iter().map(|note| format!("flow \"{}\": {note}", flow.name)));
+    }
+    let states = |s: &Series| matches!(s, Series::State(_) | Series::States);
+    if config.record.series.iter().any(states) {
+        notes.push("series \"state\": the kernel does not show an algorithm's inner state".into());
+    }
+    notes
+}
+
+/// The kernel has its own parameters of the algorithm, and those of a module hold for the whole machine.
+fn algorithm(flow: &FlowConfig, notes: &mut Vec<String>) {
+    let params = &flow.profile.params;
+    let id = params.info().id;
+    let Some(usual) = AnyParams::by_name(id) else { return };
+    for (place, param) in params.info().params.iter().enumerate() {
+        if params.get(place) != usual.get(place) {
+            notes.push(format!("{id} {}: the kernel's algorithm has its own value", param.name));
+        }
+    }
+    if params.common().initial_ssthresh != usual.common().initial_ssthresh {
+        notes.push("initial_ssthresh: the kernel begins without a threshold".into());
+    }
+    slow_start(id, params.common().slow_start.info().id, notes);
+    if id == "dctcp" && !flow.profile.stack.ecn {
+        notes.push("ecn off: the kernel's DCTCP negotiates it all the same".into());
+    }
+}
+
+fn slow_start(algorithm: &str, ours: &str, notes: &mut Vec<String>) {
+    let kernels = match algorithm {
+        // It starts in its own way, here and there.
+        "bbr" => return,
+        "cubic" if cubic_has_hystart() => "hystart",
+        "vegas" => "vegas",
+        _ => "standard",
+    };
+    if ours != kernels {
+        let switch = match algorithm {
+            "cubic" => {
+                "; /sys/module/tcp_cubic/parameters/hystart decides, which holds for the whole \
+                 machine and is not changed"
+            }
+            _ => "",
+        };
+        notes.push(format!(
+            "slow_start \"{ours}\": the kernel's {algorithm} has \"{kernels}\"{switch}"
+        ));
+    }
+}
+
+/// The module's parameter; on, as by default, where it cannot be read.
+fn cubic_has_hystart() -> bool {
+    let value = fs::read_to_string("/sys/module/tcp_cubic/parameters/hystart");
+    value.map_or(true, |v| v.trim() != "0")
+}
+
+fn sending(stack: &StackConfig, mss: u32, notes: &mut Vec<String>) {
+    if mss < LEAST_MSS {
+        notes.push(format!("mss {mss}: the kernel announces at least {LEAST_MSS} bytes"));
+    }
+    if let InitialWindow::Bytes(bytes) = stack.initial_window
+        && bytes % u64::from(mss) != 0
+    {
+        notes.push(format!(
+            "initial_window {bytes} bytes: the kernel counts in segments and takes {}",
+            bytes.div_ceil(mss.into())
+        ));
+    }
+    if stack.ack_limit != u32::MAX {
+        notes.push(format!(
+            "ack_limit {}: the kernel counts every segment that an acknowledgement covers",
+            stack.ack_limit
+        ));
+    }
+    if stack.flight_limit != u32::MAX {
+        notes.push(format!(
+            "flight_limit {}: the kernel knows no limit but the windows",
+            stack.flight_limit
+        ));
+    }
+    if !stack.window_validation {
+        notes.push(
+            "window_validation off: the kernel's window grows only while it limits the sender"
+                .into(),
+        );
+    }
+    if stack.pacing == Pacing::Off {
+        notes.push(
+            "pacing off: the kernel's BBR paces all the same; no other algorithm does".into(),
+        );
+    }
+    if stack.pacing == Pacing::Always && stack.pacing_burst != 10 {
+        notes.push(format!(
+            "pacing_burst {}: the kernel lets 10 segments go before it paces",
+            stack.pacing_burst
+        ));
+    }
+    notes.push(format!(
+        "send_buffer {} bytes: the kernel counts its own overhead in it and grows to it by itself",
+        stack.send_buffer
+    ));
+}
+
+fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
+    let stack = &flow.profile.stack;
+    let bytes = stack.receive_buffer;
+    notes.push(if stack.window_scaling {
+        format!(
+            "receive_buffer {bytes} bytes: the kernel grows its window by itself, and counts its own \
+             overhead in the buffer, so that the window reaches about half of it"
+        )
+    } else if flow.read == ReadPolicy::Immediate {
+        format!(
+            "receive_buffer {bytes} bytes: the emulator lowers the windows that the kernel advertises \
+             to it; the kernel's own buffer is larger"
+        )
+    } else {
+        format!(
+            "receive_buffer {bytes} bytes: the kernel counts its own overhead in it, so that a slow \
+             reader closes the window at another fill"
+        )
+    });
+    match stack.delayed_ack_segments {
+        0 | 1 => {}
+        segments => {
+            notes.push(
+                "delayed_ack_segments: the kernel acknowledges every segment at the beginning of a \
+                 connection (quick acknowledgements)"
+                    .into(),
+            );
+            if segments > 2 {
+                notes.push(format!(
+                    "delayed_ack_segments {segments}: the kernel acknowledges at least every second"
+                ));
+            }
+            notes.push(format!(
+                "delayed_ack_timeout {}: the kernel decides itself, between 40 and 200 ms",
+                readable(stack.delayed_ack_timeout)
+            ));
+        }
+    }
+}
+
+fn recovery(stack: &StackConfig, notes: &mut Vec<String>) {
+    if !stack.fast_retransmit {
+        notes.push("fast_retransmit off: the kernel always has it".into());
+    }
+    if !stack.limited_transmit {
+        notes.push("limited_transmit off: the kernel always has it".into());
+    }
+    if stack.sack && stack.loss_detection == LossDetection::DupThresh {
+        notes.push(
+            "loss_detection \"dupthresh\": kernels from 6.17 on go by time (RACK) wherever the peer \
+             has SACK"
+                .into(),
+        );
+    }
+    if !(stack.eifel && stack.dsack_undo) {
+        notes.push(
+            "eifel or dsack_undo off: the kernel undoes unfounded reductions where timestamps or \
+             D-SACK tell them"
+                .into(),
+        );
+    }
+    let kernels = if stack.sack { [Style::Prr, Style::Sack] } else { [Style::Prr, Style::NewReno] };
+    if let Some(style) = stack.recovery
+        && !kernels.contains(&style)
+    {
+        let name = Style::ALL.iter().find(|(_, s)| *s == style).map_or("", |(name, _)| name);
+        notes.push(format!(
+            "recovery \"{name}\": the kernel recovers as NewReno does, or with SACK by a scoreboard, \
+             in both cases with proportional rate reduction"
+        ));
+    }
+    if !stack.karn {
+        notes.push("karn off: the kernel takes no sample from a retransmitted segment".into());
+    }
+}
+
+fn timers(stack: &StackConfig, notes: &mut Vec<String>) {
+    let timeouts = timeouts(&stack.rto);
+    if !matches!(stack.rto, Rto::Linux(_)) {
+        let id = stack.rto.info().id;
+        notes.push(match timeouts.min {
+            Some(min) => format!(
+                "rto \"{id}\": the kernel's timer adds at least {} to the smoothed RTT, where this \
+                 one keeps the sum above it",
+                readable(min)
+            ),
+            None => format!("rto \"{id}\": the kernel has its own timer"),
+        });
+    }
+    if timeouts.initial != INITIAL_TIMEOUT {
+        notes.push(format!(
+            "rto initial {}: the kernel begins with {}",
+            readable(timeouts.initial),
+            readable(INITIAL_TIMEOUT)
+        ));
+    }
+    if timeouts.backoff != 2 {
+        notes.push(format!("rto backoff {}: the kernel doubles", timeouts.backoff));
+    }
+    if timeouts.max != Span::from_secs(120) {
+        notes.push(format!(
+            "rto max {}: kernels before 6.15 have 120 s, later ones take from 1 to 120 s",
+            readable(timeouts.max)
+        ));
+    }
+    if stack.timer_tick != Span::ZERO {
+        notes.push(format!(
+            "timer_tick {}: the kernel's timers have the tick of its clock, 1 to 10 ms",
+            readable(stack.timer_tick)
+        ));
+    }
+}
