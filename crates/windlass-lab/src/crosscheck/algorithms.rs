@@ -48,8 +48,9 @@ pub const ALGORITHMS: &[Algorithm] = &[
     alike("hybla"),
     Algorithm {
         params: r#"alpha = "2pkt", beta = "4pkt", estimate = "least", reduction = "half""#,
+        slow_start: r#"{ name = "vegas", variant = "linux" }"#,
         why: "`alpha`, `beta` and the least of a round's samples in `tcp_vegas.c`; \
-              `tcp_reno_ssthresh` halves",
+              `tcp_reno_ssthresh` halves; slow start grows in every round",
         ..alike("vegas")
     },
     alike("veno"),
