@@ -144,7 +144,11 @@ impl Crosscheck {
         let dir = options.out.join(FOLDER);
         let all = |cells: &[CellTasks]| -> Vec<Task> {
             let pairs = cells.iter().flat_map(|c| &c.pairs);
-            pairs.flat_map(|p| [p.ours.clone(), p.kernel.clone()]).collect()
+            let mut tasks: Vec<Task> =
+                pairs.flat_map(|p| [p.ours.clone(), p.kernel.clone()]).collect();
+            // A grid cut short has something of everything.
+            tasks.sort_by_key(|t| t.seed);
+            tasks
         };
         let mut folder = Folder::open(&dir, all(&cells))?;
         if options.kept {
