@@ -38,6 +38,15 @@ crate::parameters! {
         rtt_scaling: bool = false,
             ParamKind::Flag,
             "draft-leith-tcp-htcp-06; Linux tcp_htcp use_rtt_scaling";
+        /// Losses in a row at a steady throughput from which on a loss may leave more than
+        /// `keep_min`.
+        steady_losses: u64 = 1,
+            ParamKind::Count { min: 1, max: 200 },
+            "draft-leith-tcp-htcp-06 section 3 (1); Linux tcp_htcp modeswitch (2)";
+        /// Least growth per round trip, in segments.
+        least_growth: Ratio = Ratio::ONE,
+            ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::ONE },
+            "draft-leith-tcp-htcp-06 section 3 (1); Linux htcp_alpha_update (none)";
     }
 }
 
@@ -78,6 +87,8 @@ pub struct Htcp {
     keep: u16,
     /// The same before the last cut.
     prior_keep: u16,
+    /// Cuts in a row at a steady throughput, the last one included.
+    steady: u8,
 }
 
 /// A share below one, 16 fractional bits.
@@ -119,12 +130,15 @@ impl Htcp {
             alpha = ((alpha * scale) >> 16).max(ONE);
         }
         // 2·(1 - keep)·alpha: a loss then costs as much as growth gained.
-        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
+        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(p.least_growth.0)
     }
 
     /// The share that a loss leaves of the window now.
-    fn backoff(&self, p: &Params, c: &Conn) -> u16 {
-        if !p.adaptive_backoff || !self.throughput_is_steady(p) || self.max_rtt == 0 {
+    fn backoff(&mut self, p: &Params, c: &Conn) -> u16 {
+        let steady = self.throughput_is_steady(p);
+        self.steady = if steady { self.steady.saturating_add(1) } else { 0 };
+        let known = u64::from(self.steady) >= p.steady_losses && self.max_rtt > 0;
+        if !p.adaptive_backoff || !steady || !known {
             return share(p.keep_min);
         }
         let ratio = mul_div(c.min_rtt.0 / TICK, 1 << 16, u64::from(self.max_rtt));
@@ -159,7 +173,7 @@ impl Growth for Htcp {
             leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
             throughput of the round before it differs by more than 20 % from that before the last \
             loss. RTTmin is the connection's, RTTmax that since the last loss, where Linux lets it \
-            fade; Linux also wants RTTmin above 10 ms and a second steady loss. Growth is at most one \
+            fade; Linux also wants RTTmin above 10 ms and a second steady loss (steady_losses) and has no least growth. Growth is at most one \
             segment for each one acknowledged, idle time does not count as time since the loss, and \
             the threshold is taken from FlightSize (RFC 5681). ns-3 adds alpha bytes, not segments, \
             per acknowledgement.",
@@ -180,6 +194,7 @@ impl Growth for Htcp {
             cut_rate_log: 0,
             keep: share(p.keep_min),
             prior_keep: share(p.keep_min),
+            steady: 0,
         }
     }
 

@@ -10,13 +10,15 @@ pub struct Algorithm {
     pub params: &'static str,
     /// Our slow start where the kernel's is not the one that the algorithm wants here.
     pub slow_start: &'static str,
+    /// Keys of our stack, as a scenario spells them.
+    pub stack: &'static str,
     /// Why, naming the place in the kernel's source.
     pub why: &'static str,
 }
 
 /// Those that are left at our defaults.
 const fn alike(id: &'static str) -> Algorithm {
-    Algorithm { id, params: "", slow_start: "", why: "" }
+    Algorithm { id, params: "", slow_start: "", stack: "", why: "" }
 }
 
 /// Every algorithm, in the order of the tables.
@@ -27,25 +29,43 @@ pub const ALGORITHMS: &[Algorithm] = &[
               acknowledgements",
         ..alike("reno")
     },
-    alike("cubic"),
+    Algorithm {
+        params: "reno_beyond = false",
+        why: "`bictcp_update` has one slope for Reno's window; RFC 9438 section 4.3 has Reno's own \
+              beyond the window before the cut",
+        ..alike("cubic")
+    },
     alike("bbr"),
-    alike("bic"),
+    Algorithm {
+        params: r#"divisor = 2, max_increment = "32pkt", smooth_part = 5"#,
+        why: "`bictcp_update` divides by the segments that an acknowledgement covers, and \
+              `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is twice \
+              that of the paper",
+        ..alike("bic")
+    },
     Algorithm {
         params: r#"filter = "cascade", min_interval = "50ms""#,
         why: "`westwood_do_filter` averages twice; `TCP_WESTWOOD_RTT_MIN` is 50 ms",
         ..alike("westwood")
     },
     Algorithm {
-        params: "rtt_scaling = true",
-        why: "`use_rtt_scaling` is on by default in `tcp_htcp.c`",
+        params: "rtt_scaling = true, steady_losses = 2, least_growth = 0.01",
+        why: "`use_rtt_scaling` is on by default, `htcp_beta_update` waits for a second steady loss, \
+              and `htcp_alpha_update` has no lower limit",
         ..alike("htcp")
     },
     Algorithm {
+        params: "per_ack = true",
         slow_start: r#""standard""#,
-        why: "`hstcp_cong_avoid` calls `tcp_slow_start`; RFC 3649 recommends limited slow start",
+        why: "`hstcp_cong_avoid` adds once an acknowledgement, and in slow start calls `tcp_slow_start`; RFC 3649 recommends limited slow start",
         ..alike("highspeed")
     },
-    alike("hybla"),
+    Algorithm {
+        stack: "ack_limit = 1",
+        why: "`hybla_cong_avoid` adds once an acknowledgement, in slow start too; `hybla_init` begins \
+              with a window of rho segments",
+        ..alike("hybla")
+    },
     Algorithm {
         params: r#"alpha = "2pkt", beta = "4pkt", estimate = "least", reduction = "half""#,
         slow_start: r#"{ name = "vegas", variant = "linux" }"#,

@@ -1,7 +1,5 @@
 //! The networks of the cross-check and what crosses them, as scenarios of either world.
 
-use std::fmt::Write as _;
-
 use super::algorithms::{Algorithm, by_id};
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -9,6 +7,9 @@ use crate::scenario::{Scenario, ScenarioError};
 const PACKET: u64 = 1500;
 /// How often the congestion window is recorded where it is.
 const TRACE_INTERVAL: &str = "20ms";
+/// Round trip of the connection that Hybla imitates: the initial window in Linux is the round trip over
+/// this, in whole segments.
+const HYBLA_REFERENCE_MS: u64 = 25;
 /// When the second flow of two starts: not in step with the first.
 const SECOND_START: &str = "730ms";
 
@@ -182,9 +183,36 @@ impl Cell {
             let p = network.loss_percent;
             out += &format!("loss = {{ model = \"drop\", probability = \"{p}%\" }}\n");
         }
-        out += &flow("first", self.algorithm, "0s", side);
+        out += &self.flow("first", self.algorithm, "0s", side);
         if let Some(rival) = self.rival {
-            out += &flow("second", rival, SECOND_START, side);
+            out += &self.flow("second", rival, SECOND_START, side);
+        }
+        out
+    }
+
+    fn flow(&self, name: &str, algorithm: &'static Algorithm, start: &str, side: Side) -> String {
+        let mut out = format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"d\"\nalgorithm = \"{}\"\n\
+             start = \"{start}\"\n",
+            algorithm.id
+        );
+        let mut stack: Vec<String> = Vec::new();
+        stack.extend(marks(algorithm).then(|| "ecn = true".to_string()));
+        if side == Side::Ours {
+            if !algorithm.params.is_empty() {
+                out += &format!("params = {{ {} }}\n", algorithm.params);
+            }
+            if !algorithm.slow_start.is_empty() {
+                out += &format!("slow_start = {}\n", algorithm.slow_start);
+            }
+            stack.extend((!algorithm.stack.is_empty()).then(|| algorithm.stack.to_string()));
+            if algorithm.id == "hybla" {
+                let rho = (self.network.rtt_ms / HYBLA_REFERENCE_MS).max(1);
+                stack.push(format!("initial_window = \"{rho}mss\""));
+            }
+        }
+        if !stack.is_empty() {
+            out += &format!("stack = {{ {} }}\n", stack.join(", "));
         }
         out
     }
@@ -204,25 +232,6 @@ impl Cell {
 /// Whether the algorithm needs a queue that marks.
 fn marks(algorithm: &'static Algorithm) -> bool {
     algorithm.id == "dctcp"
-}
-
-fn flow(name: &str, algorithm: &'static Algorithm, start: &str, side: Side) -> String {
-    let mut out = format!(
-        "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"d\"\nalgorithm = \"{}\"\n\
-         start = \"{start}\"\n",
-        algorithm.id
-    );
-    if marks(algorithm) {
-        out += "stack = { ecn = true }\n";
-    }
-    if side == Side::Ours && !algorithm.params.is_empty() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "params = {{ {} }}", algorithm.params);
-    }
-    if side == Side::Ours && !algorithm.slow_start.is_empty() {
-        let _ = writeln!(out, "slow_start = {}", algorithm.slow_start);
-    }
-    out
 }
 
 /// Every network that a single flow crosses.
@@ -290,9 +299,11 @@ mod tests {
         for cell in Cell::grid(&all(), true) {
             let [ours, kernels] =
                 [Side::Ours, Side::Kernel].map(|side| cell.scenario(side).expect("a scenario"));
-            let asked = !cell.algorithm.params.is_empty() || !cell.algorithm.slow_start.is_empty();
+            let Algorithm { params, slow_start, stack, .. } = cell.algorithm;
+            let asked = [params, slow_start, stack].iter().any(|text| !text.is_empty());
             assert_eq!(ours.hash() != kernels.hash(), asked, "{}", cell.label());
-            assert_eq!(ours.hash_without_parameters(), kernels.hash_without_parameters());
+            let defaults = kernels.flows[0].controller.map(|c| c.info().id);
+            assert_eq!(defaults, Some(cell.algorithm.id));
         }
     }
 

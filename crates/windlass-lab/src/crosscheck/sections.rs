@@ -182,7 +182,7 @@ fn parameters(names: &[&str]) -> Table {
             name => format!("slow_start = {name}"),
         };
         let parts: Vec<&str> =
-            [a.params, &slow_start].into_iter().filter(|p| !p.is_empty()).collect();
+            [a.params, &slow_start, a.stack].into_iter().filter(|p| !p.is_empty()).collect();
         vec![a.id.to_string(), code(parts.join(", ")), a.why.replace('`', "")]
     });
     table(

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::fields::word_of;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_tcp::StackConfig;
 
 use super::model::{FlowSpec, LinkSpec, Read, RecordSpec, Scenario, Traffic, Transport};
 use super::{params, queue, stack};
@@ -86,8 +87,20 @@ pub(super) fn hash_without_parameters(scenario: &Scenario) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Controllers {
     Whole,
+    /// Their names, and of the stack what another endpoint can be told.
     ByName,
 }
+
+impl Controllers {
+    fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
+        let mut fields = stack::written(config);
+        fields.retain(|(key, _)| self == Controllers::Whole || *key != OWN_TO_OURS);
+        fields
+    }
+}
+
+/// The key of the stack that only our endpoints know.
+const OWN_TO_OURS: &str = "loss_cut";
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -101,7 +114,7 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
 /// Everything but name, description, seed and what to record.
 fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
-    let shared = scenario.flows.first().map_or_else(Vec::new, |f| stack::written(&f.stack));
+    let shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);
@@ -182,7 +195,7 @@ fn flow(
             lines.raw("slow_start", inline(&slow_start));
         }
     }
-    let own = stack::written(&flow.stack);
+    let own = controllers.stack(&flow.stack);
     let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
