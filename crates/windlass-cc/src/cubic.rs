@@ -294,7 +294,7 @@ impl Growth for Cubic {
         kept_flight(c, keep)
     }
 
-    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &mut Window) {
         self.clock = Clock::Unset;
     }
 

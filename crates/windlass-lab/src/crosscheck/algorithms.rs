@@ -44,14 +44,17 @@ pub const ALGORITHMS: &[Algorithm] = &[
         ..alike("bic")
     },
     Algorithm {
-        params: r#"filter = "cascade", min_interval = "50ms""#,
-        why: "`westwood_do_filter` averages twice; `TCP_WESTWOOD_RTT_MIN` is 50 ms",
+        params: r#"filter = "cascade", min_interval = "50ms", moment = "repair""#,
+        why: "`westwood_do_filter` averages twice; `TCP_WESTWOOD_RTT_MIN` is 50 ms; the window is set \
+              at `CA_EVENT_COMPLETE_CWR`",
         ..alike("westwood")
     },
     Algorithm {
-        params: "rtt_scaling = true, steady_losses = 2, least_growth = 0.01",
-        why: "`use_rtt_scaling` is on by default, `htcp_beta_update` waits for a second steady loss, \
-              and `htcp_alpha_update` has no lower limit",
+        params: r#"rtt_scaling = true, variant = "linux""#,
+        why: "`use_rtt_scaling` is on by default; `measure_achieved_throughput` and \
+              `htcp_beta_update` smooth and wait for a second steady loss, `htcp_param_update` lets \
+              the longest round trip fade, `htcp_state` counts from the end of recovery, and \
+              `htcp_alpha_update` has no lower limit",
         ..alike("htcp")
     },
     Algorithm {
