@@ -3,7 +3,7 @@
 use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::mul_div;
+use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{FRACTION_BITS, Window};
@@ -101,14 +101,13 @@ pub struct Htcp {
     round_rate: u32,
     /// What stands for the time since the last cut: that, or the highest of it.
     rate: u32,
-    /// The same at the last cut.
-    cut_rate: u32,
+    /// The same at the last cut, but for its lowest bit, which says whether that cut came at a steady
+    /// throughput.
+    cut: u32,
     /// Share of the window that the last cut left, 16 fractional bits.
     keep: u16,
     /// The same before the last cut.
     prior_keep: u16,
-    /// Variant linux: the last cut came at a steady throughput.
-    steady: bool,
 }
 
 /// A share below one, 16 fractional bits.
@@ -133,7 +132,7 @@ impl Htcp {
 
     /// A round has brought so much.
     fn take(&mut self, p: &Params, c: &Conn, rate: u32) {
-        let fresh = c.now.0.wrapping_sub(self.since) <= c.min_rtt.0.saturating_mul(FRESH_ROUNDS);
+        let fresh = c.now.0.wrapping_sub(self.since) <= mul(c.min_rtt.0, FRESH_ROUNDS);
         if p.variant == Variant::Draft || fresh {
             (self.round_rate, self.rate) = (rate, rate);
         } else {
@@ -169,8 +168,8 @@ impl Htcp {
     /// The share that a loss leaves of the window now.
     fn backoff(&mut self, p: &Params, c: &Conn) -> u16 {
         let steady = self.throughput_is_steady(p);
-        let confirmed = steady && (self.steady || p.variant == Variant::Draft);
-        self.steady = steady;
+        let confirmed = steady && (self.cut & 1 == 1 || p.variant == Variant::Draft);
+        self.cut = (self.rate & !1) | u32::from(steady);
         if !p.adaptive_backoff || !confirmed || self.max_rtt == 0 {
             return share(p.keep_min);
         }
@@ -181,9 +180,10 @@ impl Htcp {
     /// Whether both throughputs are known and the last one is within the tolerated change of that
     /// at the last cut.
     fn throughput_is_steady(&self, p: &Params) -> bool {
-        let change = self.rate.abs_diff(self.cut_rate);
-        let tolerated = p.throughput_change.times(u64::from(self.cut_rate));
-        self.rate > 0 && self.cut_rate > 0 && u64::from(change) <= tolerated
+        let cut_rate = self.cut & !1;
+        let change = self.rate.abs_diff(cut_rate);
+        let tolerated = p.throughput_change.times(u64::from(cut_rate));
+        self.rate > 0 && cut_rate > 0 && u64::from(change) <= tolerated
     }
 
     /// RTTmax after a cut.
@@ -228,10 +228,9 @@ impl Growth for Htcp {
             max_rtt: 0,
             round_rate: 0,
             rate: 0,
-            cut_rate: 0,
+            cut: 0,
             keep: share(p.keep_min),
             prior_keep: share(p.keep_min),
-            steady: false,
         }
     }
 
@@ -265,7 +264,6 @@ impl Growth for Htcp {
         (self.prior_since, self.prior_keep) = (self.since, self.keep);
         self.keep = self.backoff(p, c);
         self.since = c.now.0;
-        self.cut_rate = self.rate;
         self.max_rtt = self.faded(p, c);
         kept_flight(c, Ratio(u64::from(self.keep)))
     }

@@ -37,10 +37,10 @@ pub const ALGORITHMS: &[Algorithm] = &[
     },
     alike("bbr"),
     Algorithm {
-        params: r#"divisor = 2, max_increment = "32pkt", smooth_part = 5"#,
+        params: "ack_ratio = true",
         why: "`bictcp_update` divides by the segments that an acknowledgement covers, and \
-              `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is twice \
-              that of the paper",
+              `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is nearly \
+              twice that of the paper",
         ..alike("bic")
     },
     Algorithm {
