@@ -16,7 +16,8 @@ crate::choice! {
         Draft = "draft",
         /// Linux's: the highest smoothed throughput since the last loss, and two steady losses in a
         /// row before the back-off adapts; an RTTmax that fades by a twentieth a loss; time since the
-        /// end of recovery; no least growth.
+        /// end of recovery; growth in whole segments before the factor of the back-off, and no least
+        /// one after it.
         Linux = "linux",
     }
 }
@@ -155,14 +156,33 @@ impl Htcp {
         const ONE: u64 = 1 << FRACTION_BITS;
         let t = self.elapsed(c, p.low_speed);
         // 1 + 10·t + (t/2)², at most 2^45.
-        let mut alpha = ONE + 10 * t + ((t * t) >> 18);
-        if p.rtt_scaling && c.min_rtt.is_known() {
-            let scale = mul_div(c.min_rtt.0, ONE, 100_000_000).clamp(ONE / 10, 2 * ONE);
-            alpha = ((alpha * scale) >> 16).max(ONE);
-        }
+        let alpha = ONE + 10 * t + ((t * t) >> 18);
+        let alpha = match p.variant {
+            Variant::Draft => Htcp::scaled(p, c, alpha),
+            Variant::Linux => Htcp::scaled_whole(p, c, alpha >> FRACTION_BITS) << FRACTION_BITS,
+        };
         let least = if p.variant == Variant::Draft { ONE } else { 1 };
         // 2·(1 - keep)·alpha: a loss then costs as much as growth gained.
         ((alpha * (ONE - u64::from(self.keep))) >> 15).max(least)
+    }
+
+    /// Growth times the least round trip over 100 ms, if that is asked for.
+    fn scaled(p: &Params, c: &Conn, alpha: u64) -> u64 {
+        const ONE: u64 = 1 << FRACTION_BITS;
+        if !p.rtt_scaling || !c.min_rtt.is_known() {
+            return alpha;
+        }
+        let scale = mul_div(c.min_rtt.0, ONE, 100_000_000).clamp(ONE / 10, 2 * ONE);
+        ((alpha * scale) >> FRACTION_BITS).max(ONE)
+    }
+
+    /// The same in whole segments, and with the inverse of the scale in eighths.
+    fn scaled_whole(p: &Params, c: &Conn, alpha: u64) -> u64 {
+        if !p.rtt_scaling || !c.min_rtt.is_known() {
+            return alpha;
+        }
+        let eighths = (800_000_000 / c.min_rtt.0.max(1)).clamp(4, 80);
+        (alpha * 8 / eighths).max(1)
     }
 
     /// The share that a loss leaves of the window now.
