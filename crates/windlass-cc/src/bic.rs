@@ -1,6 +1,6 @@
 //! BIC: a binary search for the window that fits the path.
 
-use crate::controller::{Ack, Conn};
+use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::mul;
@@ -35,6 +35,11 @@ crate::parameters! {
         fast_convergence: bool = true,
             ParamKind::Flag,
             "INFOCOM 2004 paper, section III.C";
+        /// Multiply growth beyond `low_window` by the mean number of segments that an acknowledgement
+        /// covers: right where the stack counts acknowledgements. Linux does, and counts segments too.
+        ack_ratio: bool = false,
+            ParamKind::Flag,
+            "Linux bictcp_update and bictcp_acked, delayed_ack";
     }
 }
 
@@ -42,6 +47,16 @@ const TRACE: &[TraceField; 1] = &[TraceField { name: "w_max_q16", unit: "segment
 
 /// One segment with [`FRACTION_BITS`] fractional bits.
 const ONE: u64 = 1 << FRACTION_BITS;
+
+/// Fractional bits of the segments that an acknowledgement covers, and the weight of a new one: one in
+/// 2^4.
+const RATIO_BITS: u32 = 4;
+
+/// Acknowledgements are taken to cover two segments at first.
+const FIRST_RATIO: u32 = 2 << RATIO_BITS;
+
+/// Most segments that one acknowledgement counts for in that.
+const MAX_COVERED: u64 = 1 << 20;
 
 /// Growth of BIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +67,8 @@ pub struct Bic {
     w_max_q: u64,
     /// The same before the last cut.
     prior_w_max_q: u64,
+    /// Segments that an acknowledgement covers, smoothed, with [`RATIO_BITS`] fractional bits.
+    ratio: u32,
 }
 
 impl Bic {
@@ -62,7 +79,8 @@ impl Bic {
             return ONE;
         }
         let found = if w_q < self.w_max_q { self.search(p, w_q) } else { self.probe(p, w_q) };
-        if self.w_max_q == 0 { found.max(w_q / 20) } else { found }
+        let found = if self.w_max_q == 0 { found.max(w_q / 20) } else { found };
+        if p.ack_ratio { mul(found, u64::from(self.ratio)) >> RATIO_BITS } else { found }
     }
 
     /// Below the old maximum: towards the middle between it and the window.
@@ -110,7 +128,14 @@ impl Growth for Bic {
     const WANTS: Wants = Wants::LOSS_BASED;
 
     fn init(_p: &Params, _c: &Conn) -> Bic {
-        Bic { w_max_q: 0, prior_w_max_q: 0 }
+        Bic { w_max_q: 0, prior_w_max_q: 0, ratio: FIRST_RATIO }
+    }
+
+    fn observe(&mut self, _p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+        if c.phase == Phase::Open && a.acked > 0 {
+            let covered = (a.acked / u64::from(c.mss.max(1))).clamp(1, MAX_COVERED) as u32;
+            self.ratio = self.ratio - (self.ratio >> RATIO_BITS) + covered;
+        }
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
@@ -123,6 +148,7 @@ impl Growth for Bic {
         let w_q = w.segments_q(c);
         self.prior_w_max_q = self.w_max_q;
         self.w_max_q = if why == Cut::Timeout {
+            self.ratio = FIRST_RATIO;
             0
         } else if w_q < self.w_max_q && p.fast_convergence {
             Ratio(Ratio::ONE.0 + p.keep.0).times(w_q) / 2

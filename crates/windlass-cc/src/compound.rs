@@ -190,7 +190,7 @@ impl Growth for Compound {
         ssthresh
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
     }
 

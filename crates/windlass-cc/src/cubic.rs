@@ -31,6 +31,11 @@ crate::parameters! {
         friendliness: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3";
+        /// Let that window grow as Reno's, by a whole segment a round trip, from the window before
+        /// the last cut on. Linux does not.
+        reno_beyond: bool = true,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3; Linux bictcp_update (false)";
     }
 }
 
@@ -190,8 +195,11 @@ impl Cubic {
     /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
     /// before the last cut on by one.
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
-        let alpha =
-            if segments(c, self.w_est_q) >= self.cwnd_prior { Ratio::ONE.0 } else { alpha(p) };
+        let alpha = if p.reno_beyond && segments(c, self.w_est_q) >= self.cwnd_prior {
+            Ratio::ONE.0
+        } else {
+            alpha(p)
+        };
         let more = mul_div(mul(alpha, u64::from(c.mss)), acked.min(cwnd), cwnd);
         self.w_est_q = self.w_est_q.saturating_add(more).min(MAX_WINDOW << FRACTION_BITS);
     }
@@ -286,7 +294,7 @@ impl Growth for Cubic {
         kept_flight(c, keep)
     }
 
-    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &mut Window) {
         self.clock = Clock::Unset;
     }
 

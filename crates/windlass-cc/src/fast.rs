@@ -155,7 +155,7 @@ impl Growth for Fast {
         half_flight(c)
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, w: &mut Window) {
         (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
     }
 

@@ -50,8 +50,8 @@ pub trait Growth: Copy {
         Ratio::ONE
     }
 
-    /// A cut is done or loss recovery is over: a new epoch of growth begins.
-    fn restart(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
+    /// A cut is done or loss recovery is over, as the phase tells: a new epoch of growth begins.
+    fn restart(&mut self, _p: &Self::Params, _c: &Conn, _w: &mut Window) {}
 
     /// The last cut was unfounded; the window is back already.
     fn undo(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}

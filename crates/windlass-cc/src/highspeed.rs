@@ -30,6 +30,11 @@ crate::parameters! {
         high_decrease: Ratio = Ratio::of(1, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(1, 2) },
             "RFC 3649 section 5";
+        /// Count acknowledgements in congestion avoidance, and not what they acknowledge, whatever
+        /// the stack counts.
+        per_ack: bool = false,
+            ParamKind::Flag,
+            "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
     }
 }
 
@@ -123,6 +128,7 @@ impl Growth for HighSpeed {
             self.segments = segments;
             self.increase_q = increase(p, segments);
         }
+        let credit = if p.per_ack { credit.min(c.mss.into()) } else { credit };
         w.add_per_window(c, credit, u64::from(self.increase_q));
     }
 

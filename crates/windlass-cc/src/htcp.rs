@@ -3,10 +3,24 @@
 use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{log2_q16, mul_div};
+use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{FRACTION_BITS, Window};
+
+crate::choice! {
+    /// Whose H-TCP.
+    pub enum Variant {
+        /// The draft's: the throughput of the round before a loss; RTTmax since the last loss; time
+        /// since the cut; growth of a segment at least.
+        Draft = "draft",
+        /// Linux's: the highest smoothed throughput since the last loss, and two steady losses in a
+        /// row before the back-off adapts; an RTTmax that fades by a twentieth a loss; time since the
+        /// end of recovery; growth in whole segments before the factor of the back-off, and no least
+        /// one after it.
+        Linux = "linux",
+    }
+}
 
 crate::parameters! {
     /// Parameters of H-TCP.
@@ -38,6 +52,10 @@ crate::parameters! {
         rtt_scaling: bool = false,
             ParamKind::Flag,
             "draft-leith-tcp-htcp-06; Linux tcp_htcp use_rtt_scaling";
+        /// Where draft and kernel part: how throughput is measured, how many steady losses make the
+        /// back-off adapt, whether RTTmax is forgotten, from when on time counts, and the least growth.
+        variant: Variant = Variant::Draft, Variant::KIND,
+            "draft-leith-tcp-htcp-06 section 3; Linux tcp_htcp";
     }
 }
 
@@ -48,6 +66,15 @@ const TRACE: &[TraceField; 2] = &[
 
 /// Nanoseconds in the unit in which round-trip times are kept, so that 274 s fit 32 bits.
 const TICK: u64 = 1 << 6;
+
+/// Rates are kept in bytes per 2^28 ns, about a quarter of a second, so that 128 Gbit/s fit 32 bits.
+const RATE_BITS: u32 = 28;
+
+/// Variant linux: round trips after a loss in which the throughput is taken as it is.
+const FRESH_ROUNDS: u64 = 3;
+
+/// Variant linux: the most that RTTmax rises by in one sample, [`TICK`]s.
+const MAX_RTT_STEP: u32 = (20_000_000 / TICK) as u32;
 
 /// Longest time since a loss that counts, in seconds with 16 fractional bits: 9 hours, when growth
 /// is long beyond any window.
@@ -70,10 +97,14 @@ pub struct Htcp {
     round_delivered: u32,
     /// Longest round-trip time since the last cut, [`TICK`]s.
     max_rtt: u32,
-    /// Logarithm of the throughput of the last full round, zero before the first.
-    rate_log: u32,
-    /// The same at the last cut.
-    cut_rate_log: u32,
+    /// Throughput of the last full round, smoothed in variant linux, in bytes per 2^[`RATE_BITS`] ns;
+    /// zero before the first.
+    round_rate: u32,
+    /// What stands for the time since the last cut: that, or the highest of it.
+    rate: u32,
+    /// The same at the last cut, but for its lowest bit, which says whether that cut came at a steady
+    /// throughput.
+    cut: u32,
     /// Share of the window that the last cut left, 16 fractional bits.
     keep: u16,
     /// The same before the last cut.
@@ -92,12 +123,24 @@ impl Htcp {
         self.round_delivered = c.delivered as u32;
     }
 
-    /// Logarithm of the bytes delivered per nanosecond since the round began, above an offset
-    /// that keeps it positive; `None` without time or data.
+    /// Bytes delivered per 2^[`RATE_BITS`] ns since the round began; `None` without time or data.
     fn throughput(&self, c: &Conn) -> Option<u32> {
         let bytes = (c.delivered as u32).wrapping_sub(self.round_delivered);
         let time = c.now.0.saturating_sub(self.round_start);
-        (bytes > 0 && time > 0).then(|| (64 << 16) + log2_q16(u64::from(bytes)) - log2_q16(time))
+        let rate = || mul_div(u64::from(bytes), 1 << RATE_BITS, time);
+        (bytes > 0 && time > 0).then(|| rate().clamp(1, u64::from(u32::MAX)) as u32)
+    }
+
+    /// A round has brought so much.
+    fn take(&mut self, p: &Params, c: &Conn, rate: u32) {
+        let fresh = c.now.0.wrapping_sub(self.since) <= mul(c.min_rtt.0, FRESH_ROUNDS);
+        if p.variant == Variant::Draft || fresh {
+            (self.round_rate, self.rate) = (rate, rate);
+        } else {
+            let sum = 3 * u64::from(self.round_rate) + u64::from(rate);
+            self.round_rate = (sum / 4) as u32;
+            self.rate = self.rate.max(self.round_rate);
+        }
     }
 
     /// Time since the last cut in seconds, 16 fractional bits. Origin and wrapping of the clock
@@ -113,18 +156,41 @@ impl Htcp {
         const ONE: u64 = 1 << FRACTION_BITS;
         let t = self.elapsed(c, p.low_speed);
         // 1 + 10·t + (t/2)², at most 2^45.
-        let mut alpha = ONE + 10 * t + ((t * t) >> 18);
-        if p.rtt_scaling && c.min_rtt.is_known() {
-            let scale = mul_div(c.min_rtt.0, ONE, 100_000_000).clamp(ONE / 10, 2 * ONE);
-            alpha = ((alpha * scale) >> 16).max(ONE);
-        }
+        let alpha = ONE + 10 * t + ((t * t) >> 18);
+        let alpha = match p.variant {
+            Variant::Draft => Htcp::scaled(p, c, alpha),
+            Variant::Linux => Htcp::scaled_whole(p, c, alpha >> FRACTION_BITS) << FRACTION_BITS,
+        };
+        let least = if p.variant == Variant::Draft { ONE } else { 1 };
         // 2·(1 - keep)·alpha: a loss then costs as much as growth gained.
-        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
+        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(least)
+    }
+
+    /// Growth times the least round trip over 100 ms, if that is asked for.
+    fn scaled(p: &Params, c: &Conn, alpha: u64) -> u64 {
+        const ONE: u64 = 1 << FRACTION_BITS;
+        if !p.rtt_scaling || !c.min_rtt.is_known() {
+            return alpha;
+        }
+        let scale = mul_div(c.min_rtt.0, ONE, 100_000_000).clamp(ONE / 10, 2 * ONE);
+        ((alpha * scale) >> FRACTION_BITS).max(ONE)
+    }
+
+    /// The same in whole segments, and with the inverse of the scale in eighths.
+    fn scaled_whole(p: &Params, c: &Conn, alpha: u64) -> u64 {
+        if !p.rtt_scaling || !c.min_rtt.is_known() {
+            return alpha;
+        }
+        let eighths = (800_000_000 / c.min_rtt.0.max(1)).clamp(4, 80);
+        (alpha * 8 / eighths).max(1)
     }
 
     /// The share that a loss leaves of the window now.
-    fn backoff(&self, p: &Params, c: &Conn) -> u16 {
-        if !p.adaptive_backoff || !self.throughput_is_steady(p) || self.max_rtt == 0 {
+    fn backoff(&mut self, p: &Params, c: &Conn) -> u16 {
+        let steady = self.throughput_is_steady(p);
+        let confirmed = steady && (self.cut & 1 == 1 || p.variant == Variant::Draft);
+        self.cut = (self.rate & !1) | u32::from(steady);
+        if !p.adaptive_backoff || !confirmed || self.max_rtt == 0 {
             return share(p.keep_min);
         }
         let ratio = mul_div(c.min_rtt.0 / TICK, 1 << 16, u64::from(self.max_rtt));
@@ -134,15 +200,20 @@ impl Htcp {
     /// Whether both throughputs are known and the last one is within the tolerated change of that
     /// at the last cut.
     fn throughput_is_steady(&self, p: &Params) -> bool {
-        const ONE_LOG: u32 = 16 << 16;
-        if self.rate_log == 0 || self.cut_rate_log == 0 {
-            return false;
+        let cut_rate = self.cut & !1;
+        let change = self.rate.abs_diff(cut_rate);
+        let tolerated = p.throughput_change.times(u64::from(cut_rate));
+        self.rate > 0 && cut_rate > 0 && u64::from(change) <= tolerated
+    }
+
+    /// RTTmax after a cut.
+    fn faded(&self, p: &Params, c: &Conn) -> u32 {
+        if p.variant == Variant::Draft || !c.min_rtt.is_known() {
+            return 0;
         }
-        let change = p.throughput_change.0.min(Ratio::ONE.0);
-        let rise = log2_q16(Ratio::ONE.0 + change) - ONE_LOG;
-        let fall = ONE_LOG - log2_q16(Ratio::ONE.0 - change).min(ONE_LOG);
-        self.rate_log <= self.cut_rate_log.saturating_add(rise)
-            && self.rate_log >= self.cut_rate_log.saturating_sub(fall)
+        let least = (c.min_rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
+        let above = u64::from(self.max_rtt.saturating_sub(least));
+        least.saturating_add((above * 95 / 100) as u32)
     }
 }
 
@@ -158,8 +229,7 @@ impl Growth for Htcp {
             the first second, then 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta) and at least 1. A loss \
             leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
             throughput of the round before it differs by more than 20 % from that before the last \
-            loss. RTTmin is the connection's, RTTmax that since the last loss, where Linux lets it \
-            fade; Linux also wants RTTmin above 10 ms and a second steady loss. Growth is at most one \
+            XX is at most one \
             segment for each one acknowledged, idle time does not count as time since the loss, and \
             the threshold is taken from FlightSize (RFC 5681). ns-3 adds alpha bytes, not segments, \
             per acknowledgement.",
@@ -176,25 +246,30 @@ impl Growth for Htcp {
             round_start: c.now.0,
             round_delivered: c.delivered as u32,
             max_rtt: 0,
-            rate_log: 0,
-            cut_rate_log: 0,
+            round_rate: 0,
+            rate: 0,
+            cut: 0,
             keep: share(p.keep_min),
             prior_keep: share(p.keep_min),
         }
     }
 
-    fn observe(&mut self, _p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
         if c.phase != Phase::Open {
             self.begin_round(c);
             return;
         }
         if a.rtt.is_known() {
             let rtt = (a.rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
-            self.max_rtt = self.max_rtt.max(rtt);
+            let least = (c.min_rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
+            let step = self.max_rtt.max(least).saturating_add(MAX_RTT_STEP);
+            if p.variant == Variant::Draft || rtt <= step {
+                self.max_rtt = self.max_rtt.max(rtt);
+            }
         }
         if c.una > self.round_end {
-            if let Some(rate_log) = self.throughput(c) {
-                self.rate_log = rate_log;
+            if let Some(rate) = self.throughput(c) {
+                self.take(p, c, rate);
             }
             self.begin_round(c);
         }
@@ -209,9 +284,14 @@ impl Growth for Htcp {
         (self.prior_since, self.prior_keep) = (self.since, self.keep);
         self.keep = self.backoff(p, c);
         self.since = c.now.0;
-        self.cut_rate_log = self.rate_log;
-        self.max_rtt = 0;
+        self.max_rtt = self.faded(p, c);
         kept_flight(c, Ratio(u64::from(self.keep)))
+    }
+
+    fn restart(&mut self, p: &Params, c: &Conn, _w: &mut Window) {
+        if p.variant == Variant::Linux && c.phase == Phase::Open {
+            self.since = c.now.0;
+        }
     }
 
     fn undo(&mut self, _p: &Params, _c: &Conn, _w: &Window) {

@@ -306,7 +306,7 @@ impl Growth for Ledbat {
         }
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         if matches!(self.stage, Stage::Frozen | Stage::Ramp) {
             self.end_slowdown(c);
         }

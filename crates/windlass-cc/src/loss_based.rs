@@ -87,7 +87,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
 
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         self.slow_start.restart(&p.slow_start, c);
-        self.growth.restart(&p.own, c, &self.window);
+        self.growth.restart(&p.own, c, &mut self.window);
     }
 
     fn after_timeout(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
@@ -159,7 +159,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
             (Phase::Recovery, Phase::Open) => {
                 self.leave_recovery(c);
-                self.growth.restart(&p.own, c, &self.window);
+                self.growth.restart(&p.own, c, &mut self.window);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
             (Phase::Open, Phase::Loss) => {

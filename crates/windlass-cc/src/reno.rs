@@ -80,7 +80,7 @@ impl<V: Variant> Growth for RenoGrowth<V> {
         half_flight(c)
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round_end = c.next_id;
     }
 }

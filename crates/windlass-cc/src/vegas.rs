@@ -153,7 +153,7 @@ impl Growth for Vegas {
         }
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
         self.course = Course::Blind;
     }

@@ -97,7 +97,7 @@ impl Growth for Veno {
         }
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
         self.fresh = false;
     }

@@ -1,6 +1,6 @@
 //! Westwood+: Reno whose cut leaves what the path was measured to carry.
 
-use crate::controller::{Ack, Conn};
+use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::mul_div;
@@ -19,6 +19,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// When a loss sets the window to what the path carries.
+    pub enum Moment {
+        /// When it is found.
+        Loss = "loss",
+        /// When it is repaired; until then the threshold is Reno's.
+        Repair = "repair",
+    }
+}
+
 crate::parameters! {
     /// Parameters of Westwood+.
     pub struct Params {
@@ -32,6 +42,11 @@ crate::parameters! {
         min_interval: Span = Span::ZERO,
             crate::params::ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "Grieco and Mascolo 2004: none; Linux tcp_westwood: 50 ms";
+        /// When a loss that fast recovery repairs sets threshold and window to what the path carries:
+        /// at once, or at the end of recovery, which goes by half the flight.
+        moment: Moment = Moment::Loss,
+            Moment::KIND,
+            "Grieco and Mascolo 2004; Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR (repair)";
     }
 }
 
@@ -59,6 +74,13 @@ impl Westwood {
     /// The estimate of what the path carries, bytes per second; zero before the first sample.
     pub fn bandwidth(&self) -> u64 {
         self.bandwidth
+    }
+
+    /// What the path carries, bytes: at least two segments; `None` before the first sample.
+    fn pipe(&self, c: &Conn) -> Option<u64> {
+        let known = self.measured && c.min_rtt.is_known();
+        let pipe = || mul_div(self.bandwidth, c.min_rtt.0, SECOND).max(2 * u64::from(c.mss));
+        known.then(pipe)
     }
 
     fn sample(&mut self, p: &Params, rate: u64) {
@@ -129,16 +151,20 @@ impl Growth for Westwood {
         w.add_q(additive(c, credit, w.cwnd()));
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
-        if !self.measured || !c.min_rtt.is_known() {
-            return half_flight(c);
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+        match (self.pipe(c), why) {
+            (None, _) => half_flight(c),
+            (Some(_), Cut::Loss) if p.moment == Moment::Repair => half_flight(c),
+            (Some(pipe), Cut::Loss | Cut::Ecn) => pipe.min(w.cwnd()).max(2 * u64::from(c.mss)),
+            (Some(pipe), Cut::Timeout) => pipe,
         }
-        let pipe = mul_div(self.bandwidth, c.min_rtt.0, SECOND);
-        let pipe = match why {
-            Cut::Loss | Cut::Ecn => pipe.min(w.cwnd()),
-            Cut::Timeout => pipe,
-        };
-        pipe.max(2 * u64::from(c.mss))
+    }
+
+    fn restart(&mut self, p: &Params, c: &Conn, w: &mut Window) {
+        if let (Moment::Repair, Phase::Open, Some(pipe)) = (p.moment, c.phase, self.pipe(c)) {
+            w.set_ssthresh(pipe);
+            w.set(c, pipe);
+        }
     }
 
     fn idle(&mut self, _p: &Params, c: &Conn, _gap: Span) {

@@ -181,7 +181,7 @@ impl Growth for Yeah {
         flight.saturating_sub(cut).max(2 * u64::from(c.mss))
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &Window) {
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
     }
 

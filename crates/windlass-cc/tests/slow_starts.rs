@@ -8,7 +8,7 @@ use common::begins_at;
 use proptest::prelude::*;
 use windlass_cc::slow_start::{
     self, AdaptiveParams, AnySlowStart, Estimator, HyStart, HyStartPlusPlusParams, LimitedParams,
-    PacketPairParams, SLOW_STARTS, SlowStart, VegasStartParams,
+    PacketPairParams, SLOW_STARTS, SlowStart, VegasStartParams, VegasVariant,
 };
 use windlass_cc::window::{MAX_WINDOW, Window};
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Setup, Span, Time};
@@ -303,6 +303,29 @@ fn vegas_doubles_every_other_round_trip_and_leaves_at_a_queue_of_gamma() {
         if leaves {
             assert!((sender.cwnd() - window * 7.0 / 8.0).abs() <= 1.5, "{}", sender.cwnd());
         }
+    }
+}
+
+#[test]
+fn vegas_as_in_linux_doubles_every_round_trip_and_keeps_what_the_path_carried() {
+    let linux = VegasStartParams { variant: VegasVariant::Linux, ..Default::default() };
+    let p = slow_start::AnyParams::Vegas(linux);
+    // The surplus of 128 segments is that over the least round trip: 1.9 is one whole segment, which
+    // is gamma; 2.1 is more, and at 50 ms the path carries 128 · 4/5 = 102.4.
+    let cases = [
+        (40.0 * (1.0 + 1.9 / 128.0), None),
+        (40.0 * (1.0 + 2.1 / 128.0), Some(126.0)),
+        (50.0, Some(103.0)),
+    ];
+    for (rtt_ms, left_with) in cases {
+        let mut sender = Sender::new(p, 32);
+        for (rtt_ms, window) in [(40.0, 64.0), (rtt_ms, 128.0)] {
+            sender.round(rtt_ms);
+            assert_eq!(sender.cwnd(), window);
+        }
+        sender.ack(Time::from_millis(400), Span((rtt_ms * 1e6) as u64), 1);
+        assert_eq!(sender.in_slow_start(), left_with.is_none(), "{rtt_ms}");
+        assert!((sender.cwnd() - left_with.unwrap_or(129.0)).abs() < 0.1, "{}", sender.cwnd());
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use windlass_lab::crosscheck::PAGE;
 use windlass_lab::world::World;
 use windlass_lab::world::interop::Direction;
 
@@ -31,6 +32,15 @@ Examples:
   windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
   windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
+
+const CROSSCHECK_HELP: &str = "\
+Examples:
+  windlass crosscheck --quick                    four networks, every algorithm
+  windlass crosscheck --algorithm cubic          one algorithm, every network
+  windlass crosscheck --on linux-vt=6.1          another kernel
+  windlass crosscheck --kept --write             compare what is there, and put the tables into the page
+
+The whole grid is 812 runs on the kernel, some hours of processor time; --verbose tells of each.";
 
 const REPORT_HELP: &str = "\
 Examples:
@@ -126,6 +136,14 @@ pub enum Command {
     /// --out's folder: a command that was interrupted goes on where it stopped.
     #[command(after_help = RUN_HELP)]
     Run(Run),
+    /// Hold the algorithms against the kernel's own, over the same links.
+    ///
+    /// Every congestion control that Linux has too crosses the same networks in the simulator and on a
+    /// kernel; the goodputs are compared. Finished runs are kept in OUT/crosscheck/journal.jsonl: a
+    /// command that was interrupted goes on where it stopped. OUT/crosscheck/report.html shows the
+    /// congestion windows of both.
+    #[command(after_help = CROSSCHECK_HELP)]
+    Crosscheck(Crosscheck),
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
     #[command(after_help = REPORT_HELP)]
     Report(Report),
@@ -237,6 +255,29 @@ pub struct Run {
     /// Runs side by side; 0 takes one for each processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
+}
+
+/// Arguments of `crosscheck`.
+#[derive(Args)]
+pub struct Crosscheck {
+    /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
+    /// (this machine's, in real time; needs root).
+    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    pub on: World,
+    /// Four networks and one seed.
+    #[arg(long)]
+    pub quick: bool,
+    /// Only this algorithm (may be repeated).
+    #[arg(long, value_name = "ID")]
+    pub algorithm: Vec<String>,
+    /// Compare what the kernel has run already, running no more of it.
+    #[arg(long)]
+    pub kept: bool,
+    /// Put the tables into this page, between its marks.
+    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = PAGE)]
+    pub write: Option<PathBuf>,
+    #[command(flatten)]
+    pub work: Work,
 }
 
 /// Arguments of `report`.

@@ -1,8 +1,10 @@
-//! The results folder of `windlass run --out`: a batch with the runs of one scenario.
+//! A results folder: a batch with runs, their recordings and their tables.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
+use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
 use crate::capture::{CaptureOptions, write_pcapng};
@@ -10,8 +12,9 @@ use crate::experiment::RunRecord;
 use crate::run::{RunError, Task, side_by_side};
 use crate::scenario::Scenario;
 use crate::store::export::export_records;
+use crate::store::read;
 use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
-use crate::world::Ran;
+use crate::world::{Ran, World};
 
 /// Why results could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +36,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder for the runs of `tasks`, which have one scenario between them, and keeps
-    /// the scenario there. Recordings that another form of it left are removed.
+    /// Opens the folder for the runs of `tasks`, of which those at the same point share a scenario,
+    /// and keeps the scenarios there. Recordings that another form of a scenario left are removed.
     ///
     /// # Errors
     ///
@@ -44,17 +47,19 @@ impl Folder {
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         let folder = Folder { batch, tasks, notices };
-        folder.keep_scenario()?;
+        let mut kept = BTreeSet::new();
+        for task in &folder.tasks {
+            if kept.insert((&task.experiment, &task.point)) {
+                folder.keep_scenario(task)?;
+            }
+        }
         Ok(folder)
     }
 
-    fn keep_scenario(&self) -> Result<(), StoreError> {
-        let Some(Task { experiment, point, scenario, scenario_hash, .. }) = self.tasks.first()
-        else {
-            return Ok(());
-        };
+    fn keep_scenario(&self, task: &Task) -> Result<(), StoreError> {
+        let Task { experiment, point, scenario, scenario_hash, world, .. } = task;
         let kept = Scenario::from_file(self.batch.scenario_path(experiment, point)).ok();
-        let same = |k: Scenario| k.record == scenario.record && k.hash() == **scenario_hash;
+        let same = |k: Scenario| k.record == scenario.record && world.hash(&k) == **scenario_hash;
         if !kept.is_some_and(same) {
             self.batch.forget_recordings(experiment, point)?;
         }
@@ -65,6 +70,47 @@ impl Folder {
     /// Runs that are there already.
     pub fn finished(&self) -> usize {
         self.tasks.iter().filter(|t| self.is_complete(t)).count()
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        self.batch.dir()
+    }
+
+    /// The worlds that runs are still to be made in.
+    pub fn worlds(&self) -> BTreeSet<World> {
+        self.tasks.iter().filter(|t| !self.is_complete(t)).map(|t| t.world).collect()
+    }
+
+    /// Goes on with these runs alone, which are some of those that it was opened for.
+    pub fn restrict(&mut self, tasks: Vec<Task>) {
+        self.tasks = tasks;
+    }
+
+    /// Whether the run is there, with its recordings.
+    pub fn has(&self, task: &Task) -> bool {
+        self.is_complete(task)
+    }
+
+    /// What the run yielded, if it is there.
+    pub fn record(&self, task: &Task) -> Option<&RunRecord> {
+        self.batch.get(&task.key())
+    }
+
+    /// One recorded series of a run that is there: seconds and values of the flow with this index.
+    ///
+    /// # Errors
+    ///
+    /// The series was not recorded, or cannot be read.
+    pub fn series(
+        &self,
+        task: &Task,
+        flow: usize,
+        series: Series,
+    ) -> Result<Vec<(f64, u64)>, StoreError> {
+        let path = self.batch.series_path(&task.experiment, &task.point, task.seed);
+        let flow = task.scenario.flows.get(flow).map_or("", |f| &f.name);
+        read::series(&path, flow, &series.name())
     }
 
     /// Makes the runs that are missing, `jobs` side by side, telling `made` of each, and writes

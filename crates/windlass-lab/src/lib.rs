@@ -45,7 +45,8 @@
 //! # Where things are
 //!
 //! Quantities with units are in [`units`]. What the command line prints of a scenario and its runs
-//! is in [`overview`]; what `windlass run --out` writes is in [`keep`]. Arrow and Parquet are known
+//! is in [`overview`]; what `windlass run --out` writes is in [`keep`].
+//! Windlass's algorithms are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
 //! to [`store`] only, TOML to [`scenario`], [`experiment`] and [`claims`], HTML to [`report`].
 #![forbid(unsafe_code)]
 
@@ -54,6 +55,7 @@ pub mod capture;
 pub mod catalogue;
 pub mod claims;
 pub mod compile;
+pub mod crosscheck;
 pub mod experiment;
 pub mod guest;
 pub mod keep;

@@ -323,14 +323,15 @@ fn draw_up(
     for experiment in &plan.experiments {
         for point in experiment.points() {
             let scenario = Arc::new(load(paper, &experiment.scenario, &point.overrides)?);
-            let scenario_hash: Arc<str> = scenario.hash().into();
+            let world = experiment.world(&point);
+            let scenario_hash: Arc<str> = world.hash(&scenario).into();
             tasks.extend(seeds(experiment, &point).into_iter().map(|seed| Task {
                 experiment: experiment.id.clone(),
                 point: point.id.clone(),
                 seed,
                 scenario: scenario.clone(),
                 scenario_hash: scenario_hash.clone(),
-                world: experiment.world(&point),
+                world,
             }));
         }
     }

@@ -35,12 +35,6 @@ pub enum RunError {
     /// The virtual machine.
     #[error(transparent)]
     Machine(#[from] vm::Error),
-    /// There is no kernel in this world.
-    #[error(
-        "the simulator's links are what the testbed's are held against: calibrate with `linux`, \
-         `linux-vt=6.12` or `linux-vt=6.1`"
-    )]
-    NoKernel,
     /// What ran in the virtual machine.
     #[error("the guest failed: {0}")]
     Guest(String),
@@ -124,8 +118,8 @@ where
     side_by_side(tasks, jobs, |task| keep(task.record(&task.run()?)))
 }
 
-/// Calls `make` for every task, `jobs` at a time (0: one for each processor), world by world. The
-/// first error keeps tasks that have not begun from beginning.
+/// Calls `make` for every task, `jobs` at a time (0: one for each processor), world by world and in
+/// the order of the tasks. The first error keeps tasks that have not begun from beginning.
 ///
 /// # Errors
 ///
@@ -149,7 +143,8 @@ fn in_one_world<E: Send>(
 ) -> Result<(), E> {
     let stopped = AtomicBool::new(false);
     let work = || {
-        tasks.par_iter().with_max_len(1).try_for_each(|task| {
+        // A bridge hands them out in their order.
+        tasks.iter().par_bridge().try_for_each(|task| {
             if stopped.load(Ordering::Relaxed) {
                 return Ok(());
             }

@@ -125,6 +125,15 @@ impl World {
         }
     }
 
+    /// The scenario's hash, as far as the world takes it: a kernel knows an algorithm by its name
+    /// alone, so that its runs outlive a change of our parameters.
+    pub fn hash(self, scenario: &Scenario) -> String {
+        match self {
+            World::Sim => scenario.hash(),
+            World::Linux | World::LinuxVt(_) => scenario.hash_without_parameters(),
+        }
+    }
+
     /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
     /// run in real time has the machine for itself.
     pub fn jobs(self, wanted: usize) -> usize {

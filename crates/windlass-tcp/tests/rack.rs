@@ -115,6 +115,34 @@ fn a_lost_retransmission_is_found_and_repaired_without_the_timer() {
 }
 
 #[test]
+fn a_retransmission_reported_above_a_hole_tells_of_an_earlier_one_that_was_lost() {
+    // The echoed timestamp stays that of the last segment in order, whatever arrives above the hole.
+    let mut p = rack();
+    p.stack.timestamps = true;
+    p.mtu = 1052;
+    let mut s = Script::new(p);
+    s.run(&format!(
+        "0 connect
+         0 > S 0 sackok
+         100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
+         100 > . 1 ack 1
+         {}
+         200 < . 1 ack 1 ts 600 101 sack 2001-5001
+         200 > . 1+1000
+         201 < . 1 ack 1 ts 601 101 sack 2001-10001
+         201 > . 1001+1000
+         201 > . 10001+1000
+         201 > . 11001+1000
+         201 > . 12001+1000
+         301 < . 1 ack 1 ts 701 101 sack 1001-10001
+         301 > . 1+1000
+         301 > . 13001+1000
+         301 = rto_count 0",
+        ten(20_000)
+    ));
+}
+
+#[test]
 fn a_lost_tail_is_probed_after_two_round_trips() {
     // srtt 100 ms. The last three of ten are lost.
     ten_out(with_probe(), 10_000).run(

@@ -4,6 +4,7 @@ mod script;
 use script::{Script, plain_with};
 use windlass_cc::recovery::Style;
 use windlass_tcp::Profile;
+use windlass_tcp::stack::LossCut;
 
 fn with(style: Style) -> Profile {
     plain_with(|s| {
@@ -23,6 +24,23 @@ fn ten_out(p: Profile) -> Script {
     let mut s = Script::connected_with_sack(p);
     s.run(&ten(20_000));
     s
+}
+
+#[test]
+fn a_loss_cuts_the_flight_or_the_window() {
+    // Six segments out, a window of ten.
+    for (cut, ssthresh) in [(LossCut::Flight, 3_000), (LossCut::Window, 5_000)] {
+        let mut p = with(Style::Sack);
+        p.stack.loss_cut = cut;
+        let segments: String = (0..6).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+        Script::connected_with_sack(p).run(&format!(
+            "100 offer 6000
+             {segments}
+             200 < . 1 ack 1 sack 1001-4001
+             200 > . 1+1000
+             200 = ssthresh {ssthresh}"
+        ));
+    }
 }
 
 #[test]

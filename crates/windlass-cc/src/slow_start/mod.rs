@@ -20,7 +20,7 @@ pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
 pub use limited::{Limited, LimitedParams};
 pub use packet_pair::{Estimator, PacketPair, PacketPairParams};
 pub use standard::{Standard, StandardParams};
-pub use vegas::{VegasStart, VegasStartParams};
+pub use vegas::{VegasStart, VegasStartParams, VegasVariant};
 
 /// Nanoseconds in the unit in which several modules keep short times, so that 73 minutes fit 32
 /// bits.

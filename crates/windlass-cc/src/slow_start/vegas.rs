@@ -8,13 +8,28 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{MAX_WINDOW, Window};
 
+crate::choice! {
+    /// How the window grows, how a round is judged, and what remains at the end.
+    pub enum VegasVariant {
+        /// Every other round; by the mean of its samples; all but a share of the window: the paper,
+        /// NS-2.
+        Paper = "paper",
+        /// Every round; by the least of its samples, if there are three, over the least of all;
+        /// what the path carried at that rate, and a segment: Linux.
+        Linux = "linux",
+    }
+}
+
 crate::parameters! {
     /// Parameters of Vegas's slow start.
     pub struct VegasStartParams {
+        /// How the window grows, how a round is judged, and what remains at the end.
+        variant: VegasVariant = VegasVariant::Paper, VegasVariant::KIND,
+            "Brakmo and Peterson 1995, section 3.3; Linux tcp_vegas";
         /// Segments queued in the network beyond which slow start ends.
         gamma: u64 = 1, ParamKind::Segments { min: 0, max: 1 << 20 },
             "Brakmo and Peterson 1995, section 3.3, gamma";
-        /// Share of the window that is given back then.
+        /// Share of the window that is given back then; not of variant linux.
         decrease: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE }, "NS-2 tcp-vegas.cc";
     }
@@ -28,6 +43,8 @@ pub struct VegasStart {
     round_end: u64,
     /// Sum of the round-trip samples of the round, nanoseconds.
     sum: u64,
+    /// The least of them, `u64::MAX` without one.
+    least: u64,
     /// How many there are.
     samples: u32,
     /// In this round the window grows; in the next it stands still.
@@ -38,10 +55,52 @@ pub struct VegasStart {
 const MAX_SAMPLE: u64 = 1 << 40;
 /// Samples of one round that are added.
 const MAX_SAMPLES: u32 = 1 << 20;
+/// Samples without which the least of them may be that of a delayed acknowledgement.
+const MIN_SAMPLES: u32 = 3;
 
 impl VegasStart {
     fn begin_round(&mut self, c: &Conn, grows: bool) {
-        *self = VegasStart { round_end: c.next_id, sum: 0, samples: 0, grows };
+        *self = VegasStart { round_end: c.next_id, sum: 0, least: u64::MAX, samples: 0, grows };
+    }
+
+    /// A sample of the round.
+    fn take(&mut self, rtt: Span) {
+        if rtt.is_known() && self.samples < MAX_SAMPLES {
+            self.sum += rtt.0.min(MAX_SAMPLE);
+            self.least = self.least.min(rtt.0);
+            self.samples += 1;
+        }
+    }
+
+    /// A round is over: whether the next one grows, and how large the window is then, if that ends
+    /// slow start.
+    fn judge(
+        &self,
+        p: &VegasStartParams,
+        c: &Conn,
+        min_rtt: Span,
+        w: &Window,
+    ) -> (bool, Option<u64>) {
+        let (cwnd, mss) = (w.cwnd(), u64::from(c.mss));
+        match p.variant {
+            VegasVariant::Paper => {
+                let queued = self.queued(min_rtt, w);
+                let over = !self.grows && queued > mul(p.gamma, mss);
+                (!self.grows, over.then(|| cwnd - p.decrease.times(cwnd).min(cwnd)))
+            }
+            VegasVariant::Linux if self.samples < MIN_SAMPLES || !min_rtt.is_known() => {
+                (true, None)
+            }
+            VegasVariant::Linux => {
+                // One nanosecond at least, as a divisor.
+                let (least, base) = (self.least.max(1), min_rtt.0.max(1));
+                // Whole segments: more than gamma of them.
+                let surplus = mul_div(cwnd, least.saturating_sub(base), base);
+                let over = surplus >= mul(p.gamma + 1, mss);
+                let carried = mul_div(cwnd, base.min(least), least);
+                (true, over.then(|| (carried - carried % mss + mss).min(cwnd)))
+            }
+        }
     }
 
     /// Bytes that wait in the network: the window times the share of the round trip that is
@@ -55,9 +114,8 @@ impl VegasStart {
         }
     }
 
-    fn leave(p: &VegasStartParams, c: &Conn, w: &mut Window) {
+    fn leave(c: &Conn, w: &mut Window, kept: u64) {
         let least = mul(2, u64::from(c.mss)).min(w.cwnd());
-        let kept = w.cwnd() - p.decrease.times(w.cwnd()).min(w.cwnd());
         w.set(c, kept.max(least).min(MAX_WINDOW));
         w.set_ssthresh(w.cwnd());
     }
@@ -75,7 +133,9 @@ impl Described for VegasStart {
             more than gamma segments are queued, slow start ends and an eighth of the window is \
             given back, but not below two segments, as in NS-2. Departures: the backlog is not \
             rounded to whole segments, and the threshold becomes the window where NS-2 sets it to \
-            two segments.",
+            two segments. Variant linux grows in every round, judges it by the least of at least \
+            three samples, with the surplus divided by the least round-trip time, and leaves the \
+            window that the path carried, and one segment.",
         params: VegasStartParams::TABLE,
         trace: &[],
     };
@@ -85,25 +145,28 @@ impl SlowStart for VegasStart {
     type Params = VegasStartParams;
 
     fn init(_p: &VegasStartParams, c: &Conn) -> VegasStart {
-        VegasStart { round_end: c.next_id, sum: 0, samples: 0, grows: true }
+        VegasStart { round_end: c.next_id, sum: 0, least: u64::MAX, samples: 0, grows: true }
     }
 
     fn observe(&mut self, p: &VegasStartParams, c: &Conn, a: &Ack, w: &mut Window) {
         if !w.in_slow_start() {
             return;
         }
+        let linux = p.variant == VegasVariant::Linux;
+        if linux {
+            // The sample that ends a round belongs to it.
+            self.take(a.rtt);
+        }
         if c.una > self.round_end {
-            let stood = !self.grows;
-            let queued = self.queued(c.min_rtt.min(a.rtt), w);
-            self.begin_round(c, stood);
-            if stood && queued > mul(p.gamma, u64::from(c.mss)) {
-                VegasStart::leave(p, c, w);
+            let (grows, kept) = self.judge(p, c, c.min_rtt.min(a.rtt), w);
+            self.begin_round(c, grows);
+            if let Some(kept) = kept {
+                VegasStart::leave(c, w, kept);
                 return;
             }
         }
-        if a.rtt.is_known() && self.samples < MAX_SAMPLES {
-            self.sum += a.rtt.0.min(MAX_SAMPLE);
-            self.samples += 1;
+        if !linux {
+            self.take(a.rtt);
         }
     }
 

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod completions;
 pub mod conform;
+pub mod crosscheck;
 pub mod interop;
 pub mod papers;
 pub mod presets;

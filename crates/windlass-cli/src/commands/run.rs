@@ -70,7 +70,7 @@ fn load(args: &Run) -> Result<Scenario, Failure> {
 }
 
 fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
-    let scenario_hash: Arc<str> = scenario.hash().into();
+    let scenario_hash: Arc<str> = args.on.hash(scenario).into();
     let mut shared = scenario.clone();
     if args.out.is_none() {
         // There is nowhere to put them.

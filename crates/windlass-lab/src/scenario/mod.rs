@@ -161,6 +161,11 @@ impl Scenario {
         write::hash(self)
     }
 
+    /// The same, whatever the parameters of the algorithms and their slow starts.
+    pub fn hash_without_parameters(&self) -> String {
+        write::hash_without_parameters(self)
+    }
+
     /// Routes over the scenario's links.
     pub fn routes(&self) -> Routes {
         network::routes(self.nodes.len(), &self.links)

@@ -2,7 +2,7 @@
 
 use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LossDetection, PRESETS};
+use windlass_tcp::stack::{LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
@@ -88,6 +88,7 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
         Some(style) => quoted(word_of(&Style::ALL, style)),
         None => quoted(AUTO),
     };
+    "loss_cut" loss_cut: choice(&LossCut::ALL), |cut: &LossCut| quoted(word_of(&LossCut::ALL, cut));
     "flight_limit" flight_limit: segments_or_unlimited, |limit: &u32| match *limit {
         u32::MAX => quoted(UNLIMITED),
         limit => limit.to_string(),

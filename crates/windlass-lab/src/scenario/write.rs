@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::fields::word_of;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
 use super::model::{
@@ -70,25 +71,53 @@ pub(super) fn resolved(scenario: &Scenario) -> String {
     lines.quoted("name", &scenario.name);
     lines.quoted("description", &scenario.description);
     lines.raw("seed", scenario.seed);
-    body(&mut lines, scenario);
+    body(&mut lines, scenario, Controllers::Whole);
     record(&mut lines, scenario, &scenario.record);
     lines.0
 }
 
 /// FNV-1a (128 bits, folded to 64) of what determines the outcome apart from the seed.
 pub(super) fn hash(scenario: &Scenario) -> String {
+    hash_of(scenario, Controllers::Whole)
+}
+
+/// The same of everything but the parameters of the algorithms and their slow starts.
+pub(super) fn hash_without_parameters(scenario: &Scenario) -> String {
+    hash_of(scenario, Controllers::ByName)
+}
+
+/// How much of the flows' controllers is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Controllers {
+    Whole,
+    /// Their names, and of the stack what another endpoint can be told.
+    ByName,
+}
+
+impl Controllers {
+    fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
+        let mut fields = stack::written(config);
+        fields.retain(|(key, _)| self == Controllers::Whole || *key != OWN_TO_OURS);
+        fields
+    }
+}
+
+/// The key of the stack that only our endpoints know.
+const OWN_TO_OURS: &str = "loss_cut";
+
+fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut lines = Lines(String::new());
-    body(&mut lines, scenario);
+    body(&mut lines, scenario, controllers);
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
 
 /// Everything but name, description, seed and what to record.
-fn body(lines: &mut Lines, scenario: &Scenario) {
+fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
-    let shared = scenario.flows.first().map_or_else(Vec::new, |f| stack::written(&f.stack));
+    let shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);
@@ -102,7 +131,7 @@ fn body(lines: &mut Lines, scenario: &Scenario) {
         link(lines, scenario, spec);
     }
     for spec in &scenario.flows {
-        flow(lines, scenario, spec, &shared);
+        flow(lines, scenario, spec, &shared, controllers);
     }
 }
 
@@ -156,19 +185,25 @@ fn loss(loss: &LossModel, direction: &str) -> String {
     inline(&pairs)
 }
 
-fn flow(lines: &mut Lines, scenario: &Scenario, flow: &FlowSpec, shared: &[(&str, String)]) {
+fn flow(
+    lines: &mut Lines,
+    scenario: &Scenario,
+    flow: &FlowSpec,
+    shared: &[(&str, String)],
+    controllers: Controllers,
+) {
     lines.header("[[flow]]");
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
     lines.quoted("algorithm", flow.algorithm());
-    if let Some(controller) = &flow.controller {
+    if let (Some(controller), Controllers::Whole) = (&flow.controller, controllers) {
         lines.raw("params", inline(&params::written(controller)));
         if let Some(slow_start) = params::written_slow_start(controller) {
             lines.raw("slow_start", inline(&slow_start));
         }
     }
-    let own = stack::written(&flow.stack);
+    let own = controllers.stack(&flow.stack);
     let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));

@@ -24,6 +24,7 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
+pub mod read;
 pub mod table;
 
 pub use batch::{Batch, Invocation, Notice, RunKey};

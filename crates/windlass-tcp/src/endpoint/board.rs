@@ -150,14 +150,16 @@ impl Endpoint {
             news.dsack = Some(first);
             blocks[0] = (0, 0);
         }
-        let (min_rtt, older) = (self.min_rtt, Endpoint::echo_is_older(s));
+        let min_rtt = self.min_rtt;
         let floor = ack.max(self.snd_una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
             self.board.sack(left, right, |record| {
                 let bytes = u64::from(record.len);
                 news.take(record, bytes, p.stack.karn);
                 self.sampler.on_delivered(now, bytes, record.end(), Some(&record.sent));
-                self.rack.on_delivered(now, record, min_rtt, &older);
+                // Above a hole the echo is that of the last segment below it (RFC 7323 section 4.3),
+                // older than whatever was sent again since: it says nothing of this one.
+                self.rack.on_delivered(now, record, min_rtt, |_| false);
             });
         }
         self.board.remember_blocks(blocks);

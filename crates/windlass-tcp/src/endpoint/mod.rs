@@ -25,7 +25,7 @@ use windlass_cc::{
 use crate::reassembly::Ranges;
 use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
-use crate::stack::StackConfig;
+use crate::stack::{LossCut, StackConfig};
 
 /// What an endpoint is configured with; one value serves any number of endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -379,7 +379,14 @@ impl Endpoint {
         // With SACK the sender goes on beyond a hole, so that what lies above it may be many windows
         // of data that has long arrived or been lost. A cut is of the window that sent it; RFC 5681
         // equation 4 says "no more than" half the FlightSize.
-        let flight_size = if self.by_board { in_flight.min(self.control.cwnd) } else { in_flight };
+        let fresh = matches!(from, Phase::Open | Phase::Loss) && to != Phase::Open;
+        let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
+            self.control.cwnd - self.control.cwnd % u64::from(self.mss)
+        } else if self.by_board {
+            in_flight.min(self.control.cwnd)
+        } else {
+            in_flight
+        };
         let conn = Conn { flight_size, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);

@@ -69,6 +69,22 @@ impl LossDetection {
         [("dupthresh", LossDetection::DupThresh), ("rack", LossDetection::Rack)];
 }
 
+/// What a loss or a mark cuts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossCut {
+    /// What is in flight (RFC 5681 equation 4).
+    Flight,
+    /// The whole segments of the congestion window, as Linux does: it is the larger where a loss is
+    /// told by an acknowledgement that also covers new data, or where the window was not all used.
+    Window,
+}
+
+impl LossCut {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, LossCut); 2] =
+        [("flight", LossCut::Flight), ("window", LossCut::Window)];
+}
+
 /// Behaviour of an endpoint. One value serves any number of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackConfig {
@@ -121,6 +137,8 @@ pub struct StackConfig {
     pub ecn: bool,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
     pub recovery: Option<Style>,
+    /// What a loss or a mark cuts.
+    pub loss_cut: LossCut,
     /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender
     /// that stops and waits, NS-2's `window_`.
     pub flight_limit: u32,

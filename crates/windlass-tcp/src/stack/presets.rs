@@ -4,7 +4,7 @@ use windlass_cc::recovery::Style;
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::{Ratio, Span};
 
-use super::{InitialWindow, LossDetection, Pacing, Preset, StackConfig};
+use super::{InitialWindow, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -79,6 +79,7 @@ pub const RFC: StackConfig = StackConfig {
     dsack_undo: false,
     ecn: false,
     recovery: None,
+    loss_cut: LossCut::Flight,
     flight_limit: u32::MAX,
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
@@ -126,6 +127,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     dsack_undo: false,
     ecn: false,
     recovery: Some(Style::Reno),
+    loss_cut: LossCut::Flight,
     flight_limit: u32::MAX,
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
@@ -172,6 +174,8 @@ pub const LINUX: StackConfig = StackConfig {
     // tcp_ecn = 2: only when the peer asks, which one with the same value never does.
     ecn: false,
     recovery: Some(Style::Prr),
+    // tcp_reno_ssthresh and all others go by snd_cwnd.
+    loss_cut: LossCut::Window,
     // tcp_update_skb_after_send.
     pacing_burst: 10,
     rto: rto::AnyParams::Linux(LinuxParams {
@@ -238,6 +242,7 @@ pub const NS3: StackConfig = StackConfig {
 pub const NS2: StackConfig = StackConfig {
     // packetSize_; window_ is the sender's bound, the sink has none.
     mss: Some(1_000),
+    loss_cut: LossCut::Flight,
     flight_limit: 20,
     window_scaling: true,
     // timestamps_; Agent/TCPSink has no SACK, Agent/TCPSink/Sack1 has.
@@ -278,6 +283,7 @@ pub const UIP: StackConfig = StackConfig {
     // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, as the buffer holds one packet.
     receive_buffer: 1_460,
     send_buffer: 1_460,
+    loss_cut: LossCut::Flight,
     flight_limit: 1,
     window_scaling: false,
     timestamps: false,

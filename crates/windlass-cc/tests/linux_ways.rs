@@ -1,0 +1,152 @@
+//! What Linux does otherwise than the texts, where a parameter chooses.
+
+use windlass_cc::growth::Growth;
+use windlass_cc::loss_based::LossBased;
+use windlass_cc::recovery::Style;
+use windlass_cc::slow_start::{Standard, StandardParams};
+use windlass_cc::{
+    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, highspeed, htcp, westwood,
+};
+
+const MSS: u64 = 1_000;
+const MS: u64 = 1_000_000;
+
+/// A flow in congestion avoidance that always has a full window out.
+struct Flow<G: Growth> {
+    p: Setup<G::Params, StandardParams>,
+    c: Conn,
+    state: LossBased<G, Standard>,
+}
+
+impl<G: Growth> Flow<G> {
+    fn new(own: G::Params, cwnd: u64) -> Flow<G> {
+        let p = Setup {
+            initial_window: cwnd * MSS,
+            initial_ssthresh: cwnd * MSS,
+            ack_limit: u32::MAX,
+            recovery: Some(Style::Sack),
+            own,
+            ..Setup::<G::Params, StandardParams>::default()
+        };
+        let c = Conn::new(MSS as u32);
+        Flow { state: LossBased::init(&p, &c), p, c }
+    }
+
+    fn segments(&self) -> f64 {
+        self.state.cwnd() as f64 / MSS as f64
+    }
+
+    /// So much later an acknowledgement of so many segments, with this round trip.
+    fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
+        self.c.next_id = self.c.next_id.max(self.c.una + self.state.cwnd());
+        self.c.now += Span(after);
+        self.c.una += segments * MSS;
+        self.c.delivered += segments * MSS;
+        self.c.srtt = Span(rtt);
+        self.c.min_rtt = self.c.min_rtt.min(Span(rtt));
+        self.state.on_ack(&self.p, &self.c, &Ack { rtt: Span(rtt), ..Ack::of(segments * MSS) });
+    }
+
+    fn turn(&mut self, from: Phase, to: Phase) {
+        self.c.phase = to;
+        self.c.flight_size = self.state.cwnd();
+        self.state.on_phase(&self.p, &self.c, from, to);
+    }
+
+    /// A loss and its repair; the share of the window that is left.
+    fn lose(&mut self) -> f64 {
+        let before = self.segments();
+        self.turn(Phase::Open, Phase::Recovery);
+        self.c.una = self.c.next_id;
+        self.turn(Phase::Recovery, Phase::Open);
+        self.segments() / before
+    }
+}
+
+#[test]
+fn highspeed_may_count_acknowledgements_in_avoidance() {
+    for (per_ack, expected) in [(false, 2.0), (true, 1.0)] {
+        let own = highspeed::Params { per_ack, ..Default::default() };
+        let mut flow = Flow::<highspeed::HighSpeed>::new(own, 20);
+        flow.ack(MS, 100 * MS, 2);
+        let gained = (flow.segments() - 20.0) * 20.0;
+        assert!((gained - expected).abs() < 0.05, "{per_ack}: {gained}");
+    }
+}
+
+#[test]
+fn bic_may_multiply_by_the_segments_that_an_acknowledgement_covers() {
+    let gained = |ack_ratio, covered: u64| {
+        let own = bic::Params { ack_ratio, ..Default::default() };
+        let mut flow = Flow::<bic::Bic>::new(own, 1_000);
+        // The mean over the last sixteen or so.
+        (0..100).for_each(|_| flow.ack(MS, 100 * MS, covered));
+        let before = flow.segments();
+        (0..100).for_each(|_| flow.ack(MS, 100 * MS, covered));
+        (flow.segments() - before) / before
+    };
+    for covered in [1, 2, 4] {
+        let (plain, multiplied) = (gained(false, covered), gained(true, covered));
+        let ratio = multiplied / plain;
+        assert!((ratio / covered as f64 - 1.0).abs() < 0.1, "{covered}: {ratio}");
+    }
+}
+
+/// With the clock all but standing still it is Reno's window that counts: from 14 segments by
+/// 3·0.3/1.7 a round trip, and beyond the 20 before the cut by one.
+#[test]
+fn cubic_may_let_renos_window_grow_at_one_slope() {
+    for (reno_beyond, expected) in
+        [(true, 20.0 + (40.0 - 6.0 / 0.529)), (false, 14.0 + 0.529 * 40.0)]
+    {
+        let own = cubic::Params { reno_beyond, ..Default::default() };
+        let mut flow = Flow::<cubic::Cubic>::new(own, 20);
+        flow.lose();
+        for _ in 0..40 {
+            (0..flow.segments() as u64).for_each(|_| flow.ack(1, MS, 1));
+        }
+        let ours = flow.segments();
+        assert!((ours - expected).abs() < 0.05 * expected, "{reno_beyond}: {ours} {expected}");
+    }
+}
+
+#[test]
+fn westwood_may_take_the_measured_window_when_the_loss_is_repaired() {
+    for moment in [westwood::Moment::Loss, westwood::Moment::Repair] {
+        let own = westwood::Params { moment, ..Default::default() };
+        let mut flow = Flow::<westwood::Westwood>::new(own, 60);
+        // A segment a millisecond, 40 in the least round trip; the rest of the window waits.
+        flow.ack(MS, 40 * MS, 1);
+        (0..1_000).for_each(|_| flow.ack(MS, 60 * MS, 1));
+        let window = flow.segments();
+        flow.turn(Phase::Open, Phase::Recovery);
+        let during = match moment {
+            westwood::Moment::Loss => 40.0,
+            westwood::Moment::Repair => window / 2.0,
+        };
+        assert!((flow.segments() - during).abs() < 1.5, "{moment:?}: {}", flow.segments());
+        flow.turn(Phase::Recovery, Phase::Open);
+        assert!((flow.segments() - 40.0).abs() < 1.5, "{moment:?}: {}", flow.segments());
+    }
+}
+
+#[test]
+fn htcp_as_in_linux_asks_for_two_steady_losses_and_then_grows_by_less() {
+    let own = htcp::Params { variant: htcp::Variant::Linux, ..Default::default() };
+    let mut flow = Flow::<htcp::Htcp>::new(own, 100);
+    let mut kept = Vec::new();
+    for _ in 0..4 {
+        // A thousand segments a second whatever the window.
+        (0..400).for_each(|_| flow.ack(MS, 100 * MS, 1));
+        (0..10).for_each(|_| flow.ack(MS, 115 * MS, 1));
+        kept.push(flow.lose());
+    }
+    // Nothing to compare with, then one steady loss, then two of them.
+    for (kept, expected) in kept.iter().zip([0.5, 0.5, 0.8, 0.8]) {
+        assert!((kept - expected).abs() < 0.02, "{kept} {expected}");
+    }
+    let before = flow.segments();
+    flow.ack(MS, 100 * MS, before as u64);
+    let gained = flow.segments() - before;
+    assert!((gained - 0.4).abs() < 0.03, "2·(1 - 0.8) segments a round trip, not {gained}");
+}

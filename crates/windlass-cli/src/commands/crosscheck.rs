@@ -1,0 +1,81 @@
+//! `windlass crosscheck`.
+
+use std::time::Instant;
+
+use windlass_lab::crosscheck::{self, CrosscheckError, Options, Outcome};
+use windlass_lab::papers::text;
+
+use crate::args::Crosscheck;
+use crate::output::{Chatter, Failure, print, width};
+
+/// Runs what is missing, compares, and writes tables and report.
+pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let options = Options {
+        world: args.on,
+        quick: args.quick,
+        kept: args.kept,
+        algorithms: args.algorithm.clone(),
+        out: args.work.out.clone(),
+        command: command(args),
+    };
+    let work = crosscheck::Crosscheck::prepare(&options).map_err(failure)?;
+    for notice in work.notices() {
+        chatter.say(format!("note: {notice}"));
+    }
+    if work.stale() > 0 {
+        chatter.say(format!(
+            "note: {} earlier runs come from another version of Windlass or of their scenario and \
+             do not count",
+            work.stale()
+        ));
+    }
+    let (total, finished) = (work.total(), work.finished());
+    if finished > 0 {
+        chatter.say(format!("{finished} of {total} runs are there already"));
+    }
+    for world in work.worlds() {
+        world.check().map_err(Failure::of_run)?;
+    }
+    let bar = chatter.bar((total - finished) as u64, "crosscheck");
+    let outcome = work.work(args.work.jobs.into(), |record| {
+        bar.inc(1);
+        chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+    });
+    bar.finish_and_clear();
+    let outcome = outcome.map_err(failure)?;
+    chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
+    show(&outcome, args, chatter)
+}
+
+/// The command as a reader would repeat it.
+fn command(args: &Crosscheck) -> String {
+    let mut words = vec![format!("windlass crosscheck --on {}", args.on)];
+    words.extend(args.quick.then(|| "--quick".to_string()));
+    words.extend(args.algorithm.iter().map(|id| format!("--algorithm {id}")));
+    words.join(" ")
+}
+
+fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
+    let width = width().min(text::WIDTH);
+    for table in &outcome.tables {
+        print(&format!("{}\n", text::table_within(table, width)))?;
+    }
+    if let Some(page) = &args.write {
+        outcome.write_page(page).map_err(failure)?;
+        chatter.say(format!("page:   {}", page.display()));
+    }
+    chatter.say(format!("report: {} (also the congestion windows)", outcome.report.display()));
+    Ok(())
+}
+
+/// What the user has asked for is theirs to mend; the rest went wrong in the course.
+fn failure(e: CrosscheckError) -> Failure {
+    match e {
+        CrosscheckError::NoKernel
+        | CrosscheckError::NoAlgorithm { .. }
+        | CrosscheckError::NothingKept { .. } => Failure::input(e),
+        CrosscheckError::Keep(e) => Failure::of_keeping(e),
+        _ => Failure::work(e),
+    }
+}

@@ -1,0 +1,304 @@
+//! Windlass's algorithms beside the kernel's own, over the same links.
+//!
+//! Every algorithm that both have crosses the same networks in the simulator, with the stack preset
+//! `linux`, and on a kernel. The link model is one and takes its random choices from the seed, so
+//! that the same packets are lost in both until the senders part. [`algorithms`] says what ours are
+//! asked for to be as the kernel's are, [`cells`] what the networks are, and [`compare`] what a
+//! difference is.
+
+pub mod algorithms;
+pub mod cells;
+pub mod compare;
+mod page;
+mod sections;
+mod traces;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use algorithms::{ALGORITHMS, Algorithm};
+use cells::{Cell, Side};
+use compare::{Comparison, Line};
+
+use crate::experiment::RunRecord;
+use crate::keep::{Folder, KeepError};
+use crate::report::model::{Report, Table};
+use crate::report::{self, ReportError};
+use crate::run::Task;
+use crate::scenario::ScenarioError;
+use crate::store::{Notice, StoreError, replace};
+use crate::world::World;
+
+pub use page::{PAGE, PageError};
+
+/// Name of the folder within the results.
+const FOLDER: &str = "crosscheck";
+
+/// What a cross-check is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The kernel.
+    pub world: World,
+    /// A handful of networks, one seed.
+    pub quick: bool,
+    /// Compare what the kernel has run already, running no more of it.
+    pub kept: bool,
+    /// Algorithms by identifier; all when none is named.
+    pub algorithms: Vec<String>,
+    /// Folder in which the cross-check gets its own.
+    pub out: PathBuf,
+    /// The command line, for the record.
+    pub command: String,
+}
+
+/// Why a cross-check failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CrosscheckError {
+    /// The simulator was named as the kernel.
+    #[error(
+        "the cross-check holds the simulator against a kernel; name one with --on, such as linux-vt=6.12"
+    )]
+    NoKernel,
+    /// An algorithm that is not in both worlds.
+    #[error("\"{name}\" is no algorithm of both worlds; there are {known}")]
+    NoAlgorithm {
+        /// What was named.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// No cell has runs of both worlds.
+    #[error("no run of {world} is there yet; the same command without --kept makes them")]
+    NothingKept {
+        /// The kernel's world.
+        world: World,
+    },
+    /// A scenario is not right, which is a defect of this crate.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A run failed or could not be kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// Results cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The report contradicts itself.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// The page cannot be written.
+    #[error(transparent)]
+    Page(#[from] PageError),
+}
+
+/// A cross-check in the course of its work.
+pub struct Crosscheck {
+    world: World,
+    algorithms: Vec<&'static Algorithm>,
+    cells: Vec<CellTasks>,
+    folder: Folder,
+    command: String,
+}
+
+/// A cell and its runs in both worlds, one pair for each seed.
+struct CellTasks {
+    cell: Cell,
+    pairs: Vec<Pair>,
+}
+
+/// The runs of one seed.
+struct Pair {
+    kernel: Task,
+    ours: Task,
+}
+
+/// What a cross-check came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The cells that both worlds have run, cheap ones first.
+    pub comparisons: Vec<Comparison>,
+    /// One line for each algorithm and one for all, single flows.
+    pub lines: Vec<Line>,
+    /// The tables that a terminal shows and the page holds.
+    pub tables: Vec<Table>,
+    /// The report's file.
+    pub report: PathBuf,
+}
+
+impl Crosscheck {
+    /// Draws up the runs and opens the folder.
+    ///
+    /// # Errors
+    ///
+    /// An option is not right, or the folder cannot be used.
+    pub fn prepare(options: &Options) -> Result<Crosscheck, CrosscheckError> {
+        if options.world == World::Sim {
+            return Err(CrosscheckError::NoKernel);
+        }
+        let algorithms = chosen(&options.algorithms)?;
+        let mut cells = Vec::new();
+        for cell in Cell::grid(&algorithms, options.quick) {
+            cells.push(CellTasks::of(cell, options)?);
+        }
+        let dir = options.out.join(FOLDER);
+        let all = |cells: &[CellTasks]| -> Vec<Task> {
+            let pairs = cells.iter().flat_map(|c| &c.pairs);
+            let mut tasks: Vec<Task> =
+                pairs.flat_map(|p| [p.ours.clone(), p.kernel.clone()]).collect();
+            // A grid cut short has something of everything.
+            tasks.sort_by_key(|t| t.seed);
+            tasks
+        };
+        let mut folder = Folder::open(&dir, all(&cells))?;
+        if options.kept {
+            for cell in &mut cells {
+                cell.pairs.retain(|p| folder.has(&p.kernel));
+            }
+            folder.restrict(all(&cells));
+        }
+        let (world, command) = (options.world, options.command.clone());
+        Ok(Crosscheck { world, algorithms, cells, folder, command })
+    }
+
+    /// What the user should know of the folder: a half line that was cut off.
+    pub fn notices(&self) -> impl Iterator<Item = &Notice> {
+        self.folder.notices.iter().filter(|n| !matches!(n, Notice::Stale { .. }))
+    }
+
+    /// Earlier runs that do not count: of another version of Windlass or of a scenario.
+    pub fn stale(&self) -> usize {
+        let runs = |n: &Notice| match n {
+            Notice::Stale { runs, .. } => *runs,
+            _ => 0,
+        };
+        self.folder.notices.iter().map(runs).sum()
+    }
+
+    /// Runs wanted in all, of both worlds.
+    pub fn total(&self) -> usize {
+        2 * self.cells.iter().map(|c| c.pairs.len()).sum::<usize>()
+    }
+
+    /// Runs that an earlier call has finished.
+    pub fn finished(&self) -> usize {
+        self.folder.finished()
+    }
+
+    /// The worlds that runs are still to be made in.
+    pub fn worlds(&self) -> BTreeSet<World> {
+        self.folder.worlds()
+    }
+
+    /// Makes the runs that are missing, `jobs` side by side, telling `made` of each, writes tables
+    /// and report, and says what came out. A kill loses only what was running.
+    ///
+    /// # Errors
+    ///
+    /// A run fails or a file cannot be written. What is finished stays.
+    pub fn work(
+        mut self,
+        jobs: usize,
+        made: impl Fn(&RunRecord) + Sync,
+    ) -> Result<Outcome, CrosscheckError> {
+        let records = self.folder.fill(jobs, &self.command, made)?;
+        let comparisons = self.compare();
+        if comparisons.is_empty() {
+            return Err(CrosscheckError::NothingKept { world: self.world });
+        }
+        let names: Vec<&str> = self.algorithms.iter().map(|a| a.id).collect();
+        let single: Vec<Comparison> =
+            comparisons.iter().filter(|c| c.cell.rival.is_none()).cloned().collect();
+        let lines = compare::lines(&names, &single);
+        let tables = sections::tables(&names, &comparisons);
+        let report = self.write_report(&records, &comparisons)?;
+        Ok(Outcome { comparisons, lines, tables, report })
+    }
+
+    fn compare(&self) -> Vec<Comparison> {
+        let of = |cell: &CellTasks| {
+            let pair =
+                |p: &Pair| Some((self.folder.record(&p.kernel)?, self.folder.record(&p.ours)?));
+            let pairs: Vec<_> = cell.pairs.iter().filter_map(pair).collect();
+            Comparison::of(cell.cell, &pairs)
+        };
+        self.cells.iter().filter_map(of).collect()
+    }
+
+    fn write_report(
+        &self,
+        records: &[RunRecord],
+        comparisons: &[Comparison],
+    ) -> Result<PathBuf, CrosscheckError> {
+        let names: Vec<&str> = self.algorithms.iter().map(|a| a.id).collect();
+        let charts = traces::charts(&self.folder, &self.cells)?;
+        let kernels: BTreeSet<&str> = records.iter().filter_map(|r| r.kernel.as_deref()).collect();
+        let line = |label: &str, value: String| (label.to_string(), value);
+        let report = Report {
+            title: "Windlass beside the kernel's own congestion control".to_string(),
+            summary: sections::SUMMARY.to_string(),
+            verdicts: Vec::new(),
+            provenance: vec![
+                line("Windlass", crate::VERSION.to_string()),
+                line("World", self.world.to_string()),
+                line("Kernel", Vec::from_iter(kernels).join(", ")),
+                line("Runs", records.len().to_string()),
+                line("Command", self.command.clone()),
+            ],
+            sections: sections::all(&names, comparisons, charts),
+        };
+        let page = report::html::render(&report)?;
+        let write = |out: &mut dyn Write| out.write_all(page.as_bytes());
+        Ok(replace(self.folder.dir(), "report.html", |out| write(out))?)
+    }
+}
+
+impl Outcome {
+    /// Puts the tables into a page between its marks.
+    ///
+    /// # Errors
+    ///
+    /// The page has no marks, or cannot be read or written.
+    pub fn write_page(&self, path: &Path) -> Result<(), CrosscheckError> {
+        Ok(page::write(path, &self.tables)?)
+    }
+}
+
+impl CellTasks {
+    fn of(cell: Cell, options: &Options) -> Result<CellTasks, ScenarioError> {
+        let task = |side, world: World| {
+            let scenario = Arc::new(cell.scenario(side)?);
+            let scenario_hash: Arc<str> = world.hash(&scenario).into();
+            Ok(Task {
+                experiment: cell.experiment().to_string(),
+                point: format!("{},on={world}", cell.point()),
+                seed: scenario.seed,
+                scenario,
+                scenario_hash,
+                world,
+            })
+        };
+        let (kernel, ours) = (task(Side::Kernel, options.world)?, task(Side::Ours, World::Sim)?);
+        let pair = |seed| Pair {
+            kernel: Task { seed, ..kernel.clone() },
+            ours: Task { seed, ..ours.clone() },
+        };
+        Ok(CellTasks { cell, pairs: cell.seeds(options.quick).map(pair).collect() })
+    }
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Algorithm>, CrosscheckError> {
+    if names.is_empty() {
+        return Ok(ALGORITHMS.iter().collect());
+    }
+    let find = |name: &String| {
+        algorithms::by_id(name).ok_or_else(|| {
+            let known: Vec<&str> = ALGORITHMS.iter().map(|a| a.id).collect();
+            CrosscheckError::NoAlgorithm { name: name.clone(), known: known.join(", ") }
+        })
+    };
+    let mut chosen = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    let mut seen = BTreeSet::new();
+    chosen.retain(|a| seen.insert(a.id));
+    Ok(chosen)
+}

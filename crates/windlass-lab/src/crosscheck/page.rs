@@ -1,0 +1,111 @@
+//! The tables in a page of the documentation, between two marks.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::report::model::Table;
+use crate::store::{StoreError, replace};
+
+/// The page that holds them.
+pub const PAGE: &str = "docs/validation-linux.md";
+const BEGIN: &str = "<!-- crosscheck: written by windlass crosscheck --write -->";
+const END: &str = "<!-- /crosscheck -->";
+
+/// Why a page cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}; call the command where the page is, or name the page", path.display())]
+    Unreadable {
+        /// The page.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It has no place for the tables.
+    #[error("{} has no place for the tables: a line `{BEGIN}` and after it a line `{END}`", path.display())]
+    NoMarks {
+        /// The page.
+        path: PathBuf,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Replaces what stands between the marks.
+pub(super) fn write(path: &Path, tables: &[Table]) -> Result<(), PageError> {
+    let unreadable = |source| PageError::Unreadable { path: path.to_path_buf(), source };
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let no_marks = || PageError::NoMarks { path: path.to_path_buf() };
+    let page = filled(&text, tables).ok_or_else(no_marks)?;
+    let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(no_marks)?;
+    let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    replace(dir, name, |out| out.write_all(page.as_bytes()))?;
+    Ok(())
+}
+
+fn filled(text: &str, tables: &[Table]) -> Option<String> {
+    let (before, rest) = text.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    let tables: Vec<String> = tables.iter().map(markdown).collect();
+    Some(format!("{before}{BEGIN}\n\n{}\n{END}{after}", tables.join("\n")))
+}
+
+fn markdown(table: &Table) -> String {
+    let mut out = format!("{}\n\n| {} |\n", table.caption, table.columns.join(" | "));
+    let rule = |c: usize| match table.rows.iter().all(|r| is_number(&r.cells[c])) {
+        true => "---:",
+        false => "---",
+    };
+    let rules: Vec<&str> = (0..table.columns.len()).map(rule).collect();
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "| {} |", rules.join(" | "));
+    for row in &table.rows {
+        let _ = writeln!(out, "| {} |", row.cells.join(" | "));
+    }
+    out
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit())
+        && !cell.contains(',')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::model::Row;
+
+    fn one() -> Vec<Table> {
+        let cells = vec!["reno".to_string(), "+1.0 %".to_string()];
+        vec![Table {
+            caption: "Caption.".to_string(),
+            columns: vec!["algorithm".to_string(), "median".to_string()],
+            rows: vec![Row { cells, ..Row::default() }],
+            ..Table::default()
+        }]
+    }
+
+    #[test]
+    fn only_what_is_between_the_marks_changes_and_a_second_time_nothing() {
+        let text = format!("# Page\n{BEGIN}\nold\n{END}\nafter\n");
+        let page = filled(&text, &one()).expect("marks");
+        assert!(page.starts_with("# Page\n") && page.ends_with("\nafter\n"), "{page}");
+        assert!(page.contains("| algorithm | median |\n| --- | ---: |\n| reno | +1.0 % |\n"));
+        assert!(!page.contains("old"));
+        assert_eq!(filled(&page, &one()), Some(page));
+    }
+
+    #[test]
+    fn a_page_without_marks_is_left_alone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("page.md");
+        fs::write(&path, "# Page\n").expect("written");
+        let problem = write(&path, &one()).expect_err("no marks").to_string();
+        assert!(problem.contains("has no place"), "{problem}");
+        assert_eq!(fs::read_to_string(&path).expect("read"), "# Page\n");
+    }
+}

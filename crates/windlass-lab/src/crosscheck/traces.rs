@@ -1,0 +1,41 @@
+//! Congestion windows of both worlds, one over the other.
+
+use windlass_sim::Series;
+
+use super::CellTasks;
+use crate::keep::Folder;
+use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
+use crate::run::Task;
+use crate::store::StoreError;
+
+/// One chart for each traced cell of which both worlds have a run.
+pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>, StoreError> {
+    let mut charts = Vec::new();
+    for CellTasks { cell, pairs } in cells.iter().filter(|c| c.cell.is_traced()) {
+        let both = |p: &&super::Pair| folder.has(&p.kernel) && folder.has(&p.ours);
+        let Some(pair) = pairs.iter().find(both) else { continue };
+        let loss = cell.network.loss_percent;
+        charts.push(Chart {
+            id: format!("cwnd-{}-{loss}", cell.algorithm.id),
+            caption: format!("{}: congestion window over {}", cell.label(), cell.network.name()),
+            x: ChartAxis { label: "Time (s)".to_string(), scale: Scale::Linear },
+            y: ChartAxis { label: "Congestion window (B)".to_string(), scale: Scale::Linear },
+            series: vec![
+                curve(folder, "kernel", &pair.kernel)?,
+                curve(folder, "windlass", &pair.ours)?,
+            ],
+            zoom: true,
+        });
+    }
+    Ok(charts)
+}
+
+fn curve(folder: &Folder, name: &str, task: &Task) -> Result<ChartSeries, StoreError> {
+    let values = folder.series(task, 0, Series::Cwnd)?;
+    let point = |(x, y): (f64, u64)| ChartPoint { x, y: y as f64, ..ChartPoint::default() };
+    Ok(ChartSeries {
+        name: name.to_string(),
+        mark: Mark::Step,
+        points: values.into_iter().map(point).collect(),
+    })
+}
