@@ -40,7 +40,7 @@ Examples:
   windlass crosscheck --on linux-vt=6.1          another kernel
   windlass crosscheck --kept --write             compare what is there, and put the tables into the page
 
-The whole grid is 812 runs on the kernel, some hours of processor time; --verbose tells of each.";
+The whole grid is 810 runs on the kernel, three or four hours of processor time; --verbose tells of each.";
 
 const REPORT_HELP: &str = "\
 Examples:

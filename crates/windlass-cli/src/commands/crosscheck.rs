@@ -20,6 +20,13 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         command: command(args),
     };
     let work = crosscheck::Crosscheck::prepare(&options).map_err(failure)?;
+    if !work.left_out().is_empty() {
+        chatter.say(format!(
+            "note: this machine's kernel does not offer {}, which are left out; `modprobe tcp_NAME` \
+             may load them",
+            work.left_out().join(", ")
+        ));
+    }
     for notice in work.notices() {
         chatter.say(format!("note: {notice}"));
     }

@@ -92,3 +92,10 @@ pub const ALGORITHMS: &[Algorithm] = &[
 pub fn by_id(id: &str) -> Option<&'static Algorithm> {
     ALGORITHMS.iter().find(|a| a.id.eq_ignore_ascii_case(id))
 }
+
+/// What this machine's kernel offers, by its own names, which are the identifiers here; nothing where
+/// that cannot be read.
+pub(super) fn of_this_kernel() -> Vec<String> {
+    let listed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    listed.unwrap_or_default().split_whitespace().map(str::to_string).collect()
+}

@@ -96,6 +96,7 @@ pub enum CrosscheckError {
 pub struct Crosscheck {
     world: World,
     algorithms: Vec<&'static Algorithm>,
+    left_out: Vec<&'static str>,
     cells: Vec<CellTasks>,
     folder: Folder,
     command: String,
@@ -136,7 +137,17 @@ impl Crosscheck {
         if options.world == World::Sim {
             return Err(CrosscheckError::NoKernel);
         }
-        let algorithms = chosen(&options.algorithms)?;
+        let mut algorithms = chosen(&options.algorithms)?;
+        let mut left_out = Vec::new();
+        // What is named is asked for, and its absence then an error that says what would help.
+        if options.algorithms.is_empty() && options.world == World::Linux {
+            let offered = algorithms::of_this_kernel();
+            algorithms.retain(|a| {
+                let there = offered.iter().any(|name| name == a.id);
+                left_out.extend((!there).then_some(a.id));
+                there
+            });
+        }
         let mut cells = Vec::new();
         for cell in Cell::grid(&algorithms, options.quick) {
             cells.push(CellTasks::of(cell, options)?);
@@ -158,7 +169,12 @@ impl Crosscheck {
             folder.restrict(all(&cells));
         }
         let (world, command) = (options.world, options.command.clone());
-        Ok(Crosscheck { world, algorithms, cells, folder, command })
+        Ok(Crosscheck { world, algorithms, left_out, cells, folder, command })
+    }
+
+    /// Algorithms that this machine's kernel does not offer.
+    pub fn left_out(&self) -> &[&'static str] {
+        &self.left_out
     }
 
     /// What the user should know of the folder: a half line that was cut off.
