@@ -45,8 +45,10 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Presets(a) => commands::presets::run(a),
         Command::Papers(a) => commands::papers::run(a),
         Command::Conform(a) => commands::conform::run(a, &chatter),
+        Command::Script(a) => commands::script::run(a, &chatter),
         Command::Interop(a) => commands::interop::run(a, &chatter),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Calibrate(a) => commands::calibrate::run(a, &chatter),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

@@ -8,9 +8,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use windlass_sim::RunResult;
+use windlass_testbed::calibrate::{self, Calibration};
 use windlass_testbed::interop::{self, Case, Direction, Report};
 use windlass_testbed::{live, vm};
 
+use crate::calibration::effort;
 use crate::compile::compile;
 use crate::run::RunError;
 use crate::scenario::Scenario;
@@ -22,13 +24,15 @@ const TASK: &str = "task.json";
 /// transfer of many flows takes minutes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// What a guest is to run.
+/// What a guest is to do.
 #[derive(Serialize, Deserialize)]
 enum Task {
     /// A scenario, resolved.
     Scenario { scenario: String, seed: u64 },
     /// Cases of our endpoint against the kernel's, by name.
     Interop { cases: Vec<(String, Direction)>, seed: u64 },
+    /// The calibration of the links; the answer is a [`Calibration`].
+    Calibrate { quick: bool },
 }
 
 /// What a guest answers to a scenario.
@@ -65,6 +69,11 @@ pub(crate) fn interop(
     Ok((reports, kernel))
 }
 
+/// Calibrates the links in virtual time on a kernel of this series.
+pub(crate) fn calibrate(series: vm::Series, quick: bool) -> Result<Calibration, RunError> {
+    ask(series, &Task::Calibrate { quick })
+}
+
 /// Boots a guest, gives it a task and reads its answer.
 fn ask<A: DeserializeOwned>(series: vm::Series, task: &Task) -> Result<A, RunError> {
     let kernel = vm::prepare(series, &mut |_| {})?;
@@ -86,6 +95,7 @@ fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
     match serde_json::from_slice(&fs::read(TASK)?)? {
         Task::Scenario { scenario, seed } => serve_scenario(&scenario, seed),
         Task::Interop { cases, seed } => serve_interop(&cases, seed),
+        Task::Calibrate { quick } => serve_calibration(quick),
     }
 }
 
@@ -109,4 +119,10 @@ fn serve_interop(wanted: &[(String, Direction)], seed: u64) -> Result<Vec<u8>, B
     let mut reports = interop::run(&cases, &options, |_| {})?;
     reports.iter_mut().filter(|report| report.passed()).for_each(|report| report.packets.clear());
     Ok(serde_json::to_vec(&Verdicts { reports, kernel: live::kernel() })?)
+}
+
+fn serve_calibration(quick: bool) -> Result<Vec<u8>, Box<dyn Error>> {
+    let options = calibrate::Options::in_virtual_time(effort(quick));
+    let calibration = calibrate::run(&calibrate::points(), &options, &mut |_| {})?;
+    Ok(serde_json::to_vec(&calibration)?)
 }

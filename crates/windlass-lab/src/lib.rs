@@ -49,6 +49,7 @@
 //! to [`store`] only, TOML to [`scenario`], [`experiment`] and [`claims`], HTML to [`report`].
 #![forbid(unsafe_code)]
 
+pub mod calibration;
 pub mod capture;
 pub mod catalogue;
 pub mod claims;

@@ -12,7 +12,7 @@
 //!
 //! | what happened | call |
 //! | --- | --- |
-//! | the application opens, writes, reads, closes | [`Endpoint::connect`], [`Endpoint::listen`], [`Endpoint::offer`], [`Endpoint::read`], [`Endpoint::close`], [`Endpoint::abort`] |
+//! | the application opens, writes, reads, closes | [`Endpoint::connect`], [`Endpoint::listen`], [`Endpoint::offer`], [`Endpoint::read`], [`Endpoint::close`], [`Endpoint::close_both`], [`Endpoint::abort`] |
 //! | a segment arrived | [`Endpoint::on_segment`] |
 //! | the deadline has come | [`Endpoint::on_deadline`] |
 //!

@@ -328,6 +328,42 @@ fn time_wait_lasts_as_configured() {
     );
 }
 
+#[test]
+fn data_that_nobody_will_read_are_answered_with_a_reset() {
+    // They come after both directions were closed.
+    Script::connected(plain()).run(
+        "100 close_both
+         100 > F. 1 ack 1
+         150 < . 1 ack 2
+         160 < . 1+1000 ack 2
+         160 > R 2
+         160 = state Closed
+         160 = failure Aborted",
+    );
+    // They waited to be read.
+    Script::connected(plain()).run(
+        "150 < . 1+1000 ack 1
+         150 > . 1 ack 1001
+         160 close_both
+         160 > R. 1 ack 1001
+         160 = state Closed",
+    );
+    // Data that have been taken before and come once more are no loss.
+    let mut s = Script::connected(plain());
+    s.run(
+        "150 < . 1+1000 ack 1
+         150 > . 1 ack 1001
+         150 read 1000
+         160 close_both
+         160 > F. 1 ack 1001
+         170 < . 1+1000 ack 1
+         170 > . 2 ack 1001
+         180 < F. 1001 ack 2
+         180 > . 2 ack 1002
+         180 = state TimeWait",
+    );
+}
+
 /// RFC 6191 section 2.
 #[test]
 fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {

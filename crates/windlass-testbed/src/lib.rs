@@ -4,9 +4,11 @@
 //!   namespace of its own, and TUN devices join them to a [`windlass_sim::Simulation`] that keeps real
 //!   time, so that rates, delays, queues, error models and seeds are the simulator's.
 //! * [`vm`] does so in virtual time: a Debian kernel under QEMU, whose clock counts instructions.
+//! * [`calibrate`] measures what the emulated links deliver against what was asked of them.
 //! * [`interop`] holds our endpoint and the kernel's to each other, over real packets.
 //! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
 
+pub mod calibrate;
 pub mod interop;
 pub mod live;
 pub mod script;

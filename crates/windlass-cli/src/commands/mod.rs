@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 pub mod bench;
+pub mod calibrate;
 pub mod completions;
 pub mod conform;
 pub mod interop;
@@ -10,3 +11,4 @@ pub mod presets;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod script;

@@ -55,6 +55,18 @@ impl Endpoint {
         }
     }
 
+    /// Closes both directions: as [`close`](Endpoint::close), and nobody will read what still comes.
+    /// Data that wait to be read, or come later, would be lost in silence: the peer is told by a
+    /// reset (RFC 9293 section 3.6.1, SHLD-3).
+    pub fn close_both(&mut self) {
+        self.close();
+        self.deaf = true;
+        if self.readable() > 0 && self.state != State::Closed {
+            self.reset_peer();
+            self.fail(Failure::Aborted);
+        }
+    }
+
     /// Drops the connection and tells the peer with a reset where it still expects anything
     /// (RFC 9293 section 3.10.5). Does nothing to a connection that is closed already.
     pub fn abort(&mut self) {

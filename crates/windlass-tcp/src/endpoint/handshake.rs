@@ -89,6 +89,7 @@ impl Endpoint {
             passive: true,
             snd_end: self.snd_end,
             fin_queued: self.fin_queued,
+            deaf: self.deaf,
             stats: self.stats,
             ..Endpoint::new(p, self.iss)
         };
@@ -204,7 +205,7 @@ impl Endpoint {
     }
 
     /// Prepares a reset for a segment that belongs to no connection (RFC 9293 section 3.5.2).
-    fn refuse(&mut self, s: &Segment) {
+    pub(super) fn refuse(&mut self, s: &Segment) {
         self.reset = Some(if s.flags.has(Flags::ACK) {
             Reset { seq: s.ack, ack: None }
         } else {

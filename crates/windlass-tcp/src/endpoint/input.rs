@@ -77,6 +77,11 @@ impl Endpoint {
         if !self.on_ack(p, now, ack, start, s) {
             return;
         }
+        if self.deaf && s.len > 0 && start + u64::from(s.len) > self.rcv_nxt {
+            self.refuse(s);
+            self.fail(Failure::Aborted);
+            return;
+        }
         if s.len > 0 || s.flags.has(Flags::FIN) {
             self.on_data(p, now, start, s);
         }

@@ -168,6 +168,8 @@ pub struct Endpoint {
     probe_now: bool,
     fin_queued: bool,
     established: bool,
+    /// The application has closed the receiving direction too.
+    deaf: bool,
     /// Losses are found and repaired by the scoreboard.
     by_board: bool,
     /// Each segment sent is recorded on the scoreboard: for recovery, or for rate samples.
@@ -269,6 +271,7 @@ impl Endpoint {
             probe_now: false,
             fin_queued: false,
             established: false,
+            deaf: false,
             by_board: false,
             records: false,
             style: Style::Reno,

@@ -3,7 +3,7 @@
 //!
 //! A line is a time in milliseconds (`+40`: after the line before), then one of
 //!
-//! * `connect`, `listen`, `close`, `abort`, `offer N`, `read N`: the application acts;
+//! * `connect`, `listen`, `close`, `close_both`, `abort`, `offer N`, `read N`: the application acts;
 //! * `< SEGMENT`: the segment arrives;
 //! * `> SEGMENT`: exactly this leaves now, what is not written being free;
 //! * `= NAME VALUE`: something that can be seen has this value;
@@ -114,6 +114,7 @@ impl Script {
             Some("connect") => self.e.connect(),
             Some("listen") => self.e.listen(),
             Some("close") => self.e.close(),
+            Some("close_both") => self.e.close_both(),
             Some("abort") => self.e.abort(),
             Some("offer") => self.e.offer(number()),
             Some("read") => assert_eq!(self.e.read(&self.p, number()), number(), "{line}"),

@@ -7,9 +7,12 @@ use socket2::{SockAddr, Socket};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
 
+use super::clock::Clock;
 use super::datagrams::{Sink, Source};
+use super::error::Error;
 use super::socket::Purpose;
 use super::stream::Stream;
+use super::trace::Trace;
 
 /// One end of a flow, at the kernel.
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl App {
         let sends = host.is_multiple_of(2);
         let kind = match flow.traffic {
             Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
-            Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr.stop)),
+            Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr, flow.start)),
             traffic => {
                 let listens = purpose(flow, host) == Purpose::Listen;
                 let policy = if sends { ReadPolicy::Immediate } else { flow.read };
@@ -116,6 +119,27 @@ impl App {
         match &self.kind {
             Kind::Sink(sink) => Some(sink),
             Kind::Source(_) | Kind::Stream(_) => None,
+        }
+    }
+
+    /// Keeps a trace from now on, of an application of datagrams.
+    pub fn trace(&mut self, clock: Clock) -> Result<(), Error> {
+        match &mut self.kind {
+            Kind::Stream(_) => Ok(()),
+            Kind::Source(source) => {
+                source.trace(clock);
+                Ok(())
+            }
+            Kind::Sink(sink) => sink.trace(clock),
+        }
+    }
+
+    /// Adds to the trace of its flow what this end knows.
+    pub fn add_to(&self, trace: &mut Trace) {
+        match &self.kind {
+            Kind::Stream(_) => {}
+            Kind::Source(source) => trace.sent.extend(source.sent().unwrap_or_default()),
+            Kind::Sink(sink) => trace.arrived.extend(sink.arrived().unwrap_or_default()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The time of a run: the machine's monotonic clock, counted from the run's beginning.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use windlass_cc::{Span, Time};
 
@@ -31,6 +31,20 @@ impl Clock {
     /// Goes on to `time` at once, if it has not come yet.
     pub fn skip_to(&mut self, time: Time) {
         self.skipped += Duration::from_nanos(self.until(time).0);
+    }
+
+    /// The moment that the machine's clock of the day shows as `stamp` (since 1970), for one not long
+    /// past: that clock may be set, this one may not.
+    pub fn at(&self, stamp: Duration) -> Time {
+        // A thread may be held up between two readings: the pair taken fastest tells best.
+        let pairs = (0..5).map(|_| {
+            let before = self.now();
+            let day = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            (self.now().since(before), before, day)
+        });
+        let (took, before, day) = pairs.min().unwrap_or_default();
+        let age = day.saturating_sub(stamp).as_nanos() as u64;
+        Time((before.0 + took.0 / 2).saturating_sub(age))
     }
 
     /// How long it takes until `time`; zero if that has passed.

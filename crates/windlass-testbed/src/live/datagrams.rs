@@ -1,4 +1,6 @@
 //! Applications of a datagram flow: one sends by the clock, the other counts.
+//!
+//! Both can keep a [trace](super::trace), for which a datagram begins with its number.
 
 use std::mem::MaybeUninit;
 
@@ -6,22 +8,27 @@ use socket2::Socket;
 use windlass_cc::Time;
 use windlass_sim::config::Cbr;
 
+use super::clock::Clock;
+use super::error::Error;
+use super::trace::{self, Arrival, NUMBER};
+
 /// Sends datagrams of a fixed size at fixed intervals.
 #[derive(Debug)]
 pub(crate) struct Source {
     socket: Socket,
-    interval: windlass_cc::Span,
-    stop: Time,
+    cbr: Cbr,
     /// When the next one leaves.
     next: Time,
     payload: Vec<u8>,
+    /// The clock of a trace, and when each datagram was sent.
+    traced: Option<(Clock, Vec<Time>)>,
 }
 
 impl Source {
     pub fn new(socket: Socket, cbr: Cbr, start: Time) -> Source {
         let next = if start < cbr.stop { start } else { Time::NEVER };
         let payload = vec![0; cbr.packet as usize];
-        Source { socket, interval: cbr.interval, stop: cbr.stop, next, payload }
+        Source { socket, cbr, next, payload, traced: None }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -32,12 +39,35 @@ impl Source {
         self.next
     }
 
+    /// Keeps a trace from now on, if a datagram has room for its number.
+    pub fn trace(&mut self, clock: Clock) {
+        let room = || trace::room(self.cbr, self.next);
+        self.traced = (self.payload.len() >= NUMBER).then(|| (clock, room()));
+    }
+
+    /// When each datagram that the kernel has taken was sent; nothing without a trace.
+    pub fn sent(&self) -> Option<&[Time]> {
+        self.traced.as_ref().map(|(_, sent)| sent.as_slice())
+    }
+
     /// Sends what is due. A datagram that the kernel does not take is lost, as it would be on a host.
     pub fn act(&mut self, now: Time) {
         while now >= self.next {
+            self.send();
+            let next = self.next + self.cbr.interval;
+            self.next = if next < self.cbr.stop { next } else { Time::NEVER };
+        }
+    }
+
+    fn send(&mut self) {
+        let Some((clock, sent)) = &mut self.traced else {
             let _ = self.socket.send_with_flags(&self.payload, libc::MSG_NOSIGNAL);
-            let next = self.next + self.interval;
-            self.next = if next < self.stop { next } else { Time::NEVER };
+            return;
+        };
+        self.payload[..NUMBER].copy_from_slice(&(sent.len() as u64).to_be_bytes());
+        let before = clock.now();
+        if self.socket.send_with_flags(&self.payload, libc::MSG_NOSIGNAL).is_ok() {
+            sent.push(before);
         }
     }
 }
@@ -46,17 +76,22 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Sink {
     socket: Socket,
+    cbr: Cbr,
+    start: Time,
     /// When the source stops.
     stop: Time,
     /// Payload bytes received.
     pub bytes: u64,
     /// When the last one came.
     pub last: Time,
+    /// The clock of a trace, and what has arrived.
+    traced: Option<(Clock, Vec<Arrival>)>,
 }
 
 impl Sink {
-    pub fn new(socket: Socket, stop: Time) -> Sink {
-        Sink { socket, stop, bytes: 0, last: Time::ZERO }
+    pub fn new(socket: Socket, cbr: Cbr, start: Time) -> Sink {
+        let stop = cbr.stop;
+        Sink { socket, cbr, start, stop, bytes: 0, last: Time::ZERO, traced: None }
     }
 
     /// When the source stops, [`Time::NEVER`] after that. What is under way then still arrives.
@@ -68,15 +103,37 @@ impl Sink {
         &self.socket
     }
 
+    /// Keeps a trace from now on.
+    pub fn trace(&mut self, clock: Clock) -> Result<(), Error> {
+        trace::stamp_arrivals(&self.socket)?;
+        self.traced = Some((clock, trace::room(self.cbr, self.start)));
+        Ok(())
+    }
+
+    /// What has arrived; nothing without a trace.
+    pub fn arrived(&self) -> Option<&[Arrival]> {
+        self.traced.as_ref().map(|(_, arrived)| arrived.as_slice())
+    }
+
     pub fn act(&mut self, now: Time) {
         if now >= self.stop {
             self.stop = Time::NEVER;
         }
-        let mut room = [MaybeUninit::uninit()];
-        // With MSG_TRUNC a datagram's true length is returned (udp(7)).
-        while let Ok(n) = self.socket.recv_with_flags(&mut room, libc::MSG_TRUNC) {
-            self.bytes += n as u64;
+        while let Some(len) = self.receive() {
+            self.bytes += len;
             self.last = now;
         }
+    }
+
+    /// The length of the next datagram, if there is one.
+    fn receive(&mut self) -> Option<u64> {
+        if let Some((clock, arrived)) = &mut self.traced {
+            let (len, arrival) = trace::receive(&self.socket, clock)?;
+            arrived.extend(arrival);
+            return Some(len);
+        }
+        let mut room = [MaybeUninit::uninit()];
+        // With MSG_TRUNC a datagram's true length is returned (udp(7)).
+        self.socket.recv_with_flags(&mut room, libc::MSG_TRUNC).ok().map(|n| n as u64)
     }
 }

@@ -23,6 +23,7 @@ use super::namespace::Namespace;
 use super::settings::{self, ReceiveWindow, Settings};
 use super::socket::{self, Purpose, Wanted};
 use super::totals::{self, End};
+use super::trace::Trace;
 use super::tun::{self, Tun};
 use super::vigil::Vigil;
 use super::{algorithm, check};
@@ -49,18 +50,22 @@ pub struct Options {
     /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
     /// `i` that sends the data, `2i + 1` for the other.
     pub inside: Vec<u32>,
+    /// Whether flows of datagrams are [traced](Trace), which needs eight bytes of payload.
+    pub trace: bool,
     /// What holds receive windows to their size.
     pub receive_window: ReceiveWindow,
 }
 
 impl Default for Options {
-    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's.
+    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's,
+    /// no traces.
     fn default() -> Options {
         Options {
             attempts: 3,
             bound: Some(Bound::default()),
             spin: Span::from_micros(80),
             inside: Vec::new(),
+            trace: false,
             receive_window: ReceiveWindow::default(),
         }
     }
@@ -86,6 +91,8 @@ pub struct Outcome {
     pub kernel: String,
     /// Runs that were made, this one included.
     pub attempts: u32,
+    /// One trace for each flow, if they were asked for; that of a connection is empty.
+    pub traces: Vec<Trace>,
 }
 
 /// Runs a configuration in real time on this machine's kernel.
@@ -102,11 +109,11 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        let (result, lateness) = attempt(config, options)?;
-        match options.bound.filter(|bound| !bound.admits(&lateness)) {
-            None => return Ok(Outcome { result, lateness, kernel: kernel(), attempts }),
+        let outcome = Outcome { attempts, ..attempt(config, options)? };
+        match options.bound.filter(|bound| !bound.admits(&outcome.lateness)) {
+            None => return Ok(outcome),
             Some(bound) if attempts >= options.attempts => {
-                return Err(Error::Late { attempts, lateness, bound });
+                return Err(Error::Late { attempts, lateness: outcome.lateness, bound });
             }
             Some(_) => {}
         }
@@ -135,7 +142,7 @@ struct Site {
 }
 
 /// One run, valid or not.
-fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), Error> {
+fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
     let sites = hosts
         .map(|host| Site::new(config, host, options.receive_window))
@@ -147,6 +154,9 @@ fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), 
         apps.push(site.app);
     }
     let clock = Clock::starting_in(LEAD);
+    if options.trace {
+        apps.iter_mut().try_for_each(|app| app.trace(clock))?;
+    }
     let paced: Vec<bool> = config.flows.iter().map(is_paced).collect();
     let mut desk = Desk::new(config, apps, &paced, clock);
     let emulator = Emulator::new(config, &ports, clock)?;
@@ -166,7 +176,17 @@ fn attempt(config: &Config, options: &Options) -> Result<(RunResult, Lateness), 
     samples.sort_by_key(|sample| sample.time);
     result.samples = samples;
     totals::complete(&mut result, config, &ends);
-    Ok((result, lateness))
+    let traces = if options.trace { traces(config, &ends) } else { Vec::new() };
+    Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces })
+}
+
+/// The trace of each flow.
+fn traces(config: &Config, ends: &[End]) -> Vec<Trace> {
+    let mut traces = vec![Trace::default(); config.flows.len()];
+    for end in ends {
+        end.app.add_to(&mut traces[end.app.host as usize / 2]);
+    }
+    traces
 }
 
 /// Runs network and applications side by side. Each is told of the other's end by a hang-up.

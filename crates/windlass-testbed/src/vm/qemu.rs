@@ -69,7 +69,7 @@ const MACHINE: &str = "-accel tcg -smp 1 -cpu Nehalem \
     -nodefaults -no-user-config -nic none -display none -monitor none -no-reboot";
 
 /// The kernel's command line.
-const KERNEL: &str = "console=ttyS0 quiet panic=-1 oops=panic \
+const KERNEL: &str = "console=ttyS0 quiet panic=-1 oops=panic transparent_hugepage=never \
     tsc=reliable tsc_early_khz=1000000 nolapic_timer no_timer_check \
     random.trust_cpu=off random.trust_bootloader=off nokaslr norandmaps \
     mitigations=off cryptomgr.notests initcall_blacklist=jent_mod_init,\

@@ -1,0 +1,192 @@
+//! The script's side of the connection: what a peer has to know to write segments and to read them.
+
+use std::collections::BTreeMap;
+
+use windlass_cc::Time;
+use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
+
+use super::ast::{OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
+
+/// Initial sequence number of the peer: its stream passes 2³² after a thousand bytes, so that every
+/// script shows that sequence numbers wrap.
+pub const PEER_ISS: Seq = Seq(0u32.wrapping_sub(1_000));
+/// What the peer's timestamp clock shows at the begin. Zero would mean that there is no timestamp.
+pub const CLOCK_AT_BEGIN: u32 = 1_000;
+/// Window of the peer's first segment if the script does not write one.
+const FIRST_WINDOW: u64 = 60_000;
+
+/// What the peer knows.
+#[derive(Debug)]
+pub(super) struct Peer {
+    /// The other end's initial sequence number, once its SYN has come.
+    own_iss: Option<Seq>,
+    /// Timestamps of the peer's SYN and of the other end's; both must have them.
+    offers_timestamps: [bool; 2],
+    /// Shifts of the peer's SYN and of the other end's; both must have one.
+    shifts: [Option<u8>; 2],
+    /// Latest TSval of the other end.
+    latest: u32,
+    names: BTreeMap<String, u32>,
+    /// Window of the peer's last segment, bytes.
+    window: u64,
+}
+
+impl Peer {
+    pub(super) fn new() -> Peer {
+        Peer {
+            own_iss: None,
+            offers_timestamps: [false; 2],
+            shifts: [None; 2],
+            latest: 0,
+            names: BTreeMap::new(),
+            window: FIRST_WINDOW,
+        }
+    }
+
+    /// The end under test: its initial sequence number. Before its SYN, numbers count from zero, as
+    /// those of a reset do.
+    pub(super) fn own_iss(&self) -> Seq {
+        self.own_iss.unwrap_or_default()
+    }
+
+    /// Whether both sides have offered timestamps.
+    pub(super) fn timestamps_agreed(&self) -> bool {
+        self.offers_timestamps == [true; 2]
+    }
+
+    /// Shift of windows that the end under test advertises.
+    pub(super) fn own_shift(&self) -> u8 {
+        if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 }
+    }
+
+    /// Shift of windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section 2.3).
+    pub(super) fn peer_shift(&self) -> u8 {
+        if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0).min(14) } else { 0 }
+    }
+
+    /// The TSval that was remembered under a name.
+    pub(super) fn named(&self, name: &str) -> Option<u32> {
+        self.names.get(name).copied()
+    }
+
+    /// A segment of the peer, to be sent now.
+    ///
+    /// # Errors
+    ///
+    /// What the script says makes no segment: why, in one sentence.
+    pub(super) fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
+        let syn = spec.flags.has(Flags::SYN);
+        let mut segment = Segment {
+            seq: offset(PEER_ISS, spec.seq.unwrap_or(0)),
+            ack: spec.ack.map_or(Seq(0), |ack| offset(self.own_iss(), ack)),
+            len: spec.len,
+            window: 0,
+            flags: spec.flags,
+            ecn: spec.ecn.unwrap_or_default(),
+            options: self.options(&spec.options, syn, now)?,
+        };
+        if syn {
+            self.offers_timestamps[0] = segment.options.timestamps.is_some();
+            self.shifts[0] = segment.options.window_scale;
+        }
+        segment.window = self.window_field(spec, syn)?;
+        Ok(segment)
+    }
+
+    fn window_field(&mut self, spec: &SegmentSpec, syn: bool) -> Result<u16, String> {
+        let shift = if syn { 0 } else { self.peer_shift() };
+        let Some(window) = spec.window else {
+            return Ok((self.window >> shift).min(0xffff) as u16);
+        };
+        let field = window.least >> shift;
+        if field << shift != window.least || field > 0xffff {
+            let step = 1 << shift;
+            return Err(format!(
+                "a window of {} bytes cannot be written: it is a multiple of {step}, at most {}",
+                window.least,
+                0xffff_u64 << shift
+            ));
+        }
+        self.window = window.least;
+        Ok(field as u16)
+    }
+
+    fn options(&self, spec: &OptionsSpec, syn: bool, now: Time) -> Result<Options, String> {
+        let mut options = Options {
+            mss: spec.mss.map(|mss| mss.least as u16),
+            window_scale: spec.window_scale.map(|shift| shift.least as u8),
+            sack_permitted: spec.sack_permitted,
+            timestamps: self.timestamps(&spec.timestamps, syn, now)?,
+            sack_count: spec.sack.len() as u8,
+            ..Options::default()
+        };
+        for (slot, block) in options.sack.iter_mut().zip(&spec.sack) {
+            let iss = self.own_iss();
+            *slot = SackBlock { left: offset(iss, block.0), right: offset(iss, block.1) };
+        }
+        Ok(options)
+    }
+
+    fn timestamps(
+        &self,
+        spec: &TimestampsSpec,
+        syn: bool,
+        now: Time,
+    ) -> Result<Option<Timestamps>, String> {
+        let clock = CLOCK_AT_BEGIN.wrapping_add((now.0 / 1_000_000) as u32);
+        let (value, echo) = match spec {
+            TimestampsSpec::Absent => return Ok(None),
+            TimestampsSpec::Implied if syn || !self.timestamps_agreed() => return Ok(None),
+            TimestampsSpec::Implied => (&Stamp::Any, &Stamp::Any),
+            TimestampsSpec::Given(value, echo) => (value, echo),
+        };
+        let value = match value {
+            Stamp::Any => clock,
+            Stamp::Number(n) => *n as u32,
+            Stamp::Named(_) => clock,
+        };
+        let echo = match echo {
+            Stamp::Any => self.latest,
+            Stamp::Number(n) => *n as u32,
+            Stamp::Named(name) => self.named(name).ok_or_else(|| {
+                format!(
+                    "no timestamp is called \"{name}\": an earlier \"> ... <ts {name} *>\" names it"
+                )
+            })?,
+        };
+        Ok(Some(Timestamps { value, echo }))
+    }
+
+    /// A segment of the end under test has come.
+    pub(super) fn read(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::SYN) {
+            self.own_iss = Some(segment.seq);
+            self.offers_timestamps[1] = segment.options.timestamps.is_some();
+            self.shifts[1] = segment.options.window_scale;
+        }
+        if let Some(t) = segment.options.timestamps {
+            self.latest = t.value;
+        }
+    }
+
+    /// Remembers the TSval of a segment under a name.
+    pub(super) fn remember(&mut self, name: &str, value: u32) {
+        self.names.insert(name.to_owned(), value);
+    }
+}
+
+/// The sequence number so many bytes after, or before, an initial one.
+pub(super) fn offset(iss: Seq, bytes: i64) -> Seq {
+    Seq(iss.0.wrapping_add(bytes as u32))
+}
+
+/// How far a sequence number is from an initial one.
+pub(super) fn relative(seq: Seq, iss: Seq) -> i64 {
+    i64::from(seq.0.wrapping_sub(iss.0) as i32)
+}
+
+/// The bytes of a stream from an offset on, the same in both directions: what is sent again must be
+/// what was sent before.
+pub(super) fn pattern(at: u32, payload: &mut [u8]) {
+    windlass_tcp::wire::fill_pattern(Seq(at), payload);
+}

@@ -1,0 +1,230 @@
+//! A script line by line against a stack.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::Segment;
+
+use super::ast::{
+    Bounds, Check, ErrorKind, Event, INFINITE, Line, STATES, Script, When, World, name_of,
+};
+use super::ladder::{Ladder, Side, milliseconds};
+use super::matching::{arrived, differences, left, range};
+use super::peer::Peer;
+use super::stack::{Departure, Seen, Stack, Tolerance};
+
+/// How long the stack is watched after the last line for what nobody expects, beyond its tolerance.
+const LAST_LOOK: Span = Span::from_millis(1);
+
+/// Where a stack does otherwise than a script says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// Number of the line in the file.
+    pub line: usize,
+    /// The line as it is written; empty behind the last one.
+    pub expected: String,
+    /// What came in its place.
+    pub came: String,
+    /// The exchange up to there, as a ladder.
+    pub exchange: String,
+    /// A busy machine can have caused it: something came late, or was done late.
+    pub may_be_load: bool,
+}
+
+/// Plays the lines of a script that are for a world. The lines need not be those of the world that
+/// the stack belongs to: whether it does what another does is asked in the same way.
+pub fn play(script: &Script, lines_of: World, stack: &mut dyn Stack) -> Result<(), Mismatch> {
+    let mut player = Player {
+        stack,
+        peer: Peer::new(),
+        ladder: Ladder::default(),
+        reference: Time::ZERO,
+        late: false,
+    };
+    let lines = script.lines.iter().filter(|line| line.only.is_none_or(|only| only == lines_of));
+    for line in lines {
+        player.line(line).map_err(|came| player.mismatch(line.number, &line.text, came))?;
+    }
+    let last = script.lines.last().map_or(0, |line| line.number);
+    player.last_look().map_err(|came| player.mismatch(last, "", came))
+}
+
+/// What came instead of what was expected.
+struct Came {
+    what: String,
+    /// It may have come in time but for the machine's load.
+    late: bool,
+}
+
+impl From<String> for Came {
+    fn from(what: String) -> Came {
+        Came { what, late: false }
+    }
+}
+
+struct Player<'a> {
+    stack: &'a mut dyn Stack,
+    peer: Peer,
+    ladder: Ladder,
+    /// When the line before came true.
+    reference: Time,
+    /// Something was done later than the script says, by more than the tolerance.
+    late: bool,
+}
+
+impl Player<'_> {
+    fn line(&mut self, line: &Line) -> Result<(), Came> {
+        match &line.event {
+            Event::Out(spec) => {
+                let departure = self.wait_for(line.when)?;
+                self.receive(&departure);
+                let mut found = differences(spec, &departure.segment, &mut self.peer);
+                if !departure.intact {
+                    found.push("payload that the application did not write there".to_owned());
+                }
+                if !found.is_empty() {
+                    let text = left(&departure.segment, &self.peer);
+                    return Err(Came::from(format!("{text}: {}", found.join(", "))));
+                }
+                self.in_time(line.when, &departure)
+            }
+            Event::In(spec) => {
+                self.pass(line.when)?;
+                let segment = self.peer.write(spec, self.stack.now())?;
+                self.send(&segment)
+            }
+            Event::Act(action) => {
+                self.pass(line.when)?;
+                self.ladder.remark(self.stack.now(), event_text(&line.text));
+                self.stack.act(*action).map_err(Came::from)
+            }
+            Event::Check(check) => {
+                self.pass(line.when)?;
+                self.check(check)
+            }
+            Event::Quiet => self.pass(line.when),
+        }
+    }
+
+    /// The times between which something may happen, and the tolerance beyond them.
+    fn bounds(&self, when: When) -> (Time, Time, Tolerance) {
+        let base = if when.relative { self.reference } else { Time::ZERO };
+        let (earliest, latest) = (base + when.earliest, base + when.latest);
+        let wait = latest.since(self.reference.min(latest));
+        (earliest, latest, self.stack.tolerance(wait))
+    }
+
+    /// Lets time pass until something is to be done. Nothing may leave meanwhile.
+    fn pass(&mut self, when: When) -> Result<(), Came> {
+        let (at, _, tolerance) = self.bounds(when);
+        if let Some(departure) = self.stack.next(at)? {
+            self.receive(&departure);
+            let text = left(&departure.segment, &self.peer);
+            let at = milliseconds(departure.at);
+            return Err(Came::from(format!("{text} at {at}, which no line expects")));
+        }
+        let now = self.stack.now();
+        self.late |= now > at + tolerance.late;
+        self.reference = now;
+        Ok(())
+    }
+
+    fn wait_for(&mut self, when: When) -> Result<Departure, Came> {
+        let (_, latest, tolerance) = self.bounds(when);
+        let until = latest + tolerance.late;
+        self.stack
+            .next(until)?
+            .ok_or_else(|| Came { what: format!("nothing by {}", milliseconds(until)), late: true })
+    }
+
+    fn in_time(&mut self, when: When, departure: &Departure) -> Result<(), Came> {
+        let (earliest, latest, tolerance) = self.bounds(when);
+        let at = departure.at;
+        let text = || {
+            let (from, to) = (milliseconds(earliest), milliseconds(latest));
+            let allowed = if from == to { from } else { format!("{from} to {to}") };
+            format!("the same at {}, not at {allowed}", milliseconds(at))
+        };
+        if at + tolerance.early < earliest {
+            return Err(Came::from(text()));
+        }
+        if at > latest + tolerance.late {
+            return Err(Came { what: text(), late: true });
+        }
+        self.reference = at;
+        Ok(())
+    }
+
+    fn receive(&mut self, departure: &Departure) {
+        self.peer.read(&departure.segment);
+        self.ladder.segment(departure.at, Side::Stack, left(&departure.segment, &self.peer));
+    }
+
+    fn send(&mut self, segment: &Segment) -> Result<(), Came> {
+        self.ladder.segment(self.stack.now(), Side::Peer, arrived(segment, &self.peer));
+        self.stack.deliver(segment).map_err(Came::from)
+    }
+
+    fn check(&mut self, check: &Check) -> Result<(), Came> {
+        let seen = self.stack.look(check)?;
+        let slack = self.stack.tolerance(Span::ZERO);
+        let right = match (check, seen) {
+            (Check::State(wanted), Seen::State(seen)) => *wanted == seen,
+            (Check::Eof(wanted), Seen::Answer(seen)) => *wanted == seen,
+            (Check::Error(wanted), Seen::Error(seen)) => *wanted == seen,
+            (Check::Srtt(wanted) | Check::Rto(wanted), Seen::Number(seen)) => {
+                let least = wanted.least.saturating_sub(slack.early.0);
+                Bounds { least, most: wanted.most.saturating_add(slack.late.0) }.allow(seen)
+            }
+            (
+                Check::Cwnd(wanted) | Check::Ssthresh(wanted) | Check::Readable(wanted),
+                Seen::Number(seen),
+            ) => wanted.allow(seen),
+            _ => false,
+        };
+        if right { Ok(()) } else { Err(Came::from(value_text(check, seen))) }
+    }
+
+    fn last_look(&mut self) -> Result<(), Came> {
+        let tolerance = self.stack.tolerance(Span::ZERO);
+        let until = self.stack.now() + tolerance.late + LAST_LOOK;
+        match self.stack.next(until)? {
+            None => Ok(()),
+            Some(departure) => {
+                self.receive(&departure);
+                let text = left(&departure.segment, &self.peer);
+                Err(Came::from(format!("{text} behind the last line, which nothing expects")))
+            }
+        }
+    }
+
+    fn mismatch(&self, line: usize, text: &str, came: Came) -> Mismatch {
+        Mismatch {
+            line,
+            expected: text.to_owned(),
+            came: came.what,
+            exchange: self.ladder.to_string(),
+            may_be_load: came.late || self.late,
+        }
+    }
+}
+
+/// A line without its time.
+fn event_text(line: &str) -> &str {
+    let is_time = |word: &str| word.starts_with(|c: char| c == '+' || c.is_ascii_digit());
+    match line.split_once(char::is_whitespace) {
+        Some((first, rest)) if is_time(first) || first.ends_with(':') => {
+            event_text(rest.trim_start())
+        }
+        _ => line,
+    }
+}
+
+fn value_text(check: &Check, seen: Seen) -> String {
+    match (check, seen) {
+        (Check::Srtt(_) | Check::Rto(_), Seen::Number(n)) => milliseconds(Time(n)),
+        (_, Seen::Number(INFINITE)) => "infinite".to_owned(),
+        (_, Seen::Number(n)) => range(Bounds { least: n, most: n }),
+        (_, Seen::State(state)) => name_of(&STATES, &state).to_owned(),
+        (_, Seen::Answer(yes)) => if yes { "yes" } else { "no" }.to_owned(),
+        (_, Seen::Error(kind)) => name_of(&ErrorKind::ALL, &kind).to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What a script tells both stacks before it begins.
+
+use windlass_cc::AnyParams;
+use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig, stack};
+
+/// Settings of a script. The kernel is told all of them, and nothing else, so that what is not set
+/// here is its own: a script that holds on both shows that the two agree.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settings {
+    /// Behaviour of our endpoint: a preset, with what the script changes in it.
+    pub stack: StackConfig,
+    /// Congestion control.
+    pub algorithm: AnyParams,
+    /// Largest IP packet of the path, bytes.
+    pub mtu: u32,
+    /// Whether the script sets the receive buffer; the kernel keeps its own otherwise.
+    pub sets_receive_buffer: bool,
+}
+
+impl Settings {
+    /// The `linux` preset with Reno over 1500-byte packets.
+    pub fn new() -> Settings {
+        let algorithm = AnyParams::by_name("reno").expect("Reno is always there");
+        Settings { stack: stack::LINUX, algorithm, mtu: 1500, sets_receive_buffer: false }
+    }
+
+    /// What an [`Endpoint`](windlass_tcp::Endpoint) is configured with.
+    pub fn profile(&self) -> Profile {
+        Profile::new(self.stack, self.algorithm, self.mtu)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings::new()
+    }
+}
+
+/// What a value of a setting is.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// `on` or `off`.
+    Switch(fn(&mut StackConfig) -> &mut bool),
+    /// A number within bounds.
+    Count(u64, u64, fn(&mut Settings, u64)),
+    /// The name of a preset.
+    Stack,
+    /// The name of an algorithm.
+    Algorithm,
+}
+
+/// Every setting, called as in a scenario where a scenario has it. Only what the kernel can be told
+/// too is here.
+pub(super) const SETTINGS: [(&str, Kind); 18] = [
+    ("stack", Kind::Stack),
+    ("algorithm", Kind::Algorithm),
+    ("mtu", Kind::Count(68, 65_535, |s, n| s.mtu = n as u32)),
+    ("mss", Kind::Count(88, 65_495, |s, n| s.stack.mss = Some(n as u32))),
+    ("receive_buffer", Kind::Count(1_152, 1 << 30, set_receive_buffer)),
+    ("initial_window", Kind::Count(1, 1_000, |s, n| s.stack.initial_window = segments(n))),
+    ("window_scaling", Kind::Switch(|s| &mut s.window_scaling)),
+    ("timestamps", Kind::Switch(|s| &mut s.timestamps)),
+    ("sack", Kind::Switch(|s| &mut s.sack)),
+    ("dsack", Kind::Switch(|s| &mut s.dsack)),
+    ("ecn", Kind::Switch(|s| &mut s.ecn)),
+    ("nagle", Kind::Switch(|s| &mut s.nagle)),
+    ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
+    ("tlp", Kind::Switch(|s| &mut s.tlp)),
+    ("frto", Kind::Switch(|s| &mut s.frto)),
+    ("idle_restart", Kind::Switch(|s| &mut s.idle_restart)),
+    ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
+    ("max_data_retries", Kind::Count(1, 255, |s, n| s.stack.max_data_retries = n as u32)),
+];
+
+fn segments(n: u64) -> InitialWindow {
+    InitialWindow::Segments(n as u32)
+}
+
+fn set_receive_buffer(settings: &mut Settings, bytes: u64) {
+    settings.stack.receive_buffer = bytes;
+    settings.sets_receive_buffer = true;
+}
+
+/// Takes a preset's values, which stand before any that the script changes.
+pub(super) fn take_preset(settings: &mut Settings, preset: &Preset) {
+    settings.stack = preset.config;
+}

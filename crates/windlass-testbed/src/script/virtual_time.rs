@@ -1,0 +1,134 @@
+//! Our own endpoint as the stack under test. The script is the peer and the clock.
+
+use std::collections::VecDeque;
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::{Endpoint, Failure, Profile, Segment, Seq};
+
+use super::ast::{Action, Check, ErrorKind, INFINITE, World};
+use super::settings::Settings;
+use super::stack::{Departure, Seen, Stack, Tolerance};
+
+/// Initial sequence number of the endpoint: its stream passes 2³² after two thousand bytes.
+pub const ENDPOINT_ISS: Seq = Seq(0u32.wrapping_sub(2_000));
+/// More segments than any script lets go at once: an endpoint that sends so many does not stop.
+const TOO_MANY: usize = 100_000;
+
+/// An endpoint in virtual time.
+#[derive(Debug)]
+pub struct VirtualTime {
+    profile: Profile,
+    endpoint: Endpoint,
+    now: Time,
+    /// What has left and was not taken yet.
+    out: VecDeque<Departure>,
+}
+
+impl VirtualTime {
+    /// An endpoint that is closed, at time zero.
+    pub fn new(settings: &Settings) -> VirtualTime {
+        let profile = settings.profile();
+        let endpoint = Endpoint::new(&profile, ENDPOINT_ISS);
+        VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
+    }
+
+    /// Takes from the endpoint what it has to send.
+    fn poll(&mut self) -> Result<(), String> {
+        while let Some(segment) = self.endpoint.poll_transmit(&self.profile, self.now) {
+            self.out.push_back(Departure { at: self.now, segment, intact: true });
+            if self.out.len() > TOO_MANY {
+                return Err(format!("the endpoint sent {TOO_MANY} segments at once"));
+            }
+        }
+        Ok(())
+    }
+
+    fn segments(&self, bytes: u64) -> u64 {
+        bytes / u64::from(self.endpoint.mss())
+    }
+
+    fn error(&self) -> ErrorKind {
+        match self.endpoint.failure() {
+            None | Some(Failure::Aborted) => ErrorKind::None,
+            Some(Failure::ConnectTimeout | Failure::DataTimeout) => ErrorKind::TimedOut,
+            Some(Failure::Reset) if self.endpoint.was_established() => ErrorKind::Reset,
+            Some(Failure::Reset) => ErrorKind::Refused,
+        }
+    }
+}
+
+fn known(span: Span) -> Result<Seen, String> {
+    let known = span.is_known().then_some(Seen::Number(span.0));
+    known.ok_or_else(|| "there is no round-trip sample yet".to_owned())
+}
+
+impl Stack for VirtualTime {
+    fn world(&self) -> World {
+        World::Sim
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn tolerance(&self, _: Span) -> Tolerance {
+        Tolerance { early: Span::ZERO, late: Span::ZERO }
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), String> {
+        match action {
+            Action::Listen => self.endpoint.listen(),
+            Action::Connect => self.endpoint.connect(),
+            Action::Write(bytes) => self.endpoint.offer(bytes.into()),
+            Action::Read(bytes) => {
+                let readable = self.endpoint.readable();
+                if readable < bytes.into() {
+                    return Err(format!("{readable} bytes are there to be read, not {bytes}"));
+                }
+                self.endpoint.read(&self.profile, bytes.into());
+            }
+            Action::Shutdown => self.endpoint.close(),
+            Action::Close => self.endpoint.close_both(),
+            Action::Abort => self.endpoint.abort(),
+        }
+        self.poll()
+    }
+
+    fn deliver(&mut self, segment: &Segment) -> Result<(), String> {
+        self.endpoint.on_segment(&self.profile, self.now, segment);
+        self.poll()
+    }
+
+    fn next(&mut self, until: Time) -> Result<Option<Departure>, String> {
+        while self.out.is_empty() && self.endpoint.deadline() <= until {
+            let due = self.endpoint.deadline();
+            self.now = self.now.max(due);
+            self.endpoint.on_deadline(&self.profile, self.now);
+            self.poll()?;
+            if self.endpoint.deadline() <= due && self.out.is_empty() {
+                return Err(format!("the endpoint's deadline stays at {due}"));
+            }
+        }
+        if self.out.is_empty() {
+            self.now = self.now.max(until);
+        }
+        Ok(self.out.pop_front())
+    }
+
+    fn look(&mut self, at: &Check) -> Result<Seen, String> {
+        let e = &self.endpoint;
+        Ok(match at {
+            Check::State(_) => Seen::State(e.state()),
+            Check::Cwnd(_) => Seen::Number(self.segments(e.control().cwnd)),
+            Check::Ssthresh(_) if e.control().ssthresh >= windlass_cc::window::MAX_WINDOW => {
+                Seen::Number(INFINITE)
+            }
+            Check::Ssthresh(_) => Seen::Number(self.segments(e.control().ssthresh)),
+            Check::Srtt(_) => known(e.srtt())?,
+            Check::Rto(_) => Seen::Number(e.rto(&self.profile).0),
+            Check::Readable(_) => Seen::Number(e.readable()),
+            Check::Eof(_) => Seen::Answer(e.at_end()),
+            Check::Error(_) => Seen::Error(self.error()),
+        })
+    }
+}
