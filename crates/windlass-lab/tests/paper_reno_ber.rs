@@ -102,6 +102,8 @@ fn every_override_changes_a_table_that_its_scenario_has() {
                     let entry = entries(&scenario, list).find(named);
                     (entry.unwrap_or_else(|| panic!("{key}: no such entry")), &parts[2..])
                 }
+                // Its defaults are the rule; the table comes into being.
+                "testbed" => continue,
                 _ => (&scenario, &parts[..]),
             };
             let mut parents = inside[..inside.len() - 1].iter();

@@ -28,8 +28,11 @@ fn ten_out(p: Profile) -> Script {
 
 #[test]
 fn a_loss_cuts_the_flight_or_the_window() {
-    // Six segments out, a window of ten.
-    for (cut, ssthresh) in [(LossCut::Flight, 3_000), (LossCut::Window, 5_000)] {
+    // Six segments out, a window of ten. With the larger window there is room for the rescue
+    // retransmission of RFC 6675's NextSeg, rule 4, as there is nothing new to send.
+    for (cut, ssthresh, rescue) in
+        [(LossCut::Flight, 3_000, ""), (LossCut::Window, 5_000, "200 > . 5001+1000")]
+    {
         let mut p = with(Style::Sack);
         p.stack.loss_cut = cut;
         let segments: String = (0..6).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
@@ -38,6 +41,7 @@ fn a_loss_cuts_the_flight_or_the_window() {
              {segments}
              200 < . 1 ack 1 sack 1001-4001
              200 > . 1+1000
+             {rescue}
              200 = ssthresh {ssthresh}"
         ));
     }

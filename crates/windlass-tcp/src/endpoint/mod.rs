@@ -378,8 +378,10 @@ impl Endpoint {
         }
         // With SACK the sender goes on beyond a hole, so that what lies above it may be many windows
         // of data that has long arrived or been lost. A cut is of the window that sent it; RFC 5681
-        // equation 4 says "no more than" half the FlightSize.
-        let fresh = matches!(from, Phase::Open | Phase::Loss) && to != Phase::Open;
+        // equation 4 says "no more than" half the FlightSize. The acknowledgement that brings a mark
+        // has just opened the window, which was smaller when the mark was met: there the flight counts.
+        let lost = matches!(to, Phase::Recovery | Phase::Loss);
+        let fresh = matches!(from, Phase::Open | Phase::Loss) && lost;
         let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
             self.control.cwnd - self.control.cwnd % u64::from(self.mss)
         } else if self.by_board {
