@@ -112,7 +112,7 @@ impl Point {
         Span((u64::from(ip_len) * 8 * 1_000_000_000).div_ceil(self.rate_bps))
     }
 
-    /// Packets of [`FULL`] size that the queue holds; `None` without a limit.
+    /// Packets of full size (1500 bytes) that the queue holds; `None` without a limit.
     pub fn places(&self) -> Option<u64> {
         match self.queue {
             QueueLimit::Packets(packets) => Some(packets),
