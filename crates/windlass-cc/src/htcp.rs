@@ -182,7 +182,7 @@ impl Htcp {
             return alpha;
         }
         let eighths = (800_000_000 / c.min_rtt.0.max(1)).clamp(4, 80);
-        (alpha * 8 / eighths).max(1)
+        (alpha * 8 / eighths.max(1)).max(1)
     }
 
     /// The share that a loss leaves of the window now.

@@ -98,7 +98,7 @@ impl VegasStart {
                 let surplus = mul_div(cwnd, least.saturating_sub(base), base);
                 let over = surplus >= mul(p.gamma + 1, mss);
                 let carried = mul_div(cwnd, base.min(least), least);
-                (true, over.then(|| (carried - carried % mss + mss).min(cwnd)))
+                (true, over.then(|| (carried - carried % mss.max(1) + mss).min(cwnd)))
             }
         }
     }
