@@ -98,6 +98,53 @@ fn the_extracted_notes_are_all_there_and_every_note_that_is_cited_exists() {
     }
 }
 
+/// What a flow of a point runs, once all overrides are in.
+fn algorithm(s: &Setup, experiment: &str, overrides: &[(String, String)], flow: &str) -> String {
+    let file = &s.plan.experiment(experiment).expect("known experiment").scenario;
+    let text = s.paper.scenario(file).expect("a scenario");
+    let mut found = String::new();
+    let base: toml::Table = text.parse().unwrap();
+    for entry in base["flow"].as_array().unwrap() {
+        if entry["name"].as_str() == Some(flow) {
+            found = entry["algorithm"].as_str().unwrap().to_owned();
+        }
+    }
+    let key = format!("flow.{flow}.algorithm");
+    overrides.iter().filter(|(k, _)| *k == key).for_each(|(_, v)| found.clone_from(v));
+    found
+}
+
+#[test]
+fn flows_run_what_the_names_of_the_points_say() {
+    let s = setup();
+    for experiment in &s.plan.experiments {
+        for point in experiment.points() {
+            let run: Vec<String> = ["f1", "f2", "f3", "f4"]
+                .map(|flow| algorithm(&s, &experiment.id, &point.overrides, flow))
+                .into();
+            let label = |axis: &str| {
+                let found = point.coordinates.iter().find(|(name, _)| name == axis);
+                found.map(|(_, label)| label.as_str()).unwrap_or_default()
+            };
+            let ours = "tcp-modified";
+            let expected = match experiment.id.as_str() {
+                "three-one" => [ours, ours, ours, label("other")],
+                "two-two" | "wifi-two-two" => [ours, ours, label("other"), label("other")],
+                "same" | "wifi-same" => [label("all"); 4],
+                "assumptions" => [ours, ours, ours, "newreno"],
+                "ablation" => {
+                    let known = ["htcp", "cubic", "newreno"];
+                    let tested = label("variant");
+                    let tested = if known.contains(&tested) { tested } else { ours };
+                    [tested, tested, "newreno", "newreno"]
+                }
+                other => panic!("nothing is said of {other}"),
+            };
+            assert_eq!(run, expected, "{}/{}", experiment.id, point.id);
+        }
+    }
+}
+
 /// An increase in delay is said to flatten alpha; arithmetic says that it does the opposite.
 #[test]
 fn only_the_slip_on_beta_is_contradicted_without_a_run() {
