@@ -162,6 +162,11 @@ impl Radio {
         }
     }
 
+    /// Its stations, in the configuration's order.
+    pub fn stations(&self) -> &[Station] {
+        &self.stations
+    }
+
     /// When something happens next.
     pub fn next_event(&self) -> Option<Time> {
         self.agenda.next().map(|(time, _)| time)
