@@ -154,7 +154,7 @@ impl Radio {
             last_taken: vec![0; n * n],
             flights: Vec::with_capacity(n),
             free: Vec::with_capacity(n),
-            agenda: Agenda::with_capacity(4 * n),
+            agenda: Agenda::with_capacity(8 * n),
             outcomes: Vec::with_capacity(16),
             on_air: 0,
             busy_since: Time::ZERO,
