@@ -315,6 +315,34 @@ fn the_same_seed_gives_the_same_run_and_another_another() {
     assert_ne!(download(1, 0.1).radios, download(2, 0.1).radios);
 }
 
+/// Golden: distances, powers, error rates and draws are the same on every machine.
+#[test]
+fn a_run_with_powers_and_error_curves_is_the_same_everywhere() {
+    let mut radio = RadioConfig::new("cell", Phy::G);
+    radio.errors = FrameErrors::Snr;
+    radio.capture_db = Some(6.0);
+    (radio.sensitivity_dbm, radio.carrier_sense_dbm) = (-90.0, -88.0);
+    radio.stations = line(Phy::G, 1, &[0, 20, -36, 37, -38]).stations;
+    for (s, y_mm) in radio.stations.iter_mut().zip([0, 1234, -5678, 910, -1112]) {
+        s.position.y_mm = y_mm;
+    }
+    radio.hops = Hops::Star { centre: 0 };
+    let end = Time::from_secs(2);
+    let flows = [1, 2, 3, 4].map(|i| ([i, 0], cbr(1472, 700 + 13 * i as u64, end)));
+    let r = run(over(radio, &flows, end));
+    let s = r.radios[0].stations.iter();
+    let totals: Vec<[u64; 4]> =
+        s.map(|s| [s.delivered, s.retransmissions, s.frame_errors, s.collisions_seen]).collect();
+    let expected = [
+        [0, 0, 303, 932],
+        [2280, 24, 2043, 302],
+        [1144, 405, 2946, 435],
+        [982, 394, 2043, 406],
+        [675, 410, 2946, 555],
+    ];
+    assert_eq!((r.events, &totals[..]), (154_847, &expected[..]));
+}
+
 #[test]
 fn a_full_queue_drops_and_counts_what_is_being_sent() {
     let mut radio = line(Phy::B_LONG, 250, &[0, 30]);
