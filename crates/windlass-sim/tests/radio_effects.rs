@@ -423,6 +423,9 @@ fn stations_that_waited_for_the_same_frame_seldom_collide_after_it() {
     // Three in 32 slots: 9 % share one; the two left over may meet again.
     let during = collisions([START + us(10), START + us(20), START + us(30)]);
     assert!((4..40).contains(&during), "{during} of 200");
+    let answer = START + data + phy.sifs;
+    let at_the_end = collisions([answer + us(10), answer + us(20), answer + us(30)]);
+    assert!((4..40).contains(&at_the_end), "{at_the_end} of 200");
     // Station 3 has drawn and often goes first, at the end of the DIFS or later; the others came
     // within the DIFS and go out at its end, together.
     let within = collisions([START + us(10), idle + us(10), idle + us(20)]);
@@ -490,4 +493,27 @@ fn the_silence_that_an_rts_asks_for_stands_once_anything_is_heard() {
         let sent = d.delivered(id)[0].0 - (data + Span(667)).0;
         assert!(sent >= (silence + phy.difs()).0, "seed {seed}");
     }
+}
+
+/// Between the decision to transmit and the first symbol lie 5 µs: what arrives in them is noticed
+/// too late.
+#[test]
+fn a_station_does_not_notice_what_begins_within_its_turnaround() {
+    let phy = Phy::B_LONG;
+    let mut radio = line(phy, 250, &[0, -100, 400, 200]);
+    radio.eifs = false;
+    let transmitted = |begins_us| {
+        let mut d = Driver::new(&radio, 1);
+        d.broadcast(START, 0, 1000);
+        // Station 3 waits for the rest of the DIFS, 50 µs; station 2 does not hear station 0.
+        let idle = START + us(192 + 8288) + Span(667);
+        d.send(idle + us(1), 3, 0, 500);
+        d.broadcast(idle + us(begins_us), 2, 100);
+        d.run_until(idle + us(900));
+        d.radio.stations()[3].counters.transmissions
+    };
+    // Of flight 0.7 µs.
+    assert_eq!(transmitted(43), 0, "it draws a back-off");
+    assert_eq!(transmitted(45), 1);
+    assert_eq!(transmitted(49), 1);
 }
