@@ -6,6 +6,7 @@
 
 mod parts;
 pub mod reno_ber;
+pub mod tcp_modified;
 pub mod text;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
@@ -46,7 +47,7 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub static PAPERS: &[Paper] = &[reno_ber::PAPER];
+pub static PAPERS: &[Paper] = &[reno_ber::PAPER, tcp_modified::PAPER];
 
 /// Anchor of the section that says in sentences what a reproduction finds.
 pub const FINDINGS: &str = "findings";
