@@ -81,9 +81,13 @@ pub mod recorder;
 pub mod results;
 pub mod routing;
 pub mod simulation;
-pub mod totals;
+mod timeline;
+mod totals;
 
 pub use config::{Config, ConfigError};
-pub use results::{FlowResult, LinkResult, PacketEvent, PacketFate, RunResult, Sample, Series};
+pub use results::{
+    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RunResult, Sample, Series,
+    Timeline,
+};
 pub use simulation::Simulation;
 pub use totals::BooksError;

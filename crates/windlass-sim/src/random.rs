@@ -16,6 +16,8 @@ pub enum Purpose {
     InitialSequence = 2,
     /// What the queue discipline of a link direction draws.
     Queue = 3,
+    /// When a flow starts.
+    Start = 4,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

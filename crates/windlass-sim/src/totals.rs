@@ -36,6 +36,7 @@ impl Simulation {
     /// Checks the books and draws up the results.
     pub fn finish(mut self) -> Result<RunResult, BooksError> {
         self.check_books()?;
+        let timeline = self.take_timeline();
         let (samples, mut packets) = match self.recorder.take() {
             Some(r) => (r.samples, r.packets),
             None => Default::default(),
@@ -51,6 +52,7 @@ impl Simulation {
             links: (0..self.links.len()).map(|i| self.link_result(i)).collect(),
             samples,
             packets,
+            timeline,
         })
     }
 

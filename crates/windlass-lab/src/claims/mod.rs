@@ -308,6 +308,7 @@ pub(crate) mod fixtures {
             version: String::new(),
             world: "sim".to_owned(),
             kernel: None,
+            course: None,
             end_s: 100.0,
             events: 1,
             packet_hops: 1,

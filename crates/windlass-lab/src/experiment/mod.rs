@@ -27,6 +27,7 @@
 //! The points of an experiment are the cartesian product of its axes, the last axis varying
 //! fastest.
 
+mod course;
 mod error;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use toml::Spanned;
 
+pub use course::{Course, Drops};
 pub use error::FileError;
 
 use crate::world::World;
@@ -370,6 +372,9 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+    /// What the run's intervals came to, where the scenario counts by intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
 }
 
 fn simulated() -> String {
