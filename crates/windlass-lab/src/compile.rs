@@ -7,6 +7,7 @@ use windlass_sim::config::{
 };
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
+use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::routing::link_of;
 use windlass_tcp::Profile;
 
@@ -28,7 +29,9 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             .path(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
         let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
-        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration));
+        let mut config = flow(spec, mtus.min().unwrap_or(0), scenario.duration);
+        config.start = config.start + delay(spec, seed, flows.len());
+        flows.push(config);
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -41,8 +44,17 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             series: scenario.record.series.clone(),
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
         },
     })
+}
+
+/// How much later than its start the flow at this place begins in the run with this seed.
+fn delay(spec: &FlowSpec, seed: u64, place: usize) -> Span {
+    let random = Stream::new(seed, place as u64, Purpose::Start).next_u64();
+    // The high half of the product: a share of the jitter, less than one.
+    let scaled = u128::from(random) * (u128::from(spec.jitter.0) + 1);
+    Span((scaled >> 64) as u64)
 }
 
 fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {

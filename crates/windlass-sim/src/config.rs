@@ -125,6 +125,8 @@ pub struct Record {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
+    pub bins: Span,
 }
 
 /// Why a configuration cannot be simulated.

@@ -84,12 +84,13 @@ pub mod recorder;
 pub mod results;
 pub mod routing;
 pub mod simulation;
-pub mod totals;
+mod timeline;
+mod totals;
 
 pub use config::{Config, ConfigError};
 pub use results::{
-    FlowResult, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample, Series,
-    StationResult,
+    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample,
+    Series, StationResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

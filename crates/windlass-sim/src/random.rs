@@ -20,6 +20,8 @@ pub enum Purpose {
     Backoff = 4,
     /// Frames that the error model of a radio takes at a station.
     RadioErrors = 5,
+    /// When a flow starts.
+    Start = 6,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
-use windlass_cc::{ALGORITHMS, Time};
+use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
@@ -318,4 +318,28 @@ pub struct RunResult {
     pub samples: Vec<Sample>,
     /// Packet log in order of time, empty unless asked for.
     pub packets: Vec<PacketEvent>,
+    /// Counts by intervals of time, `None` unless asked for.
+    #[serde(default)]
+    pub timeline: Option<Timeline>,
+}
+
+/// Counts by intervals of time, from the start of the run. An interval that the end of the run cuts
+/// short is not among them; what happens at the end of one belongs to it.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Length of an interval, nanoseconds.
+    pub bin: Span,
+    /// One entry a flow.
+    pub flows: Vec<FlowTimeline>,
+    /// Packets dropped in each interval, for whatever reason, by each link direction.
+    pub drops: Vec<Vec<u64>>,
+}
+
+/// What a flow did in each interval.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FlowTimeline {
+    /// New payload bytes that reached the receiving application.
+    pub delivered_bytes: Vec<u64>,
+    /// Congestion window of the data sender at the end of the interval, bytes; zero for datagrams.
+    pub cwnd_bytes: Vec<u64>,
 }

@@ -20,6 +20,7 @@ use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::{PacketEvent, PacketFate};
 use crate::routing::{Direction, Routes};
+use crate::timeline::Bins;
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
 const DELIVER: u32 = 1 << 31;
@@ -49,6 +50,9 @@ pub struct Simulation {
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
     routes: Vec<u32>,
     pub(crate) recorder: Option<Box<Recorder>>,
+    pub(crate) bins: Option<Box<Bins>>,
+    /// When the interval that is running ends; never without [`Bins`].
+    pub(crate) next_bin: Time,
     pub(crate) events: u64,
     pub(crate) config: Config,
     /// Packets of each host that the network dropped.
@@ -73,6 +77,7 @@ impl Simulation {
         let radios = Radios::new(&config);
         let entities =
             2 * config.links.len() + 2 * config.flows.len() + managed.len() + radios.all.len();
+        let bins = Bins::new(&config).map(Box::new);
         let mut simulation = Simulation {
             now: Time::ZERO,
             agenda: Agenda::with_capacity(2 * entities),
@@ -85,6 +90,8 @@ impl Simulation {
             routes: Vec::new(),
             recorder: Recorder::new(&config.record, config.links.len(), &config.flows)
                 .map(Box::new),
+            next_bin: bins.as_ref().map_or(Time::NEVER, |bins| bins.next),
+            bins,
             events: 0,
             dropped: vec![0; 2 * config.flows.len()],
             received: 0,
@@ -228,6 +235,9 @@ impl Simulation {
             if time > end {
                 self.now = end;
                 return time <= self.config.duration;
+            }
+            if time > self.next_bin {
+                self.close_bins(time);
             }
             self.now = time;
             self.events += 1;

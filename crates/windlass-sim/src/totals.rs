@@ -36,6 +36,7 @@ impl Simulation {
     /// Checks the books and draws up the results.
     pub fn finish(mut self) -> Result<RunResult, BooksError> {
         self.check_books()?;
+        let timeline = self.take_timeline();
         let (samples, mut packets) = match self.recorder.take() {
             Some(r) => (r.samples, r.packets),
             None => Default::default(),
@@ -52,6 +53,7 @@ impl Simulation {
             radios: self.radios.results(&self.config, self.now()),
             samples,
             packets,
+            timeline,
         })
     }
 

@@ -16,7 +16,7 @@ use super::{params, stack};
 use crate::units::{Bytes, Duration};
 use windlass_sim::routing::{Direction, Routes, link_of};
 
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "name",
     "from",
     "to",
@@ -27,6 +27,7 @@ pub(super) const KEYS: [&str; 12] = [
     "start",
     "count",
     "stagger",
+    "jitter",
     "traffic",
     "read",
 ];
@@ -200,11 +201,12 @@ impl Context<'_> {
             Problem::new(place_of(fields, "to"), message)
         })?;
         self.check_sizes(template, &route, (from_name, to_name))?;
-        let start = self.check_start(fields, &name, start)?;
+        let jitter = fields.or("jitter", span, Span::ZERO)?;
+        let start = self.check_start(fields, &name, start, jitter)?;
         if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
-            && stop <= start
+            && stop <= start + jitter
         {
-            let (stop, start) = (Duration(stop), Duration(start));
+            let (stop, start) = (Duration(stop), Duration(start + jitter));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
@@ -215,6 +217,7 @@ impl Context<'_> {
             controller: template.controller,
             stack: template.stack.config,
             start,
+            jitter,
             traffic: template.traffic,
             read: template.read,
         })
@@ -235,9 +238,17 @@ impl Context<'_> {
         fields: &Fields,
         name: &str,
         start: Option<Span>,
+        jitter: Span,
     ) -> Result<Span, Problem> {
         let end = Duration(self.duration);
         match start {
+            Some(start) if start < self.duration && start + jitter >= self.duration => {
+                let (start, jitter) = (Duration(start), Duration(jitter));
+                let message = format!(
+                    "flow `{name}` starts up to {jitter} after {start}, when the run has ended ({end})"
+                );
+                Err(Problem::new(place_of(fields, "jitter"), message))
+            }
             Some(start) if start < self.duration => Ok(start),
             Some(start) => Err(Problem::new(
                 place_of(fields, "start"),
