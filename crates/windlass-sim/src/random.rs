@@ -16,6 +16,8 @@ pub enum Purpose {
     InitialSequence = 2,
     /// What the queue discipline of a link direction draws.
     Queue = 3,
+    /// By how much a flow's start is delayed; 4 and 5 are a radio channel's.
+    Start = 6,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

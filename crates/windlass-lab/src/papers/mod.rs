@@ -4,7 +4,7 @@
 //! `fidelity.md`, all built into the program, and a module here that draws its tables and figures
 //! from the evidence.
 
-mod parts;
+pub(crate) mod parts;
 pub mod reno_ber;
 pub mod text;
 

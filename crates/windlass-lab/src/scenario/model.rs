@@ -83,6 +83,8 @@ pub struct FlowSpec {
     pub stack: StackConfig,
     /// When the flow begins, before the end of the run.
     pub start: Span,
+    /// Longest time by which each run delays the start: a run draws uniformly from zero up to it.
+    pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,
     /// How the receiving application reads.

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use super::fields::word_of;
+use windlass_cc::Span;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_tcp::StackConfig;
@@ -209,6 +210,10 @@ fn flow(
         lines.raw("stack", inline(&differing));
     }
     lines.quoted("start", Duration(flow.start));
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.jitter != Span::ZERO {
+        lines.quoted("jitter", Duration(flow.jitter));
+    }
     lines.raw("traffic", traffic(&flow.traffic));
     lines.raw("read", read(&flow.read));
 }
