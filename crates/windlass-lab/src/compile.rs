@@ -29,9 +29,8 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             .path(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
         let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
-        let mut config = flow(spec, mtus.min().unwrap_or(0), scenario.duration);
-        config.start = config.start + delay(spec, seed, flows.len());
-        flows.push(config);
+        let start = start(spec, seed);
+        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration, start));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -49,12 +48,20 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     })
 }
 
-/// How much later than its start the flow at this place begins in the run with this seed.
-fn delay(spec: &FlowSpec, seed: u64, place: usize) -> Span {
-    let random = Stream::new(seed, place as u64, Purpose::Start).next_u64();
-    // The high half of the product: a share of the jitter, less than one.
-    let scaled = u128::from(random) * (u128::from(spec.jitter.0) + 1);
-    Span((scaled >> 64) as u64)
+/// The same scenario with every queue's length in packets or bytes: what is given as a share of the
+/// bandwidth-delay product no longer depends on which flows there are.
+pub fn fix_queues(scenario: &mut Scenario) {
+    let products = scenario.bdp_bytes();
+    for (spec, bdp) in scenario.links.iter_mut().zip(products) {
+        let floor = u64::from(spec.mtu);
+        if let QueueLimit::BdpMillionths(millionths) = spec.queue {
+            spec.queue = QueueLimit::Bytes(share(bdp, millionths).max(floor));
+        }
+        spec.discipline = spec.discipline.map(|threshold| match threshold {
+            QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
+            other => other,
+        });
+    }
 }
 
 fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
@@ -96,7 +103,22 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
+/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
+/// that come or go, or another algorithm, leave it alone.
+fn start(spec: &FlowSpec, seed: u64) -> Time {
+    if spec.jitter == Span::ZERO {
+        return Time::ZERO + spec.start;
+    }
+    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
+    });
+    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
+    // The upper half of the product is uniform below the jitter plus a nanosecond.
+    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
+    Time::ZERO + spec.start + Span(delay as u64)
+}
+
+fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -109,7 +131,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
-        start: Time::ZERO + spec.start,
+        start,
     }
 }
 

@@ -5,7 +5,7 @@
 //! from the evidence.
 
 pub mod ccm_ss;
-mod parts;
+pub(crate) mod parts;
 pub mod reno_ber;
 pub mod tcp_modified;
 pub mod text;

@@ -199,7 +199,8 @@ fn check_chart(chart: &Chart) -> Result<(), ReportError> {
                 return Err(ReportError::NoCategory { chart, series, point });
             }
             let x = (!categorical).then_some(point.x);
-            if [x, Some(point.y), point.lo, point.hi].iter().flatten().any(|v| !v.is_finite()) {
+            let values = [x, Some(point.y), point.lo, point.hi, point.x_lo, point.x_hi];
+            if values.iter().flatten().any(|v| !v.is_finite()) {
                 let (chart, series, point) = place();
                 return Err(ReportError::NotFinite { chart, series, point });
             }

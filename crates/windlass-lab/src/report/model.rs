@@ -150,6 +150,10 @@ pub struct ChartPoint {
     pub lo: Option<f64>,
     /// Upper end of the 95 % interval.
     pub hi: Option<f64>,
+    /// Lower end of the 95 % interval of the position on a linear x axis.
+    pub x_lo: Option<f64>,
+    /// Upper end of it.
+    pub x_hi: Option<f64>,
 }
 
 /// One series.

@@ -282,8 +282,11 @@ fn chart_data(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
     let mut rows = Vec::new();
     for d in drawn {
         for p in &d.points {
-            let x = match (&p.category, chart.x.scale) {
-                (Some(category), Scale::Category) => category.clone(),
+            let x = match (&p.category, chart.x.scale, p.x_lo, p.x_hi) {
+                (Some(category), Scale::Category, ..) => category.clone(),
+                (_, _, Some(lo), Some(hi)) => {
+                    format!("{} [{}, {}]", figure(p.x), figure(lo), figure(hi))
+                }
                 _ => figure(p.x),
             };
             let mut row = vec![d.series.name.clone(), x, figure(p.y)];

@@ -49,6 +49,7 @@
 //! tree; then the tree is read into [`Scenario`], every check being made where the value is read.
 //! An error therefore points at the file's line and column or at the `--set` that is at fault.
 
+mod candidate;
 #[cfg(test)]
 mod docs_test;
 mod error;
@@ -68,7 +69,9 @@ use std::path::Path;
 
 use windlass_cc::Span;
 
+pub use candidate::Candidate;
 pub use error::ScenarioError;
+pub(crate) use error::{did_you_mean, listed};
 pub use model::{
     FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
 };

@@ -86,7 +86,7 @@ pub struct FlowSpec {
     pub stack: StackConfig,
     /// When the flow begins at the earliest, before the end of the run.
     pub start: Span,
-    /// How much later it may begin: each seed draws its own delay, up to this.
+    /// Longest time by which each run delays the start: a run draws uniformly from zero up to it.
     pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,

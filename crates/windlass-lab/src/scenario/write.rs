@@ -217,7 +217,8 @@ fn flow(
         lines.raw("stack", inline(&differing));
     }
     lines.quoted("start", Duration(flow.start));
-    if flow.jitter > Span::ZERO {
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
     lines.raw("traffic", traffic(&flow.traffic));

@@ -7,6 +7,10 @@
 //! its interval remain meaningful as long as fewer than half of the runs are infinite; the mean
 //! does not, and is reported as infinite without an interval.
 
+pub mod effect;
+pub mod multiple;
+pub mod paired;
+
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
