@@ -98,6 +98,7 @@ impl Task {
             packet_hops: result.packet_hops,
             flows: result.flows.clone(),
             links: result.links.clone(),
+            steady: Vec::new(),
         }
     }
 }
