@@ -209,12 +209,12 @@ impl Reproduction {
         let traces = self.trace()?;
         let judgements = self.paper.judge(&self.claims, &records, &traces);
         let sections = self.paper.sections(&Material {
+            paper: self.paper,
             plan: &self.plan,
             claims: &self.claims,
             records: &records,
             judgements: &judgements,
             traces: &traces,
-            fidelity: self.paper.fidelity,
         });
         export_records(&dir, &records, &self.command.join(" "), formats)?;
         replace(&dir, "verdicts.json", |out| {

@@ -53,6 +53,7 @@ fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
                 [(0, 1), (1, 0)].map(|(a, b)| format!("{name}:{}>{}", end(a), end(b)))
             })
             .collect(),
+        Kind::Run => BTreeSet::from([String::new()]),
     }
 }
 
@@ -208,12 +209,12 @@ fn tables_refer_to_claims_that_exist_and_print() {
     let judgements = s.on_paper();
     let traces = Traces::new();
     let sections = s.paper.sections(&Material {
+        paper: s.paper,
         plan: &s.plan,
         claims: &s.claims,
         records: &[],
         judgements: &judgements,
         traces: &traces,
-        fidelity: s.paper.fidelity,
     });
     let mut tables = 0;
     for block in sections.iter().flat_map(|s| &s.blocks) {

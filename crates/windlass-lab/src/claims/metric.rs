@@ -1,4 +1,4 @@
-//! Names of what a run measures: `flow.NAME.FIELD` and `link.NAME.FIELD`.
+//! Names of what a run measures: `flow.NAME.FIELD`, `link.NAME.FIELD` and `run.FIELD`.
 
 use crate::experiment::RunRecord;
 use windlass_sim::{FlowResult, LinkResult};
@@ -6,11 +6,11 @@ use windlass_sim::{FlowResult, LinkResult};
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Flow or link.
+    /// Flow, link or the whole run.
     pub kind: Kind,
-    /// Name of the flow, or `link:from>to`.
+    /// Name of the flow, or `link:from>to`; empty for the whole run.
     pub name: String,
-    /// Field, one of [`FLOW_FIELDS`] or [`LINK_FIELDS`].
+    /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`] or [`RUN_FIELDS`].
     pub field: String,
 }
 
@@ -21,6 +21,8 @@ pub enum Kind {
     Flow,
     /// One direction of a link.
     Link,
+    /// All flows together.
+    Run,
 }
 
 /// A field of `T` by name; `None` when the run has no value for it.
@@ -62,6 +64,23 @@ pub const LINK_FIELDS: &[Field<LinkResult>] = &[
     ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
 ];
 
+/// The fields of a whole run: sums over its flows, and Jain's index of their goodputs.
+pub const RUN_FIELDS: &[Field<RunRecord>] = &[
+    ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
+    ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),
+    ("jain_index", |r| jain_index(r.flows.iter().map(|f| f.goodput_bps))),
+    ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
+    ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
+];
+
+/// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 when all have the same, 1/n when one has all; `None`
+/// when nobody has anything.
+pub fn jain_index(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let (n, sum) = values.clone().fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + x));
+    let squares: f64 = values.map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
 fn names<T>(fields: &[Field<T>]) -> String {
     fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
@@ -77,12 +96,18 @@ impl Metric {
     ///
     /// A sentence that says what would be right, when the shape or the field is wrong.
     pub fn parse(path: &str) -> Result<Metric, String> {
-        let shape = || format!("metric `{path}` must look like flow.NAME.FIELD or link.NAME.FIELD");
+        let shape = || {
+            format!("metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD or run.FIELD")
+        };
         let (kind, rest) = path.split_once('.').ok_or_else(shape)?;
-        let (name, field) = rest.rsplit_once('.').ok_or_else(shape)?;
+        let (name, field) = match kind {
+            "run" => ("", rest),
+            _ => rest.rsplit_once('.').ok_or_else(shape)?,
+        };
         let (kind, known, all) = match kind {
             "flow" => (Kind::Flow, look_up(FLOW_FIELDS, field).is_some(), names(FLOW_FIELDS)),
             "link" => (Kind::Link, look_up(LINK_FIELDS, field).is_some(), names(LINK_FIELDS)),
+            "run" => (Kind::Run, look_up(RUN_FIELDS, field).is_some(), names(RUN_FIELDS)),
             _ => return Err(shape()),
         };
         if !known {
@@ -102,6 +127,7 @@ impl Metric {
                 let link = run.links.iter().find(|l| l.name == self.name)?;
                 look_up(LINK_FIELDS, &self.field)?(link)
             }
+            Kind::Run => look_up(RUN_FIELDS, &self.field)?(run),
         }
     }
 }
@@ -124,10 +150,33 @@ mod tests {
             ("node.a.goodput_bps", "must look like flow.NAME.FIELD"),
             ("flow.a.goodput", "there are active_s, "),
             ("link.a.goodput_bps", "there are sent, "),
+            ("run.cwnd_bytes", "there are goodput_bps, "),
         ] {
             let message = Metric::parse(path).unwrap_err();
             assert!(message.contains(expected), "{message}");
         }
+    }
+
+    #[test]
+    fn jains_index_is_one_for_equals_and_one_in_n_for_a_winner_who_takes_all() {
+        let index = |values: &[f64]| jain_index(values.iter().copied());
+        assert_eq!(index(&[2.0, 2.0, 2.0]), Some(1.0));
+        assert_eq!(index(&[3.0, 0.0, 0.0, 0.0]), Some(0.25));
+        // Jain, Chiu and Hawe 1984: with shares 1 and 3 of 2, 16 / (2 · 10).
+        assert_eq!(index(&[1.0, 3.0]), Some(0.8));
+        assert_eq!((index(&[0.0, 0.0]), index(&[])), (None, None));
+    }
+
+    #[test]
+    fn metrics_of_the_whole_run_sum_over_its_flows() {
+        let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let mut second = run.flows[0].clone();
+        run.flows[0].goodput_bps = 1e6;
+        second.goodput_bps = 3e6;
+        run.flows.push(second);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!(of("run.goodput_bps"), Some(4e6));
+        assert_eq!(of("run.jain_index"), Some(0.8));
     }
 
     /// A numeric field added to the results must be nameable, but for identity and lists.

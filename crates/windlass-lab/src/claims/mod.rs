@@ -38,7 +38,7 @@ use toml::Spanned;
 
 pub(crate) use judge::number;
 pub use judge::{Evidence, judge};
-pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric};
+pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric, RUN_FIELDS, jain_index};
 
 /// One statement of a paper in checkable form.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

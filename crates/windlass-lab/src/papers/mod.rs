@@ -4,6 +4,7 @@
 //! `fidelity.md`, all built into the program, and a module here that draws its tables and figures
 //! from the evidence.
 
+mod parts;
 pub mod reno_ber;
 pub mod text;
 
@@ -81,6 +82,8 @@ pub type Traces = BTreeMap<String, Trace>;
 /// What a paper's report is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
+    /// The paper.
+    pub paper: &'static Paper,
     /// The paper's experiments.
     pub plan: &'a Plan,
     /// Its claims, which carry the tolerances.
@@ -91,8 +94,6 @@ pub struct Material<'a> {
     pub judgements: &'a [Judgement],
     /// Traced runs.
     pub traces: &'a Traces,
-    /// Text of the paper's fidelity notes.
-    pub fidelity: &'a str,
 }
 
 impl Material<'_> {

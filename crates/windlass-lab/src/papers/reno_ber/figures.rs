@@ -1,13 +1,15 @@
 //! Figures 2 to 8 and 10, redrawn from our runs.
 
 use super::closed_forms::PRINTED;
-use super::{commands, ladder, section};
+use super::ladder;
 use crate::models::reno_ber::FILE_BYTES;
+use crate::papers::parts::commands;
+use crate::papers::parts::series::{rates, samples};
+use crate::papers::parts::tables::section;
 use crate::papers::{Material, Trace};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale, Section,
 };
-use windlass_cc::Time;
 use windlass_sim::Series;
 
 /// Length of the paper's runs, seconds.
@@ -102,19 +104,6 @@ fn hidden(series: &[ChartSeries]) -> String {
     covered.map(said).collect()
 }
 
-/// A series up to `end` seconds, scaled.
-fn samples(trace: &Trace, series: Series, end: f64) -> Vec<ChartPoint> {
-    trace
-        .values(series)
-        .map(|(t, v)| ChartPoint { x: seconds(t), y: v as f64, ..ChartPoint::default() })
-        .take_while(|p| p.x <= end)
-        .collect()
-}
-
-pub(super) fn seconds(t: Time) -> f64 {
-    t.as_nanos() as f64 / 1e9
-}
-
 fn window(m: &Material, id: &str, caption: &str, end: f64) -> Chart {
     let axis = ("Congestion window (bytes)", Scale::Log, Mark::Step);
     chart(m, id, caption, axis, |t| {
@@ -134,26 +123,6 @@ fn received(m: &Material, id: &str, caption: &str, end: f64) -> Chart {
     let caption = format!("{caption}, mean over {step} s");
     let axis = ("Received (bytes/s)", Scale::Linear, Mark::Step);
     chart(m, id, &caption, axis, |t| rates(&samples(t, Series::Delivered, end), step))
-}
-
-/// Mean rate of a growing count in steps of `step` seconds, and a zero after the last.
-fn rates(count: &[ChartPoint], step: f64) -> Vec<ChartPoint> {
-    let Some(last) = count.last() else { return Vec::new() };
-    let bins = (last.x / step).floor() as usize + 1;
-    let mut ends = vec![0.0; bins];
-    for p in count {
-        ends[((p.x / step).floor() as usize).min(bins - 1)] = p.y;
-    }
-    let mut before = 0.0f64;
-    let mut points = Vec::with_capacity(bins + 1);
-    for (i, end) in ends.iter().enumerate() {
-        let end = end.max(before);
-        let y = (end - before) / step;
-        points.push(ChartPoint { x: i as f64 * step, y, ..ChartPoint::default() });
-        before = end;
-    }
-    points.push(ChartPoint { x: bins as f64 * step, y: 0.0, ..ChartPoint::default() });
-    points
 }
 
 fn throughput(m: &Material) -> Chart {
@@ -189,18 +158,5 @@ fn throughput(m: &Material) -> Chart {
             series("paper less 10 s", Mark::Paper, paper(10.0).collect()),
         ],
         zoom: false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_differences_of_the_count_and_end_in_zero() {
-        let at = |x: f64, y: f64| ChartPoint { x, y, ..ChartPoint::default() };
-        let rates = rates(&[at(0.5, 100.0), at(0.9, 300.0), at(2.5, 400.0)], 1.0);
-        let pairs: Vec<(f64, f64)> = rates.iter().map(|p| (p.x, p.y)).collect();
-        assert_eq!(pairs, [(0.0, 300.0), (1.0, 0.0), (2.0, 100.0), (3.0, 0.0)]);
     }
 }

@@ -1,13 +1,14 @@
 //! What the reproduction finds, in sentences whose numbers come from the runs.
 
-use super::cells::{self, signed};
 use super::closed_forms::{PRINTED, Printed};
 use super::ledger;
-use super::tables::median;
 use super::trace::waiting;
-use crate::claims::{Claim, Judgement, Verdict, number};
+use crate::claims::number;
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, datagrams};
+use crate::papers::parts::cells::{self, signed};
+use crate::papers::parts::tables::median;
+use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
 use crate::papers::{FINDINGS, Material};
 use crate::report::model::{Block, Section};
 use crate::stats::Summary;
@@ -42,15 +43,6 @@ fn at(m: &Material, mode: &str, printed: &Printed, path: &str) -> Option<Summary
 
 fn response(m: &Material, mode: &str, printed: &Printed) -> Option<Summary> {
     at(m, mode, printed, RESPONSE)
-}
-
-/// `a, b and c`.
-fn listed(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
 }
 
 fn percent(ours: f64, theirs: f64) -> f64 {
@@ -230,57 +222,4 @@ fn one_loss(m: &Material) -> Option<String> {
         cost.measured? * count,
         number(timeouts),
     ))
-}
-
-/// Contradicted claims; neighbours in one table with one reason share a point.
-fn contradicted(m: &Material) -> Vec<Block> {
-    let wrong: Vec<(&Claim, &Judgement)> = m
-        .judgements
-        .iter()
-        .filter(|j| j.verdict == Verdict::Contradicted)
-        .filter_map(|j| Some((m.claims.iter().find(|c| c.id == j.id)?, j)))
-        .collect();
-    if wrong.is_empty() {
-        return Vec::new();
-    }
-    let arithmetic = wrong.iter().filter(|(_, j)| j.n == 0).count();
-    let text = format!(
-        "Contradicted are {} of {} claims, {arithmetic} of them by the paper's own arithmetic done \
-         again:",
-        wrong.len(),
-        m.judgements.len()
-    );
-    let same = |a: &(&Claim, &Judgement), b: &(&Claim, &Judgement)| {
-        !a.0.note.is_empty() && (&a.0.source, &a.0.note) == (&b.0.source, &b.0.note)
-    };
-    let items = wrong.chunk_by(same).map(reason).collect();
-    vec![Block::Text { text }, Block::List { items }]
-}
-
-fn reason(group: &[(&Claim, &Judgement)]) -> String {
-    let (first, judgement) = group[0];
-    if group.len() == 1 {
-        return format!("{}: {}. {}", first.source, first.quantity, judgement.note);
-    }
-    let one = |(claim, j): &(&Claim, &Judgement)| {
-        format!("{} against {}", cells::optional(j.measured), cells::printed(claim.paper))
-    };
-    let values = listed(&group.iter().map(one).collect::<Vec<_>>());
-    format!("{}: {} entries, {values}. {}", first.source, group.len(), first.note)
-}
-
-/// Claims that nothing can decide yet, by source and reason.
-fn not_comparable(m: &Material) -> Vec<Block> {
-    let open: Vec<&Judgement> =
-        m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable).collect();
-    if open.is_empty() {
-        return Vec::new();
-    }
-    let same = |a: &&Judgement, b: &&Judgement| (&a.source, &a.note) == (&b.source, &b.note);
-    let item = |group: &[&Judgement]| {
-        let entries = if group.len() == 1 { "entry" } else { "entries" };
-        format!("{}: {} {entries}. {}", group[0].source, group.len(), group[0].note)
-    };
-    let text = format!("Not comparable are {}:", open.len());
-    vec![Block::Text { text }, Block::List { items: open.chunk_by(same).map(item).collect() }]
 }

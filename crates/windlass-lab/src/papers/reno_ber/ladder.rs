@@ -1,10 +1,10 @@
 //! Figure 10: one loss and its repair, packet by packet.
 
-use super::figures::seconds;
 use super::trace::{EXCHANGE, Exchange, Passage, RWND};
-use super::{commands, section as titled};
 use crate::models::reno_ber::MSS;
 use crate::papers::Material;
+use crate::papers::parts::series::seconds;
+use crate::papers::parts::{commands, tables::section as titled};
 use crate::report::model::{Block, Ladder, Message, Section};
 use windlass_cc::{Span, Time};
 use windlass_tcp::Flags;

@@ -1,11 +1,11 @@
 //! The assumption ledger: what the paper does not say, what was chosen, and what choosing
 //! otherwise would change.
 
-use super::cells::{NONE, signed};
-use super::{commands, section as titled};
 use crate::claims::{Metric, number};
 use crate::experiment::{AxisValue, Experiment};
 use crate::papers::Material;
+use crate::papers::parts::cells::{NONE, signed};
+use crate::papers::parts::{commands, tables::section as titled};
 use crate::report::model::{Block, Row, Section, Table};
 use crate::stats::Summary;
 use std::collections::BTreeMap;

@@ -1,29 +1,24 @@
 //! Reno-BER: Sarkar, Ammann and Zabir, *Analyzing TCP Performance in High Bit Error Rate Using
 //! Simulation and Modeling*, Electronics 11:2254, 2022.
 
-mod cells;
 mod closed_forms;
-mod commands;
 mod figures;
 mod findings;
 mod ladder;
 mod ledger;
-mod notes;
 mod tables;
 mod testbed;
 mod trace;
 
+use super::parts::{notes, tables as verdicts};
 use super::{Material, Paper};
-use crate::report::model::{Block, Section};
+use crate::report::model::Section;
 
 macro_rules! file {
     ($name:literal) => {
         include_str!(concat!("../../../../../papers/reno-ber/", $name))
     };
 }
-
-/// Folder of the paper's files in the repository.
-const FILES: &str = "papers/reno-ber";
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -58,25 +53,7 @@ fn sections(m: &Material) -> Vec<Section> {
     all.extend(tables::sections(m));
     all.extend(figures::sections(m));
     all.push(ledger::section(m));
-    all.push(tables::every_claim(m));
-    all.push(notes::section(m.fidelity));
+    all.push(verdicts::every_claim(m));
+    all.push(notes::section(m.paper.fidelity));
     all
-}
-
-/// A section that ends with the commands that make its content again.
-fn section(
-    id: &str,
-    title: &str,
-    mut blocks: Vec<Block>,
-    commands: impl IntoIterator<Item = Block>,
-) -> Section {
-    for block in &mut blocks {
-        if let Block::Table(t) = block {
-            // Rows end where they have nothing more to say.
-            let columns = t.columns.len();
-            t.rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
-        }
-    }
-    blocks.extend(commands);
-    Section { id: id.to_owned(), title: title.to_owned(), blocks }
 }

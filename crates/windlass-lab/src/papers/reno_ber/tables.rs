@@ -1,21 +1,22 @@
 //! The paper's tables and equations with ours beside them.
 
-use super::cells::{measured, printed};
 use super::closed_forms::{PRINTED, Printed, TABLE9};
-use super::{cells, commands, section, testbed};
-use crate::claims::{Claim, Judgement, Metric, number};
+use super::testbed;
+use crate::claims::number;
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, RTT_S, RWND, datagrams, table9_per_ack};
 use crate::models::tcp::Pftk;
 use crate::papers::Material;
+use crate::papers::parts::cells::printed;
+use crate::papers::parts::commands;
+use crate::papers::parts::tables::{columns, median_cell, row, row_corrected, section};
 use crate::report::model::{Block, Row, Section, Table};
-use crate::stats::Summary;
 
 /// Tables 1 and 3 to 9, the equations, and the closed forms beside the simulation.
 pub(super) fn sections(m: &Material) -> Vec<Section> {
     let table = |t: Table| vec![Block::Table(t)];
     let both = |prefix, what| Block::Table(both_directions(m, prefix, what));
-    let arithmetic = || [commands::arithmetic()];
+    let arithmetic = || [commands::arithmetic(m)];
     let recounted = || [row_commands(m), vec![packets_command(m)]].concat();
     vec![
         section("table-1", "Table 1: bit and packet error rates", table(table1(m)), arithmetic()),
@@ -84,92 +85,8 @@ fn packets_command(m: &Material) -> Block {
         Some(Block::Command { about, command }) => {
             Block::Command { about, command: command + " --csv" }
         }
-        _ => commands::whole(),
+        _ => commands::whole(m),
     }
-}
-
-/// Every claim with its verdict and tolerance.
-pub(super) fn every_claim(m: &Material) -> Section {
-    let rows = m.judgements.iter().map(|j| {
-        let claim = m.claims.iter().find(|c| c.id == j.id);
-        let tolerance = claim.and_then(|c| c.tolerance.as_ref()).map_or(String::new(), |t| {
-            let relative = t.relative.map(|r| format!("±{} %", number(100.0 * r)));
-            let size =
-                relative.unwrap_or_else(|| format!("±{}", number(t.absolute.unwrap_or(0.0))));
-            format!("{size}: {}", t.reason)
-        });
-        let cells = vec![
-            j.source.clone(),
-            j.quantity.clone(),
-            if j.unit == "1" { String::new() } else { j.unit.clone() },
-            printed(j.paper),
-            claim.map_or(String::new(), corrected),
-            measured(j),
-            tolerance,
-        ];
-        judged(cells, j)
-    });
-    let table = Table {
-        id: "claims-table".to_owned(),
-        caption:
-            "Every claim, with the tolerance that was fixed before the runs. Ours is compared \
-            with the corrected value where there is one"
-                .to_owned(),
-        columns: columns(&[
-            "where",
-            "claim",
-            "unit",
-            "paper",
-            "corrected",
-            "ours [95 %]",
-            "tolerance and its reason",
-        ]),
-        rows: rows.collect(),
-        notes: vec![],
-    };
-    section("claims", "All claims", vec![Block::Table(table)], [commands::whole()])
-}
-
-/// The value that ours is compared with in place of the printed one.
-fn corrected(claim: &Claim) -> String {
-    claim.compare_with.as_ref().map_or(String::new(), |c| printed(Some(c.value)))
-}
-
-pub(super) fn columns(names: &[&str]) -> Vec<String> {
-    names.iter().map(|n| (*n).to_owned()).collect()
-}
-
-fn judged(cells: Vec<String>, j: &Judgement) -> Row {
-    Row { cells, verdict: Some(j.verdict), note: Some(j.note.clone()) }
-}
-
-/// A row of label, paper, ours, and further cells, judged by a claim.
-pub(super) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
-    let Some(j) = m.judgement(claim) else {
-        return Row { cells: vec![label.to_owned(), "not judged".to_owned()], ..Row::default() };
-    };
-    let mut cells = vec![label.to_owned(), printed(j.paper), measured(j)];
-    cells.extend_from_slice(more);
-    judged(cells, j)
-}
-
-/// The same with the corrected value after the paper's.
-fn row_corrected(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
-    let mut row = row(m, label, claim, more);
-    let found = m.claims.iter().find(|c| c.id == claim);
-    row.cells.insert(2, found.map_or(String::new(), corrected));
-    row
-}
-
-/// Median and interval of a metric over the runs of a point.
-pub(super) fn median(m: &Material, path: &str, experiment: &str, point: &str) -> Option<Summary> {
-    let metric = Metric::parse(path).ok()?;
-    let here = m.records.iter().filter(|r| r.experiment == experiment && r.point == point);
-    Summary::of(&here.filter_map(|r| metric.of(r)).collect::<Vec<f64>>())
-}
-
-pub(super) fn median_cell(m: &Material, path: &str, experiment: &str, point: &str) -> String {
-    median(m, path, experiment, point).map_or(cells::NONE.to_owned(), |s| cells::median(&s))
 }
 
 /// The same metric under the two other readings of "packet drop" (RB-5).

@@ -1,9 +1,9 @@
 //! Table 8: the paper's virtual Linux network, on kernels and simulated.
 
 use super::closed_forms::PRINTED;
-use super::commands;
-use super::tables::{columns, median_cell, row};
 use crate::papers::Material;
+use crate::papers::parts::commands;
+use crate::papers::parts::tables::{columns, median_cell, row, section as titled};
 use crate::report::model::{Block, Row, Section, Table};
 
 /// The point whose runs are judged, and in how many ways the same was run besides.
@@ -24,12 +24,7 @@ pub(super) fn section(m: &Material) -> Section {
         let point = format!("world={JUDGED},tcp={tcp},p=1%");
         commands::runs(m, &format!("The row of 1 %, {tcp}:"), "testbed", &point)
     });
-    super::section(
-        "table-8",
-        "Table 8: the virtual Linux network",
-        blocks,
-        made.into_iter().flatten(),
-    )
+    titled("table-8", "Table 8: the virtual Linux network", blocks, made.into_iter().flatten())
 }
 
 /// Response times with one TCP.

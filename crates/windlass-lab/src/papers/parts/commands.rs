@@ -1,6 +1,5 @@
 //! The commands that make a piece of the report again.
 
-use super::{FILES, PAPER};
 use crate::experiment::Point;
 use crate::papers::Material;
 use crate::report::model::Block;
@@ -11,7 +10,7 @@ use crate::world::World;
 type Override = (String, String);
 
 /// The runs of one point: `windlass run` prints the medians of its table row.
-pub(super) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> Option<Block> {
+pub(crate) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> Option<Block> {
     let of_point =
         |r: &&crate::experiment::RunRecord| r.experiment == experiment && r.point == point;
     let seeds = m.records.iter().filter(of_point).count();
@@ -21,11 +20,11 @@ pub(super) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> 
         World::Sim => String::new(),
         elsewhere => format!(" --on {elsewhere}"),
     };
-    Some(block(about, run(scenario, &overrides) + &on + &many))
+    Some(block(about, run(m, scenario, &overrides) + &on + &many))
 }
 
 /// One traced run: its series as Parquet, or its packets as pcapng, in the folder `out`.
-pub(super) fn recording(
+pub(crate) fn recording(
     m: &Material,
     about: &str,
     trace: &str,
@@ -36,17 +35,17 @@ pub(super) fn recording(
     overrides.push((record.0.to_owned(), record.1.to_owned()));
     let seed = if request.seed == 1 { String::new() } else { format!(" --seed {}", request.seed) };
     let out = format!("{seed} --out out");
-    Some(block(about, run(scenario, &overrides) + &out))
+    Some(block(about, run(m, scenario, &overrides) + &out))
 }
 
 /// Everything.
-pub(super) fn whole() -> Block {
-    block("The whole report:", format!("windlass reproduce {}", PAPER.id))
+pub(crate) fn whole(m: &Material) -> Block {
+    block("The whole report:", format!("windlass reproduce {}", m.paper.id))
 }
 
 /// Arithmetic alone, which no number of runs changes.
-pub(super) fn arithmetic() -> Block {
-    let command = format!("windlass reproduce {} --quick", PAPER.id);
+pub(crate) fn arithmetic(m: &Material) -> Block {
+    let command = format!("windlass reproduce {} --quick", m.paper.id);
     block("Arithmetic, the same after a quick run:", command)
 }
 
@@ -68,7 +67,7 @@ fn setting<'a>(
 ) -> Option<(&'a str, Vec<Override>)> {
     let experiment = m.plan.experiment(experiment)?;
     let point: Point = experiment.points().into_iter().find(|p| p.id == point)?;
-    let text = PAPER.scenario(&experiment.scenario)?;
+    let text = m.paper.scenario(&experiment.scenario)?;
     let hash = |set: &[Override]| {
         Scenario::with_overrides(text, &experiment.scenario, set).ok().map(|s| s.hash())
     };
@@ -84,9 +83,9 @@ fn setting<'a>(
     Some((&experiment.scenario, needed))
 }
 
-fn run(scenario: &str, overrides: &[Override]) -> String {
+fn run(m: &Material, scenario: &str, overrides: &[Override]) -> String {
     let sets = overrides.iter().map(|(key, value)| format!(" --set {}", quoted(key, value)));
-    format!("windlass run {FILES}/{scenario}{}", sets.collect::<String>())
+    format!("windlass run papers/{}/{scenario}{}", m.paper.id, sets.collect::<String>())
 }
 
 /// `KEY=VALUE` as a shell takes it for one word.

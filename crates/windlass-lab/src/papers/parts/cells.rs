@@ -4,15 +4,15 @@ use crate::claims::{Judgement, number};
 use crate::stats::Summary;
 
 /// What stands where there is no value.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// A value computed here, or a dash.
-pub(super) fn optional(value: Option<f64>) -> String {
+pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or(NONE.to_owned(), number)
 }
 
 /// A value of the paper with all the digits it prints, or a dash.
-pub(super) fn printed(value: Option<f64>) -> String {
+pub(crate) fn printed(value: Option<f64>) -> String {
     match value {
         None => NONE.to_owned(),
         Some(v) if v != 0.0 && v.abs() < 1e-4 => number(v),
@@ -21,7 +21,7 @@ pub(super) fn printed(value: Option<f64>) -> String {
 }
 
 /// Value and interval of a judgement.
-pub(super) fn measured(j: &Judgement) -> String {
+pub(crate) fn measured(j: &Judgement) -> String {
     match (j.measured, j.ci95) {
         (Some(v), Some([low, high])) if low < high => interval(v, low, high),
         (v, _) => optional(v),
@@ -29,7 +29,7 @@ pub(super) fn measured(j: &Judgement) -> String {
 }
 
 /// Median and interval of a summary.
-pub(super) fn median(s: &Summary) -> String {
+pub(crate) fn median(s: &Summary) -> String {
     match s.ci95_median {
         _ if s.median.is_infinite() => "not finished".to_owned(),
         Some([low, high]) if low < high => interval(s.median, low, high),
@@ -39,7 +39,7 @@ pub(super) fn median(s: &Summary) -> String {
 
 /// A value with its interval, all with the same decimals: as many as give the interval's width two
 /// significant digits; for counts and the halves between them, as many as they need.
-pub(super) fn interval(value: f64, low: f64, high: f64) -> String {
+pub(crate) fn interval(value: f64, low: f64, high: f64) -> String {
     let all = [value, low, high];
     if all.iter().any(|v| v.is_infinite()) {
         let text = |v: f64| if v.is_infinite() { "not finished".to_owned() } else { number(v) };
@@ -58,7 +58,7 @@ pub(super) fn interval(value: f64, low: f64, high: f64) -> String {
 }
 
 /// Per cent with one decimal and sign.
-pub(super) fn signed(v: f64) -> String {
+pub(crate) fn signed(v: f64) -> String {
     let rounded = format!("{v:+.1}");
     if rounded == "-0.0" { "+0.0".to_owned() } else { rounded }
 }

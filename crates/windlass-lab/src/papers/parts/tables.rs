@@ -1,0 +1,110 @@
+//! Tables of verdicts, and what stands in them.
+
+use super::cells::{self, measured, printed};
+use super::commands;
+use crate::claims::{Claim, Judgement, Metric, number};
+use crate::papers::Material;
+use crate::report::model::{Block, Row, Section, Table};
+use crate::stats::Summary;
+
+/// A section that ends with the commands that make its content again.
+pub(crate) fn section(
+    id: &str,
+    title: &str,
+    mut blocks: Vec<Block>,
+    commands: impl IntoIterator<Item = Block>,
+) -> Section {
+    for block in &mut blocks {
+        if let Block::Table(t) = block {
+            // Rows end where they have nothing more to say.
+            let columns = t.columns.len();
+            t.rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
+        }
+    }
+    blocks.extend(commands);
+    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+}
+
+/// Every claim with its verdict and tolerance.
+pub(crate) fn every_claim(m: &Material) -> Section {
+    let rows = m.judgements.iter().map(|j| {
+        let claim = m.claims.iter().find(|c| c.id == j.id);
+        let tolerance = claim.and_then(|c| c.tolerance.as_ref()).map_or(String::new(), |t| {
+            let relative = t.relative.map(|r| format!("±{} %", number(100.0 * r)));
+            let size =
+                relative.unwrap_or_else(|| format!("±{}", number(t.absolute.unwrap_or(0.0))));
+            format!("{size}: {}", t.reason)
+        });
+        let cells = vec![
+            j.source.clone(),
+            j.quantity.clone(),
+            if j.unit == "1" { String::new() } else { j.unit.clone() },
+            printed(j.paper),
+            claim.map_or(String::new(), corrected),
+            measured(j),
+            tolerance,
+        ];
+        judged(cells, j)
+    });
+    let table = Table {
+        id: "claims-table".to_owned(),
+        caption:
+            "Every claim, with the tolerance that was fixed before the runs. Ours is compared \
+            with the corrected value where there is one"
+                .to_owned(),
+        columns: columns(&[
+            "where",
+            "claim",
+            "unit",
+            "paper",
+            "corrected",
+            "ours [95 %]",
+            "tolerance and its reason",
+        ]),
+        rows: rows.collect(),
+        notes: vec![],
+    };
+    section("claims", "All claims", vec![Block::Table(table)], [commands::whole(m)])
+}
+
+/// The value that ours is compared with in place of the printed one.
+fn corrected(claim: &Claim) -> String {
+    claim.compare_with.as_ref().map_or(String::new(), |c| printed(Some(c.value)))
+}
+
+pub(crate) fn columns(names: &[&str]) -> Vec<String> {
+    names.iter().map(|n| (*n).to_owned()).collect()
+}
+
+pub(crate) fn judged(cells: Vec<String>, j: &Judgement) -> Row {
+    Row { cells, verdict: Some(j.verdict), note: Some(j.note.clone()) }
+}
+
+/// A row of label, paper, ours, and further cells, judged by a claim.
+pub(crate) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
+    let Some(j) = m.judgement(claim) else {
+        return Row { cells: vec![label.to_owned(), "not judged".to_owned()], ..Row::default() };
+    };
+    let mut cells = vec![label.to_owned(), printed(j.paper), measured(j)];
+    cells.extend_from_slice(more);
+    judged(cells, j)
+}
+
+/// The same with the corrected value after the paper's.
+pub(crate) fn row_corrected(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
+    let mut row = row(m, label, claim, more);
+    let found = m.claims.iter().find(|c| c.id == claim);
+    row.cells.insert(2, found.map_or(String::new(), corrected));
+    row
+}
+
+/// Median and interval of a metric over the runs of a point.
+pub(crate) fn median(m: &Material, path: &str, experiment: &str, point: &str) -> Option<Summary> {
+    let metric = Metric::parse(path).ok()?;
+    let here = m.records.iter().filter(|r| r.experiment == experiment && r.point == point);
+    Summary::of(&here.filter_map(|r| metric.of(r)).collect::<Vec<f64>>())
+}
+
+pub(crate) fn median_cell(m: &Material, path: &str, experiment: &str, point: &str) -> String {
+    median(m, path, experiment, point).map_or(cells::NONE.to_owned(), |s| cells::median(&s))
+}
