@@ -44,15 +44,7 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
 }
 
 fn load(args: &Run) -> Result<Scenario, Failure> {
-    let mut overrides = Vec::new();
-    for set in &args.set {
-        let Some((key, value)) = set.split_once('=') else {
-            return Err(Failure::input(format!(
-                "--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"
-            )));
-        };
-        overrides.push((key.trim().to_string(), value.trim().to_string()));
-    }
+    let overrides = overrides(&args.set)?;
     let mut scenario = Scenario::from_file_with(&args.file, &overrides)
         .map_err(|e| Failure::Located(miette::Report::new(e)))?;
     if let Some(seed) = args.seed {
@@ -67,6 +59,17 @@ fn load(args: &Run) -> Result<Scenario, Failure> {
         )));
     }
     Ok(scenario)
+}
+
+/// The keys and values of `--set`.
+pub fn overrides(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let pair = |set: &String| {
+        let (key, value) = set.split_once('=').ok_or_else(|| {
+            Failure::input(format!("--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"))
+        })?;
+        Ok((key.trim().to_string(), value.trim().to_string()))
+    };
+    sets.iter().map(pair).collect()
 }
 
 fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
@@ -162,7 +165,7 @@ fn command(args: &Run) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()

@@ -23,10 +23,8 @@ pub const BATCH: usize = 5;
 /// assert_eq!(mser5(&goodput), Some(20));
 /// ```
 pub fn mser5(values: &[f64]) -> Option<usize> {
-    let batches: Vec<f64> = values
-        .chunks_exact(BATCH)
-        .map(|five| five.iter().sum::<f64>() / BATCH as f64)
-        .collect();
+    let batches: Vec<f64> =
+        values.chunks_exact(BATCH).map(|five| five.iter().sum::<f64>() / BATCH as f64).collect();
     mser(&batches).map(|cut| BATCH * cut)
 }
 

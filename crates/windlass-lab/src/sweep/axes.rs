@@ -188,7 +188,8 @@ pub(super) fn worlds(worlds: &[World]) -> Option<Axis> {
     if worlds.is_empty() || worlds == [World::Sim] {
         return None;
     }
-    let value = |w: &World| AxisValue { label: w.to_string(), on: Some(*w), ..AxisValue::default() };
+    let value =
+        |w: &World| AxisValue { label: w.to_string(), on: Some(*w), ..AxisValue::default() };
     Some(Axis { name: "on".to_owned(), values: worlds.iter().map(value).collect() })
 }
 
@@ -268,7 +269,10 @@ mod tests {
     #[test]
     fn a_star_stands_for_every_item_that_can_have_the_key() {
         let items = Items::of(FILE);
-        assert_eq!(items.keys("flow.*.algorithm").unwrap(), ["flow.0.algorithm", "flow.2.algorithm"]);
+        assert_eq!(
+            items.keys("flow.*.algorithm").unwrap(),
+            ["flow.0.algorithm", "flow.2.algorithm"]
+        );
         assert_eq!(items.keys("flow.*.start").unwrap().len(), 3);
         assert_eq!(items.keys("link.*.queue.limit").unwrap(), ["link.0.queue.limit"]);
         assert_eq!(items.keys("link.0.queue").unwrap(), ["link.0.queue"]);

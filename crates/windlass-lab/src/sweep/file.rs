@@ -200,7 +200,11 @@ set = { "flow.0.algorithm" = "cubic", "flow.1.algorithm" = "reno" }
             ("max_seeds = 200", "name = \" \"", "f:4:8: the name of a sweep cannot be empty"),
             ("step 20pkt", "step 0pkt", "f:9:10: `20pkt..40pkt step 0pkt` never ends"),
             ("\"10pkt\", ", "\"20pkt\", ", "axis `queue` has the value `20pkt` already"),
-            ("key = \"topology.bottleneck.queue\"", "", "axis `queue` has either `key` and `values`"),
+            (
+                "key = \"topology.bottleneck.queue\"",
+                "",
+                "axis `queue` has either `key` and `values`",
+            ),
             ("name = \"pair\"", "name = \"pair\"\nkey = \"a\"", "axis `pair` has either"),
             ("label = \"mixed\"", "label = \"a=b\"", "label `a=b` must not contain"),
             ("\"10pkt\", \"20pkt..40pkt step 20pkt\"", "", "axis `queue` needs at least one value"),

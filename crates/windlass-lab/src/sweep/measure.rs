@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::claims::metric::{Kind, Metric};
+use crate::claims::{Kind, Metric};
 use crate::experiment::RunRecord;
 use crate::scenario::Scenario;
 use crate::stats::sequential::Width;
@@ -57,7 +57,10 @@ impl Measure {
     pub fn unit(&self) -> &'static str {
         const UNITS: [&str; 5] = ["bps", "ms", "s", "bytes", "packets"];
         let field = self.path.rsplit('.').next().unwrap_or("");
-        UNITS.into_iter().find(|u| field.strip_suffix(u).is_some_and(|f| f.ends_with('_'))).unwrap_or("")
+        UNITS
+            .into_iter()
+            .find(|u| field.strip_suffix(u).is_some_and(|f| f.ends_with('_')))
+            .unwrap_or("")
     }
 
     /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
@@ -68,15 +71,18 @@ impl Measure {
                 let named = run.flows.iter().zip(&run.steady);
                 let matching = named.filter(|(f, _)| matches(pattern, &f.name));
                 // The mean of some of the flows would be another quantity.
-                let values: Option<Vec<f64>> = matching.map(|(_, s)| Some((*s)?.goodput_bps)).collect();
+                let values: Option<Vec<f64>> =
+                    matching.map(|(_, s)| Some((*s)?.goodput_bps)).collect();
                 mean(values?.into_iter())
             }
             What::Result(metric) => {
                 let names = names_in(metric.kind, run);
                 let matching = names.into_iter().filter(|n| matches(&metric.name, n));
-                mean(matching.filter_map(|name| {
-                    Metric { name: name.to_owned(), ..metric.clone() }.of(run)
-                }))
+                mean(
+                    matching.filter_map(|name| {
+                        Metric { name: name.to_owned(), ..metric.clone() }.of(run)
+                    }),
+                )
             }
         }
     }
@@ -94,6 +100,7 @@ impl Measure {
         let (noun, known) = match kind {
             Kind::Flow => ("flow", scenario.flows.iter().map(|f| f.name.clone()).collect()),
             Kind::Link => ("link direction", directions(scenario)),
+            Kind::Run => return Ok(()),
         };
         if known.iter().any(|n| matches(pattern, n)) {
             return Ok(());
@@ -112,6 +119,7 @@ fn names_in(kind: Kind, run: &RunRecord) -> Vec<&str> {
     match kind {
         Kind::Flow => run.flows.iter().map(|f| f.name.as_str()).collect(),
         Kind::Link => run.links.iter().map(|l| l.name.as_str()).collect(),
+        Kind::Run => vec![""],
     }
 }
 
@@ -221,6 +229,7 @@ mod tests {
         assert_eq!(of("flow.*-2.goodput_bps"), Some(3e6));
         assert_eq!(of("flow.up-1.goodput_bps"), Some(1e6));
         assert_eq!(of("flow.down*.goodput_bps"), None);
+        assert_eq!(of("run.jain_index"), Some(0.8));
     }
 
     #[test]
@@ -253,7 +262,10 @@ mod tests {
             assert_eq!(goal.width, Width::Relative(0.02), "{text}");
         }
         let goal = Goal::parse("flow.a-b.loss_rate ±0.001").unwrap();
-        assert_eq!((goal.measure.path(), goal.width), ("flow.a-b.loss_rate", Width::Absolute(0.001)));
+        assert_eq!(
+            (goal.measure.path(), goal.width),
+            ("flow.a-b.loss_rate", Width::Absolute(0.001))
+        );
         assert_eq!(goal.to_string(), "flow.a-b.loss_rate ±0.001");
         for text in ["", "flow.a.goodput_bps", "flow.a.goodput_bps ±", "±2%"] {
             assert!(Goal::parse(text).is_err(), "{text}");

@@ -10,13 +10,16 @@ use super::measure::{Goal, Measure};
 use super::results::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
-use crate::run::Task;
+use crate::outlook;
+use crate::run::{RunError, Task};
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
 use crate::world::World;
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 1_000_000;
+/// Points that are looked through for what is probably not meant.
+const MOST_WARNED: usize = 1000;
 /// Runs of a point, unless told otherwise.
 const SEEDS: u64 = 10;
 /// What a sweep looks at, unless told otherwise.
@@ -134,7 +137,43 @@ impl Plan {
             None => title.clone(),
         };
         let shard = request.shard;
-        Ok(Plan { name: title, scenario, axes, points, measures, count, warm_up, shard, experiment })
+        Ok(Plan {
+            name: title,
+            scenario,
+            axes,
+            points,
+            measures,
+            count,
+            warm_up,
+            shard,
+            experiment,
+        })
+    }
+
+    /// Name of the folder for the results, where none is given.
+    pub fn folder(&self) -> String {
+        format!("sweep-{}", crate::store::file_name(&self.name))
+    }
+
+    /// What is probably not meant at some point, or cannot be told to a kernel there: a sentence
+    /// each, with the points that it is said of.
+    ///
+    /// # Errors
+    ///
+    /// The simulator does not take a scenario.
+    pub fn warnings(&self) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for p in self.points.iter().take(MOST_WARNED) {
+            let mut sentences = outlook::warnings(&p.scenario).map_err(RunError::from)?;
+            sentences.extend(p.world.differences(&p.scenario)?);
+            for sentence in sentences {
+                match told.iter_mut().find(|(s, _)| *s == sentence) {
+                    Some((_, points)) => points.push(&p.point.id),
+                    None => told.push((sentence, vec![&p.point.id])),
+                }
+            }
+        }
+        Ok(told)
     }
 
     /// Most runs of a point.
@@ -222,7 +261,8 @@ fn all_axes(
 /// A key that two axes change would make points that differ by label alone.
 fn one_axis_a_key(axes: &[Axis]) -> Result<(), SweepError> {
     for (i, axis) in axes.iter().enumerate() {
-        let keys = |a: &Axis| a.values.iter().flat_map(|v| v.set.keys().cloned()).collect::<Vec<_>>();
+        let keys =
+            |a: &Axis| a.values.iter().flat_map(|v| v.set.keys().cloned()).collect::<Vec<_>>();
         let mine = keys(axis);
         for other in &axes[..i] {
             if let Some(key) = keys(other).into_iter().find(|k| mine.contains(k)) {

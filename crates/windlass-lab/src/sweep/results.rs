@@ -105,11 +105,6 @@ impl Results {
         self.batch.as_ref()
     }
 
-    /// Whether any run at all is there.
-    pub(super) fn is_empty(&self) -> bool {
-        self.others.is_empty() && self.batch.as_ref().is_none_or(|b| b.records().is_empty())
-    }
-
     /// The record of this very run.
     pub(super) fn get(&self, key: &RunKey) -> Option<&RunRecord> {
         self.batch.as_ref().and_then(|b| b.get(key)).or_else(|| self.others.get(key))

@@ -31,9 +31,9 @@ impl FromStr for WarmUp {
             return Ok(WarmUp::Mser);
         }
         let advice = "write a time such as `10s`, or `mser`";
-        text.parse().map(|Duration(time)| WarmUp::Fixed(time)).map_err(|_| {
-            format!("`{text}` is no warm-up; {advice}")
-        })
+        text.parse()
+            .map(|Duration(time)| WarmUp::Fixed(time))
+            .map_err(|_| format!("`{text}` is no warm-up; {advice}"))
     }
 }
 

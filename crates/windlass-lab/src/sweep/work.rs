@@ -108,14 +108,23 @@ impl Sweep {
     pub fn notices(&self) -> Vec<Notice> {
         let mut notices = self.results.notices.clone();
         if let Some(batch) = self.results.batch() {
-            let wanted: Vec<RunKey> =
-                self.plan.points.iter().flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p))).map(|t| t.key()).collect();
+            let wanted: Vec<RunKey> = self
+                .plan
+                .points
+                .iter()
+                .flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)))
+                .map(|t| t.key())
+                .collect();
             notices.extend(batch.stale(&wanted));
         }
         notices
     }
 
-    fn tasks_up_to<'a>(&'a self, point: &'a PlannedPoint, n: u64) -> impl Iterator<Item = Task> + 'a {
+    fn tasks_up_to<'a>(
+        &'a self,
+        point: &'a PlannedPoint,
+        n: u64,
+    ) -> impl Iterator<Item = Task> + 'a {
         (0..n).map(|i| self.plan.task(point, i))
     }
 
@@ -124,23 +133,37 @@ impl Sweep {
     }
 
     /// The runs of a point with the first `n` seeds, as far as they are there.
-    fn records(&self, point: &PlannedPoint, n: u64) -> Vec<&RunRecord> {
+    pub(super) fn records(&self, point: &PlannedPoint, n: u64) -> Vec<&RunRecord> {
         (0..n).filter_map(|i| self.record(point, i)).collect()
     }
 
-    /// How a point stands, and how many of the first seeds count for it.
-    pub(super) fn standing(&self, point: &PlannedPoint) -> (Standing, u64) {
+    /// How each point stands, and how many of the first seeds count for it.
+    pub(super) fn standings(&self) -> Vec<(Standing, u64)> {
+        let fixed = |p: &PlannedPoint| match self.first_missing(p, p.seeds) {
+            Some(_) => (Standing::Unfinished, p.seeds),
+            None => (Standing::Complete, p.seeds),
+        };
         match &self.plan.count {
-            Count::Fixed(_) => match self.first_missing(point, point.seeds) {
-                Some(_) => (Standing::Unfinished, point.seeds),
-                None => (Standing::Complete, point.seeds),
-            },
+            Count::Fixed(_) => self.plan.points.iter().map(fixed).collect(),
             Count::Until(_, rule) => {
-                let group: Vec<&PlannedPoint> =
-                    self.plan.points.iter().filter(|p| p.group == point.group).collect();
-                self.decided(&group, *rule)
+                let groups = self.groups();
+                let decided: Vec<(Standing, u64)> =
+                    groups.iter().map(|group| self.decided(group, *rule)).collect();
+                self.plan.points.iter().map(|p| decided[p.group]).collect()
             }
         }
+    }
+
+    /// The points of each group.
+    fn groups(&self) -> Vec<Vec<&PlannedPoint>> {
+        let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
+        for point in &self.plan.points {
+            if groups.len() <= point.group {
+                groups.resize(point.group + 1, Vec::new());
+            }
+            groups[point.group].push(point);
+        }
+        groups
     }
 
     fn first_missing(&self, point: &PlannedPoint, n: u64) -> Option<u64> {
@@ -172,16 +195,9 @@ impl Sweep {
     /// Groups of points with the number of runs that their next decision needs; none for those
     /// that are decided or another shard's.
     fn open_groups(&self) -> Vec<(Vec<&PlannedPoint>, u64)> {
-        let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
-        for point in &self.plan.points {
-            if groups.len() <= point.group {
-                groups.resize(point.group + 1, Vec::new());
-            }
-            groups[point.group].push(point);
-        }
         let Count::Until(_, rule) = self.plan.count else { return Vec::new() };
         let mine = |g: usize| self.plan.shard.is_none_or(|s| s.has(g));
-        let groups = groups.into_iter().enumerate().filter(|(g, _)| mine(*g));
+        let groups = self.groups().into_iter().enumerate().filter(|(g, _)| mine(*g));
         groups
             .filter_map(|(_, group)| match self.decided(&group, rule) {
                 (Standing::Unfinished, n) => Some((group, n)),
@@ -274,7 +290,8 @@ impl Sweep {
     ) -> Result<(), SweepError> {
         let warm_up = self.plan.warm_up;
         let side = processors(tasks, jobs);
-        let desk = Mutex::new(Desk { sweep: self, tally: Tally::of(tasks), made, kept: Instant::now() });
+        let desk =
+            Mutex::new(Desk { sweep: self, tally: Tally::of(tasks), made, kept: Instant::now() });
         side_by_side(tasks, jobs, |task| {
             let begun = Instant::now();
             let ran = task.run()?;
@@ -308,7 +325,10 @@ impl Sweep {
         let begun = Instant::now();
         let unknown: Vec<Task> = {
             let simulated = self.plan.points.iter().filter(|p| p.world == World::Sim);
-            simulated.filter(|p| self.pace.of(&p.hash).is_none()).map(|p| self.plan.task(p, 0)).collect()
+            simulated
+                .filter(|p| self.pace.of(&p.hash).is_none())
+                .map(|p| self.plan.task(p, 0))
+                .collect()
         };
         for task in unknown.iter().step_by(unknown.len().div_ceil(MOST).max(1)) {
             if begun.elapsed() > patience {
