@@ -39,9 +39,9 @@ Examples:
   windlass sweep scenarios/lossy-download.toml --axis 'flow.*.algorithm=reno,cubic,bbr'
   windlass sweep scenarios/lossy-download.toml --axis link.0.rate=1Mbps..16Mbps\\ times\\ 2 \\
       --axis 'flow.*.algorithm=reno,cubic' --until 'flow.*.goodput_bps ±2%'
-  windlass sweep scenarios/sweep.toml --dry-run       points, runs and what they will cost
-  windlass sweep scenarios/sweep.toml --shard 3/8     a cluster's third of eight jobs
-  windlass sweep scenarios/sweep.toml --kept          what is there by now
+  windlass sweep scenarios/sweeps/loss.toml --dry-run       points, runs and what they will cost
+  windlass sweep scenarios/sweeps/loss.toml --shard 3/8     the third of a cluster's eight jobs
+  windlass sweep scenarios/sweeps/loss.toml --kept          what is there by now
 
 docs/sweeps.md tells of sweep files, statistics and clusters.";
 

@@ -154,13 +154,14 @@ mod tests {
     type Law = (&'static str, fn(&mut Random) -> f64, f64, f64);
 
     /// Variation of the lognormal with σ = 0.5 and 1: √(exp σ² − 1).
-    const LAWS: [Law; 6] = [
+    const LAWS: [Law; 7] = [
         ("normal", |r| 5.0 + r.normal(), 5.0, 0.2),
         ("exponential", |r| -r.uniform().ln(), 1.0, 1.0),
         ("lognormal, σ = 0.5", |r| (0.5 * r.normal()).exp(), 1.133_148_453, 0.532_940_1),
         ("lognormal, σ = 1", |r| r.normal().exp(), 1.648_721_271, 1.310_832_5),
         ("two modes, 50:50", |r| two_modes(r, 0.5), 2.0, 0.500_624_6),
         ("two modes, 80:20", |r| two_modes(r, 0.2), 1.4, 0.572_543_7),
+        ("two modes, 90:10", |r| two_modes(r, 0.1), 1.2, 0.501_732_9),
     ];
 
     /// Values around 1, and with probability `p` around 3.
@@ -195,8 +196,9 @@ mod tests {
     #[test]
     fn the_interval_at_the_stop_covers_the_mean_as_often_as_documented() {
         for law in LAWS {
-            // The long tail of the last lognormal is beyond thirty runs, whatever the rule.
-            let promised = if law.0 == "lognormal, σ = 1" { 0.89 } else { 0.94 };
+            // What is beyond thirty runs, whatever the rule: a long tail, and one run in ten.
+            let rare = ["lognormal, σ = 1", "two modes, 90:10"].contains(&law.0);
+            let promised = if rare { 0.89 } else { 0.94 };
             for runs in [10.0, 50.0, 200.0] {
                 let (covered, made) = coverage(law, Rule::MIN, runs, 2000);
                 assert!(covered >= promised - 0.01, "{}, {runs}: {covered} after {made}", law.0);
@@ -213,7 +215,7 @@ mod tests {
         for min in [5, 10, 20, 30] {
             for law in LAWS {
                 let cells: Vec<String> = [10.0, 20.0, 50.0, 100.0, 200.0]
-                    .map(|runs| coverage(law, min, runs, 10_000))
+                    .map(|runs| coverage(law, min, runs, 4000))
                     .map(|(covered, made)| format!("{:.1} % ({made:.0})", 100.0 * covered))
                     .into();
                 println!("| {min} | {} | {} |", law.0, cells.join(" | "));

@@ -90,6 +90,24 @@ impl SweepFile {
             let message = "`seeds` makes that many runs and `until` as many as it takes; give one";
             return Err(fail(seeds.span(), message.to_owned()));
         }
+        let fixed = raw.until.is_empty();
+        for value in raw.axis.iter().flat_map(|a| &a.value) {
+            let message = match (value.get_ref().seeds, value.get_ref().quick_seeds) {
+                (_, Some(_)) => "`quick_seeds` is for papers; a sweep has `seeds` alone",
+                (Some(_), _) if !fixed => {
+                    "`seeds` at a value makes that many runs and `until` as \
+                                           many as it takes; give one"
+                }
+                _ => continue,
+            };
+            return Err(fail(value.span(), message.to_owned()));
+        }
+        if fixed && (raw.min_seeds.is_some() || raw.max_seeds.is_some()) {
+            let span = raw.min_seeds.or(raw.max_seeds).map_or(0..0, |n| n.span());
+            let message =
+                "`min_seeds` and `max_seeds` bound the runs that `until` adds; give it too";
+            return Err(fail(span, message.to_owned()));
+        }
         if let Some(name) = raw.name.as_ref().filter(|n| n.get_ref().trim().is_empty()) {
             return Err(fail(name.span(), "the name of a sweep cannot be empty".to_owned()));
         }
@@ -194,6 +212,9 @@ set = { "flow.0.algorithm" = "cubic", "flow.1.algorithm" = "reno" }
             ("±2%", "±0%", "f:3:10: `0%` is no width"),
             ("flow.*.goodput_bps ±", "flow.*.goodput ±", "f:3:10: metric `flow.*.goodput` ends in"),
             ("max_seeds = 200", "max_seeds = 0", "f:4:13: a point needs at least one run"),
+            ("until =", "metric =", "f:4:13: `min_seeds` and `max_seeds` bound the runs"),
+            ("label = \"mixed\"", "label = \"mixed\"\nseeds = 3", "`seeds` at a value makes"),
+            ("label = \"mixed\"", "label = \"mixed\"\nquick_seeds = 3", "is for papers"),
             ("max_seeds", "seeds", "f:4:9: `seeds` makes that many runs and `until`"),
             ("max_seeds = 200", "warmup = \"soon\"", "f:4:10: `soon` is no warm-up"),
             ("max_seeds = 200", "on = [\"mars\"]", "there is no world `mars`"),

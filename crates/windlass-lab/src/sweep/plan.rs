@@ -124,7 +124,7 @@ impl Plan {
         check_seeds(&scenario, seeds)?;
         let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
         let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
-        let draft = Draft { text: &text, name: &name, set: &set, warm_up };
+        let draft = Draft { text: &text, name: &name, set: &set, seeds: request.seeds, warm_up };
         let points = draft.points(&experiment)?;
         for p in &points {
             for m in &measures {
@@ -284,6 +284,12 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, SweepError> {
         (true, None) => file.goals.clone(),
     };
     if goals.is_empty() {
+        let bounds = request.min_seeds.or(request.max_seeds);
+        if bounds.is_some() {
+            let message =
+                "--min-seeds and --max-seeds bound the runs that --until adds; give it too";
+            return Err(SweepError::Input(message.to_owned()));
+        }
         return Ok(Count::Fixed(fixed.unwrap_or(SEEDS)));
     }
     let max = request.max_seeds.or(file.max_seeds).unwrap_or(Rule::MAX);
@@ -347,6 +353,8 @@ struct Draft<'a> {
     text: &'a str,
     name: &'a str,
     set: &'a [(String, String)],
+    /// Runs of every point, whatever its values say.
+    seeds: Option<u64>,
     warm_up: Option<WarmUp>,
 }
 
@@ -383,7 +391,7 @@ impl Draft<'_> {
             None => RecordSpec::default(),
         };
         let hash = world.hash(&scenario).into();
-        let seeds = *experiment.seeds(&point, false).end();
+        let seeds = self.seeds.unwrap_or(*experiment.seeds(&point, false).end());
         Ok(PlannedPoint { point, scenario: Arc::new(scenario), hash, world, seeds, group })
     }
 }
