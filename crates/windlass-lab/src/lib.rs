@@ -70,6 +70,7 @@ pub mod run;
 pub mod scenario;
 pub mod stats;
 pub mod store;
+pub mod sweep;
 pub mod units;
 pub mod world;
 

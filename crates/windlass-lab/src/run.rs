@@ -99,6 +99,7 @@ impl Task {
             flows: result.flows.clone(),
             links: result.links.clone(),
             course: result.timeline.as_ref().map(|t| Course::of(t, &self.scenario, result)),
+            steady: Vec::new(),
         }
     }
 }

@@ -14,3 +14,4 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod script;
+pub mod sweep;

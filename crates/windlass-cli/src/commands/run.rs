@@ -54,15 +54,7 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
 
 /// Reads a scenario file, values changed as `--set` says.
 pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
-    let mut overrides = Vec::new();
-    for set in sets {
-        let Some((key, value)) = set.split_once('=') else {
-            return Err(Failure::input(format!(
-                "--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"
-            )));
-        };
-        overrides.push((key.trim().to_string(), value.trim().to_string()));
-    }
+    let overrides = overrides(sets)?;
     Scenario::from_file_with(file, &overrides).map_err(|e| Failure::Located(miette::Report::new(e)))
 }
 
@@ -76,6 +68,17 @@ pub fn check_seeds(scenario: &Scenario, runs: u32) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+/// The keys and values of `--set`.
+pub fn overrides(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let pair = |set: &String| {
+        let (key, value) = set.split_once('=').ok_or_else(|| {
+            Failure::input(format!("--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"))
+        })?;
+        Ok((key.trim().to_string(), value.trim().to_string()))
+    };
+    sets.iter().map(pair).collect()
 }
 
 fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {

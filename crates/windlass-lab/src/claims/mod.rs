@@ -357,6 +357,7 @@ pub(crate) mod fixtures {
                 mean_queue_delay_ms: 0.0,
                 max_queue_packets: 1,
             }],
+            steady: Vec::new(),
         }
     }
 }

@@ -74,7 +74,7 @@ pub struct Axis {
 }
 
 /// One value of an axis.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisValue {
     /// Label, unique on its axis.
@@ -161,11 +161,12 @@ struct ExperimentFile {
     axis: Vec<AxisFile>,
 }
 
+/// An axis as a file has it, with the places of its parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AxisFile {
-    name: Spanned<String>,
-    value: Vec<Spanned<AxisValue>>,
+pub(crate) struct AxisFile {
+    pub(crate) name: Spanned<String>,
+    pub(crate) value: Vec<Spanned<AxisValue>>,
 }
 
 impl Plan {
@@ -258,7 +259,8 @@ impl ExperimentFile {
 }
 
 impl AxisFile {
-    fn check(
+    /// The axis, if its values can be told apart; `fail` makes an error of a place and a sentence.
+    pub(crate) fn check(
         self,
         fail: &impl Fn(std::ops::Range<usize>, String) -> FileError,
     ) -> Result<Axis, FileError> {
@@ -287,6 +289,12 @@ impl AxisFile {
 }
 
 impl Experiment {
+    /// An experiment outside of a paper, in which `seeds` runs are made at a point.
+    pub(crate) fn new(id: String, axes: Vec<Axis>, seeds: u64) -> Experiment {
+        let [title, scenario] = [String::new(), String::new()];
+        Experiment { id, title, scenario, axes, seeds, quick_seeds: seeds }
+    }
+
     /// All points: the cartesian product of the axes, the last axis varying fastest.
     pub fn points(&self) -> Vec<Point> {
         let mut points = vec![Point { id: String::new(), coordinates: vec![], overrides: vec![] }];
@@ -376,9 +384,22 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+    /// Each flow after its warm-up, in their order, `None` where the run is too short to tell;
+    /// empty in a run without a warm-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady: Vec<Option<Steady>>,
     /// What the run's intervals came to, where the scenario counts by intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
+}
+
+/// A flow after its warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Simulated time at which the warm-up ends, seconds.
+    pub from_s: f64,
+    /// New payload at the receiving application from then until the flow's end, bits per second.
+    pub goodput_bps: f64,
 }
 
 fn simulated() -> String {

@@ -113,6 +113,14 @@ impl ScenarioError {
         }))
     }
 
+    /// The same error of a scenario that stands at `point` of several: an override is named by the
+    /// point instead of `--set`.
+    pub fn at_point(mut self, point: &str) -> ScenarioError {
+        let location = self.0.location.strip_prefix("--set ").unwrap_or(&self.0.location);
+        self.0.location = format!("point `{point}`: {location}");
+        self
+    }
+
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
         &self.0.message
