@@ -1,7 +1,7 @@
 //! DCTCP: cuts the window by half the fraction of bytes that were marked.
 
 use crate::controller::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, Kept};
 use crate::info::{Ecn, Info, TraceField, Wants, show};
 use crate::math::mul_div;
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -91,6 +91,7 @@ impl Growth for Dctcp {
         params: Params::TABLE,
         trace: TRACE,
     };
+    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants { ecn: Ecn::Exact, ..Wants::LOSS_BASED };
 
     fn init(p: &Params, c: &Conn) -> Dctcp {

@@ -1,7 +1,7 @@
 //! HighSpeed TCP (RFC 3649), from its response function.
 
 use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{exp2_q16, log2_q16};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -116,6 +116,7 @@ impl Growth for HighSpeed {
         params: Params::TABLE,
         trace: TRACE,
     };
+    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
 
     fn init(_p: &Params, _c: &Conn) -> HighSpeed {

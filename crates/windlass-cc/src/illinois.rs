@@ -1,7 +1,7 @@
 //! TCP-Illinois: loss decides the direction, delay the pace.
 
 use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -159,6 +159,7 @@ impl Growth for Illinois {
         params: Params::TABLE,
         trace: TRACE,
     };
+    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> Illinois {

@@ -1,7 +1,7 @@
 //! Scalable TCP: growth in proportion to the window.
 
 use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, Wants};
 use crate::math::mul;
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -57,6 +57,7 @@ impl Growth for Scalable {
         params: Params::TABLE,
         trace: &[],
     };
+    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants::LOSS_BASED;
 
     fn init(_p: &Params, _c: &Conn) -> Scalable {

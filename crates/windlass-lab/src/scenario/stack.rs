@@ -1,6 +1,7 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::{LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
@@ -70,6 +71,12 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "ack_limit" ack_limit: segments_or_unlimited, |limit: &u32| match *limit {
         u32::MAX => quoted(UNLIMITED),
         limit => limit.to_string(),
+    };
+    "window_counting" window_counting: choice(&Counting::ALL), |counting: &Counting| {
+        quoted(word_of(&Counting::ALL, counting))
+    };
+    "growth_credit" growth_credit: choice(&Credit::ALL), |credit: &Credit| {
+        quoted(word_of(&Credit::ALL, credit))
     };
     "nagle" nagle: boolean, plain;
     "delayed_ack_segments" delayed_ack_segments: whole_u32(1, 1_000), plain;

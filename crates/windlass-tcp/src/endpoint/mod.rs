@@ -43,7 +43,12 @@ impl Profile {
     /// A profile whose parameters carry what every event asks of the stack: how many segments an
     /// acknowledgement counts for.
     pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
-        params.set_common(&Setup { ack_limit: stack.ack_limit, ..params.common() });
+        params.set_common(&Setup {
+            ack_limit: stack.ack_limit,
+            counting: stack.window_counting,
+            credit: stack.growth_credit,
+            ..params.common()
+        });
         Profile { stack, params, mtu }
     }
 
@@ -54,6 +59,8 @@ impl Profile {
             initial_window: self.stack.initial_window.bytes(mss),
             recovery: self.stack.recovery,
             ack_limit: self.stack.ack_limit,
+            counting: self.stack.window_counting,
+            credit: self.stack.growth_credit,
             ..params.common()
         });
         params

@@ -3,6 +3,7 @@
 mod presets;
 
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{Span, rto};
 
 pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
@@ -108,6 +109,10 @@ pub struct StackConfig {
     /// Most segments that one acknowledgement counts for when the window opens: 1 in RFC 5681, 2 in
     /// RFC 3465, [`u32::MAX`] for every one it covers.
     pub ack_limit: u32,
+    /// In what the window is kept by algorithms that have slow start and congestion avoidance.
+    pub window_counting: Counting,
+    /// What of an acknowledgement opens their window.
+    pub growth_credit: Credit,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
     /// Acknowledge at least every so many full segments; 1 turns delaying off (RFC 1122: 2).

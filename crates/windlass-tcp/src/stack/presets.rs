@@ -1,6 +1,7 @@
 //! Named stacks.
 
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::{Ratio, Span};
 
@@ -67,6 +68,8 @@ pub const RFC: StackConfig = StackConfig {
     dsack: true,
     initial_window: InitialWindow::Rfc6928,
     ack_limit: 1,
+    window_counting: Counting::Bytes,
+    growth_credit: Credit::Acked,
     nagle: true,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
@@ -115,6 +118,8 @@ pub const RIVERBED: StackConfig = StackConfig {
     dsack: false,
     initial_window: InitialWindow::Segments(2),
     ack_limit: 1,
+    window_counting: Counting::Bytes,
+    growth_credit: Credit::Acked,
     nagle: false,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
@@ -162,6 +167,9 @@ pub const LINUX: StackConfig = StackConfig {
     initial_window: InitialWindow::Segments(10),
     // tcp_slow_start counts every segment that is acknowledged.
     ack_limit: u32::MAX,
+    // tcp_cong_avoid_ai, tcp_cong_control.
+    window_counting: Counting::Segments,
+    growth_credit: Credit::Delivered,
     // TCP_DELACK_MIN; tcp_rcv_mss twice.
     delayed_ack_timeout: Span::from_millis(40),
     // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
