@@ -91,8 +91,12 @@ impl Growth for Dctcp {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants { ecn: Ecn::Exact, ..Wants::LOSS_BASED };
+
+    /// `dctcp_ssthresh`; `dctcp_react_to_loss` halves.
+    fn rounding(why: Cut) -> Kept {
+        if why == Cut::Ecn { Kept::LessCut } else { Kept::Multiplied }
+    }
 
     fn init(p: &Params, c: &Conn) -> Dctcp {
         let alpha = p.initial_alpha.min(Ratio::ONE).0 << (ALPHA_BITS - 16);

@@ -53,9 +53,6 @@ pub trait Growth: Copy {
     /// What the algorithm wants of its host.
     const WANTS: Wants;
 
-    /// How a cut is rounded where the window is kept in whole segments: as Linux computes it.
-    const KEPT: Kept = Kept::Multiplied;
-
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
@@ -71,6 +68,11 @@ pub trait Growth: Copy {
 
     /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
+
+    /// How a cut is rounded where the window is kept in whole segments: as Linux computes it.
+    fn rounding(_why: Cut) -> Kept {
+        Kept::Multiplied
+    }
 
     /// How many times as fast as usual slow start opens the window; less than one is slower, zero
     /// not at all.

@@ -116,7 +116,6 @@ impl Growth for HighSpeed {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
 
     fn init(_p: &Params, _c: &Conn) -> HighSpeed {
@@ -135,6 +134,10 @@ impl Growth for HighSpeed {
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
         kept_flight(c, Ratio(Ratio::ONE.0 - decrease(p, segments(c, w))))
+    }
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

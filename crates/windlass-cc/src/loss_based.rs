@@ -71,6 +71,15 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         }
     }
 
+    fn observe(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
+        let before = self.cwnd();
+        self.growth.observe(&p.own, c, a, &mut self.window);
+        if p.counting == Counting::Segments && self.cwnd() < before {
+            let whole = G::rounding(Cut::Ecn).whole(self.cwnd(), before, c.mss);
+            self.window.set(c, whole.min(before));
+        }
+    }
+
     fn avoid(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack, credit: u64) {
         if p.counting == Counting::Bytes {
             self.growth.avoid(&p.own, c, a, credit, &mut self.window);
@@ -115,7 +124,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         let kept = self.growth.ssthresh(&p.own, c, &self.window, why);
         match p.counting {
             Counting::Bytes => kept,
-            Counting::Segments => G::KEPT.whole(kept, self.cwnd(), c.mss),
+            Counting::Segments => G::rounding(why).whole(kept, self.cwnd(), c.mss),
         }
     }
 
@@ -150,7 +159,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
-        self.growth.observe(&p.own, c, a, &mut self.window);
+        self.observe(p, c, a);
         if matches!(c.phase, Phase::Recovery | Phase::Cwr) {
             self.remember(c, a);
         }

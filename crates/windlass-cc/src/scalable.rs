@@ -57,8 +57,11 @@ impl Growth for Scalable {
         params: Params::TABLE,
         trace: &[],
     };
-    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants::LOSS_BASED;
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
 
     fn init(_p: &Params, _c: &Conn) -> Scalable {
         Scalable

@@ -139,8 +139,11 @@ impl Growth for Yeah {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const KEPT: Kept = Kept::LessCut;
     const WANTS: Wants = Wants::LOSS_BASED;
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
 
     fn init(_p: &Params, c: &Conn) -> Yeah {
         Yeah {
