@@ -103,7 +103,8 @@ impl Controllers {
 }
 
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 3] = ["loss_cut", "window_counting", "growth_credit"];
+const OWN_TO_OURS: [&str; 5] =
+    ["receive_autotuning", "quick_acks", "window_counting", "growth_credit", "loss_cut"];
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

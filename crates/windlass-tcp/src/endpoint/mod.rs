@@ -2,6 +2,7 @@
 
 mod ack;
 mod api;
+mod autotune;
 mod board;
 mod ecn;
 mod handshake;
@@ -228,6 +229,7 @@ pub struct Endpoint {
     /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
     snd_wl1: u64,
     ranges: Ranges,
+    autotune: autotune::Autotune,
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
@@ -313,6 +315,7 @@ impl Endpoint {
             max_snd_wnd: 0,
             snd_wl1: 0,
             ranges: Ranges::default(),
+            autotune: autotune::Autotune::default(),
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),

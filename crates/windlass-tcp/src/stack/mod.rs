@@ -94,6 +94,13 @@ pub struct StackConfig {
     pub mss: Option<u32>,
     /// Receive buffer, bytes, at least 1.
     pub receive_buffer: u64,
+    /// Offer 64 KB at first, and more as data arrive and are read, up to the receive buffer, where
+    /// timestamps are in use: Linux's `tcp_moderate_rcvbuf`. Otherwise the whole buffer is offered at
+    /// once.
+    pub receive_autotuning: bool,
+    /// Acknowledge each segment by itself at the beginning of a connection, after data that came
+    /// twice, and while autotuning opens the receive window: Linux's quick acknowledgements.
+    pub quick_acks: bool,
     /// Send buffer, bytes: data that the application may hand over before it is acknowledged.
     pub send_buffer: u64,
     /// Offer window scaling (RFC 7323).

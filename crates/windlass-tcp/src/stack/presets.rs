@@ -26,9 +26,10 @@ pub static PRESETS: &[Preset] = &[
         name: "linux",
         origin: "Linux 6.x, net/ipv4 and Documentation/networking/ip-sysctl.rst, sysctls at their defaults",
         description: "SACK recovery with proportional rate reduction, RACK-TLP, F-RTO and both undos, \
-            a least timeout of 200 ms on top of the smoothed RTT. Buffers have the largest size that \
-            autotuning reaches; quick acknowledgements after idle times and the adaption of the \
-            delayed acknowledgement's timer are left out.",
+            a least timeout of 200 ms on top of the smoothed RTT. The window is kept in whole segments. \
+            The receive window grows with what arrives, and its overhead is not counted; the send \
+            buffer has the largest size that autotuning reaches; quick acknowledgements after idle \
+            times and the adaption of the delayed acknowledgement's timer are left out.",
         config: LINUX,
     },
     Preset {
@@ -61,6 +62,8 @@ pub static PRESETS: &[Preset] = &[
 pub const RFC: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 4 << 20,
+    receive_autotuning: false,
+    quick_acks: false,
     send_buffer: 4 << 20,
     window_scaling: true,
     timestamps: true,
@@ -111,6 +114,8 @@ pub const RFC: StackConfig = StackConfig {
 pub const RIVERBED: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 8_760,
+    receive_autotuning: false,
+    quick_acks: false,
     send_buffer: 4 << 20,
     window_scaling: false,
     timestamps: false,
@@ -162,6 +167,9 @@ pub const RIVERBED: StackConfig = StackConfig {
 pub const LINUX: StackConfig = StackConfig {
     // tcp_rmem[2] and tcp_wmem[2].
     receive_buffer: 6 << 20,
+    // tcp_rcv_space_adjust and tcp_grow_window; tcp_incr_quickack and tcp_enter_quickack_mode.
+    receive_autotuning: true,
+    quick_acks: true,
     send_buffer: 4 << 20,
     // TCP_INIT_CWND.
     initial_window: InitialWindow::Segments(10),
