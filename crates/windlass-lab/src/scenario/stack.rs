@@ -3,7 +3,7 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
@@ -108,6 +108,9 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "window_validation" window_validation: boolean, plain;
     "idle_restart" idle_restart: boolean, plain;
     "karn" karn: boolean, plain;
+    "least_rtt" least_rtt: choice(&LeastRtt::ALL), |least: &LeastRtt| {
+        quoted(word_of(&LeastRtt::ALL, least))
+    };
     "timer_tick" timer_tick: span, time;
     "persist_timeout" persist_timeout: positive_span, time;
     "max_syn_retries" max_syn_retries: whole_u32(0, 1_000), plain;

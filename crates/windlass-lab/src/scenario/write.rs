@@ -103,8 +103,14 @@ impl Controllers {
 }
 
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 5] =
-    ["receive_autotuning", "quick_acks", "window_counting", "growth_credit", "loss_cut"];
+const OWN_TO_OURS: [&str; 6] = [
+    "receive_autotuning",
+    "quick_acks",
+    "window_counting",
+    "growth_credit",
+    "loss_cut",
+    "least_rtt",
+];
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

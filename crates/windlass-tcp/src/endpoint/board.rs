@@ -230,7 +230,7 @@ impl Endpoint {
         };
         self.feed_timer(p, now, una, now.since(first), 0);
         let least = now.since(last);
-        self.min_rtt = self.min_rtt.min(least);
+        self.note_least_rtt(least);
         least
     }
 

@@ -223,6 +223,8 @@ pub struct Endpoint {
     /// State of the endpoint's random numbers.
     random: u64,
     min_rtt: Span,
+    /// The least RTT as the controller is to see it.
+    shown_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
     /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
@@ -311,6 +313,7 @@ impl Endpoint {
             rto: AnyRto::init(&p.stack.rto),
             random: u64::from(iss.0),
             min_rtt: Span::NONE,
+            shown_rtt: Span::NONE,
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
             snd_wl1: 0,
@@ -363,7 +366,7 @@ impl Endpoint {
             lost,
             sent: self.stats.data_bytes,
             srtt: self.rto.srtt(),
-            min_rtt: self.min_rtt,
+            min_rtt: self.shown_rtt,
             mss: self.mss,
             flags: limits,
             entropy: self.entropy(),

@@ -70,6 +70,22 @@ impl LossDetection {
         [("dupthresh", LossDetection::DupThresh), ("rack", LossDetection::Rack)];
 }
 
+/// Which round trips count for the least one that an algorithm knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeastRtt {
+    /// All, that of the SYN too, which a slow link carries sooner than a full segment.
+    Any,
+    /// Those of data, as in Linux for every algorithm that is told of them (`pkts_acked`); who takes
+    /// samples of the delivery rate knows all of them there too (`tcp_min_rtt`).
+    Data,
+}
+
+impl LeastRtt {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, LeastRtt); 2] =
+        [("any", LeastRtt::Any), ("data", LeastRtt::Data)];
+}
+
 /// What a loss or a mark cuts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossCut {
@@ -167,6 +183,8 @@ pub struct StackConfig {
     /// Take no RTT sample from a retransmitted segment (Karn). Otherwise the time runs from the
     /// first transmission.
     pub karn: bool,
+    /// Which round trips count for the least one that the algorithm knows.
+    pub least_rtt: LeastRtt,
     /// Retransmission timer.
     pub rto: rto::AnyParams,
     /// The retransmission and probe timers expire at multiples of this period, as in stacks with a

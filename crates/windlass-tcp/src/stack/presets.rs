@@ -5,7 +5,7 @@ use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::{Ratio, Span};
 
-use super::{InitialWindow, LossCut, LossDetection, Pacing, Preset, StackConfig};
+use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -93,6 +93,7 @@ pub const RFC: StackConfig = StackConfig {
     window_validation: true,
     idle_restart: true,
     karn: true,
+    least_rtt: LeastRtt::Any,
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
@@ -145,6 +146,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     window_validation: false,
     idle_restart: false,
     karn: true,
+    least_rtt: LeastRtt::Any,
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(3),
         min: Span::from_secs(1),
@@ -194,6 +196,8 @@ pub const LINUX: StackConfig = StackConfig {
     loss_cut: LossCut::Window,
     // tcp_update_skb_after_send.
     pacing_burst: 10,
+    // tcp_clean_rtx_queue calls pkts_acked, tcp_synack_rtt_meas does not.
+    least_rtt: LeastRtt::Data,
     rto: rto::AnyParams::Linux(LinuxParams {
         initial: Span::from_secs(1),
         min: Span::from_millis(200),
