@@ -64,6 +64,7 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
     "receive_autotuning" receive_autotuning: boolean, plain;
     "quick_acks" quick_acks: boolean, plain;
+    "sack_compression" sack_compression: boolean, plain;
     "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
     "window_scaling" window_scaling: boolean, plain;
     "timestamps" timestamps: boolean, plain;

@@ -103,9 +103,10 @@ impl Controllers {
 }
 
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 6] = [
+const OWN_TO_OURS: [&str; 7] = [
     "receive_autotuning",
     "quick_acks",
+    "sack_compression",
     "window_counting",
     "growth_credit",
     "loss_cut",

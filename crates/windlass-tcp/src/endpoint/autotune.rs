@@ -21,6 +21,15 @@ const CUSHION: u64 = 16;
 /// `tcp_event_data_recv`: data of less has no say in the window, bytes.
 const LEAST_PAYLOAD: u32 = 128;
 
+/// `tcp_comp_sack_nr`: reports of data beyond a hole that wait for another at most.
+const MOST_COMPRESSED: u32 = 44;
+/// Reports of a hole that go at once, for the sender to find the loss (`TCP_FASTRETRANS_THRESH`).
+const FIRST_REPORTS: u32 = 3;
+/// `tcp_comp_sack_delay_ns`: how long the others wait at most; otherwise a twentieth of a round trip.
+const COMPRESSION: Span = Span::from_millis(1);
+/// `tcp_comp_sack_slack_ns`: how much later the kernel's timer comes.
+const COMPRESSION_SLACK: Span = Span::from_micros(100);
+
 /// What an endpoint knows of the stream that it receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Autotune {
@@ -39,6 +48,12 @@ pub(super) struct Autotune {
     echo: u32,
     /// Segments still to be acknowledged at once (`icsk_ack.quick`).
     quick: u32,
+    /// Stream offset of the hole that is being reported (`compressed_ack_rcv_nxt`).
+    hole: u64,
+    /// Reports of it that went at once (`dup_ack_counter`).
+    reports: u32,
+    /// Reports that wait to go with another (`compressed_ack`).
+    compressed: u32,
 }
 
 impl Autotune {
@@ -105,6 +120,26 @@ impl Endpoint {
         self.ack_now |= self.autotune.quick > 0;
     }
 
+    /// Data arrived beyond a hole, which is to be told: at once, or together with what else arrives
+    /// within a short time (`__tcp_ack_snd_check`).
+    pub(super) fn report_hole(&mut self, p: &Profile, now: Time) {
+        let tune = &mut self.autotune;
+        if tune.hole != self.rcv_nxt {
+            (tune.hole, tune.reports) = (self.rcv_nxt, 0);
+        }
+        let many = tune.compressed >= MOST_COMPRESSED;
+        if !p.stack.sack_compression || !self.sack || many || tune.rtt_8.0 == 0 {
+            self.ack_now = true;
+        } else if tune.reports < FIRST_REPORTS {
+            tune.reports += 1;
+            self.ack_now = true;
+        } else {
+            tune.compressed += 1;
+            let delay = COMPRESSION.min(Span(tune.rtt_8.0 / 8 / 20)) + COMPRESSION_SLACK;
+            self.delack_deadline = self.delack_deadline.min(now + delay);
+        }
+    }
+
     /// Data came that had come before (`tcp_enter_quickack_mode`).
     pub(super) fn acknowledge_quickly(&mut self, p: &Profile) {
         if p.stack.quick_acks {
@@ -115,6 +150,7 @@ impl Endpoint {
     /// An acknowledgement goes out.
     pub(super) fn note_quick_ack(&mut self) {
         self.autotune.quick = self.autotune.quick.saturating_sub(1);
+        self.autotune.compressed = 0;
     }
 
     /// Whether the receive window grows with what arrives: timestamps tell the round trip.

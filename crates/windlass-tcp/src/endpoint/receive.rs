@@ -46,7 +46,7 @@ impl Endpoint {
             self.count_for_delayed_ack(p, now);
         } else {
             self.ranges.insert(start, end);
-            self.ack_now = true;
+            self.report_hole(p, now);
         }
         if let Some(fin_at) = self.fin_at
             && self.rcv_nxt >= fin_at

@@ -117,6 +117,10 @@ pub struct StackConfig {
     /// Acknowledge each segment by itself at the beginning of a connection, after data that came
     /// twice, and while autotuning opens the receive window: Linux's quick acknowledgements.
     pub quick_acks: bool,
+    /// Report the first three segments beyond a hole at once, and those after them together, after a
+    /// millisecond or a twentieth of a round trip: Linux's compressed acknowledgements
+    /// (`tcp_comp_sack_delay_ns`). Only with SACK.
+    pub sack_compression: bool,
     /// Send buffer, bytes: data that the application may hand over before it is acknowledged.
     pub send_buffer: u64,
     /// Offer window scaling (RFC 7323).

@@ -64,6 +64,7 @@ pub const RFC: StackConfig = StackConfig {
     receive_buffer: 4 << 20,
     receive_autotuning: false,
     quick_acks: false,
+    sack_compression: false,
     send_buffer: 4 << 20,
     window_scaling: true,
     timestamps: true,
@@ -117,6 +118,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     receive_buffer: 8_760,
     receive_autotuning: false,
     quick_acks: false,
+    sack_compression: false,
     send_buffer: 4 << 20,
     window_scaling: false,
     timestamps: false,
@@ -172,6 +174,8 @@ pub const LINUX: StackConfig = StackConfig {
     // tcp_rcv_space_adjust and tcp_grow_window; tcp_incr_quickack and tcp_enter_quickack_mode.
     receive_autotuning: true,
     quick_acks: true,
+    // tcp_comp_sack_delay_ns.
+    sack_compression: true,
     send_buffer: 4 << 20,
     // TCP_INIT_CWND.
     initial_window: InitialWindow::Segments(10),
