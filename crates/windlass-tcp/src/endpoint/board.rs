@@ -89,7 +89,7 @@ impl Endpoint {
             }
             if let Some(why) = unfounded {
                 self.undo(p, now, why);
-                self.follow_phase(p, now);
+                self.follow_phase(p, now, true);
             }
             return;
         }
@@ -116,7 +116,7 @@ impl Endpoint {
         };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
-        self.follow_phase(p, now);
+        self.follow_phase(p, now, unfounded.is_some());
         if repaired {
             self.answer_repaired_loss(p, now);
         }
@@ -262,8 +262,8 @@ impl Endpoint {
         }
     }
 
-    /// Where recovery stands after an acknowledgement.
-    fn follow_phase(&mut self, p: &Profile, now: Time) {
+    /// Where recovery stands after an acknowledgement, which may have shown that it was `undone`.
+    fn follow_phase(&mut self, p: &Profile, now: Time, undone: bool) {
         let over = match self.phase {
             Phase::Open => false,
             Phase::Cwr => self.echo_is_answered(),
@@ -279,6 +279,12 @@ impl Endpoint {
             }
             let flight = self.flight_size();
             self.set_phase(p, now, Phase::Open, flight);
+        }
+        // What was sent since recovery began and lost is a loss of its own, though it has been sent
+        // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
+        if over && !undone && self.uses_rack(p) && self.board.misses_lost() {
+            self.enter_recovery_by_board(p, now);
+            return;
         }
         if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
             self.enter_recovery_by_board(p, now);
