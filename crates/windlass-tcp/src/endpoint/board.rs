@@ -124,7 +124,7 @@ impl Endpoint {
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
             self.rack.stop();
-        } else if acked > 0 {
+        } else if acked > 0 || self.uses_rack(p) && self.predates_head(&news) {
             self.arm_rto(p, now);
         }
         self.arm_probe(p, now);
@@ -232,6 +232,13 @@ impl Endpoint {
         let least = now.since(last);
         self.note_least_rtt(least);
         least
+    }
+
+    /// Whether what was delivered had been sent before the first segment that is missing was last
+    /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
+    fn predates_head(&self, news: &News) -> bool {
+        let head = self.board.get(0).map(Record::sent_at);
+        news.timed.zip(head).is_some_and(|((first, _), head)| first < head)
     }
 
     fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
