@@ -98,13 +98,21 @@ enum Controllers {
 impl Controllers {
     fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
         let mut fields = stack::written(config);
-        fields.retain(|(key, _)| self == Controllers::Whole || *key != OWN_TO_OURS);
+        fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
         fields
     }
 }
 
-/// The key of the stack that only our endpoints know.
-const OWN_TO_OURS: &str = "loss_cut";
+/// The keys of the stack that only our endpoints know.
+const OWN_TO_OURS: [&str; 7] = [
+    "receive_autotuning",
+    "quick_acks",
+    "sack_compression",
+    "window_counting",
+    "growth_credit",
+    "loss_cut",
+    "least_rtt",
+];
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
