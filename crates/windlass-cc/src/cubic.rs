@@ -3,7 +3,7 @@
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{cbrt, mul, mul_div};
+use crate::math::{cbrt, divisor, mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
@@ -36,6 +36,11 @@ crate::parameters! {
         reno_beyond: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
+        /// Come up to that window at the pace of Reno, by the whole segments that lack in each round
+        /// trip, and not at once. Linux does.
+        reno_paced: bool = false,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3; Linux bictcp_update (true)";
     }
 }
 
@@ -262,6 +267,12 @@ impl Growth for Cubic {
         let elapsed = self.elapsed(c);
         let counted = credit.max(u64::from(c.mss));
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
+            if p.reno_paced {
+                let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
+                let lacking = whole(self.w_est_q).saturating_sub(whole(cwnd_q));
+                w.add_per_window(c, credit, lacking.min(whole(cwnd_q)) << FRACTION_BITS);
+                return;
+            }
             // Never faster than slow start.
             w.add_q(self.w_est_q.saturating_sub(cwnd_q).min(counted << FRACTION_BITS));
             return;

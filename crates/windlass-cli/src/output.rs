@@ -130,9 +130,6 @@ impl Chatter {
 
     /// A progress bar, hidden unless a person watches, and where each run is told anyway.
     pub fn bar(&self, total: u64, what: &str) -> ProgressBar {
-        let watched = !self.quiet && !self.verbose && io::stderr().is_terminal();
-        let target =
-            if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template(
             "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {left}",
         )
@@ -144,8 +141,21 @@ impl Chatter {
                 _ => write!(out, "{:#} left", HumanDuration(state.eta())),
             };
         });
-        let bar = ProgressBar::with_draw_target(Some(total), target).with_style(style);
+        let bar = ProgressBar::with_draw_target(Some(total), self.target()).with_style(style);
         bar.set_message(what.to_string());
         bar
+    }
+
+    /// A progress bar whose message says how long it will take.
+    pub fn told_bar(&self) -> ProgressBar {
+        let template = "{bar:24} {pos}/{len} runs, {elapsed} elapsed, {msg}";
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        ProgressBar::with_draw_target(Some(0), self.target()).with_style(style)
+    }
+
+    fn target(&self) -> ProgressDrawTarget {
+        let watched = !self.quiet && !self.verbose && io::stderr().is_terminal();
+        if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
     }
 }

@@ -46,7 +46,7 @@
 //!
 //! Quantities with units are in [`units`]. What the command line prints of a scenario and its runs
 //! is in [`overview`]; what `windlass run --out` writes is in [`keep`].
-//! Windlass's algorithms are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
+//! Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
 //! to [`store`] only, TOML to [`scenario`], [`experiment`] and [`claims`], HTML to [`report`].
 #![forbid(unsafe_code)]
 
@@ -54,6 +54,7 @@ pub mod calibration;
 pub mod capture;
 pub mod catalogue;
 pub mod claims;
+pub mod compare;
 pub mod compile;
 pub mod crosscheck;
 pub mod experiment;
@@ -69,6 +70,7 @@ pub mod run;
 pub mod scenario;
 pub mod stats;
 pub mod store;
+pub mod sweep;
 pub mod units;
 pub mod world;
 

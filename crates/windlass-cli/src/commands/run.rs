@@ -19,7 +19,7 @@ use crate::output::{Chatter, Failure, print};
 
 /// Runs a scenario.
 pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
-    let scenario = load(args)?;
+    let scenario = scenario(args)?;
     if args.dry_run {
         print(&scenario.resolved_toml())?;
         let paths = outlook::paths(&scenario).map_err(Failure::input)?;
@@ -43,30 +43,42 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     show(&scenario, &records?, args)
 }
 
-fn load(args: &Run) -> Result<Scenario, Failure> {
-    let mut overrides = Vec::new();
-    for set in &args.set {
-        let Some((key, value)) = set.split_once('=') else {
-            return Err(Failure::input(format!(
-                "--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"
-            )));
-        };
-        overrides.push((key.trim().to_string(), value.trim().to_string()));
-    }
-    let mut scenario = Scenario::from_file_with(&args.file, &overrides)
-        .map_err(|e| Failure::Located(miette::Report::new(e)))?;
+fn scenario(args: &Run) -> Result<Scenario, Failure> {
+    let mut scenario = load(&args.file, &args.set)?;
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    if scenario.seed > i64::MAX as u64 - u64::from(args.runs - 1) {
+    check_seeds(&scenario, args.runs)?;
+    Ok(scenario)
+}
+
+/// Reads a scenario file, values changed as `--set` says.
+pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
+    let overrides = overrides(sets)?;
+    Scenario::from_file_with(file, &overrides).map_err(|e| Failure::Located(miette::Report::new(e)))
+}
+
+/// Whether there are so many seeds from the scenario's own on.
+pub fn check_seeds(scenario: &Scenario, runs: u32) -> Result<(), Failure> {
+    if scenario.seed > i64::MAX as u64 - u64::from(runs - 1) {
         return Err(Failure::input(format!(
-            "{} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
-            args.runs,
+            "{runs} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
             scenario.seed,
             i64::MAX
         )));
     }
-    Ok(scenario)
+    Ok(())
+}
+
+/// The keys and values of `--set`.
+pub fn overrides(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let pair = |set: &String| {
+        let (key, value) = set.split_once('=').ok_or_else(|| {
+            Failure::input(format!("--set {set}: write KEY=VALUE, such as link.0.rate=2Mbps"))
+        })?;
+        Ok((key.trim().to_string(), value.trim().to_string()))
+    };
+    sets.iter().map(pair).collect()
 }
 
 fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
@@ -162,7 +174,7 @@ fn command(args: &Run) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()

@@ -30,9 +30,9 @@ pub const ALGORITHMS: &[Algorithm] = &[
         ..alike("reno")
     },
     Algorithm {
-        params: "reno_beyond = false",
-        why: "`bictcp_update` has one slope for Reno's window; RFC 9438 section 4.3 has Reno's own \
-              beyond the window before the cut",
+        params: "reno_beyond = false, reno_paced = true",
+        why: "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's \
+              own beyond the window before the cut, and lets `tcp_cong_avoid_ai` make up what lacks",
         ..alike("cubic")
     },
     alike("bbr"),

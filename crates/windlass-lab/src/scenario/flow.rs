@@ -16,7 +16,7 @@ use super::{params, stack};
 use crate::units::{Bytes, Duration};
 use windlass_sim::routing::{Direction, Routes, link_of};
 
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "name",
     "from",
     "to",
@@ -27,6 +27,7 @@ pub(super) const KEYS: [&str; 12] = [
     "start",
     "count",
     "stagger",
+    "jitter",
     "traffic",
     "read",
 ];
@@ -201,10 +202,12 @@ impl Context<'_> {
         })?;
         self.check_sizes(template, &route, (from_name, to_name))?;
         let start = self.check_start(fields, &name, start)?;
+        let jitter = fields.or("jitter", span, Span::ZERO)?;
+        let latest = self.check_latest(fields, &name, start, jitter)?;
         if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
-            && stop <= start
+            && stop <= latest
         {
-            let (stop, start) = (Duration(stop), Duration(start));
+            let (stop, start) = (Duration(stop), Duration(latest));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
@@ -215,6 +218,7 @@ impl Context<'_> {
             controller: template.controller,
             stack: template.stack.config,
             start,
+            jitter,
             traffic: template.traffic,
             read: template.read,
         })
@@ -251,6 +255,26 @@ impl Context<'_> {
                 format!("flow `{name}` starts later than the simulator can count (584 years)"),
             )),
         }
+    }
+
+    /// The latest start that a run may draw.
+    fn check_latest(
+        &self,
+        fields: &Fields,
+        name: &str,
+        start: Span,
+        jitter: Span,
+    ) -> Result<Span, Problem> {
+        let latest = start.0.checked_add(jitter.0).map(Span);
+        latest.filter(|latest| *latest < self.duration).ok_or_else(|| {
+            let (start, jitter) = (Duration(start), Duration(jitter));
+            let end = Duration(self.duration);
+            let message = format!(
+                "flow `{name}` may start as late as {start} + {jitter}, when the run has ended \
+                 ({end})"
+            );
+            Problem::new(place_of(fields, "jitter"), message)
+        })
     }
 
     /// Segments and datagrams have to fit the smallest MTU of their route.

@@ -49,6 +49,7 @@
 //! tree; then the tree is read into [`Scenario`], every check being made where the value is read.
 //! An error therefore points at the file's line and column or at the `--set` that is at fault.
 
+mod candidate;
 #[cfg(test)]
 mod docs_test;
 mod error;
@@ -68,7 +69,9 @@ use std::path::Path;
 
 use windlass_cc::Span;
 
+pub use candidate::Candidate;
 pub use error::ScenarioError;
+pub(crate) use error::{did_you_mean, listed};
 pub use model::{
     FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
 };
@@ -172,8 +175,8 @@ impl Scenario {
     }
 
     /// The bandwidth-delay product of each link in bytes, to which [`QueueLimit::BdpMillionths`]
-    /// refers: its rate times the longest round trip, propagation only, of the flows that cross
-    /// it; zero for a link that no flow crosses.
+    /// refers: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
+    /// only, of the flows that cross it; zero for a link that no flow crosses.
     pub fn bdp_bytes(&self) -> Vec<u64> {
         let routes = self.routes();
         let mut round_trips = vec![Span::ZERO; self.links.len()];
@@ -185,7 +188,8 @@ impl Scenario {
                 round_trips[link] = round_trips[link].max(one_way + one_way);
             }
         }
-        let product = |(link, rtt): (&LinkSpec, Span)| {
+        let product = |(link, longest): (&LinkSpec, Span)| {
+            let rtt = link.bdp_rtt.unwrap_or(longest);
             let bytes = u128::from(link.rate_bps) * u128::from(rtt.0) / 8_000_000_000;
             u64::try_from(bytes).unwrap_or(u64::MAX)
         };

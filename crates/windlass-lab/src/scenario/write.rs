@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use super::fields::word_of;
+use windlass_cc::Span;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_tcp::StackConfig;
@@ -97,19 +98,31 @@ enum Controllers {
 impl Controllers {
     fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
         let mut fields = stack::written(config);
-        fields.retain(|(key, _)| self == Controllers::Whole || *key != OWN_TO_OURS);
+        fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
         fields
     }
 }
 
-/// The key of the stack that only our endpoints know.
-const OWN_TO_OURS: &str = "loss_cut";
+/// The keys of the stack that only our endpoints know.
+const OWN_TO_OURS: [&str; 7] = [
+    "receive_autotuning",
+    "quick_acks",
+    "sack_compression",
+    "window_counting",
+    "growth_credit",
+    "loss_cut",
+    "least_rtt",
+];
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
+    // What is counted by intervals is part of a run's record, other recordings stand beside it.
+    if scenario.record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(scenario.record.bins));
+    }
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -144,6 +157,9 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     match queue::written(link.queue, &link.discipline) {
         Some(table) => lines.raw("queue", inline(&table)),
         None => lines.quoted("queue", link.queue),
+    }
+    if let Some(rtt) = link.bdp_rtt {
+        lines.quoted("bdp_rtt", Duration(rtt));
     }
     lines.quoted("mtu", Bytes(link.mtu.into()));
     lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
@@ -209,6 +225,10 @@ fn flow(
         lines.raw("stack", inline(&differing));
     }
     lines.quoted("start", Duration(flow.start));
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.jitter != Span::ZERO {
+        lines.quoted("jitter", Duration(flow.jitter));
+    }
     lines.raw("traffic", traffic(&flow.traffic));
     lines.raw("read", read(&flow.read));
 }
@@ -256,4 +276,7 @@ fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
     lines.raw("series", array(&record.series, |series| quote(series.name())));
     lines.quoted("interval", Duration(record.interval));
     lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
+    if record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(record.bins));
+    }
 }

@@ -7,6 +7,15 @@
 //! its interval remain meaningful as long as fewer than half of the runs are infinite; the mean
 //! does not, and is reported as infinite without an interval.
 
+pub mod bootstrap;
+pub mod effect;
+pub mod multiple;
+pub mod paired;
+pub mod sequential;
+#[cfg(test)]
+mod testing;
+pub mod warmup;
+
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 

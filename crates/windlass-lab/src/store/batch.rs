@@ -395,15 +395,35 @@ struct Meta {
     invocations: Vec<Invocation>,
 }
 
+/// Takes part in the folder `dir` beside others that do, for as long as the file lives; no batch
+/// can be opened there meanwhile.
+///
+/// # Errors
+///
+/// `dir` is no folder and cannot become one, or a batch is open there.
+pub fn share(dir: &Path) -> Result<File, StoreError> {
+    files::make_folder(dir)?;
+    locked(dir, File::try_lock_shared)
+}
+
 fn lock(dir: &Path) -> Result<File, StoreError> {
+    locked(dir, File::try_lock)
+}
+
+fn locked(
+    dir: &Path,
+    take: impl FnOnce(&File) -> Result<(), TryLockError>,
+) -> Result<File, StoreError> {
     let path = dir.join("batch.lock");
+    // Network disks want a file open for reading where the lock is shared.
     let file = File::options()
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
         .open(&path)
         .map_err(StoreError::io("open", &path))?;
-    match file.try_lock() {
+    match take(&file) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: dir.to_path_buf() }),
         Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),

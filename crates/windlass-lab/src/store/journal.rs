@@ -67,6 +67,40 @@ pub(super) struct Content {
     pub(super) notices: Vec<Notice>,
 }
 
+/// The records of the journal in `dir`, which another instance may be writing: what it has not
+/// finished and lines of other versions are left out. None where there is no journal.
+///
+/// # Errors
+///
+/// It cannot be read, or is damaged before its last line.
+pub fn read(dir: &Path) -> Result<Vec<RunRecord>, StoreError> {
+    let path = dir.join(JOURNAL);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(StoreError::io("open", &path)(e)),
+    };
+    let (mut reader, mut line, mut records) = (BufReader::new(file), Vec::new(), Vec::new());
+    for number in 1.. {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
+        match decode(&line) {
+            _ if read == 0 => break,
+            Line::Record(record) => records.push(*record),
+            Line::Foreign => {}
+            // Whole lines only count as damaged where others follow, as a kill leaves one.
+            Line::Damaged => {
+                let rest = reader.fill_buf().map_err(StoreError::io("read", &path))?;
+                if !rest.is_empty() && line.ends_with(b"\n") {
+                    return Err(StoreError::DamagedLine { path, line: number });
+                }
+                break;
+            }
+        }
+    }
+    Ok(records)
+}
+
 /// An open journal.
 #[derive(Debug)]
 pub(super) struct Journal {

@@ -1,0 +1,266 @@
+//! `windlass sweep`.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanDuration, ProgressBar};
+use windlass_lab::papers::text;
+use windlass_lab::store::Format;
+use windlass_lab::store::export::{Provenance, write};
+use windlass_lab::sweep::{
+    Cell, Count, Estimate, Outcome, Plan, Progress, Request, Standing, Sweep, SweepError,
+};
+use windlass_lab::world::World;
+
+use super::run::{overrides, quoted};
+use crate::args::Sweep as Args;
+use crate::output::{Chatter, Failure, print, width};
+
+/// Time after which a dry run times no further point.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often progress is told where no bar shows it.
+const TELL_EVERY: Duration = Duration::from_secs(30);
+/// Warnings that are printed.
+const MOST_WARNINGS: usize = 12;
+
+/// Runs a sweep.
+pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+    let plan = Plan::of(&request(args)?).map_err(failure)?;
+    let dir = args.out.clone().unwrap_or_else(|| Path::new("results").join(plan.folder()));
+    warn(&plan, chatter)?;
+    if args.dry_run {
+        return estimate(plan, &dir, args, chatter);
+    }
+    if args.kept {
+        let sweep = Sweep::look(plan, &dir, command(args)).map_err(failure)?;
+        return conclude(&sweep, &dir, args, chatter);
+    }
+    let mut sweep = Sweep::open(plan, &dir, command(args)).map_err(|e| opening(e, args))?;
+    for notice in sweep.notices() {
+        chatter.say(format!("note: {notice}"));
+    }
+    for world in sweep.worlds() {
+        world.check().map_err(Failure::of_run)?;
+    }
+    work(&mut sweep, args, chatter)?;
+    match args.shard {
+        Some(shard) => {
+            chatter.say(format!(
+                "shard {shard} is done; when all are, the same command without --shard sums them \
+                 up in {}",
+                dir.display()
+            ));
+            Ok(())
+        }
+        None => conclude(&sweep, &dir, args, chatter),
+    }
+}
+
+fn request(args: &Args) -> Result<Request, Failure> {
+    Ok(Request {
+        file: args.file.clone(),
+        set: overrides(&args.set)?,
+        axes: args.axis.clone(),
+        on: args.on.clone(),
+        seeds: args.seeds,
+        min_seeds: args.min_seeds,
+        max_seeds: args.max_seeds,
+        measures: args.metric.clone(),
+        goals: args.until.clone(),
+        warm_up: args.warmup,
+        shard: args.shard,
+    })
+}
+
+fn failure(e: SweepError) -> Failure {
+    match e {
+        SweepError::Input(_) | SweepError::File(_) => Failure::input(e),
+        SweepError::Scenario(e) => Failure::Located(miette::Report::new(e)),
+        SweepError::Run(e) => Failure::of_run(e),
+        SweepError::Store(_) | SweepError::Report(_) => Failure::work(e),
+    }
+}
+
+/// A folder in use may be looked at, and parts of the work may share it.
+fn opening(e: SweepError, args: &Args) -> Failure {
+    match e {
+        SweepError::Store(e @ windlass_lab::store::StoreError::Locked { .. }) => {
+            let advice = match args.shard {
+                None => "--kept sums up what is there so far",
+                Some(_) => "a shard can work beside other shards only, each once",
+            };
+            Failure::work(format!("{e}; {advice}"))
+        }
+        e => failure(e),
+    }
+}
+
+fn warn(plan: &Plan, chatter: &Chatter) -> Result<(), Failure> {
+    let warnings = plan.warnings().map_err(failure)?;
+    for (sentence, points) in warnings.iter().take(MOST_WARNINGS) {
+        let all = plan.points.len();
+        match points.as_slice() {
+            points if points.len() == all => chatter.say(format!("note: {sentence}")),
+            [one] => chatter.say(format!("note: at {one}: {sentence}")),
+            [first, ..] => chatter.say(format!(
+                "note: at {} of {all} points, {first} the first: {sentence}",
+                points.len()
+            )),
+            [] => {}
+        }
+    }
+    match warnings.len().saturating_sub(MOST_WARNINGS) {
+        0 => {}
+        more => chatter.say(format!("note: and {more} more of the kind")),
+    }
+    Ok(())
+}
+
+fn work(sweep: &mut Sweep, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+    let Estimate { finished, least, .. } = sweep.estimate(args.jobs.into());
+    chatter.say(format!(
+        "{}: {} points, {finished} runs are there, {}{least} to make",
+        sweep.plan().name,
+        sweep.plan().points.len(),
+        if matches!(sweep.plan().count, Count::Until(..)) { "at least " } else { "" }
+    ));
+    let bar = chatter.told_bar();
+    let teller = Teller { bar: &bar, chatter, told: Mutex::new(Instant::now()) };
+    let begun = Instant::now();
+    let result = sweep.work(args.jobs.into(), |record, progress| {
+        chatter.detail(format!("{} seed {}", record.point, record.seed));
+        teller.tell(progress);
+    });
+    bar.finish_and_clear();
+    result.map_err(failure)?;
+    if least > 0 {
+        let slowest = sweep.estimate(args.jobs.into()).slowest.map(slowest).unwrap_or_default();
+        chatter.say(format!("done in {}{slowest}", spoken(begun.elapsed().as_secs_f64())));
+    }
+    Ok(())
+}
+
+/// Progress on a bar, or as a line from time to time where nobody watches.
+struct Teller<'a> {
+    bar: &'a ProgressBar,
+    chatter: &'a Chatter,
+    told: Mutex<Instant>,
+}
+
+impl Teller<'_> {
+    fn tell(&self, progress: &Progress) {
+        let left = spoken(progress.left_s);
+        let slowest = progress.slowest.clone().map(slowest).unwrap_or_default();
+        self.bar.set_length(progress.made + progress.missing);
+        self.bar.set_position(progress.made);
+        self.bar.set_message(format!("about {left} left{slowest}"));
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bar.is_hidden() && told.elapsed() > TELL_EVERY {
+            *told = Instant::now();
+            let all = progress.made + progress.missing;
+            self.chatter
+                .say(format!("{} of {all} runs, about {left} left{slowest}", progress.made));
+        }
+    }
+}
+
+fn slowest((point, seconds): (String, f64)) -> String {
+    format!("; slowest point {point}, {} a run", spoken(seconds))
+}
+
+/// Seconds as one says them.
+fn spoken(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 90.0 => format!("{s:.1} s"),
+        s => HumanDuration(Duration::from_secs_f64(s.min(1e12))).to_string(),
+    }
+}
+
+fn estimate(plan: Plan, dir: &Path, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+    let mut sweep = Sweep::look(plan, dir, command(args)).map_err(failure)?;
+    sweep.time(PATIENCE).map_err(failure)?;
+    let plan = sweep.plan();
+    for p in &plan.points {
+        chatter.detail(&p.point.id);
+    }
+    let e = sweep.estimate(args.jobs.into());
+    let axes: Vec<String> =
+        plan.axes.iter().map(|a| format!("{} ({})", a.name, a.values.len())).collect();
+    let mut out = format!("points  {}", plan.points.len());
+    if !axes.is_empty() {
+        out += &format!(" = {}", axes.join(" x "));
+    }
+    out += &format!("\nruns    {} are there, {}", e.finished, range(e.least, e.most));
+    if let Some(shard) = args.shard {
+        out += &format!(" for shard {shard}");
+    }
+    out += "\n";
+    if let (Some([least, most]), 1..) = (e.seconds, e.most) {
+        let time = match e.most > e.least {
+            true => format!("{} to {}", spoken(least), spoken(most)),
+            false => spoken(least),
+        };
+        let slowest = e.slowest.map(slowest).unwrap_or_default();
+        out += &format!("time    about {time}, {} points timed{slowest}\n", e.timed);
+    }
+    print(&out)
+}
+
+fn range(least: u64, most: u64) -> String {
+    if most > least { format!("{least} to {most} to make") } else { format!("{least} to make") }
+}
+
+/// Writes tables and report, and prints the points.
+fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+    let Outcome { cells, report } = sweep.conclude().map_err(failure)?;
+    if args.json || args.csv {
+        let format = if args.json { Format::Json } else { Format::Csv };
+        let mut out = Vec::new();
+        write(&mut out, format, [sweep.table(&cells)], &Provenance::default())
+            .map_err(Failure::work)?;
+        print(&String::from_utf8_lossy(&out))?;
+    } else {
+        print(&text::table_within(&sweep.overview(&cells), width().min(text::WIDTH)))?;
+    }
+    let open = |s: Standing| distinct(&cells, s);
+    match (open(Standing::AtMost), open(Standing::Unfinished)) {
+        (0, 0) => {}
+        (wide, unfinished) => chatter.say(format!(
+            "{wide} points are not as narrow as asked, {unfinished} are not finished"
+        )),
+    }
+    chatter.say(format!(
+        "report:  {}\nresults: {} (points.csv, points.parquet and every run)",
+        report.display(),
+        dir.display()
+    ));
+    Ok(())
+}
+
+fn distinct(cells: &[Cell], standing: Standing) -> usize {
+    cells.iter().filter(|c| c.measure == 0 && c.standing == standing).count()
+}
+
+/// The command that comes to the same results, wherever they went and in however many parts.
+fn command(args: &Args) -> String {
+    let mut words = vec!["windlass sweep".to_string(), quoted(&shown(&args.file))];
+    words.extend(args.axis.iter().map(|a| format!("--axis {}", quoted(a))));
+    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
+    if !args.on.is_empty() && args.on != [World::Sim] {
+        let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
+        words.push(format!("--on {}", worlds.join(",")));
+    }
+    words.extend(args.seeds.map(|n| format!("--seeds {n}")));
+    words.extend(args.until.iter().map(|g| format!("--until {}", quoted(&g.to_string()))));
+    words.extend(args.min_seeds.map(|n| format!("--min-seeds {n}")));
+    words.extend(args.max_seeds.map(|n| format!("--max-seeds {n}")));
+    words.extend(args.metric.iter().map(|m| format!("--metric {}", quoted(m.path()))));
+    words.extend(args.warmup.map(|w| format!("--warmup {w}")));
+    words.join(" ")
+}
+
+fn shown(path: &PathBuf) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,305 @@
+//! Sweeps as a user makes them.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{SMALL, assert_same_files, call, done, scenario};
+
+/// A scenario of a few milliseconds with randomness in it.
+fn short() -> String {
+    SMALL.replace("300kB", "60kB")
+}
+
+const AXES: [&str; 4] =
+    ["--axis", "link.wire.rate=1Mbps,4Mbps", "--axis", "flow.*.algorithm=newreno,cubic"];
+
+fn sweep(file: &str, out: &Path, more: &[&str]) -> Vec<String> {
+    let fixed = ["sweep", file, "--out", out.to_str().expect("plain")];
+    fixed.iter().chain(&AXES).chain(more).map(|a| (*a).to_owned()).collect()
+}
+
+fn points(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).expect("a JSON array")
+}
+
+/// The journal's lines, one a run.
+fn lines(journal: &Path) -> usize {
+    fs::read_to_string(journal).map_or(0, |t| t.lines().count())
+}
+
+#[test]
+fn every_combination_is_run_with_the_same_seeds_and_summed_up() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let said = done(&sweep(&file, &out, &["--seeds", "4", "--json"]));
+    let points = points(&said.out);
+    assert_eq!(points.len(), 4);
+    for p in &points {
+        assert_eq!((&p["runs"], &p["standing"]), (&4.into(), &"complete".into()), "{p}");
+        assert_eq!(p["metric"], "flow.*.goodput_bps");
+        let number = |key: &str| p[key].as_f64().unwrap_or_else(|| panic!("{key}: {p}"));
+        assert!(number("ci95_low") <= number("mean") && number("mean") <= number("ci95_high"));
+    }
+    let of = |rate: &str, algorithm: &str| {
+        let same = |p: &&Value| p["rate"] == rate && p["algorithm"] == algorithm;
+        points.iter().find(same).and_then(|p| p["mean"].as_f64()).expect("a mean")
+    };
+    assert!(of("4Mbps", "cubic") > of("1Mbps", "cubic"));
+    assert_eq!(lines(&out.join("journal.jsonl")), 16);
+    let csv = fs::read_to_string(out.join("points.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 5);
+    let page = fs::read_to_string(out.join("report.html")).expect("a report");
+    assert!(page.contains("</html>") && page.contains("--axis"), "the command is told");
+    for table in ["points", "runs", "summary", "links"] {
+        let bytes = fs::read(out.join(format!("{table}.parquet"))).expect(table);
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{table}");
+    }
+}
+
+#[test]
+fn a_point_of_a_sweep_is_the_run_that_run_makes() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let swept = points(&done(&sweep(&file, &out, &["--seeds", "1", "--json"])).out);
+    let set = ["--set", "link.wire.rate=4Mbps", "--set", "flow.0.algorithm=cubic"];
+    let run = done(&[&["run", file.as_str(), "--json"][..], &set].concat());
+    let run: Value = serde_json::from_str(&run.out).expect("JSON");
+    let last = swept.last().expect("points");
+    assert_eq!(last["point"], "rate=4Mbps,algorithm=cubic");
+    assert_eq!(last["mean"], run["flows"][0]["goodput_bps"]);
+    assert_eq!(last["scenario_hash"], run["scenario_hash"]);
+}
+
+#[test]
+fn only_missing_runs_are_made_whatever_came_before() {
+    let (dir, file) = scenario(short());
+    let (grown, fresh) = (dir.path().join("grown"), dir.path().join("fresh"));
+    done(&sweep(&file, &grown, &["--seeds", "2"]));
+    let said = done(&sweep(&file, &grown, &["--seeds", "3", "--jobs", "2"]));
+    assert!(said.err.contains("4 points, 8 runs are there, 4 to make"), "{}", said.err);
+    done(&sweep(&file, &fresh, &["--seeds", "3", "--jobs", "1"]));
+    for folder in [&grown, &fresh] {
+        fs::remove_file(folder.join("pace.json")).expect("the pace is kept");
+    }
+    assert!(assert_same_files(&grown, &fresh) > 8);
+    let again = done(&sweep(&file, &fresh, &["--seeds", "3"]));
+    assert!(again.err.contains("12 runs are there, 0 to make"), "{}", again.err);
+}
+
+#[test]
+fn shards_come_to_the_same_tables_as_a_single_sweep() {
+    let (dir, file) = scenario(short());
+    for how in [&["--seeds", "3"][..], &["--until", "flow.*.goodput_bps ±10%", "--min-seeds", "4"]]
+    {
+        let (sharded, single) = (dir.path().join("sharded"), dir.path().join("single"));
+        for shard in ["2/3", "1/3", "3/3"] {
+            let said = done(&sweep(&file, &sharded, &[how, &["--shard", shard]].concat()));
+            assert_eq!(said.out, "");
+            assert!(said.err.contains(&format!("shard {shard} is done")), "{}", said.err);
+        }
+        assert!(lines(&sharded.join("shards/2-of-3/journal.jsonl")) > 0);
+        let merged = done(&sweep(&file, &sharded, &[how, &["--csv"]].concat()));
+        assert!(merged.err.contains(" 0 to make"), "{}", merged.err);
+        let kept = done(&sweep(&file, &sharded, &[how, &["--kept", "--csv"]].concat()));
+        let alone = done(&sweep(&file, &single, &[how, &["--csv"]].concat()));
+        assert_eq!((&merged.out, &kept.out), (&alone.out, &alone.out));
+        for table in ["points.csv", "points.parquet", "runs.parquet", "report.html"] {
+            let read = |d: &Path| fs::read(d.join(table)).expect(table);
+            assert!(read(&sharded) == read(&single), "{table}");
+        }
+        fs::remove_dir_all(&sharded).expect("removed");
+        fs::remove_dir_all(&single).expect("removed");
+    }
+}
+
+#[test]
+fn runs_are_added_until_the_interval_is_narrow_or_the_cap_is_reached() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let until = ["--until", "flow.*.goodput_bps ±8%", "--min-seeds", "5"];
+    let loose = points(&done(&sweep(&file, &out, &[&until[..], &["--json"]].concat())).out);
+    for p in &loose {
+        let number = |key: &str| p[key].as_f64().unwrap_or_else(|| panic!("{key}: {p}"));
+        assert_eq!((&p["standing"], &p["ci95_method"]), (&"narrow".into(), &"sequential".into()));
+        let half = (number("ci95_high") - number("ci95_low")) / 2.0;
+        assert!(half <= 0.08 * number("mean"), "{p}");
+        assert!(number("runs") >= 5.0);
+    }
+    // Points that differ in the algorithm alone have the same runs.
+    assert_eq!(loose[0]["runs"], loose[1]["runs"]);
+    assert_eq!(loose[2]["runs"], loose[3]["runs"]);
+    let strict = ["--until", "flow.*.goodput_bps ±0.1%", "--min-seeds", "5", "--max-seeds", "12"];
+    let said = done(&sweep(&file, &out, &[&strict[..], &["--json"]].concat()));
+    assert!(said.err.contains("4 points are not as narrow as asked"), "{}", said.err);
+    assert!(points(&said.out).iter().all(|p| p["standing"] == "not-narrow" && p["runs"] == 12));
+}
+
+#[test]
+fn a_sweep_file_says_it_all_and_the_command_line_has_the_last_word() {
+    let (dir, file) = scenario(short());
+    let sweep = dir.path().join("sweep.toml");
+    let text = r#"
+scenario = "case.toml"
+name = "two-ways"
+seeds = 2
+metric = ["flow.download.completion_s", "run.jain_index"]
+
+[[axis]]
+name = "rate"
+key = "link.wire.rate"
+values = ["1Mbps..4Mbps times 2"]
+
+[[axis]]
+name = "way"
+[[axis.value]]
+label = "plain"
+set = { "flow.*.algorithm" = "reno" }
+[[axis.value]]
+label = "modern"
+set = { "flow.*.algorithm" = "cubic", "flow.*.slow_start" = "hystart++" }
+"#;
+    fs::write(&sweep, text).expect("written");
+    let sweep = sweep.to_str().expect("plain");
+    let out = dir.path().join("out");
+    let out = out.to_str().expect("plain");
+    let said = done(&["sweep", sweep, "--out", out]);
+    assert!(said.out.contains("flow.download.completion (s)"), "{}", said.out);
+    assert!(said.out.contains("modern"), "{}", said.out);
+    let rows = points(&done(&["sweep", sweep, "--out", out, "--json", "--seeds", "1"]).out);
+    assert_eq!((rows.len(), &rows[0]["runs"]), (12, &1.into()));
+    assert_eq!(rows[11]["point"], "rate=4Mbps,way=modern");
+    let broken = text.replace("hystart++", "hystart+++");
+    fs::write(sweep, broken).expect("written");
+    let said = call(&["sweep", sweep, "--out", out]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("point `rate=1Mbps,way=modern`: flow.0.slow_start=hystart+++"));
+    assert!(said.err.contains("did you mean `hystart++`?"), "{}", said.err);
+    // Its place in the folder of the file: one of the tests' own.
+    assert_eq!(Path::new(&file).parent(), Some(dir.path()));
+}
+
+#[test]
+fn a_warm_up_is_left_out_of_its_own_metric() {
+    let endless = SMALL.replace("traffic = { kind = \"bulk\", bytes = \"300kB\" }", "");
+    let (dir, file) = scenario(endless.replace("loss =", "queue = \"4bdp\"\nloss ="));
+    let out = dir.path().join("out");
+    let out = out.to_str().expect("plain");
+    let metrics =
+        ["--metric", "flow.*.goodput_bps", "--metric", "flow.download.steady_goodput_bps"];
+    let base = [&["sweep", &file, "--out", out, "--seeds", "3", "--json"][..], &metrics].concat();
+    for warmup in ["0s", "10s", "mser"] {
+        let rows = points(&done(&[&base[..], &["--warmup", warmup]].concat()).out);
+        let [whole, steady] = [0, 1].map(|i| rows[i]["mean"].as_f64().expect("a mean"));
+        match warmup {
+            "0s" => assert!((whole - steady).abs() < 1e-6 * whole, "{whole} {steady}"),
+            _ => assert!((0.7..1.4).contains(&(steady / whole)) && steady != whole),
+        }
+    }
+    let longer = points(&done(&[&base[..], &["--warmup", "20s"]].concat()).out);
+    assert_eq!((&longer[1]["mean"], &longer[1]["runs_without_value"]), (&Value::Null, &3.into()));
+    let said = call(&base);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("needs a warm-up to leave out: --warmup 10s"), "{}", said.err);
+}
+
+#[test]
+fn a_dry_run_counts_and_times_and_keeps_nothing() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let said = done(&sweep(&file, &out, &["--seeds", "5", "--dry-run"]));
+    assert!(said.out.contains("points  4 = rate (2) x algorithm (2)"), "{}", said.out);
+    assert!(said.out.contains("runs    0 are there, 20 to make"), "{}", said.out);
+    assert!(said.out.contains("time    about "), "{}", said.out);
+    assert!(said.out.contains("slowest point rate="), "{}", said.out);
+    assert!(!out.exists());
+    let until = ["--until", "flow.*.goodput_bps=5%", "--dry-run", "--shard", "1/2"];
+    let said = done(&sweep(&file, &out, &until));
+    assert!(said.out.contains("0 are there, 60 to 2000 to make for shard 1/2"), "{}", said.out);
+}
+
+#[test]
+fn two_sweeps_of_one_folder_are_kept_apart() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    fs::create_dir(&out).expect("a folder");
+    let lock = fs::File::create(out.join("batch.lock")).expect("a lock");
+    lock.lock().expect("locked");
+    for (more, advice) in
+        [(&[][..], "--kept sums up"), (&["--shard", "1/2"], "beside other shards")]
+    {
+        let said = call(&sweep(&file, &out, more));
+        assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+        assert!(said.err.contains("another Windlass is writing to"), "{}", said.err);
+        assert!(said.err.contains(advice), "{}", said.err);
+    }
+    let said = call(&sweep(&file, &out, &["--kept"]));
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("holds no run of this sweep yet"), "{}", said.err);
+}
+
+#[test]
+fn mistakes_get_one_clear_error() {
+    let (_dir, file) = scenario(short());
+    for (args, part) in [
+        (
+            &["--axis", "link.wire.rat=1Mbps"][..],
+            "point `rat=1Mbps`: link.wire.rat=1Mbps: unknown key `rat`",
+        ),
+        (
+            &["--axis", "link.wire.rate=1Mbps,2"],
+            "point `rate=2`: link.wire.rate=2: `rate`: `2` has no unit",
+        ),
+        (
+            &["--axis", "link.wire.rate=1Mbps,1Mbps"],
+            "--axis 'link.wire.rate=1Mbps,1Mbps': axis `rate` has the value `1Mbps` already",
+        ),
+        (&["--axis", "link.wire.rate="], "a value is empty"),
+        (&["--axis", "link.wire.rate"], "write KEY=VALUE,VALUE,..."),
+        (&["--axis", "link.wires.rate=1Mbps"], "did you mean `wire`?"),
+        (&["--axis", "flow.*.algorithm=reno,cubik"], "did you mean `cubic`?"),
+        (
+            &["--axis", "a:link.wire.rate=1Mbps", "--axis", "b:link.wire.rate=2Mbps"],
+            "both change `link.wire.rate`",
+        ),
+        (
+            &["--axis", "link.wire.rate=1Mbps", "--axis", "link.0.rate=2Mbps"],
+            "there is an axis `rate` already; give this one a name",
+        ),
+        (&["--axis", "link.wire.rate=1kbps..9Mbps step 1kbps"], "mixes units"),
+        (
+            &["--axis", "seed=1..2000 step 1", "--axis", "duration=1s..2000s step 1s"],
+            "more than 1000000 points",
+        ),
+        (
+            &["--metric", "flow.upload.goodput_bps"],
+            "metric `flow.upload.goodput_bps` matches no flow; there are `download`",
+        ),
+        (&["--metric", "flow.*.goodput"], "there are active_s"),
+        (&["--until", "flow.*.goodput_bps ±0%"], "is no width"),
+        (
+            &["--until", "flow.*.goodput_bps ±1%", "--min-seeds", "50", "--max-seeds", "20"],
+            "50 is no least number of runs where 20 is the largest",
+        ),
+        (&["--until", "flow.*.goodput_bps ±1%", "--seeds", "5"], "cannot be used with"),
+        (&["--min-seeds", "5"], "bound the runs that --until adds"),
+        (&["--seeds", "0"], "0 is not in 1"),
+        (&["--shard", "9/8"], "`9/8` is no shard"),
+        (&["--warmup", "soon"], "`soon` is no warm-up"),
+        (&["--on", "mars"], "there is no world `mars`"),
+        (&["--set", "seed=9223372036854775806", "--seeds", "5"], "would pass the largest seed"),
+        (&["--set", "link.wire.rat=1"], "--set link.wire.rat=1: unknown key"),
+    ] {
+        let said = call(&[&["sweep", file.as_str()][..], args].concat());
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{args:?}: {}", said.err);
+        assert!(
+            said.err.starts_with("error: ") && said.err.contains(part),
+            "{args:?}: {}",
+            said.err
+        );
+    }
+    let missing = call(&["sweep", "no/such.toml"]);
+    assert!(missing.err.contains("the scenario file cannot be read"), "{}", missing.err);
+}

@@ -1,0 +1,293 @@
+//! Axes as the command line spells them: `link.wire.queue=10pkt,50pkt,1bdp`.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use super::range;
+use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
+use crate::world::World;
+
+/// The items of a scenario's file that a `*` in a key stands for.
+pub(super) struct Items {
+    flows: Vec<Item>,
+    links: usize,
+}
+
+struct Item {
+    /// Datagrams have no algorithm.
+    datagrams: bool,
+}
+
+impl Items {
+    /// Those of a file that is right as a scenario.
+    pub(super) fn of(text: &str) -> Items {
+        let root: toml::Table = toml::from_str(text).unwrap_or_default();
+        let list = |key: &str| root.get(key).and_then(toml::Value::as_array);
+        let datagrams = |flow: &toml::Value| {
+            let transport = flow.get("traffic").and_then(|t| t.get("transport"));
+            transport.and_then(toml::Value::as_str).is_some_and(|t| t.eq_ignore_ascii_case("udp"))
+        };
+        let flows = list("flow").into_iter().flatten();
+        Items {
+            flows: flows.map(|f| Item { datagrams: datagrams(f) }).collect(),
+            links: list("link").map_or(0, Vec::len),
+        }
+    }
+
+    /// The keys that `key` stands for: one for each item where it has a `*` in place of its name.
+    pub(super) fn keys(&self, key: &str) -> Result<Vec<String>, String> {
+        let parts: Vec<&str> = key.split('.').collect();
+        let rest = match parts.as_slice() {
+            ["flow" | "link", "*", rest @ ..] if !rest.is_empty() && !rest.contains(&"*") => rest,
+            _ if !parts.contains(&"*") => return Ok(vec![key.to_owned()]),
+            _ => {
+                return Err(format!(
+                    "`{key}`: a `*` stands for every flow or link only, as in `flow.*.algorithm`"
+                ));
+            }
+        };
+        let of_controller = ["algorithm", "slow_start", "params"].contains(&rest[0]);
+        let meant = |i: &usize| !(of_controller && self.flows[*i].datagrams);
+        let numbers: Vec<usize> = match parts[0] {
+            "flow" => (0..self.flows.len()).filter(meant).collect(),
+            _ => (0..self.links).collect(),
+        };
+        if numbers.is_empty() {
+            return Err(format!(
+                "`{key}` stands for nothing: the file has no `[[{}]]` with such a key; the links \
+                 of a topology are called `topology.access` and `topology.bottleneck`",
+                parts[0]
+            ));
+        }
+        let rest = rest.join(".");
+        Ok(numbers.into_iter().map(|i| format!("{}.{i}.{rest}", parts[0])).collect())
+    }
+
+    /// The same axis with every `*` in its keys spelt out.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what would be right.
+    pub(super) fn spelt_out(&self, mut axis: Axis) -> Result<Axis, String> {
+        for value in &mut axis.values {
+            let set = std::mem::take(&mut value.set);
+            for (key, text) in set {
+                for key in self.keys(&key)? {
+                    value.set.insert(key, text.clone());
+                }
+            }
+        }
+        Ok(axis)
+    }
+}
+
+/// Reads an axis: `KEY=VALUE,VALUE,...`, with `NAME:` in front to give it a name, and several keys
+/// joined by `+` that move together, as do the parts of their values: `a+b=1+10,2+20`. Several keys
+/// with one part take it all of them.
+///
+/// # Errors
+///
+/// A sentence that says what would be right.
+pub(super) fn parse(text: &str) -> Result<Axis, String> {
+    let Some((left, right)) = text.split_once('=') else {
+        return Err("write KEY=VALUE,VALUE,... such as link.wire.queue=10pkt,50pkt".to_owned());
+    };
+    let (name, keys) = match left.split_once(':') {
+        Some((name, keys)) => (Some(name.trim()), keys),
+        None => (None, left),
+    };
+    let keys: Vec<&str> = keys.split('+').map(str::trim).collect();
+    if keys.contains(&"") || name == Some("") {
+        return Err(format!("`{left}` lacks a key; write such as link.wire.queue"));
+    }
+    if keys.iter().collect::<BTreeSet<_>>().len() < keys.len() {
+        return Err(format!("`{left}` names a key twice"));
+    }
+    let name = name.unwrap_or_else(|| keys[0].rsplit('.').next().unwrap_or(keys[0]));
+    check(name.to_owned(), values(&keys, &items(right)?)?)
+}
+
+/// An axis from its keys and values as a sweep file has them beside `label` and `set`.
+pub(super) fn values(keys: &[&str], items: &[String]) -> Result<Vec<AxisValue>, String> {
+    let mut values = Vec::new();
+    for item in items {
+        for item in range::expand(item.trim())? {
+            values.push(value(keys, &item)?);
+        }
+    }
+    Ok(values)
+}
+
+fn value(keys: &[&str], item: &str) -> Result<AxisValue, String> {
+    let parts = match item.split('+').count() {
+        n if n == keys.len() && n > 1 => item.split('+').map(str::trim).collect(),
+        _ => vec![item; keys.len()],
+    };
+    if parts.contains(&"") {
+        return Err("a value is empty; write the values with one comma between them".to_owned());
+    }
+    let label = unquoted(item);
+    if label.contains([',', '=']) {
+        return Err(format!(
+            "`{item}` has a `,` or `=`, which no label can have; give it a label in a sweep file"
+        ));
+    }
+    let set = keys.iter().zip(parts).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
+    Ok(AxisValue { label: label.to_owned(), set, ..AxisValue::default() })
+}
+
+/// The values between commas, those within quotes and brackets left alone.
+fn items(text: &str) -> Result<Vec<String>, String> {
+    let mut items = vec![String::new()];
+    let (mut quote, mut depth) = (None, 0_i32);
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                items.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(item) = items.last_mut() {
+            item.push(c);
+        }
+    }
+    if quote.is_some() || depth != 0 {
+        return Err("a quote or bracket is not closed".to_owned());
+    }
+    if items.iter().any(|item| item.trim().is_empty()) {
+        return Err("a value is empty; write the values with one comma between them".to_owned());
+    }
+    Ok(items)
+}
+
+/// A text without the quotes of a TOML string around it.
+fn unquoted(text: &str) -> &str {
+    let inside = |q: char| text.strip_prefix(q)?.strip_suffix(q);
+    inside('"').or_else(|| inside('\'')).unwrap_or(text)
+}
+
+/// The axis, if its labels can be told apart.
+fn check(name: String, values: Vec<AxisValue>) -> Result<Axis, String> {
+    let nowhere = |message: String| FileError::at("", "", 0..0, message);
+    let file = AxisFile {
+        name: Spanned::new(0..0, name),
+        value: values.into_iter().map(|v| Spanned::new(0..0, v)).collect(),
+    };
+    file.check(&|_, message| nowhere(message)).map_err(|e| e.message)
+}
+
+/// The axis of worlds, if there is more to say than the simulator.
+pub(super) fn worlds(worlds: &[World]) -> Option<Axis> {
+    if worlds.is_empty() || worlds == [World::Sim] {
+        return None;
+    }
+    let value =
+        |w: &World| AxisValue { label: w.to_string(), on: Some(*w), ..AxisValue::default() };
+    Some(Axis { name: "on".to_owned(), values: worlds.iter().map(value).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(text: &str) -> Vec<String> {
+        let axis = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        axis.values.into_iter().map(|v| v.label).collect()
+    }
+
+    fn sets(text: &str) -> Vec<Vec<(String, String)>> {
+        parse(text).unwrap().values.into_iter().map(|v| v.set.into_iter().collect()).collect()
+    }
+
+    fn pair(key: &str, value: &str) -> (String, String) {
+        (key.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn an_axis_is_named_after_the_last_part_of_its_key() {
+        let axis = parse("link.wire.queue=10pkt, 1bdp").unwrap();
+        assert_eq!((axis.name.as_str(), axis.values.len()), ("queue", 2));
+        assert_eq!(parse("size:link.wire.queue=10pkt").unwrap().name, "size");
+        assert_eq!(labels("link.wire.queue=10pkt, 1bdp"), ["10pkt", "1bdp"]);
+        assert_eq!(labels("a=1..3 step 1,10"), ["1", "2", "3", "10"]);
+        assert_eq!(labels("a=\"x y\",'z'"), ["x y", "z"]);
+    }
+
+    #[test]
+    fn several_keys_move_together() {
+        let expected = [pair("a.x", "1"), pair("b.y", "10")];
+        assert_eq!(sets("a.x+b.y=1+10,2+20")[0], expected);
+        assert_eq!(sets("a.x+b.y=5ms")[0], [pair("a.x", "5ms"), pair("b.y", "5ms")]);
+        assert_eq!(labels("pair:a.x+b.y=1+10,2+20"), ["1+10", "2+20"]);
+        // With a single key a plus is part of the value.
+        assert_eq!(sets("a.x=1e+6")[0], [pair("a.x", "1e+6")]);
+    }
+
+    #[test]
+    fn mistakes_say_what_would_be_right() {
+        for (text, part) in [
+            ("queue", "write KEY=VALUE"),
+            ("=1", "lacks a key"),
+            ("a+=1", "lacks a key"),
+            (":a=1", "lacks a key"),
+            ("a+a=1", "names a key twice"),
+            ("a=", "a value is empty"),
+            ("a=1,,2", "a value is empty"),
+            ("a=1,2,", "a value is empty"),
+            ("a+b=1+", "a value is empty"),
+            ("a=1,2,1", "axis `a` has the value `1` already"),
+            ("a=[1,2", "not closed"),
+            ("a=\"1", "not closed"),
+            ("a={ x = 1 }", "give it a label in a sweep file"),
+            ("a=5..1 step 1", "no values"),
+        ] {
+            let message = parse(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    const FILE: &str = r#"
+        duration = "1s"
+        [[link]]
+        between = ["a", "b"]
+        [[flow]]
+        from = "a"
+        [[flow]]
+        from = "b"
+        traffic = { kind = "cbr", transport = "UDP" }
+        [[flow]]
+        from = "b"
+    "#;
+
+    #[test]
+    fn a_star_stands_for_every_item_that_can_have_the_key() {
+        let items = Items::of(FILE);
+        assert_eq!(
+            items.keys("flow.*.algorithm").unwrap(),
+            ["flow.0.algorithm", "flow.2.algorithm"]
+        );
+        assert_eq!(items.keys("flow.*.start").unwrap().len(), 3);
+        assert_eq!(items.keys("link.*.queue.limit").unwrap(), ["link.0.queue.limit"]);
+        assert_eq!(items.keys("link.0.queue").unwrap(), ["link.0.queue"]);
+        for key in ["*.queue", "link.0.*", "link.*", "flow.*.params.*"] {
+            assert!(items.keys(key).unwrap_err().contains("a `*` stands for"), "{key}");
+        }
+        let topology = Items::of("duration = \"1s\"");
+        assert!(topology.keys("link.*.queue").unwrap_err().contains("topology.bottleneck"));
+    }
+
+    #[test]
+    fn worlds_make_an_axis_where_there_is_more_than_the_simulator() {
+        assert_eq!(worlds(&[]), None);
+        assert_eq!(worlds(&[World::Sim]), None);
+        let axis = worlds(&[World::Sim, World::Linux]).unwrap();
+        assert_eq!(axis.values[1].on, Some(World::Linux));
+    }
+}

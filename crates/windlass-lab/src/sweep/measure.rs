@@ -1,0 +1,291 @@
+//! What a sweep looks at: a metric, whose name may hold a `*`, and how well it is to be known.
+
+use std::fmt;
+
+use crate::claims::{Kind, Metric};
+use crate::experiment::RunRecord;
+use crate::scenario::Scenario;
+use crate::stats::sequential::Width;
+
+/// A quantity of a run: `flow.download.goodput_bps`, or `flow.*.goodput_bps` for the mean over all
+/// flows. A `*` in a name stands for any text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    path: String,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    /// A result that every run has.
+    Result(Metric),
+    /// Goodput after the warm-up of the flows whose names match.
+    Steady(String),
+}
+
+/// The field of a flow that only a sweep with a warm-up has, bits per second.
+pub const STEADY: &str = "steady_goodput_bps";
+
+impl Measure {
+    /// Reads a path.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what would be right.
+    pub fn parse(path: &str) -> Result<Measure, String> {
+        let path = path.trim();
+        let steady = path.strip_prefix("flow.").and_then(|p| p.strip_suffix(STEADY));
+        let what = match steady.and_then(|p| p.strip_suffix('.')) {
+            Some(name) if !name.is_empty() => What::Steady(name.to_owned()),
+            _ => What::Result(Metric::parse(path)?),
+        };
+        Ok(Measure { path: path.to_owned(), what })
+    }
+
+    /// The path as it was written.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether only runs with a warm-up have it.
+    pub fn needs_warm_up(&self) -> bool {
+        matches!(self.what, What::Steady(_))
+    }
+
+    /// Unit, as far as the field's name tells: `bps`, `s`, `ms`, `bytes`; empty for counts and
+    /// fractions.
+    pub fn unit(&self) -> &'static str {
+        const UNITS: [&str; 5] = ["bps", "ms", "s", "bytes", "packets"];
+        let field = self.path.rsplit('.').next().unwrap_or("");
+        UNITS
+            .into_iter()
+            .find(|u| field.strip_suffix(u).is_some_and(|f| f.ends_with('_')))
+            .unwrap_or("")
+    }
+
+    /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
+    /// value.
+    pub fn of(&self, run: &RunRecord) -> Option<f64> {
+        match &self.what {
+            What::Steady(pattern) => {
+                let named = run.flows.iter().zip(&run.steady);
+                let matching = named.filter(|(f, _)| matches(pattern, &f.name));
+                // The mean of some of the flows would be another quantity.
+                let values: Option<Vec<f64>> =
+                    matching.map(|(_, s)| Some((*s)?.goodput_bps)).collect();
+                mean(values?.into_iter())
+            }
+            What::Result(metric) => {
+                let names = names_in(metric.kind, run);
+                let matching = names.into_iter().filter(|n| matches(&metric.name, n));
+                mean(
+                    matching.filter_map(|name| {
+                        Metric { name: name.to_owned(), ..metric.clone() }.of(run)
+                    }),
+                )
+            }
+        }
+    }
+
+    /// Whether runs of the scenario have it.
+    ///
+    /// # Errors
+    ///
+    /// No name matches: a sentence with those that there are.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        let (kind, pattern) = match &self.what {
+            What::Steady(pattern) => (Kind::Flow, pattern),
+            What::Result(metric) => (metric.kind, &metric.name),
+        };
+        let (noun, known) = match kind {
+            Kind::Flow => ("flow", scenario.flows.iter().map(|f| f.name.clone()).collect()),
+            Kind::Link => ("link direction", directions(scenario)),
+            Kind::Run => return Ok(()),
+        };
+        if known.iter().any(|n| matches(pattern, n)) {
+            return Ok(());
+        }
+        const MOST: usize = 10;
+        let mut shown: Vec<String> = known.iter().take(MOST).map(|n| format!("`{n}`")).collect();
+        if known.len() > MOST {
+            shown.push("...".to_owned());
+        }
+        let path = &self.path;
+        Err(format!("metric `{path}` matches no {noun}; there are {}", shown.join(", ")))
+    }
+}
+
+fn names_in(kind: Kind, run: &RunRecord) -> Vec<&str> {
+    match kind {
+        Kind::Flow => run.flows.iter().map(|f| f.name.as_str()).collect(),
+        Kind::Link => run.links.iter().map(|l| l.name.as_str()).collect(),
+        Kind::Run => vec![""],
+    }
+}
+
+/// Names of the link directions as results have them.
+fn directions(scenario: &Scenario) -> Vec<String> {
+    let name = |node: usize| &scenario.nodes[node];
+    let both = |l: &crate::scenario::LinkSpec| {
+        [(l.a, l.b), (l.b, l.a)].map(|(from, to)| format!("{}:{}>{}", l.name, name(from), name(to)))
+    };
+    scenario.links.iter().flat_map(both).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0_u32), |(sum, n), v| (sum + v, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
+}
+
+/// Whether the text is the pattern, in which each `*` stands for any text.
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
+            let ends = (0..=rest.len()).filter(|i| rest.is_char_boundary(*i));
+            ends.map(|i| &rest[i..]).any(|rest| matches(tail, rest))
+        }),
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
+
+/// A metric and how narrow its interval is to become: `flow.*.goodput_bps ±2%`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// The metric.
+    pub measure: Measure,
+    /// Half the width of its interval.
+    pub width: Width,
+}
+
+impl Goal {
+    /// Reads `METRIC ±WIDTH`, where the width is a percentage of the mean or a number in the
+    /// metric's unit; `=` and `+-` will do for `±`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what would be right.
+    pub fn parse(text: &str) -> Result<Goal, String> {
+        let shape = || {
+            format!("`{text}` must look like `flow.*.goodput_bps ±2%` or `run.jain_index ±0.01`")
+        };
+        let plain = text.replace("+-", "±");
+        let split = ['±', '=', ' '].into_iter().find_map(|c| plain.trim().rsplit_once(c));
+        let (metric, width) = split.map(|(m, w)| (m.trim(), w.trim())).ok_or_else(shape)?;
+        if width.is_empty() || metric.is_empty() {
+            return Err(shape());
+        }
+        Ok(Goal { measure: Measure::parse(metric)?, width: width_of(width)? })
+    }
+}
+
+/// A half-width: `2%` of the mean, or a number in the metric's unit.
+///
+/// # Errors
+///
+/// A sentence that says what would be right.
+pub fn width_of(text: &str) -> Result<Width, String> {
+    let (number, width): (&str, fn(f64) -> Width) = match text.trim().strip_suffix('%') {
+        Some(number) => (number, |v| Width::Relative(v / 100.0)),
+        None => (text.trim(), Width::Absolute),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(v) if v > 0.0 && v.is_finite() => Ok(width(v)),
+        _ => Err(format!(
+            "`{text}` is no width; write a percentage of the mean such as `2%`, or a number above \
+             zero in the metric's unit"
+        )),
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.measure, self.width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::fixtures::run;
+
+    #[test]
+    fn a_star_takes_the_mean_over_every_flow_that_matches() {
+        let mut record = run("e", "p", 1, 2.0);
+        let mut second = record.flows[0].clone();
+        record.flows[0].name = "up-1".to_owned();
+        record.flows[0].goodput_bps = 1e6;
+        second.name = "up-2".to_owned();
+        second.goodput_bps = 3e6;
+        record.flows.push(second);
+        let of = |path: &str| Measure::parse(path).unwrap().of(&record);
+        assert_eq!(of("flow.*.goodput_bps"), Some(2e6));
+        assert_eq!(of("flow.up-*.goodput_bps"), Some(2e6));
+        assert_eq!(of("flow.*-2.goodput_bps"), Some(3e6));
+        assert_eq!(of("flow.up-1.goodput_bps"), Some(1e6));
+        assert_eq!(of("flow.down*.goodput_bps"), None);
+        assert_eq!(of("run.jain_index"), Some(0.8));
+    }
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, text, expected) in [
+            ("a", "ab", false),
+            ("*", "", true),
+            ("a*c", "abc", true),
+            ("a*c", "abcd", false),
+            ("*b*", "abc", true),
+            ("wire:*>b", "wire:a>b", true),
+            ("é*", "éa", true),
+            ("**", "x", true),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn goals_are_read_in_every_spelling() {
+        for text in [
+            "flow.*.goodput_bps ±2%",
+            "flow.*.goodput_bps±2%",
+            "flow.*.goodput_bps=2%",
+            "flow.*.goodput_bps +-2 %",
+            "flow.*.goodput_bps = 2%",
+        ] {
+            let goal = Goal::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(goal.measure.path(), "flow.*.goodput_bps", "{text}");
+            assert_eq!(goal.width, Width::Relative(0.02), "{text}");
+        }
+        let goal = Goal::parse("flow.a-b.loss_rate ±0.001").unwrap();
+        assert_eq!(
+            (goal.measure.path(), goal.width),
+            ("flow.a-b.loss_rate", Width::Absolute(0.001))
+        );
+        assert_eq!(goal.to_string(), "flow.a-b.loss_rate ±0.001");
+        for text in ["", "flow.a.goodput_bps", "flow.a.goodput_bps ±", "±2%"] {
+            assert!(Goal::parse(text).is_err(), "{text}");
+        }
+        for width in ["0%", "x", "inf", "-2%", "NaN"] {
+            let text = format!("flow.a.goodput_bps ±{width}");
+            assert!(Goal::parse(&text).unwrap_err().contains("is no width"), "{text}");
+        }
+    }
+
+    #[test]
+    fn units_come_from_the_fields_name() {
+        for (path, unit) in [
+            ("flow.*.goodput_bps", "bps"),
+            ("flow.*.srtt_ms", "ms"),
+            ("flow.*.completion_s", "s"),
+            ("flow.*.loss_rate", ""),
+            ("flow.*.steady_goodput_bps", "bps"),
+        ] {
+            assert_eq!(Measure::parse(path).unwrap().unit(), unit, "{path}");
+        }
+    }
+}

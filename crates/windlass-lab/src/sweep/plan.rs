@@ -1,0 +1,408 @@
+//! What a sweep is to run: points, their scenarios, how many runs each.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::SweepError;
+use super::axes::{self, Items};
+use super::file::{self, SweepFile};
+use super::measure::{Goal, Measure};
+use super::results::Shard;
+use super::warm::WarmUp;
+use crate::experiment::{Axis, Experiment, Point};
+use crate::outlook;
+use crate::run::{RunError, Task};
+use crate::scenario::{RecordSpec, Scenario};
+use crate::stats::sequential::Rule;
+use crate::world::World;
+
+/// Most points of a sweep.
+const MOST_POINTS: usize = 1_000_000;
+/// Points that are looked through for what is probably not meant.
+const MOST_WARNED: usize = 1000;
+/// Runs of a point, unless told otherwise.
+const SEEDS: u64 = 10;
+/// What a sweep looks at, unless told otherwise.
+const MEASURE: &str = "flow.*.goodput_bps";
+
+/// What is asked for, before any file is read.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// A scenario, or a sweep file.
+    pub file: PathBuf,
+    /// Changes to the scenario at every point, as with `--set`.
+    pub set: Vec<(String, String)>,
+    /// Axes as [`KEY=VALUE,...`](self), after those of the file.
+    pub axes: Vec<String>,
+    /// Worlds, an axis where there are several; those of the file when empty.
+    pub on: Vec<World>,
+    /// Runs of each point.
+    pub seeds: Option<u64>,
+    /// Runs of each point before it may be known well enough.
+    pub min_seeds: Option<u64>,
+    /// Runs of each point after which it ends, however well it is known.
+    pub max_seeds: Option<u64>,
+    /// What to tabulate and draw; those of the file when empty.
+    pub measures: Vec<Measure>,
+    /// What is to be known how well; those of the file when empty.
+    pub goals: Vec<Goal>,
+    /// The beginning to leave out.
+    pub warm_up: Option<WarmUp>,
+    /// The part of the work to do.
+    pub shard: Option<Shard>,
+}
+
+/// How many runs are made at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Count {
+    /// So many, unless a value of the point says otherwise.
+    Fixed(u64),
+    /// As many as it takes for the goals, within the rule.
+    Until(Vec<Goal>, Rule),
+}
+
+/// A sweep as it will be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name, which the experiment has in every table.
+    pub name: String,
+    /// The scenario that the axes vary.
+    pub scenario: Scenario,
+    /// Axes, that of worlds last.
+    pub axes: Vec<Axis>,
+    /// Points in order, the last axis varying fastest.
+    pub points: Vec<PlannedPoint>,
+    /// What to tabulate and draw.
+    pub measures: Vec<Measure>,
+    /// Runs of each point.
+    pub count: Count,
+    /// The beginning that is left out.
+    pub warm_up: Option<WarmUp>,
+    /// The part of the work to do.
+    pub shard: Option<Shard>,
+    experiment: String,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug)]
+pub struct PlannedPoint {
+    /// Its place on the axes.
+    pub point: Point,
+    /// Its scenario, what it records replaced by what the sweep needs.
+    pub scenario: Arc<Scenario>,
+    /// Hash of the scenario.
+    pub hash: Arc<str>,
+    /// Where it runs.
+    pub world: World,
+    /// Runs, where their number is fixed.
+    pub seeds: u64,
+    /// Number of the group of points that are compared with each other and stop together.
+    pub group: usize,
+}
+
+impl Plan {
+    /// Reads the files and draws up the points.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not right, with its place.
+    pub fn of(request: &Request) -> Result<Plan, SweepError> {
+        let (file, scenario_path) = read_files(&request.file)?;
+        let name = scenario_path.display().to_string();
+        let set = [file.set.clone(), request.set.clone()].concat();
+        let scenario = Scenario::from_file_with(&scenario_path, &set)?;
+        let text = std::fs::read_to_string(&scenario_path).unwrap_or_default();
+        let on = if request.on.is_empty() { &file.on } else { &request.on };
+        let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
+        let count = count(request, &file)?;
+        let warm_up = request.warm_up.or(file.warm_up);
+        let measures = measures(request, &file, &count, warm_up)?;
+        let seeds = match count {
+            Count::Fixed(seeds) => seeds,
+            Count::Until(_, rule) => rule.max,
+        };
+        check_seeds(&scenario, seeds)?;
+        let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
+        let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
+        let draft = Draft { text: &text, name: &name, set: &set, seeds: request.seeds, warm_up };
+        let points = draft.points(&experiment)?;
+        for p in &points {
+            for m in &measures {
+                m.check(&p.scenario).map_err(SweepError::Input)?;
+            }
+        }
+        // Runs with a warm-up have more in them than those without, and never stand in for them.
+        let experiment = match warm_up {
+            Some(warm_up) => format!("{title}, warm-up {warm_up}"),
+            None => title.clone(),
+        };
+        let shard = request.shard;
+        Ok(Plan {
+            name: title,
+            scenario,
+            axes,
+            points,
+            measures,
+            count,
+            warm_up,
+            shard,
+            experiment,
+        })
+    }
+
+    /// Name of the folder for the results, where none is given.
+    pub fn folder(&self) -> String {
+        format!("sweep-{}", crate::store::file_name(&self.name))
+    }
+
+    /// What is probably not meant at some point, or cannot be told to a kernel there: a sentence
+    /// each, with the points that it is said of.
+    ///
+    /// # Errors
+    ///
+    /// The simulator does not take a scenario.
+    pub fn warnings(&self) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for p in self.points.iter().take(MOST_WARNED) {
+            let mut sentences = outlook::warnings(&p.scenario).map_err(RunError::from)?;
+            sentences.extend(p.world.differences(&p.scenario)?);
+            for sentence in sentences {
+                match told.iter_mut().find(|(s, _)| *s == sentence) {
+                    Some((_, points)) => points.push(&p.point.id),
+                    None => told.push((sentence, vec![&p.point.id])),
+                }
+            }
+        }
+        Ok(told)
+    }
+
+    /// Most runs of a point.
+    pub fn seeds(&self, point: &PlannedPoint) -> u64 {
+        match &self.count {
+            Count::Fixed(_) => point.seeds,
+            Count::Until(_, rule) => rule.max,
+        }
+    }
+
+    /// The run of a point with the `i`-th seed, from 0. Every point has the same seeds: what is
+    /// random in the network is the same for every algorithm.
+    pub(super) fn task(&self, point: &PlannedPoint, i: u64) -> Task {
+        Task {
+            experiment: self.experiment.clone(),
+            point: point.point.id.clone(),
+            seed: self.scenario.seed + i,
+            scenario: point.scenario.clone(),
+            scenario_hash: point.hash.clone(),
+            world: point.world,
+        }
+    }
+
+    /// The goals, where runs are added until they are met.
+    pub(super) fn goals(&self) -> &[Goal] {
+        match &self.count {
+            Count::Fixed(_) => &[],
+            Count::Until(goals, _) => goals,
+        }
+    }
+}
+
+/// The sweep file, or an empty one for a scenario, and the path of the scenario.
+fn read_files(path: &Path) -> Result<(SweepFile, PathBuf), SweepError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    if !file::is_sweep(&text) {
+        // Whatever is wrong with it is the scenario reader's to say.
+        return Ok((SweepFile::default(), path.to_path_buf()));
+    }
+    let file = SweepFile::parse(&text, &name)?;
+    let scenario = path.with_file_name(&file.scenario);
+    Ok((file, scenario))
+}
+
+/// The axes of the file, the command line and the worlds, with their `*` spelt out.
+fn all_axes(
+    of_file: &[Axis],
+    texts: &[String],
+    on: &[World],
+    items: &Items,
+) -> Result<Vec<Axis>, SweepError> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for axis in of_file {
+        let named = |message| SweepError::Input(format!("axis `{}`: {message}", axis.name));
+        axes.push(items.spelt_out(axis.clone()).map_err(named)?);
+    }
+    for text in texts {
+        let named = |message| SweepError::Input(format!("--axis '{text}': {message}"));
+        let axis = axes::parse(text).and_then(|a| items.spelt_out(a)).map_err(named)?;
+        if axes.iter().any(|a| a.name == axis.name) {
+            return Err(named(format!(
+                "there is an axis `{0}` already; give this one a name of its own: `NAME:{text}`",
+                axis.name
+            )));
+        }
+        axes.push(axis);
+    }
+    if let Some(worlds) = axes::worlds(on) {
+        if axes.iter().any(|a| a.name == worlds.name) {
+            return Err(SweepError::Input("an axis cannot be called `on` beside --on".to_owned()));
+        }
+        axes.push(worlds);
+    }
+    one_axis_a_key(&axes)?;
+    let points = axes.iter().try_fold(1_usize, |n, a| n.checked_mul(a.values.len()));
+    match points {
+        Some(n) if n <= MOST_POINTS => Ok(axes),
+        _ => Err(SweepError::Input(format!(
+            "the axes make more than {MOST_POINTS} points; take fewer values"
+        ))),
+    }
+}
+
+/// A key that two axes change would make points that differ by label alone.
+fn one_axis_a_key(axes: &[Axis]) -> Result<(), SweepError> {
+    for (i, axis) in axes.iter().enumerate() {
+        let keys =
+            |a: &Axis| a.values.iter().flat_map(|v| v.set.keys().cloned()).collect::<Vec<_>>();
+        let mine = keys(axis);
+        for other in &axes[..i] {
+            if let Some(key) = keys(other).into_iter().find(|k| mine.contains(k)) {
+                return Err(SweepError::Input(format!(
+                    "the axes `{}` and `{}` both change `{key}`; the second would undo the first",
+                    other.name, axis.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count(request: &Request, file: &SweepFile) -> Result<Count, SweepError> {
+    let fixed = request.seeds.or(file.seeds);
+    let goals = match (request.goals.is_empty(), request.seeds) {
+        (false, _) => request.goals.clone(),
+        (true, Some(_)) => Vec::new(),
+        (true, None) => file.goals.clone(),
+    };
+    if goals.is_empty() {
+        let bounds = request.min_seeds.or(request.max_seeds);
+        if bounds.is_some() {
+            let message =
+                "--min-seeds and --max-seeds bound the runs that --until adds; give it too";
+            return Err(SweepError::Input(message.to_owned()));
+        }
+        return Ok(Count::Fixed(fixed.unwrap_or(SEEDS)));
+    }
+    let max = request.max_seeds.or(file.max_seeds).unwrap_or(Rule::MAX);
+    let min = request.min_seeds.or(file.min_seeds).unwrap_or(Rule::MIN.min(max));
+    if min < 2 || min > max {
+        return Err(SweepError::Input(format!(
+            "{min} is no least number of runs where {max} is the largest; it is at least 2, and \
+             not above the largest"
+        )));
+    }
+    Ok(Count::Until(goals, Rule { min, max }))
+}
+
+/// What to tabulate: the goals' metrics, then the others.
+fn measures(
+    request: &Request,
+    file: &SweepFile,
+    count: &Count,
+    warm_up: Option<WarmUp>,
+) -> Result<Vec<Measure>, SweepError> {
+    let goals = match count {
+        Count::Until(goals, _) => goals.iter().map(|g| g.measure.clone()).collect(),
+        Count::Fixed(_) => Vec::new(),
+    };
+    let others = if request.measures.is_empty() { &file.measures } else { &request.measures };
+    let mut all: Vec<Measure> = Vec::new();
+    for m in goals.iter().chain(others) {
+        if !all.contains(m) {
+            all.push(m.clone());
+        }
+    }
+    if all.is_empty() {
+        let path = match warm_up {
+            Some(_) => format!("flow.*.{}", super::measure::STEADY),
+            None => MEASURE.to_owned(),
+        };
+        all.push(Measure::parse(&path).map_err(SweepError::Input)?);
+    }
+    match all.iter().find(|m| m.needs_warm_up()) {
+        Some(m) if warm_up.is_none() => Err(SweepError::Input(format!(
+            "metric `{m}` needs a warm-up to leave out: --warmup 10s or --warmup mser"
+        ))),
+        _ => Ok(all),
+    }
+}
+
+fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), SweepError> {
+    // TOML has no larger integers.
+    match scenario.seed.checked_add(seeds).filter(|end| *end <= i64::MAX as u64) {
+        Some(_) => Ok(()),
+        None => Err(SweepError::Input(format!(
+            "{seeds} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
+            scenario.seed,
+            i64::MAX
+        ))),
+    }
+}
+
+/// What points are made from.
+struct Draft<'a> {
+    text: &'a str,
+    name: &'a str,
+    set: &'a [(String, String)],
+    /// Runs of every point, whatever its values say.
+    seeds: Option<u64>,
+    warm_up: Option<WarmUp>,
+}
+
+impl Draft<'_> {
+    fn points(&self, experiment: &Experiment) -> Result<Vec<PlannedPoint>, SweepError> {
+        let compared: Vec<bool> = experiment.axes.iter().map(is_compared).collect();
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        let mut places = std::collections::BTreeMap::new();
+        let mut points = Vec::new();
+        for point in experiment.points() {
+            let own = point.coordinates.iter().zip(&compared).filter(|(_, c)| !**c);
+            let rest: Vec<String> = own.map(|((_, label), _)| label.clone()).collect();
+            let group = *places.entry(rest.clone()).or_insert_with(|| {
+                groups.push(rest);
+                groups.len() - 1
+            });
+            points.push(self.planned(experiment, point, group)?);
+        }
+        Ok(points)
+    }
+
+    fn planned(
+        &self,
+        experiment: &Experiment,
+        point: Point,
+        group: usize,
+    ) -> Result<PlannedPoint, SweepError> {
+        let set = [self.set, &point.overrides].concat();
+        let scenario = Scenario::with_overrides(self.text, self.name, &set);
+        let mut scenario = scenario.map_err(|e| e.at_point(&point.id))?;
+        let world = experiment.world(&point);
+        scenario.record = match self.warm_up {
+            Some(warm_up) => warm_up.record(scenario.duration),
+            None => RecordSpec::default(),
+        };
+        let hash = world.hash(&scenario).into();
+        let seeds = self.seeds.unwrap_or(*experiment.seeds(&point, false).end());
+        Ok(PlannedPoint { point, scenario: Arc::new(scenario), hash, world, seeds, group })
+    }
+}
+
+/// Whether an axis compares ways to control congestion: points that differ only there have the same
+/// number of runs, so that every run of one has its counterpart in the others.
+fn is_compared(axis: &Axis) -> bool {
+    let of_controller = |key: &String| {
+        let mut parts = key.split('.').skip(2);
+        key.starts_with("flow.")
+            && parts.next().is_some_and(|p| ["algorithm", "slow_start", "params"].contains(&p))
+    };
+    axis.values.iter().flat_map(|v| v.set.keys()).any(of_controller)
+}

@@ -1,0 +1,224 @@
+//! What the runs of each point come to.
+
+use std::borrow::Cow;
+
+use super::plan::{Count, PlannedPoint};
+use super::work::{Standing, Sweep};
+use crate::experiment::RunRecord;
+use crate::stats::Summary;
+use crate::stats::bootstrap::{self, Options};
+use crate::stats::sequential::Rule;
+use crate::store::{Column, Table, Values};
+
+/// A metric at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Place of the point in the plan.
+    pub point: usize,
+    /// Place of the metric in the plan.
+    pub measure: usize,
+    /// Runs that count.
+    pub runs: u64,
+    /// Of these, runs that have no value.
+    pub without: u64,
+    /// What the values are like; `None` without any.
+    pub summary: Option<Summary>,
+    /// 95 % interval of the mean.
+    pub ci95: Option<[f64; 2]>,
+    /// How the interval was made.
+    pub method: Method,
+    /// How the point stands.
+    pub standing: Standing,
+}
+
+/// How an interval is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Student's t.
+    Student,
+    /// Percentile-t bootstrap, for skewed values.
+    BootstrapT,
+    /// Student's t at the confidence of a look, for a number of runs that depends on the values.
+    Sequential,
+}
+
+impl Method {
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Student => "student",
+            Method::BootstrapT => "bootstrap-t",
+            Method::Sequential => "sequential",
+        }
+    }
+}
+
+impl Standing {
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Complete => "complete",
+            Standing::Narrow => "narrow",
+            Standing::AtMost => "not-narrow",
+            Standing::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl Sweep {
+    /// The runs that count, point by point.
+    pub(super) fn counted(&self) -> Vec<(&PlannedPoint, Standing, Vec<&RunRecord>)> {
+        let each = self.plan.points.iter().zip(self.standings());
+        each.map(|(point, (standing, n))| (point, standing, self.records(point, n))).collect()
+    }
+
+    /// Every metric at every point.
+    pub fn cells(&self) -> Vec<Cell> {
+        let sequential = matches!(self.plan.count, Count::Until(..));
+        let mut cells = Vec::new();
+        for (point, (_, standing, records)) in self.counted().into_iter().enumerate() {
+            for (measure, m) in self.plan.measures.iter().enumerate() {
+                let values: Vec<f64> = records.iter().filter_map(|r| m.of(r)).collect();
+                let summary = Summary::of(&values);
+                let (method, ci95) = interval(&values, summary.as_ref(), sequential);
+                let (runs, with) = (records.len() as u64, values.len() as u64);
+                let without = runs - with;
+                cells.push(Cell { point, measure, runs, without, summary, ci95, method, standing });
+            }
+        }
+        cells
+    }
+
+    /// The table of `points`: a row a point and metric.
+    pub fn table(&self, cells: &[Cell]) -> Table {
+        let mut columns = vec![text("point", "Point of the sweep: axis=label pairs", cells, |c| {
+            self.plan.points[c.point].point.id.clone()
+        })];
+        for (i, axis) in self.plan.axes.iter().enumerate() {
+            columns.push(Column {
+                name: Cow::Owned(column_name(&axis.name)),
+                meaning: "Label of the point on the axis of this name",
+                values: Values::Text(
+                    cells
+                        .iter()
+                        .map(|c| Some(self.plan.points[c.point].point.coordinates[i].1.clone()))
+                        .collect(),
+                ),
+            });
+        }
+        let of = |f: fn(&Summary) -> Option<f64>| {
+            move |c: &Cell| c.summary.as_ref().and_then(f).filter(|v| v.is_finite())
+        };
+        let end = |i: usize| move |c: &Cell| c.ci95.map(|ci| ci[i]).filter(|v| v.is_finite());
+        columns.extend([
+            text("metric", "What was measured", cells, |c| {
+                self.plan.measures[c.measure].path().to_owned()
+            }),
+            integer("runs", "Runs, over consecutive seeds", cells, |c| c.runs),
+            integer("runs_without_value", "Of these: runs without a value", cells, |c| c.without),
+            real("mean", "Mean over the runs, in the metric's unit", cells, of(|s| Some(s.mean))),
+            real("ci95_low", "Lower end of the mean's 95 % interval", cells, end(0)),
+            real("ci95_high", "Upper end of the mean's 95 % interval", cells, end(1)),
+            text("ci95_method", "student, bootstrap-t or sequential", cells, |c| {
+                c.method.name().to_owned()
+            }),
+            real("sd", "Standard deviation of the runs", cells, of(|s| s.sd)),
+            real("median", "Median over the runs", cells, of(|s| Some(s.median))),
+            real(
+                "ci95_median_low",
+                "Lower end of the median's 95 % interval",
+                cells,
+                of(|s| s.ci95_median.map(|ci| ci[0])),
+            ),
+            real(
+                "ci95_median_high",
+                "Upper end of the median's 95 % interval",
+                cells,
+                of(|s| s.ci95_median.map(|ci| ci[1])),
+            ),
+            real("min", "Least value", cells, of(|s| Some(s.min))),
+            real("max", "Largest value", cells, of(|s| Some(s.max))),
+            text("standing", "complete, narrow, not-narrow or unfinished", cells, |c| {
+                c.standing.name().to_owned()
+            }),
+            text("scenario_hash", "Hash of the resolved scenario", cells, |c| {
+                self.plan.points[c.point].hash.to_string()
+            }),
+        ]);
+        Table { name: "points", columns }
+    }
+}
+
+/// The interval of a mean and how it is made.
+fn interval(
+    values: &[f64],
+    summary: Option<&Summary>,
+    sequential: bool,
+) -> (Method, Option<[f64; 2]>) {
+    if sequential {
+        let look = Rule::look(values);
+        let ends = look.half.is_finite().then(|| [look.mean - look.half, look.mean + look.half]);
+        return (Method::Sequential, ends);
+    }
+    let student = summary.and_then(|s| s.ci95_mean);
+    if bootstrap::is_advised(values)
+        && let Some(ends) = bootstrap::percentile_t(values, Options::default())
+    {
+        return (Method::BootstrapT, Some(ends));
+    }
+    (Method::Student, student)
+}
+
+/// An axis's column, told apart from the table's own.
+fn column_name(axis: &str) -> String {
+    const OWN: [&str; 17] = [
+        "point",
+        "metric",
+        "runs",
+        "runs_without_value",
+        "mean",
+        "ci95_low",
+        "ci95_high",
+        "ci95_method",
+        "sd",
+        "median",
+        "ci95_median_low",
+        "ci95_median_high",
+        "min",
+        "max",
+        "standing",
+        "scenario_hash",
+        "",
+    ];
+    if OWN.contains(&axis) { format!("axis_{axis}") } else { axis.to_owned() }
+}
+
+fn text(
+    name: &'static str,
+    meaning: &'static str,
+    cells: &[Cell],
+    f: impl Fn(&Cell) -> String,
+) -> Column {
+    let values = Values::Text(cells.iter().map(|c| Some(f(c))).collect());
+    Column { name: name.into(), meaning, values }
+}
+
+fn integer(
+    name: &'static str,
+    meaning: &'static str,
+    cells: &[Cell],
+    f: impl Fn(&Cell) -> u64,
+) -> Column {
+    let values = Values::Integer(cells.iter().map(|c| Some(f(c))).collect());
+    Column { name: name.into(), meaning, values }
+}
+
+fn real(
+    name: &'static str,
+    meaning: &'static str,
+    cells: &[Cell],
+    f: impl Fn(&Cell) -> Option<f64>,
+) -> Column {
+    let values = Values::Real(cells.iter().map(f).collect());
+    Column { name: name.into(), meaning, values }
+}

@@ -1,0 +1,164 @@
+//! Ranges of values: `10ms..100ms step 10ms`, `1Mbps..64Mbps times 2`.
+
+/// Most values that one range may stand for.
+const MOST: usize = 10_000;
+
+/// The values of a range, or the text alone where it is none. All of its numbers have the same
+/// unit; the last value is the largest that does not pass the end.
+///
+/// # Errors
+///
+/// A sentence that says what would be right.
+pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
+    let Some((from, rest)) = text.split_once("..") else { return Ok(vec![text.to_owned()]) };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let &[to, how @ ("step" | "times"), by] = words.as_slice() else {
+        return Err(format!(
+            "`{text}` must look like `10ms..50ms step 10ms` or `1Mbps..16Mbps times 2`"
+        ));
+    };
+    let ends = [number(from.trim(), text)?, number(to, text)?];
+    let by = number(by, text)?;
+    let [(from, unit), (to, other)] = ends;
+    let expected = if how == "step" { unit } else { "" };
+    if other != unit || by.1 != expected {
+        return Err(format!(
+            "`{text}` mixes units; both ends and a step have the same unit, a factor none"
+        ));
+    }
+    let grown = |v: Decimal| match how {
+        "step" => v.plus(by.0),
+        _ => v.times(by.0),
+    };
+    let mut values = Vec::new();
+    let mut value = from;
+    while value.at_most(to).ok_or_else(|| too_long(text))? {
+        values.push(format!("{value}{unit}"));
+        let next = grown(value).ok_or_else(|| too_long(text))?;
+        if values.len() == MOST {
+            return Err(format!("`{text}` has more than {MOST} values"));
+        }
+        if next.at_most(value).ok_or_else(|| too_long(text))? {
+            return Err(format!(
+                "`{text}` never ends; a step is more than 0, a factor more than 1, and the values \
+                 that are multiplied more than 0"
+            ));
+        }
+        value = next;
+    }
+    if values.is_empty() {
+        return Err(format!("`{text}` has no values; its end is below its beginning"));
+    }
+    Ok(values)
+}
+
+fn too_long(text: &str) -> String {
+    format!("`{text}` has numbers with too many digits")
+}
+
+/// `digits / 10^scale`, exact.
+#[derive(Clone, Copy)]
+struct Decimal {
+    digits: i128,
+    scale: u32,
+}
+
+/// A number and its unit.
+fn number<'a>(word: &'a str, text: &str) -> Result<(Decimal, &'a str), String> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
+    let end = word.find(|c| !is_part(c)).unwrap_or(word.len());
+    let (number, unit) = word.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let joined = format!("{whole}{fraction}");
+    match joined.parse::<i128>() {
+        Ok(digits) if !fraction.contains('-') && joined.len() <= 30 => {
+            let scale = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
+            Ok((Decimal { digits, scale }.shortest(), unit.trim()))
+        }
+        _ => Err(format!("`{word}` in `{text}` is no number with a unit")),
+    }
+}
+
+impl Decimal {
+    /// Without zeros at the end of the fraction.
+    fn shortest(mut self) -> Decimal {
+        while self.scale > 0 && self.digits % 10 == 0 {
+            self = Decimal { digits: self.digits / 10, scale: self.scale - 1 };
+        }
+        self
+    }
+
+    /// Both numbers over the same power of ten.
+    fn together(self, other: Decimal) -> Option<(i128, i128, u32)> {
+        let scale = self.scale.max(other.scale);
+        let over = |d: Decimal| d.digits.checked_mul(10_i128.checked_pow(scale - d.scale)?);
+        Some((over(self)?, over(other)?, scale))
+    }
+
+    fn plus(self, other: Decimal) -> Option<Decimal> {
+        let (a, b, scale) = self.together(other)?;
+        Some(Decimal { digits: a.checked_add(b)?, scale }.shortest())
+    }
+
+    fn times(self, other: Decimal) -> Option<Decimal> {
+        let digits = self.digits.checked_mul(other.digits)?;
+        Some(Decimal { digits, scale: self.scale.checked_add(other.scale)? }.shortest())
+    }
+
+    fn at_most(self, other: Decimal) -> Option<bool> {
+        self.together(other).map(|(a, b, _)| a <= b)
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.digits < 0 { "-" } else { "" };
+        let width = self.scale as usize + 1;
+        let digits = format!("{:0>width$}", self.digits.unsigned_abs());
+        let (whole, fraction) = digits.split_at(digits.len() - self.scale as usize);
+        let point = if fraction.is_empty() { "" } else { "." };
+        write!(f, "{sign}{whole}{point}{fraction}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> String {
+        expand(text).unwrap_or_else(|e| panic!("{text}: {e}")).join(" ")
+    }
+
+    #[test]
+    fn ranges_are_exact_and_keep_their_unit() {
+        assert_eq!(all("10ms..50ms step 20ms"), "10ms 30ms 50ms");
+        assert_eq!(all("0.1..0.5 step 0.1"), "0.1 0.2 0.3 0.4 0.5");
+        assert_eq!(all("1Mbps..20Mbps times 2"), "1Mbps 2Mbps 4Mbps 8Mbps 16Mbps");
+        assert_eq!(all("0.5bdp..2bdp times 2"), "0.5bdp 1bdp 2bdp");
+        assert_eq!(all("0%..1% step 0.25%"), "0% 0.25% 0.5% 0.75% 1%");
+        assert_eq!(all("-1..1 step 1"), "-1 0 1");
+        assert_eq!(all("-0.5..0 step 0.25"), "-0.5 -0.25 0");
+        assert_eq!(all("10pkt"), "10pkt");
+    }
+
+    #[test]
+    fn ranges_that_cannot_be_meant_say_why() {
+        for (text, part) in [
+            ("1..5", "must look like"),
+            ("1..5 by 2", "must look like"),
+            ("1ms..5s step 1ms", "mixes units"),
+            ("1ms..5ms step 1", "mixes units"),
+            ("1ms..5ms times 2ms", "mixes units"),
+            ("1..5 step 0", "never ends"),
+            ("1..5 step -1", "never ends"),
+            ("0..5 times 2", "never ends"),
+            ("1..5 times 1", "never ends"),
+            ("5..1 step 1", "no values"),
+            ("a..b step c", "is no number"),
+            ("0..1000000 step 1", "more than 10000 values"),
+        ] {
+            let message = expand(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

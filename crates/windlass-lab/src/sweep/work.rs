@@ -1,0 +1,450 @@
+//! Making the runs of a sweep, round by round.
+//!
+//! What to run next is a plain function of the runs that are there: the first look at which a run is
+//! missing asks for it. So a sweep that was killed, one that goes on with another number of
+//! processors and one in shards make the same runs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::SweepError;
+use super::pace::Pace;
+use super::plan::{Count, Plan, PlannedPoint};
+use super::results::Results;
+use crate::experiment::RunRecord;
+use crate::run::{Task, side_by_side};
+use crate::stats::sequential::Rule;
+use crate::store::{Invocation, Notice, RunKey};
+use crate::world::World;
+
+/// How often the pace is kept, so that an interrupted sweep still knows it.
+const KEEP_PACE: Duration = Duration::from_secs(10);
+
+/// A sweep in the course of its work.
+pub struct Sweep {
+    pub(super) plan: Plan,
+    pub(super) results: Results,
+    pub(super) command: String,
+    pace: Pace,
+}
+
+/// How a point stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It has the runs that were asked for.
+    Complete,
+    /// Its goals are met.
+    Narrow,
+    /// It has as many runs as are allowed, and its goals are not met.
+    AtMost,
+    /// Runs are missing.
+    Unfinished,
+}
+
+/// What is known when a run is finished.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Runs that this call has made.
+    pub made: u64,
+    /// Runs that are missing for the next decision of every point, this one not counted.
+    pub missing: u64,
+    /// Seconds that these will take; a sweep that stops by itself may decide to make more.
+    pub left_s: f64,
+    /// The point whose runs take longest, and how many seconds one takes.
+    pub slowest: Option<(String, f64)>,
+}
+
+/// What a call is going to cost.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// Runs that are there.
+    pub finished: u64,
+    /// Runs that are missing at least.
+    pub least: u64,
+    /// Runs that are missing at most: as `least` but where runs are added until a goal is met.
+    pub most: u64,
+    /// Points whose pace is known; the others are taken for as slow.
+    pub timed: usize,
+    /// Seconds that `least` and `most` runs take; `None` when nothing is known.
+    pub seconds: Option<[f64; 2]>,
+    /// The point whose runs take longest, and how many seconds one takes.
+    pub slowest: Option<(String, f64)>,
+}
+
+impl Sweep {
+    /// Opens the sweep's folder to make runs.
+    ///
+    /// # Errors
+    ///
+    /// Another instance works on it, or a journal cannot be read.
+    pub fn open(plan: Plan, dir: &Path, command: String) -> Result<Sweep, SweepError> {
+        let results = Results::open(dir, plan.shard)?;
+        Ok(Sweep::with(plan, results, command))
+    }
+
+    /// Looks at what the sweep's folder holds, be it in use or not; nothing can be made.
+    ///
+    /// # Errors
+    ///
+    /// A journal cannot be read.
+    pub fn look(plan: Plan, dir: &Path, command: String) -> Result<Sweep, SweepError> {
+        let results = Results::read(dir)?;
+        Ok(Sweep::with(plan, results, command))
+    }
+
+    fn with(plan: Plan, results: Results, command: String) -> Sweep {
+        let pace = Pace::read(results.folders().iter().map(|f| f.as_path()));
+        Sweep { plan, results, command, pace }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What the user should know: a half line that was cut off, runs of another version.
+    pub fn notices(&self) -> Vec<Notice> {
+        let mut notices = self.results.notices.clone();
+        if let Some(batch) = self.results.batch() {
+            let wanted: Vec<RunKey> = self
+                .plan
+                .points
+                .iter()
+                .flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)))
+                .map(|t| t.key())
+                .collect();
+            notices.extend(batch.stale(&wanted));
+        }
+        notices
+    }
+
+    fn tasks_up_to<'a>(
+        &'a self,
+        point: &'a PlannedPoint,
+        n: u64,
+    ) -> impl Iterator<Item = Task> + 'a {
+        (0..n).map(|i| self.plan.task(point, i))
+    }
+
+    fn record(&self, point: &PlannedPoint, i: u64) -> Option<&RunRecord> {
+        self.results.get(&self.plan.task(point, i).key())
+    }
+
+    /// The runs of a point with the first `n` seeds, as far as they are there.
+    pub(super) fn records(&self, point: &PlannedPoint, n: u64) -> Vec<&RunRecord> {
+        (0..n).filter_map(|i| self.record(point, i)).collect()
+    }
+
+    /// How each point stands, and how many of the first seeds count for it.
+    pub(super) fn standings(&self) -> Vec<(Standing, u64)> {
+        let fixed = |p: &PlannedPoint| match self.first_missing(p, p.seeds) {
+            Some(_) => (Standing::Unfinished, p.seeds),
+            None => (Standing::Complete, p.seeds),
+        };
+        match &self.plan.count {
+            Count::Fixed(_) => self.plan.points.iter().map(fixed).collect(),
+            Count::Until(_, rule) => {
+                let groups = self.groups();
+                let decided: Vec<(Standing, u64)> =
+                    groups.iter().map(|group| self.decided(group, *rule)).collect();
+                self.plan.points.iter().map(|p| decided[p.group]).collect()
+            }
+        }
+    }
+
+    /// The points of each group.
+    fn groups(&self) -> Vec<Vec<&PlannedPoint>> {
+        let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
+        for point in &self.plan.points {
+            if groups.len() <= point.group {
+                groups.resize(point.group + 1, Vec::new());
+            }
+            groups[point.group].push(point);
+        }
+        groups
+    }
+
+    fn first_missing(&self, point: &PlannedPoint, n: u64) -> Option<u64> {
+        (0..n).find(|i| self.record(point, *i).is_none())
+    }
+
+    /// The first look of a group at which a run is missing or all of its goals are met.
+    fn decided(&self, group: &[&PlannedPoint], rule: Rule) -> (Standing, u64) {
+        for n in rule.looks() {
+            if group.iter().any(|p| self.first_missing(p, n).is_some()) {
+                return (Standing::Unfinished, n);
+            }
+            if group.iter().all(|p| self.is_narrow(p, n)) {
+                return (Standing::Narrow, n);
+            }
+        }
+        (Standing::AtMost, rule.max)
+    }
+
+    /// Whether every goal is met at a point with the first `n` seeds.
+    pub(super) fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
+        self.plan.goals().iter().all(|goal| {
+            let records = self.records(point, n);
+            let values: Option<Vec<f64>> = records.iter().map(|r| goal.measure.of(r)).collect();
+            values.is_some_and(|values| Rule::is_narrow(&values, goal.width))
+        })
+    }
+
+    /// Groups of points with the number of runs that their next decision needs; none for those
+    /// that are decided or another shard's.
+    fn open_groups(&self) -> Vec<(Vec<&PlannedPoint>, u64)> {
+        let Count::Until(_, rule) = self.plan.count else { return Vec::new() };
+        let mine = |g: usize| self.plan.shard.is_none_or(|s| s.has(g));
+        let groups = self.groups().into_iter().enumerate().filter(|(g, _)| mine(*g));
+        groups
+            .filter_map(|(_, group)| match self.decided(&group, rule) {
+                (Standing::Unfinished, n) => Some((group, n)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The runs that are missing for the next decision, seed by seed, so that a sweep that is
+    /// stopped early has something of every point.
+    fn missing(&self) -> Vec<Task> {
+        let mut tasks: Vec<(u64, usize, Task)> = Vec::new();
+        match self.plan.count {
+            Count::Fixed(_) => {
+                for (p, point) in self.plan.points.iter().enumerate() {
+                    tasks.extend((0..point.seeds).map(|i| (i, p, self.plan.task(point, i))));
+                }
+                tasks.sort_by_key(|(i, p, _)| (*i, *p));
+                if let Some(shard) = self.plan.shard {
+                    let mut place = 0..;
+                    tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
+                }
+            }
+            Count::Until(..) => {
+                for (p, (group, n)) in self.open_groups().into_iter().enumerate() {
+                    for point in group {
+                        tasks.extend((0..n).map(|i| (i, p, self.plan.task(point, i))));
+                    }
+                }
+                tasks.sort_by_key(|(i, p, _)| (*i, *p));
+            }
+        }
+        let tasks = tasks.into_iter().map(|(_, _, task)| task);
+        tasks.filter(|t| self.results.get(&t.key()).is_none()).collect()
+    }
+
+    /// The worlds that runs are still to be made in.
+    pub fn worlds(&self) -> BTreeSet<World> {
+        self.missing().iter().map(|t| t.world).collect()
+    }
+
+    /// Makes what is missing, `jobs` runs side by side (0: one for each processor), and tells
+    /// `done` of each. A kill loses only what was running.
+    ///
+    /// # Errors
+    ///
+    /// A run fails or cannot be kept. What is finished stays.
+    pub fn work(
+        &mut self,
+        jobs: usize,
+        done: impl Fn(&RunRecord, &Progress) + Sync,
+    ) -> Result<(), SweepError> {
+        let mut made = 0;
+        loop {
+            let missing = self.missing();
+            if missing.is_empty() {
+                return self.keep_pace();
+            }
+            if made == 0 {
+                self.begin(&missing)?;
+            }
+            self.round(&missing, jobs, &mut made, &done)?;
+        }
+    }
+
+    fn begin(&self, missing: &[Task]) -> Result<(), SweepError> {
+        let Some(batch) = self.results.batch() else { return Ok(()) };
+        let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
+        let command = vec![self.command.clone()];
+        batch.add_invocation(&Invocation::now(
+            crate::VERSION,
+            command,
+            seeds.into_iter().collect(),
+        ))?;
+        let mut kept = BTreeSet::new();
+        for t in missing {
+            if kept.insert(&t.point) {
+                batch.write_scenario(&t.experiment, &t.point, &t.scenario.resolved_toml())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn round(
+        &mut self,
+        tasks: &[Task],
+        jobs: usize,
+        made: &mut u64,
+        done: &(impl Fn(&RunRecord, &Progress) + Sync),
+    ) -> Result<(), SweepError> {
+        let warm_up = self.plan.warm_up;
+        let side = processors(tasks, jobs);
+        let desk =
+            Mutex::new(Desk { sweep: self, tally: Tally::of(tasks), made, kept: Instant::now() });
+        side_by_side(tasks, jobs, |task| {
+            let begun = Instant::now();
+            let ran = task.run()?;
+            let mut record = task.record(&ran);
+            if let Some(warm_up) = warm_up {
+                record.steady = warm_up.steady(&task.scenario, &ran.result);
+            }
+            let took = begun.elapsed();
+            let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+            let progress = desk.take(task, &record, took, side)?;
+            done(&record, &progress);
+            Ok::<(), SweepError>(())
+        })
+    }
+
+    fn keep_pace(&self) -> Result<(), SweepError> {
+        match self.results.batch() {
+            Some(batch) if self.pace != Pace::default() => Ok(self.pace.write(batch.dir())?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Times one run of a few points that nothing is known of, for [`Sweep::estimate`]; none is
+    /// kept. No point is begun after `patience`.
+    ///
+    /// # Errors
+    ///
+    /// A run fails.
+    pub fn time(&mut self, patience: Duration) -> Result<(), SweepError> {
+        const MOST: usize = 8;
+        let begun = Instant::now();
+        let unknown: Vec<Task> = {
+            let simulated = self.plan.points.iter().filter(|p| p.world == World::Sim);
+            simulated
+                .filter(|p| self.pace.of(&p.hash).is_none())
+                .map(|p| self.plan.task(p, 0))
+                .collect()
+        };
+        for task in unknown.iter().step_by(unknown.len().div_ceil(MOST).max(1)) {
+            if begun.elapsed() > patience {
+                break;
+            }
+            let start = Instant::now();
+            task.run()?;
+            self.pace.took(&task.scenario_hash, start.elapsed());
+        }
+        Ok(())
+    }
+
+    /// What is left to do, and what it will cost with so many jobs.
+    pub fn estimate(&self, jobs: usize) -> Estimate {
+        let missing = self.missing();
+        let most = match self.plan.count {
+            Count::Fixed(_) => missing.clone(),
+            Count::Until(..) => {
+                let open = self.open_groups();
+                let points = open.iter().flat_map(|(group, _)| group.iter());
+                let all = points.flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)));
+                all.filter(|t| self.results.get(&t.key()).is_none()).collect()
+            }
+        };
+        let side = processors(&missing, jobs);
+        let cost = |tasks: &[Task]| {
+            self.pace.cost(tasks.iter().map(|t| (&*t.scenario_hash, 1))).map(|s| s / side as f64)
+        };
+        let wanted = |p: &PlannedPoint| self.records(p, self.plan.seeds(p)).len() as u64;
+        Estimate {
+            finished: self.plan.points.iter().map(wanted).sum(),
+            least: missing.len() as u64,
+            most: most.len() as u64,
+            timed: self.plan.points.iter().filter(|p| self.pace.of(&p.hash).is_some()).count(),
+            seconds: cost(&missing).zip(cost(&most)).map(|(least, most)| [least, most]),
+            slowest: self.slowest(),
+        }
+    }
+
+    /// The point whose runs take longest, and how many seconds one takes.
+    fn slowest(&self) -> Option<(String, f64)> {
+        let known = self.plan.points.iter().filter_map(|p| Some((p, self.pace.of(&p.hash)?)));
+        let slowest = known.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        slowest.map(|(p, seconds)| (p.point.id.clone(), seconds))
+    }
+
+    /// Groups that are still open and all that are this shard's, for a sweep that stops by itself.
+    pub fn open_of_all(&self) -> Option<(usize, usize)> {
+        let Count::Until(..) = self.plan.count else { return None };
+        let groups = self.plan.points.iter().map(|p| p.group + 1).max().unwrap_or(0);
+        let mine = (0..groups).filter(|g| self.plan.shard.is_none_or(|s| s.has(*g)));
+        Some((self.open_groups().len(), mine.count()))
+    }
+}
+
+/// Runs that go side by side.
+fn processors(tasks: &[Task], jobs: usize) -> usize {
+    let world = tasks.first().map_or(World::Sim, |t| t.world);
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = match world.jobs(jobs) {
+        0 => all(),
+        n => n,
+    };
+    jobs.min(tasks.len().max(1))
+}
+
+/// Where finished runs are handed in, one at a time.
+struct Desk<'a> {
+    sweep: &'a mut Sweep,
+    tally: Tally,
+    made: &'a mut u64,
+    /// When the pace was last kept.
+    kept: Instant,
+}
+
+impl Desk<'_> {
+    fn take(
+        &mut self,
+        task: &Task,
+        record: &RunRecord,
+        took: Duration,
+        side: usize,
+    ) -> Result<Progress, SweepError> {
+        self.sweep.results.append(record)?;
+        self.sweep.pace.took(&task.scenario_hash, took);
+        if self.kept.elapsed() > KEEP_PACE {
+            self.sweep.keep_pace()?;
+            self.kept = Instant::now();
+        }
+        *self.made += 1;
+        self.tally.made(&task.scenario_hash);
+        let left = self.sweep.pace.cost(self.tally.0.iter().map(|(h, n)| (&**h, *n)));
+        Ok(Progress {
+            made: *self.made,
+            missing: self.tally.0.values().sum(),
+            left_s: left.unwrap_or(0.0) / side as f64,
+            slowest: self.sweep.slowest(),
+        })
+    }
+}
+
+/// Runs that a round has still to make, by the hash of their scenario.
+struct Tally(std::collections::BTreeMap<std::sync::Arc<str>, u64>);
+
+impl Tally {
+    fn of(tasks: &[Task]) -> Tally {
+        let mut tally = Tally(std::collections::BTreeMap::new());
+        for task in tasks {
+            *tally.0.entry(task.scenario_hash.clone()).or_default() += 1;
+        }
+        tally
+    }
+
+    fn made(&mut self, hash: &str) {
+        if let Some(n) = self.0.get_mut(hash) {
+            *n -= 1;
+        }
+    }
+}
