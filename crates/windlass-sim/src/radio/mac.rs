@@ -55,8 +55,7 @@ pub enum Outcome {
         /// The packet.
         ticket: Ticket,
     },
-    /// A broadcast has been transmitted; who is in range may still hear it, less than half a
-    /// millisecond later.
+    /// A broadcast has been transmitted; those in range hear its end a time of flight later.
     Broadcast {
         /// Transmitter.
         from: u32,
