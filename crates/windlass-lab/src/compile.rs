@@ -33,6 +33,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     Ok(Config {
         nodes: scenario.nodes.clone(),
         links,
+        radios: Vec::new(),
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,

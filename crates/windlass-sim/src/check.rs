@@ -13,7 +13,8 @@ impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
-        if 4 * self.links.len() + 2 * self.flows.len() > MAX_ENTITIES {
+        // A radio is one entity; its stations have an agenda of their own.
+        if 4 * self.links.len() + 2 * self.flows.len() + self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -28,6 +29,11 @@ impl Config {
         for link in &self.links {
             self.check_link(link)
                 .map_err(|problem| invalid(format!("link \"{}\"", link.name), problem))?;
+        }
+        for radio in &self.radios {
+            radio
+                .check(&self.nodes)
+                .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
         }
         for flow in &self.flows {
             self.check_flow(flow)
@@ -96,7 +102,7 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn check_loss(model: &LossModel) -> Result<(), String> {
+pub(crate) fn check_loss(model: &LossModel) -> Result<(), String> {
     let probabilities = match model {
         LossModel::Drop { probability } => vec![*probability],
         LossModel::Ber { rate, .. } => vec![*rate],

@@ -52,6 +52,7 @@
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
 //!     links: vec![link],
+//!     radios: vec![],
 //!     flows: vec![flow],
 //!     duration: Time::from_secs(60),
 //!     seed: 1,
@@ -76,6 +77,7 @@ mod managed;
 pub mod outside;
 pub mod packet;
 pub mod queue;
+pub mod radio;
 pub mod random;
 pub mod recorder;
 pub mod results;
@@ -84,6 +86,9 @@ pub mod simulation;
 pub mod totals;
 
 pub use config::{Config, ConfigError};
-pub use results::{FlowResult, LinkResult, PacketEvent, PacketFate, RunResult, Sample, Series};
+pub use results::{
+    FlowResult, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample, Series,
+    StationResult,
+};
 pub use simulation::Simulation;
 pub use totals::BooksError;

@@ -49,6 +49,7 @@ impl Simulation {
             packet_hops: self.packet_hops(),
             flows: (0..self.config.flows.len()).map(|i| self.flow_result(i)).collect(),
             links: (0..self.links.len()).map(|i| self.link_result(i)).collect(),
+            radios: Vec::new(),
             samples,
             packets,
         })

@@ -79,6 +79,7 @@ pub fn network(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, duration: Time) -
     Config {
         nodes: (0..nodes).map(|n| format!("n{n}")).collect(),
         links,
+        radios: Vec::new(),
         flows,
         duration,
         seed: 1,
