@@ -191,6 +191,8 @@ struct Document<'a> {
     seeds: Vec<u64>,
     flows: Vec<Seeded<'a, windlass_sim::FlowResult>>,
     links: Vec<Seeded<'a, windlass_sim::LinkResult>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<Seeded<'a, windlass_sim::RadioResult>>,
 }
 
 fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Failure> {
@@ -210,6 +212,10 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
             links: records
                 .iter()
                 .flat_map(|r| r.links.iter().map(|item| Seeded { seed: r.seed, item }))
+                .collect(),
+            cells: records
+                .iter()
+                .flat_map(|r| r.radios.iter().map(|item| Seeded { seed: r.seed, item }))
                 .collect(),
         };
         let text = serde_json::to_string_pretty(&document).map_err(Failure::work)?;

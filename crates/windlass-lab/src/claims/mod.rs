@@ -295,7 +295,7 @@ pub struct Judgement {
 #[cfg(test)]
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
-    use windlass_sim::{FlowResult, LinkResult};
+    use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
 
     /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
     pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
@@ -347,6 +347,16 @@ pub(crate) mod fixtures {
                 mean_queue_packets: 0.0,
                 mean_queue_delay_ms: 0.0,
                 max_queue_packets: 1,
+            }],
+            radios: vec![RadioResult {
+                name: "cell".into(),
+                busy: 0.5,
+                airtime: 0.625,
+                stations: vec![StationResult {
+                    name: "s1".into(),
+                    offered: 8,
+                    ..StationResult::default()
+                }],
             }],
         }
     }

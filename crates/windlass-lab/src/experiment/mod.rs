@@ -370,6 +370,9 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+    /// Totals of the Wi-Fi cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<windlass_sim::RadioResult>,
 }
 
 fn simulated() -> String {
