@@ -3,6 +3,7 @@
 
 pub mod bottleneck;
 pub mod pftk;
+pub mod radio;
 pub mod trace;
 
 use windlass_cc::{AnyParams, Span, Time, rto};
