@@ -6,6 +6,8 @@ use crate::loss::LossModel;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
+/// Most hops over radios: they must fit beside the tags in the table of routes.
+const MAX_HOPS: usize = 1 << 28;
 /// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
 const MAX_NANOS: u64 = 1 << 61;
 
@@ -20,6 +22,10 @@ impl Config {
         let run = || "the run".to_string();
         require(self.duration.0 <= MAX_NANOS, run, || {
             "the duration must be finite, at most 73 years".to_string()
+        })?;
+        let hops = self.radios.iter().fold(0usize, |n, r| n.saturating_add(r.most_hops()));
+        require(hops <= MAX_HOPS, run, || {
+            format!("its radios join {hops} pairs of stations; {MAX_HOPS} can be simulated")
         })?;
         for &link in &self.record.capture {
             require(link < self.links.len(), run, || {

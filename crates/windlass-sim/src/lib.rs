@@ -2,17 +2,18 @@
 //!
 //! # The parts
 //!
-//! * [`Config`] says what to simulate: nodes, links, flows, traffic, seed. It holds no names to
+//! * [`Config`] says what to simulate: nodes, links, radios, flows, traffic, seed. It holds no names to
 //!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
 //! * [`Simulation`] is the event loop. Its [`agenda`] orders events by (time, insertion number);
 //!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
 //!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
+//! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
 //! * A host is a `windlass_tcp` endpoint with an application ([`app`]), or an end of a datagram
 //!   flow. Packets follow static [`routing`].
 //! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
 //!   an algorithm leaves every other random choice alone.
-//! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link
-//!   and in all) and draws up [`RunResult`].
+//! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link,
+//!   at each station and in all) and draws up [`RunResult`].
 //! * An end of a flow may be [`outside`]: a kernel's, or anything that speaks packets. Whoever owns
 //!   it keeps the time and carries packets in and out.
 //!

@@ -70,6 +70,9 @@ impl RadioConfig {
                 ));
             }
         }
+        if phy.lowest_mandatory() == 0 {
+            return Err(format!("{} must have a mandatory rate", phy.name));
+        }
         for (name, limit) in [("short", self.retries.short), ("long", self.retries.long)] {
             if !(1..=MAX_RETRIES).contains(&limit) {
                 return Err(format!(
@@ -183,6 +186,16 @@ impl RadioConfig {
             ));
         }
         Ok(())
+    }
+
+    /// Most hops that routes may use, both ways counted.
+    pub(crate) fn most_hops(&self) -> usize {
+        let n = self.stations.len();
+        match &self.hops {
+            Hops::Star { .. } => 2 * n,
+            Hops::Pairs(pairs) => 2 * pairs.len(),
+            Hops::InRange => n.saturating_mul(n),
+        }
     }
 
     /// The pairs of stations between which packets may be routed.

@@ -4,7 +4,8 @@
 //!   stand; [`check`] what can be simulated.
 //! * [`propagation`] and [`modulation`] say what arrives where, and how many bits are wrong.
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
-//!   view of the channel; [`mac`] is the protocol between them.
+//!   view of the channel; [`mac`] is the protocol between them, in two halves: `exchange` for who
+//!   transmits, `reception` for who listens.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
 //!
@@ -14,11 +15,13 @@
 pub mod channel;
 pub mod check;
 pub mod config;
+mod exchange;
 pub mod mac;
 pub mod modulation;
 pub(crate) mod network;
 pub mod phy;
 pub mod propagation;
+mod reception;
 pub mod station;
 
 pub use channel::BROADCAST;

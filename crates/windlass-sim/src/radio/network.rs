@@ -23,8 +23,8 @@ struct Hop {
 pub(crate) struct Radios {
     /// The radios.
     pub(crate) all: Vec<Radio>,
-    /// Moment of each radio's earliest pending event.
-    armed: Vec<Time>,
+    /// Moments of each radio's two earliest pending events, as for a host.
+    armed: Vec<[Time; 2]>,
     /// The hops that routes may use: each pair of stations there and back.
     hops: Vec<Hop>,
 }
@@ -41,7 +41,7 @@ impl Radios {
                 hops.extend([hop(a, b), hop(b, a)]);
             }
         }
-        Radios { armed: vec![Time::NEVER; all.len()], all, hops }
+        Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, hops }
     }
 
     /// Pairs of nodes between which packets may be routed, in the order of the hops.
@@ -147,10 +147,11 @@ impl Simulation {
     #[inline(never)]
     pub(crate) fn on_radio_event(&mut self, index: u32) {
         let i = index as usize;
-        if self.radios.armed[i] != self.now {
+        let [first, second] = self.radios.armed[i];
+        if first != self.now {
             return; // an earlier event took its place
         }
-        self.radios.armed[i] = Time::NEVER;
+        self.radios.armed[i] = [second, Time::NEVER];
         while self.radios.all[i].next_event().is_some_and(|at| at <= self.now) {
             self.radios.all[i].step(self.now);
             self.on_outcomes(i);
@@ -179,8 +180,8 @@ impl Simulation {
     fn arm_radio(&mut self, index: u32) {
         let next = self.radios.all[index as usize].next_event();
         let armed = &mut self.radios.armed[index as usize];
-        if let Some(at) = next.filter(|at| at < armed) {
-            *armed = at;
+        if let Some(at) = next.filter(|at| *at < armed[0]) {
+            *armed = [at, armed[0]];
             let before = self.links.len() + self.hosts.len() + self.managed.len();
             self.agenda.schedule(at, before as u32 + index);
         }

@@ -61,11 +61,15 @@ impl Driver {
 
     /// A packet of `size` bytes is handed to a station at `at`. Returns its number.
     pub fn send(&mut self, at: Time, from: u32, to: u32, size: u32) -> u32 {
+        self.try_send(at, from, to, size).expect("room")
+    }
+
+    /// The same if the queue has room.
+    pub fn try_send(&mut self, at: Time, from: u32, to: u32, size: u32) -> Option<u32> {
         self.run_until(at);
         let id = self.next;
         self.next += 1;
-        assert!(self.radio.offer(at, from, to, Ticket { id, size, hop: 0 }), "no room");
-        id
+        self.radio.offer(at, from, to, Ticket { id, size, hop: 0 }).then_some(id)
     }
 
     /// The same for all in range.
