@@ -19,7 +19,13 @@ fn any_scenario() -> impl Strategy<Value = String> {
         };
         (lines.len(), lines.into_iter().enumerate().map(link).collect::<String>())
     });
-    let parts = (head, links, proptest::option::of(cell()), proptest::collection::vec(flow(), 1..4), record());
+    let parts = (
+        head,
+        links,
+        proptest::option::of(cell()),
+        proptest::collection::vec(flow(), 1..4),
+        record(),
+    );
     parts.prop_map(|(head, (n, links), cell, flows, record)| {
         let flow = |body| format!("[[flow]]\nfrom = \"n0\"\nto = \"n{n}\"\n{body}");
         let flows: String = flows.into_iter().map(flow).collect();
@@ -29,7 +35,8 @@ fn any_scenario() -> impl Strategy<Value = String> {
 
 /// A cell around the first node, or one without an access point.
 fn cell() -> impl Strategy<Value = String> {
-    let standard = prop::sample::select(vec!["802.11b", "802.11b-short", "802.11g", "802.11ah-1mhz"]);
+    let standard =
+        prop::sample::select(vec!["802.11b", "802.11b-short", "802.11g", "802.11ah-1mhz"]);
     let who = prop_oneof![
         (1u32..20).prop_map(|n| format!("access_point = \"n0\"\nstations = \"w*\"\ncount = {n}\n")),
         (-9_000i64..9_000, 1u64..500).prop_map(|(mm, n)| format!(

@@ -1,6 +1,7 @@
 //! Wi-Fi cells in scenario files: what they mean, what is wrong with them, and that they run.
 
 use windlass_lab::compile::compile;
+use windlass_lab::outlook;
 use windlass_lab::run::simulate;
 use windlass_lab::scenario::{Hop, Scenario};
 use windlass_lab::world::World;
@@ -63,9 +64,12 @@ fn the_control_rate_follows_the_data_rate_unless_it_is_given() {
 #[test]
 fn stations_have_places_and_queues_of_their_own() {
     let stations = r#"stations = ["s1", { node = "s2", at = ["3m", "-4.5m"], queue = "20kB" }]"#;
-    let s = with("access_point = \"ap\"\nstations = [\"s1\", \"s2\"]", &format!(
-        "access_point = {{ node = \"ap\", at = [\"1m\", \"1m\"] }}\nradius = \"5m\"\nqueue = \"unlimited\"\n{stations}"
-    ));
+    let s = with(
+        "access_point = \"ap\"\nstations = [\"s1\", \"s2\"]",
+        &format!(
+            "access_point = {{ node = \"ap\", at = [\"1m\", \"1m\"] }}\nradius = \"5m\"\nqueue = \"unlimited\"\n{stations}"
+        ),
+    );
     let [ap, s1, s2] = s.wifi[0].radio.stations.as_slice() else { panic!("three") };
     assert_eq!((ap.position, s1.position), (Position::metres(1, 1), Position::metres(6, 1)));
     assert_eq!(s2.position, Position { x_mm: 3_000, y_mm: -4_500 });
@@ -82,7 +86,10 @@ fn a_pattern_makes_as_many_stations_as_are_counted() {
 #[test]
 fn the_air_may_lose_power_and_frames_in_several_ways() {
     let radio = |more: &str| {
-        with("standard = \"802.11g\"", &format!("standard = \"802.11g\"\n{more}")).wifi.remove(0).radio
+        with("standard = \"802.11g\"", &format!("standard = \"802.11g\"\n{more}"))
+            .wifi
+            .remove(0)
+            .radio
     };
     let friis = radio("path_loss = { model = \"friis\" }\nloss = { model = \"snr\" }");
     assert_eq!((friis.path_loss, friis.errors), (PathLoss::Friis, FrameErrors::Snr));
@@ -98,7 +105,10 @@ fn the_air_may_lose_power_and_frames_in_several_ways() {
 
 #[test]
 fn stations_of_an_ad_hoc_cell_talk_among_themselves() {
-    let text = CELL.replace("access_point = \"ap\"\n", "mode = \"ad-hoc\"\nhops = [[\"s1\", \"s2\"], [\"s2\", \"ap\"]]\n");
+    let text = CELL.replace(
+        "access_point = \"ap\"\n",
+        "mode = \"ad-hoc\"\nhops = [[\"s1\", \"s2\"], [\"s2\", \"ap\"]]\n",
+    );
     let text = text.replace("[\"s1\", \"s2\"]\n\n", "[\"s1\", \"s2\", \"ap\"]\n\n");
     let s = read(&text);
     assert_eq!(s.wifi[0].radio.hops, Hops::Pairs(vec![[0, 1], [1, 2]]));
@@ -177,42 +187,186 @@ fn overrides_call_a_cell_by_name_or_number() {
 
 /// What is written instead of a part of [`CELL`], and the error that must follow.
 const MISTAKES: &[(&str, &str, &str)] = &[
-    ("access_point =", "acess_point =", "s.toml:5:1: unknown key `acess_point` in `[[wifi]]`; did you mean `access_point`?"),
-    ("\"802.11g\"", "\"802.11x\"", "s.toml:4:12: `standard`: unknown value `802.11x`; did you mean `802.11b`?"),
-    ("standard = \"802.11g\"\n", "", "s.toml:3:1: `[[wifi]]` lacks the key `standard`; write for example `standard = \"802.11g\"`"),
-    ("access_point = \"ap\"\n", "", "s.toml:3:1: `[[wifi]]` lacks the key `access_point`; write for example `access_point = \"r1\"`"),
-    ("[\"s1\", \"s2\"]", "[]", "s.toml:6:12: `stations`: a cell needs at least one station, for example [\"s1\"]"),
-    ("[\"s1\", \"s2\"]", "[\"s1\", \"s1\"]", "s.toml:6:19: `s1` stands here twice; a node has one station in a cell"),
-    ("[\"s1\", \"s2\"]", "[\"s1\", \"ap\"]", "s.toml:6:19: `ap` stands here twice; a node has one station in a cell"),
-    ("[\"s1\", \"s2\"]", "\"s*\"", "s.toml:6:12: `stations`: write the stations as an array, or `\"s*\"` with a `count`, the `*` standing for 1, 2, ..."),
-    ("[\"s1\", \"s2\"]", "[\"s1\"]\ncount = 2", "s.toml:6:12: `stations`: `count` belongs to a pattern such as `stations = \"s*\"`"),
-    ("access_point", "rate = \"11Mbps\"\naccess_point", "s.toml:5:8: `rate`: 802.11g has no rate of 11Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps"),
-    ("access_point", "control_rate = \"7Mbps\"\naccess_point", "s.toml:5:16: `control_rate`: 802.11g has no rate of 7Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps"),
-    ("access_point", "radius = 10\naccess_point", "s.toml:5:10: `radius`: `10` has no unit; write a distance such as `10m`, `2.5m` or `1.2km`"),
-    ("access_point", "radius = \"-1m\"\naccess_point", "s.toml:5:10: `radius`: a radius is not negative, for example `10m`"),
-    ("access_point", "queue = \"1bdp\"\naccess_point", "s.toml:5:9: `queue`: stations share the air, so that none has a bandwidth-delay product; write packets or bytes such as `100pkt` or `64KiB`"),
-    ("access_point", "queue = \"0pkt\"\naccess_point", "s.toml:5:9: `queue`: must have room for the packet that is being sent: `1pkt` or more"),
-    ("access_point", "rts = \"sometimes\"\naccess_point", "s.toml:5:7: `rts`: must be `never`, `always`, or the size of a frame above which it is used, such as `500B`"),
-    ("access_point", "power = \"16\"\naccess_point", "s.toml:5:9: `power`: `16` has no unit; write a power such as `16dBm`"),
-    ("access_point", "power = \"999dBm\"\naccess_point", "s.toml:5:9: `power`: 999dBm is outside the range from -300 to 300dBm"),
-    ("access_point", "mtu = \"3kB\"\naccess_point", "s.toml:5:7: `mtu`: 3kB is outside the range from 68B to 2296B"),
-    ("access_point", "short_retry_limit = 0\naccess_point", "s.toml:5:21: `short_retry_limit`: 0 is outside the range from 1 to 255"),
-    ("access_point", "capture = \"-1dB\"\naccess_point", "s.toml:5:11: `capture`: must not be negative: a weaker frame never survives"),
-    ("access_point", "path_loss = { model = \"disc\", receive = \"20m\", sense = \"10m\" }\naccess_point", "s.toml:5:56: `sense`: what is received is sensed too: at least `20m`"),
-    ("access_point", "path_loss = { exponent = 30 }\naccess_point", "s.toml:5:26: `exponent`: 30 is outside the range from 0.1 to 20"),
-    ("access_point", "path_loss = { model = \"disc\", receive = \"20m\" }\nloss = { model = \"snr\" }\naccess_point", "s.toml:6:8: `loss`: `snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` or `friis`"),
-    ("access_point", "loss = { model = \"drop\", probability = 0.1, direction = \"both\" }\naccess_point", "s.toml:5:45: unknown key `direction` in `loss`; the keys of `loss` are `model`, `probability`"),
-    ("access_point", "hops = \"in-range\"\naccess_point", "s.toml:5:8: `hops`: stations talk to their access point only; `hops` is for `ad-hoc`"),
-    ("access_point", "mode = \"ad-hoc\"\naccess_point", "s.toml:6:16: `access_point`: a cell with `mode = \"ad-hoc\"` has no access point"),
-    ("\"s2\"]", "{ node = \"s2\", at = [\"1m\"] }]", "s.toml:6:39: `at`: a place has two coordinates, not 1; write [\"3m\", \"-4m\"]"),
-    ("\"s2\"]", "{ node = \"s2\", on = [\"1m\"] }]", "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`"),
-    ("\"s2\"]", "{ node = \"s2\", at = [\"2000km\", \"0m\"] }]", "s.toml:6:40: `at`: 2000km is farther than `1000km`"),
-    ("\"s2\"]", "{ node = \"s2\", at = [\"1km\", \"0m\"] }]", "s.toml:6:19: station \"s2\" is out of range of \"ap\": they are 1000 m apart, frames arrive at -114.2 dBm, and at least -82.0 dBm are needed; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`"),
-    ("access_point", "path_loss = { model = \"disc\", receive = \"5m\" }\naccess_point", "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or let `path_loss` reach farther"),
-    ("from = \"s1\"", "from = \"s3\"", "s.toml:14:8: `from`: no link or cell mentions a node `s3`; did you mean `s1`?"),
-    ("[[link]]", "[[wifi]]\nname = \"wifi\"\nstandard = \"802.11b\"\naccess_point = \"ap\"\nstations = [\"x\"]\n[[link]]", "s.toml:9:8: there is already a Wi-Fi cell `wifi`; their names are unique"),
-    ("[[wifi]]", "[wifi]", "s.toml:3:1: `wifi`: write `[[wifi]]` with two brackets, as there may be many"),
-    ("algorithm", "stack = { mss = \"2kB\" }\nalgorithm", "s.toml:16:17: `mss`: 2000B and 40B of headers exceed the MTU of 1500B between `s1` and `server`; write at most `1460B`"),
+    (
+        "access_point =",
+        "acess_point =",
+        "s.toml:5:1: unknown key `acess_point` in `[[wifi]]`; did you mean `access_point`?",
+    ),
+    (
+        "\"802.11g\"",
+        "\"802.11x\"",
+        "s.toml:4:12: `standard`: unknown value `802.11x`; did you mean `802.11b`?",
+    ),
+    (
+        "standard = \"802.11g\"\n",
+        "",
+        "s.toml:3:1: `[[wifi]]` lacks the key `standard`; write for example `standard = \"802.11g\"`",
+    ),
+    (
+        "access_point = \"ap\"\n",
+        "",
+        "s.toml:3:1: `[[wifi]]` lacks the key `access_point`; write for example `access_point = \"r1\"`",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[]",
+        "s.toml:6:12: `stations`: a cell needs at least one station, for example [\"s1\"]",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", \"s1\"]",
+        "s.toml:6:19: `s1` stands here twice; a node has one station in a cell",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", \"ap\"]",
+        "s.toml:6:19: `ap` stands here twice; a node has one station in a cell",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "\"s*\"",
+        "s.toml:6:12: `stations`: write the stations as an array, or `\"s*\"` with a `count`, the `*` standing for 1, 2, ...",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\"]\ncount = 2",
+        "s.toml:6:12: `stations`: `count` belongs to a pattern such as `stations = \"s*\"`",
+    ),
+    (
+        "access_point",
+        "rate = \"11Mbps\"\naccess_point",
+        "s.toml:5:8: `rate`: 802.11g has no rate of 11Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps",
+    ),
+    (
+        "access_point",
+        "control_rate = \"7Mbps\"\naccess_point",
+        "s.toml:5:16: `control_rate`: 802.11g has no rate of 7Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps",
+    ),
+    (
+        "access_point",
+        "radius = 10\naccess_point",
+        "s.toml:5:10: `radius`: `10` has no unit; write a distance such as `10m`, `2.5m` or `1.2km`",
+    ),
+    (
+        "access_point",
+        "radius = \"-1m\"\naccess_point",
+        "s.toml:5:10: `radius`: a radius is not negative, for example `10m`",
+    ),
+    (
+        "access_point",
+        "queue = \"1bdp\"\naccess_point",
+        "s.toml:5:9: `queue`: stations share the air, so that none has a bandwidth-delay product; write packets or bytes such as `100pkt` or `64KiB`",
+    ),
+    (
+        "access_point",
+        "queue = \"0pkt\"\naccess_point",
+        "s.toml:5:9: `queue`: must have room for the packet that is being sent: `1pkt` or more",
+    ),
+    (
+        "access_point",
+        "rts = \"sometimes\"\naccess_point",
+        "s.toml:5:7: `rts`: must be `never`, `always`, or the size of a frame above which it is used, such as `500B`",
+    ),
+    (
+        "access_point",
+        "power = \"16\"\naccess_point",
+        "s.toml:5:9: `power`: `16` has no unit; write a power such as `16dBm`",
+    ),
+    (
+        "access_point",
+        "power = \"999dBm\"\naccess_point",
+        "s.toml:5:9: `power`: 999dBm is outside the range from -300 to 300dBm",
+    ),
+    (
+        "access_point",
+        "mtu = \"3kB\"\naccess_point",
+        "s.toml:5:7: `mtu`: 3kB is outside the range from 68B to 2296B",
+    ),
+    (
+        "access_point",
+        "short_retry_limit = 0\naccess_point",
+        "s.toml:5:21: `short_retry_limit`: 0 is outside the range from 1 to 255",
+    ),
+    (
+        "access_point",
+        "capture = \"-1dB\"\naccess_point",
+        "s.toml:5:11: `capture`: must not be negative: a weaker frame never survives",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"20m\", sense = \"10m\" }\naccess_point",
+        "s.toml:5:56: `sense`: what is received is sensed too: at least `20m`",
+    ),
+    (
+        "access_point",
+        "path_loss = { exponent = 30 }\naccess_point",
+        "s.toml:5:26: `exponent`: 30 is outside the range from 0.1 to 20",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"20m\" }\nloss = { model = \"snr\" }\naccess_point",
+        "s.toml:6:8: `loss`: `snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` or `friis`",
+    ),
+    (
+        "access_point",
+        "loss = { model = \"drop\", probability = 0.1, direction = \"both\" }\naccess_point",
+        "s.toml:5:45: unknown key `direction` in `loss`; the keys of `loss` are `model`, `probability`",
+    ),
+    (
+        "access_point",
+        "hops = \"in-range\"\naccess_point",
+        "s.toml:5:8: `hops`: stations talk to their access point only; `hops` is for `ad-hoc`",
+    ),
+    (
+        "access_point",
+        "mode = \"ad-hoc\"\naccess_point",
+        "s.toml:6:16: `access_point`: a cell with `mode = \"ad-hoc\"` has no access point",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"1m\"] }]",
+        "s.toml:6:39: `at`: a place has two coordinates, not 1; write [\"3m\", \"-4m\"]",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", on = [\"1m\"] }]",
+        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"2000km\", \"0m\"] }]",
+        "s.toml:6:40: `at`: 2000km is farther than `1000km`",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"1km\", \"0m\"] }]",
+        "s.toml:6:19: station \"s2\" is out of range of \"ap\": they are 1000 m apart, frames arrive at -114.2 dBm, and at least -82.0 dBm are needed; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"5m\" }\naccess_point",
+        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or let `path_loss` reach farther",
+    ),
+    (
+        "from = \"s1\"",
+        "from = \"s3\"",
+        "s.toml:14:8: `from`: no link or cell mentions a node `s3`; did you mean `s1`?",
+    ),
+    (
+        "[[link]]",
+        "[[wifi]]\nname = \"wifi\"\nstandard = \"802.11b\"\naccess_point = \"ap\"\nstations = [\"x\"]\n[[link]]",
+        "s.toml:9:8: there is already a Wi-Fi cell `wifi`; their names are unique",
+    ),
+    (
+        "[[wifi]]",
+        "[wifi]",
+        "s.toml:3:1: `wifi`: write `[[wifi]]` with two brackets, as there may be many",
+    ),
+    (
+        "algorithm",
+        "stack = { mss = \"2kB\" }\nalgorithm",
+        "s.toml:16:17: `mss`: 2000B and 40B of headers exceed the MTU of 1500B between `s1` and `server`; write at most `1460B`",
+    ),
 ];
 
 #[test]
@@ -254,4 +408,42 @@ fn one_station_alone_sends_what_the_frames_leave_it() {
     let station = &result.radios[0].stations[1];
     assert_eq!((station.name.as_str(), station.retransmissions), ("s1", 0));
     assert!(station.drops_queue > 0);
+}
+
+/// Bianchi's closed form beside a scenario: ten stations that always have a datagram.
+#[test]
+fn a_saturated_cell_carries_what_the_outlook_says() {
+    let text = CELL
+        .replace("[\"s1\", \"s2\"]", "\"s*\"\ncount = 10\neifs = false")
+        .replace("duration = \"2s\"", "duration = \"6s\"")
+        .replace("\"s1\"\nto", "\"s*\"\ncount = 10\nto")
+        .replace(
+            "algorithm = \"reno\"",
+            "traffic = { kind = \"cbr\", rate = \"6Mbps\", packet = \"1472B\", transport = \"udp\" }",
+        );
+    let scenario = read(&text);
+    let [cell] = outlook::cells(&scenario).unwrap().try_into().unwrap();
+    assert_eq!((cell.stations, cell.packet_bytes), (10, 1500));
+    let flows = simulate(&scenario, 1).unwrap().flows;
+    let payload: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
+    let off = payload * 1500.0 / 1472.0 / cell.together_bps - 1.0;
+    assert!(off.abs() < 0.03, "{:+.2} % from {} bit/s", 100.0 * off, cell.together_bps);
+    assert!(cell.together_bps < 0.95 * cell.alone_bps && cell.collisions > 0.2);
+}
+
+#[test]
+fn the_outlook_tells_the_rate_of_the_air_and_who_is_hidden() {
+    let s = read(CELL);
+    let [path] = outlook::paths(&s).unwrap().try_into().unwrap();
+    assert_eq!((path.bottleneck.as_str(), path.shared), ("wifi:s1>ap", true));
+    assert_eq!(path.nodes, ["s1", "ap", "server"]);
+    // 1500 bytes in 28 + 67.5 + 254 + 10 + 34 µs.
+    assert_eq!(path.rate_bps, (1500.0 * 8.0 / 393.5e-6) as u64);
+    assert!(outlook::text(&[path]).contains("at 30.496Mbps for one station alone, shared by all"));
+    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("hear each other")));
+    let far =
+        with("access_point", "path_loss = { model = \"disc\", receive = \"15m\" }\naccess_point");
+    let expected = "cell wifi: s1 and s2 do not hear each other, so that their frames collide \
+                    wherever both are heard; `rts` may help";
+    assert!(outlook::warnings(&far).unwrap().iter().any(|w| w == expected));
 }

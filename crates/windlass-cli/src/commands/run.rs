@@ -23,7 +23,9 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     if args.dry_run {
         print(&scenario.resolved_toml())?;
         let paths = outlook::paths(&scenario).map_err(Failure::input)?;
-        chatter.say(format!("\n{}", outlook::text(&paths).trim_end()));
+        let cells = outlook::cells(&scenario).map_err(Failure::input)?;
+        let text = outlook::text(&paths) + &outlook::cells_text(&cells);
+        chatter.say(format!("\n{}", text.trim_end()));
     }
     for line in outlook::warnings(&scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));

@@ -3,8 +3,10 @@
 
 mod air;
 
+pub use air::{CellOutlook, access};
+
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use windlass_cc::Span;
@@ -86,6 +88,29 @@ pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
     let algorithms = scenario.flows.iter().map(FlowSpec::algorithm);
     let each = config.flows.iter().zip(algorithms).zip(&chains);
     Ok(each.map(|((flow, a), chain)| path(&config, flow, a, chain, &crossing)).collect())
+}
+
+/// Every cell over which some flow's data go, if its senders always have a packet.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let ways = scenario.ways();
+    let mut senders = vec![BTreeSet::new(); config.radios.len()];
+    let mut largest = vec![0; config.radios.len()];
+    for flow in &config.flows {
+        for hop in ways.hops(flow.from, flow.to).unwrap_or_default() {
+            let Hop::Air { cell, from, .. } = hop else { continue };
+            senders[cell].insert(from);
+            largest[cell] = packet_sizes(flow).0.max(largest[cell]);
+        }
+    }
+    let each = config.radios.iter().zip(senders).zip(largest);
+    let used = each.filter(|((_, senders), _)| !senders.is_empty());
+    // A cell has at most some thousand stations.
+    Ok(used.map(|((radio, s), bytes)| CellOutlook::new(radio, s.len() as u32, bytes)).collect())
 }
 
 /// The path over these steps, each of which has so many flows `crossing` it.
@@ -228,6 +253,11 @@ fn hop_name(config: &Config, hop: Hop) -> String {
         Hop::Air { cell, .. } => &config.radios[cell].name,
     };
     format!("{name}:{from}>{to}")
+}
+
+/// The cells as text, a line each.
+pub fn cells_text(cells: &[CellOutlook]) -> String {
+    cells.iter().map(CellOutlook::text).collect()
 }
 
 /// The paths as text, flows that differ in nothing but names told once.

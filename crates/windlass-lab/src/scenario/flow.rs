@@ -12,9 +12,9 @@ use super::model::{FlowSpec, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
+use super::ways::{self, Hop, Ways};
 use super::{params, stack};
 use crate::units::{Bytes, Duration};
-use super::ways::{self, Hop, Ways};
 
 pub(super) const KEYS: [&str; 12] = [
     "name",

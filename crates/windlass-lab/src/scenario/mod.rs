@@ -77,10 +77,10 @@ pub use model::{
     WifiSpec,
 };
 pub use params::{range_text, value_text};
+pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
 pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
-pub use ways::{Hop, Ways};
 use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;

@@ -147,7 +147,9 @@ impl Override<'_> {
 fn has_defaults(path: &[&str]) -> bool {
     let path = match path {
         ["flow", _, rest @ ..] => rest,
-        ["wifi", _, rest @ ..] | ["topology", "wireless", rest @ ..] => return rest == ["path_loss"],
+        ["wifi", _, rest @ ..] | ["topology", "wireless", rest @ ..] => {
+            return rest == ["path_loss"];
+        }
         _ => path,
     };
     matches!(path, ["stack" | "record" | "testbed" | "params"] | ["stack", "rto"])

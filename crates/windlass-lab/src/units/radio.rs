@@ -149,10 +149,16 @@ mod tests {
         assert_eq!(distance("10"), format!("`10` has no unit; {advice}"));
         assert_eq!(distance("--1m"), format!("`--1m` is not a distance; {advice}"));
         assert_eq!(distance("0.1mm"), "`0.1mm` is not a whole number of millimetres");
-        assert!(distance("-1e9km").ends_with("is longer than the simulator can count (a million kilometres)"));
+        assert!(
+            distance("-1e9km")
+                .ends_with("is longer than the simulator can count (a million kilometres)")
+        );
         let power = |text: &str| text.parse::<Power>().unwrap_err().to_string();
         assert_eq!(power("16"), "`16` has no unit; write a power such as `16dBm`");
-        assert_eq!(power("16dB"), "`16dB` has the unknown unit `dB`; write a power such as `16dBm`");
+        assert_eq!(
+            power("16dB"),
+            "`16dB` has the unknown unit `dB`; write a power such as `16dBm`"
+        );
         assert_eq!(power("1e9dBm"), "`1e9dBm` is out of reach; write a power such as `16dBm`");
     }
 

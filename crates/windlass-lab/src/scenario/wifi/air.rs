@@ -6,7 +6,7 @@ use windlass_sim::radio::{FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold}
 
 use super::super::error::Problem;
 use super::super::fields::{
-    Field, Fields, boolean, choice, number, queue as limit, quantity, rate, size_u32, whole_u32,
+    Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
 use super::super::loss::{self, Kind};
 use super::super::tree::Value;
@@ -249,7 +249,9 @@ fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
     let links = loss::MODELS.map(|(name, kind)| (name, Some(kind)));
     let models: Vec<(&str, Option<Kind>)> = links.into_iter().chain([("snr", None)]).collect();
     match fields.req("model", "\"drop\"", choice(&models))? {
-        Some(kind) => kind.read(&fields, &["model"]).map(|model: LossModel| FrameErrors::Model(model)),
+        Some(kind) => {
+            kind.read(&fields, &["model"]).map(|model: LossModel| FrameErrors::Model(model))
+        }
         None if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
             "`snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` \
              or `friis`",

@@ -29,7 +29,8 @@ enum Mode {
     AdHoc,
 }
 
-const MODES: [(&str, Mode); 2] = [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
+const MODES: [(&str, Mode); 2] =
+    [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
 
 /// A station as the file has it.
 struct Placed {
@@ -115,10 +116,8 @@ fn add(
     for (station, default) in all {
         let node = network.intern(&station.name);
         if radio.stations.iter().any(|other| other.node == node) {
-            let message = format!(
-                "`{}` stands here twice; a node has one station in a cell",
-                station.name
-            );
+            let message =
+                format!("`{}` stands here twice; a node has one station in a cell", station.name);
             return Err(Problem::new(&station.place, message));
         }
         radio.stations.push(StationConfig {

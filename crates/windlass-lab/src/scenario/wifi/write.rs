@@ -37,9 +37,8 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
         FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
         FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
     }
-    let names = |pair: &[usize; 2]| {
-        array(pair, |station| quote(&nodes[radio.stations[*station].node]))
-    };
+    let names =
+        |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
     let of_mode = match &radio.hops {
         Hops::Star { centre } => {
             let mut others = radio.stations.clone();
