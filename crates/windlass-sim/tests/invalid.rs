@@ -212,6 +212,8 @@ fn numbers_of_a_radio_have_bounds() {
         (|r| r.phy.cw_min = 2047, "contention window"),
         (|r| r.phy.cw_max = 1 << 20, "contention window"),
         (|r| r.phy.turnaround = r.phy.slot, "turnaround"),
+        (|r| r.phy.sifs = Span::NONE, "at most a second"),
+        (|r| r.phy.rates = &[], "no data rate"),
         (|r| r.path_loss = PathLoss::Disc { receive_mm: 2, sense_mm: 1 }, "at least as far"),
         (
             |r| r.path_loss = PathLoss::LogDistance { exponent: 0.0, reference_loss_db: 1.0 },

@@ -377,3 +377,143 @@ fn what_a_disc_reaches_power_does_not_matter() {
     assert!(matches!(radio.path_loss, PathLoss::Disc { .. }));
     assert!(Simulation::new(over(radio, &[], START)).is_ok());
 }
+
+/// Three senders out of earshot of each other, around a receiver. The second overlaps the end of the
+/// first and the beginning of the third: it destroys both.
+#[test]
+fn what_is_left_of_one_collision_destroys_the_next_frame() {
+    let mut radio = line(Phy::B_LONG, 250, &[0, 0, 0, 0]);
+    for (s, (x, y)) in radio.stations.iter_mut().zip([(0, 0), (240, 0), (-120, 207), (-120, -207)])
+    {
+        s.position = Position::metres(x, y);
+    }
+    // A broadcast of 1000 bytes takes 8480 µs.
+    let heard = |third_after_us| {
+        let mut d = Driver::new(&radio, 1);
+        d.broadcast(START, 1, 1000);
+        d.broadcast(START + us(5000), 2, 1000);
+        d.broadcast(START + us(third_after_us), 3, 1000);
+        d.finish();
+        d.log.iter().filter(|(_, o)| matches!(o, Outcome::Heard { at: 0, .. })).count()
+    };
+    assert_eq!(heard(10_000), 0, "the third begins before the second ends");
+    assert_eq!(heard(13_600), 1, "and after it");
+}
+
+/// Whoever finds the channel busy draws a back-off, so that two who wait seldom go at once; and so
+/// does whoever sees it become busy while he waits for the DIFS to pass.
+#[test]
+fn stations_that_waited_for_the_same_frame_seldom_collide_after_it() {
+    let phy = Phy::B_LONG;
+    let radio = line(phy, 250, &[0, 0, 0, 0]);
+    let data = us(192 + 1118);
+    let idle = START + data + phy.sifs + us(192 + 56);
+    let collisions = |at: [Time; 3]| {
+        let collided = (0..200).filter(|seed| {
+            let mut d = Driver::new(&radio, *seed);
+            d.send(START, 0, 1, 1500);
+            for (station, at) in [3, 2, 1].into_iter().zip(at) {
+                d.send(at, station, 0, 1500);
+            }
+            d.finish();
+            d.radio.stations().iter().any(|s| s.counters.failures > 0)
+        });
+        collided.count()
+    };
+    // Three in 32 slots: 9 % share one; the two left over may meet again.
+    let during = collisions([START + us(10), START + us(20), START + us(30)]);
+    assert!((4..40).contains(&during), "{during} of 200");
+    let answer = START + data + phy.sifs;
+    let at_the_end = collisions([answer + us(10), answer + us(20), answer + us(30)]);
+    assert!((4..40).contains(&at_the_end), "{at_the_end} of 200");
+    // Station 3 has drawn and often goes first, at the end of the DIFS or later; the others came
+    // within the DIFS and go out at its end, together.
+    let within = collisions([START + us(10), idle + us(10), idle + us(20)]);
+    assert_eq!(within, 200, "nothing tells the two apart");
+}
+
+/// Who waits for the rest of a DIFS and sees another begin draws a back-off.
+#[test]
+fn a_packet_overtaken_within_the_difs_waits_for_a_backoff() {
+    let phy = Phy::B_LONG;
+    // Station 3 hears 0 and 2, which do not hear each other; 2 begins when 3 waits after 0.
+    let mut radio = line(phy, 250, &[0, -100, 400, 200]);
+    radio.eifs = false;
+    let mut delays = Vec::new();
+    for seed in 0..100 {
+        let mut d = Driver::new(&radio, seed);
+        d.broadcast(START, 0, 1000);
+        let idle = START + us(192 + 8288) + Span(667);
+        let id = d.send(idle + us(1), 3, 2, 500);
+        d.broadcast(idle + us(10), 2, 100);
+        d.finish();
+        let again = idle + us(10) + us(192 + 8 * 136) + Span(667);
+        let data = phy.airtime(536, phy.rate(11_000_000).unwrap());
+        let wait = d.delivered(id)[0].0 - (again + phy.difs() + data + Span(667)).0;
+        assert_eq!(wait % 20_000, 0);
+        delays.push(wait / 20_000);
+    }
+    assert!(delays.iter().max() > Some(&20) && delays.iter().min() < Some(&10), "{delays:?}");
+}
+
+/// Station 2 has heard the CTS of station 1 and not a word of the data that follows. Station 3, which
+/// has heard neither, gets no answer from it meanwhile.
+#[test]
+fn an_rts_is_not_answered_while_the_channel_is_reserved() {
+    let phy = Phy::B_LONG;
+    let mut radio = line(phy, 250, &[-400, -200, 0, 200]);
+    radio.rts = RtsThreshold::Always;
+    let mut d = Driver::new(&radio, 1);
+    let id = d.send(START, 0, 1, 1500);
+    let other = d.send(START + us(700), 3, 2, 1500);
+    d.finish();
+    let first = us(272 + 10 + 248 + 10 + 1310) + Span(3 * 667);
+    assert_eq!(d.delivered(id), [START + first]);
+    assert!(d.radio.stations()[3].counters.failures >= 1);
+    assert!(d.delivered(other)[0] > START + us(1800 + 258 + 1310));
+}
+
+/// The RTS asked for silence, and the data that followed was heard, though in error: the silence
+/// stands to its end, for the sake of an acknowledgement that one may not hear.
+#[test]
+fn the_silence_that_an_rts_asks_for_stands_once_anything_is_heard() {
+    let phy = Phy::B_LONG;
+    let mut radio = line(phy, 250, &[0, 200, -200, -400]);
+    radio.rts = RtsThreshold::Above(1000);
+    radio.eifs = false;
+    radio.errors = FrameErrors::Model(listed(&[2]).unwrap());
+    let rts_end = START + us(272) + Span(667);
+    let silence = rts_end + us(10 + 248 + 10 + 1310 + 10 + 248);
+    let data = phy.airtime(536, phy.rate(11_000_000).unwrap());
+    for seed in 0..20 {
+        let mut d = Driver::new(&radio, seed);
+        d.send(START, 0, 1, 1500);
+        let id = d.send(rts_end + us(400), 2, 3, 500);
+        d.finish();
+        let sent = d.delivered(id)[0].0 - (data + Span(667)).0;
+        assert!(sent >= (silence + phy.difs()).0, "seed {seed}");
+    }
+}
+
+/// Between the decision to transmit and the first symbol lie 5 µs: what arrives in them is noticed
+/// too late.
+#[test]
+fn a_station_does_not_notice_what_begins_within_its_turnaround() {
+    let phy = Phy::B_LONG;
+    let mut radio = line(phy, 250, &[0, -100, 400, 200]);
+    radio.eifs = false;
+    let transmitted = |begins_us| {
+        let mut d = Driver::new(&radio, 1);
+        d.broadcast(START, 0, 1000);
+        // Station 3 waits for the rest of the DIFS, 50 µs; station 2 does not hear station 0.
+        let idle = START + us(192 + 8288) + Span(667);
+        d.send(idle + us(1), 3, 0, 500);
+        d.broadcast(idle + us(begins_us), 2, 100);
+        d.run_until(idle + us(900));
+        d.radio.stations()[3].counters.transmissions
+    };
+    // Of flight 0.7 µs.
+    assert_eq!(transmitted(43), 0, "it draws a back-off");
+    assert_eq!(transmitted(45), 1);
+    assert_eq!(transmitted(49), 1);
+}

@@ -1,8 +1,11 @@
 //! What a radio must fulfil to be simulated.
 
+use windlass_cc::Span;
+
 use crate::check::check_loss;
 use crate::link::QueueLimit;
 use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
+use crate::radio::phy::Format;
 
 /// Most stations of a radio: every pair has an entry in a table.
 pub const MAX_STATIONS: usize = 2000;
@@ -48,6 +51,13 @@ impl RadioConfig {
         let phy = &self.phy;
         if phy.slot.0 == 0 || phy.sifs.0 == 0 || phy.turnaround >= phy.slot {
             return Err("slot and SIFS must take time, the turnaround less than a slot".into());
+        }
+        let (preamble, symbol) = match phy.format {
+            Format::Dsss { .. } => (Span::ZERO, Span::ZERO),
+            Format::Ofdm { preamble, symbol, extension, .. } => (preamble + extension, symbol),
+        };
+        if [phy.slot, phy.sifs, preamble, symbol].iter().any(|t| *t > Span::from_secs(1)) {
+            return Err("slot, SIFS, preamble and symbol must take at most a second".into());
         }
         if phy.cw_min > phy.cw_max || phy.cw_max > MAX_WINDOW {
             return Err(format!(

@@ -172,7 +172,8 @@ impl Radio {
         self.agenda.next().map(|(time, _)| time)
     }
 
-    /// Hands a packet to a station for the next one, or for all in range ([`crate::radio::BROADCAST`]). Returns
+    /// Hands a packet to a station for the next one, which is one that [`crate::radio::Hops`] may name (not so far
+    /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
     /// whether the queue had room.
     pub fn offer(&mut self, now: Time, from: u32, to: u32, ticket: Ticket) -> bool {
         let station = &mut self.stations[from as usize];

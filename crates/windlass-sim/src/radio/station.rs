@@ -305,12 +305,6 @@ impl Station {
     /// channel is busy (IEEE 802.11-2016 section 10.3.4.2).
     pub fn request_access(&mut self, now: Time, timing: &Timing) {
         let busy = self.senses_busy() || self.nav > now;
-        if let Some(slots) = self.backoff
-            && !busy
-            && self.end_of(slots, timing) <= now
-        {
-            self.backoff = None; // the one after the last packet is over
-        }
         if busy && self.backoff.is_none() {
             self.backoff = Some(self.draw());
         }
