@@ -8,7 +8,6 @@ use windlass_sim::config::{
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
 use windlass_sim::random::{Purpose, Stream};
-use windlass_sim::routing::link_of;
 use windlass_tcp::Profile;
 
 use crate::scenario::{FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
@@ -22,20 +21,20 @@ use crate::units::QueueLimit;
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let products = scenario.bdp_bytes();
     let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
-    let routes = scenario.routes();
+    let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for spec in &scenario.flows {
-        let path = routes
-            .path(spec.from, spec.to)
+        let hops = ways
+            .hops(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
-        let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
+        let mtus = hops.into_iter().map(|hop| scenario.mtu(hop));
         let start = start(spec, seed);
         flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration, start));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
         links,
-        radios: Vec::new(),
+        radios: scenario.wifi.iter().map(|cell| cell.radio.clone()).collect(),
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,

@@ -23,7 +23,9 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     if args.dry_run {
         print(&scenario.resolved_toml())?;
         let paths = outlook::paths(&scenario).map_err(Failure::input)?;
-        chatter.say(format!("\n{}", outlook::text(&paths).trim_end()));
+        let cells = outlook::cells(&scenario).map_err(Failure::input)?;
+        let text = outlook::text(&paths) + &outlook::cells_text(&cells);
+        chatter.say(format!("\n{}", text.trim_end()));
     }
     for line in outlook::warnings(&scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
@@ -203,6 +205,8 @@ struct Document<'a> {
     seeds: Vec<u64>,
     flows: Vec<Seeded<'a, windlass_sim::FlowResult>>,
     links: Vec<Seeded<'a, windlass_sim::LinkResult>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<Seeded<'a, windlass_sim::RadioResult>>,
 }
 
 fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Failure> {
@@ -222,6 +226,10 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
             links: records
                 .iter()
                 .flat_map(|r| r.links.iter().map(|item| Seeded { seed: r.seed, item }))
+                .collect(),
+            cells: records
+                .iter()
+                .flat_map(|r| r.radios.iter().map(|item| Seeded { seed: r.seed, item }))
                 .collect(),
         };
         let text = serde_json::to_string_pretty(&document).map_err(Failure::work)?;

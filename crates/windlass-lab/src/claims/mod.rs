@@ -303,7 +303,7 @@ pub struct Judgement {
 #[cfg(test)]
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
-    use windlass_sim::{FlowResult, LinkResult};
+    use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
 
     /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
     pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
@@ -358,6 +358,16 @@ pub(crate) mod fixtures {
                 max_queue_packets: 1,
             }],
             steady: Vec::new(),
+            radios: vec![RadioResult {
+                name: "cell".into(),
+                busy: 0.5,
+                airtime: 0.625,
+                stations: vec![StationResult {
+                    name: "s1".into(),
+                    offered: 8,
+                    ..StationResult::default()
+                }],
+            }],
         }
     }
 }

@@ -384,6 +384,9 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+    /// Totals of the Wi-Fi cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<windlass_sim::RadioResult>,
     /// Each flow after its warm-up, in their order, `None` where the run is too short to tell;
     /// empty in a run without a warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@ use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
+use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
@@ -23,10 +24,12 @@ pub struct Scenario {
     pub duration: Span,
     /// Seed of the first run, at most `i64::MAX` as TOML has no larger integer.
     pub seed: u64,
-    /// Names of the nodes in the order in which the links mention them.
+    /// Names of the nodes in the order in which the topology, the links and the cells mention them.
     pub nodes: Vec<String>,
     /// Links, those of the topology first.
     pub links: Vec<LinkSpec>,
+    /// Wi-Fi cells, that of the topology first.
+    pub wifi: Vec<WifiSpec>,
     /// Flows in the file's order, at least one.
     pub flows: Vec<FlowSpec>,
     /// What to record beside the totals.
@@ -68,6 +71,16 @@ pub struct LinkSpec {
     pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
+}
+
+/// A Wi-Fi cell: a radio channel with its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiSpec {
+    /// Everything that the simulator wants to know. Its stations' nodes are the scenario's; with an
+    /// access point, that is the first station.
+    pub radio: RadioConfig,
+    /// Largest IP packet, bytes: 68 to 2296.
+    pub mtu: u32,
 }
 
 /// A flow: one connection, or one stream of datagrams.

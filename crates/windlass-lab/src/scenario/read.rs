@@ -13,7 +13,7 @@ use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
 use super::tree::Node;
 
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "name",
     "description",
     "duration",
@@ -21,6 +21,7 @@ pub(super) const KEYS: [&str; 10] = [
     "stack",
     "topology",
     "link",
+    "wifi",
     "flow",
     "record",
     "testbed",
@@ -40,13 +41,13 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
         network: &network,
-        routes: super::network::routes(network.nodes.len(), &network.links),
+        ways: network.ways(),
         stack: fields.field("stack").map(|field| field.node),
         duration,
     };
     let flows = flow::read(&fields, &context)?;
-    let Network { nodes, links, .. } = network;
-    Ok(Scenario { name, description, duration, seed, nodes, links, flows, record, testbed })
+    let Network { nodes, links, wifi, .. } = network;
+    Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })
 }
 
 /// `download` of `scenarios/download.toml`.

@@ -5,15 +5,15 @@ use std::fmt::{Display, Write as _};
 use super::fields::word_of;
 use windlass_cc::Span;
 use windlass_sim::link::Framing;
-use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
 use super::model::{
     FlowSpec, LinkSpec, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
 };
-use super::{params, queue, stack};
-use crate::units::{BitRate, Bytes, Duration, Probability};
+use super::{loss, params, queue, stack, wifi};
+use crate::units::{BitRate, Bytes, Duration};
 
 /// The lines of a document as they grow.
 struct Lines(String);
@@ -41,7 +41,7 @@ impl Lines {
 }
 
 /// A TOML basic string.
-fn quote(value: impl Display) -> String {
+pub(super) fn quote(value: impl Display) -> String {
     let mut quoted = String::from('"');
     for c in value.to_string().chars() {
         match c {
@@ -57,12 +57,12 @@ fn quote(value: impl Display) -> String {
     quoted
 }
 
-fn inline(pairs: &[(&str, String)]) -> String {
+pub(super) fn inline(pairs: &[(&str, String)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
     format!("{{ {} }}", pairs.join(", "))
 }
 
-fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+pub(super) fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
@@ -143,6 +143,12 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     for spec in &scenario.links {
         link(lines, scenario, spec);
     }
+    for spec in &scenario.wifi {
+        lines.header("[[wifi]]");
+        for (key, text) in wifi::written(spec, &scenario.nodes) {
+            lines.raw(key, text);
+        }
+    }
     for spec in &scenario.flows {
         flow(lines, scenario, spec, &shared, controllers);
     }
@@ -177,26 +183,8 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
 }
 
-fn loss(loss: &LossModel, direction: &str) -> String {
-    let p = |p: f64| Probability(p).to_string();
-    let (model, mut pairs) = match loss {
-        LossModel::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
-        LossModel::Ber { rate, formula } => {
-            let formula = quote(word_of(&BerFormula::ALL, formula));
-            ("ber", vec![("rate", p(*rate)), ("formula", formula)])
-        }
-        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
-            "gilbert-elliott",
-            vec![
-                ("good_to_bad", p(*good_to_bad)),
-                ("bad_to_good", p(*bad_to_good)),
-                ("loss_good", p(*loss_good)),
-                ("loss_bad", p(*loss_bad)),
-            ],
-        ),
-        LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
-    };
-    pairs.insert(0, ("model", quote(model)));
+fn loss(model: &LossModel, direction: &str) -> String {
+    let mut pairs = loss::written(model);
     pairs.push(("direction", quote(direction)));
     inline(&pairs)
 }
