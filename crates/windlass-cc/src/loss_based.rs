@@ -82,7 +82,11 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
-        self.growth.ssthresh(&p.own, c, &self.window, why)
+        let ssthresh = self.growth.ssthresh(&p.own, c, &self.window, why);
+        if self.window.in_slow_start() {
+            return self.slow_start.threshold(&p.slow_start, c, &self.window, ssthresh);
+        }
+        ssthresh
     }
 
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {

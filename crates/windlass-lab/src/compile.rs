@@ -29,12 +29,14 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             .path(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
         let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
-        let start = start(spec, seed);
-        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration, start));
+        let mut config = flow(spec, mtus.min().unwrap_or(0), scenario.duration);
+        config.start = config.start + delay(spec, seed);
+        flows.push(config);
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
         links,
+        radios: Vec::new(),
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,
@@ -42,11 +44,24 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             series: scenario.record.series.clone(),
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
         },
     })
 }
 
-/// The same scenario with every queue's length in packets or bytes: what is given as a share of the
+/// How much later than its start the flow begins in the run with this seed. The draw belongs to the
+/// flow's name: other flows may come and go, and algorithms may change, without moving it.
+fn delay(spec: &FlowSpec, seed: u64) -> Span {
+    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
+    });
+    let random = Stream::new(seed, entity, Purpose::Start).next_u64();
+    // The high half of the product: a share of the jitter, less than one.
+    let scaled = u128::from(random) * (u128::from(spec.jitter.0) + 1);
+    Span((scaled >> 64) as u64)
+}
+
+/// Gives every queue its length in packets or bytes: what is told as a share of the
 /// bandwidth-delay product no longer depends on which flows there are.
 pub fn fix_queues(scenario: &mut Scenario) {
     let products = scenario.bdp_bytes();
@@ -59,6 +74,7 @@ pub fn fix_queues(scenario: &mut Scenario) {
             QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
             other => other,
         });
+        spec.bdp_rtt = None;
     }
 }
 
@@ -101,22 +117,7 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
-/// that come or go, or another algorithm, leave it alone.
-fn start(spec: &FlowSpec, seed: u64) -> Time {
-    if spec.jitter == Span::ZERO {
-        return Time::ZERO + spec.start;
-    }
-    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
-    });
-    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
-    // The upper half of the product is uniform below the jitter plus a nanosecond.
-    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
-    Time::ZERO + spec.start + Span(delay as u64)
-}
-
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
+fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -129,7 +130,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
-        start,
+        start: Time::ZERO + spec.start,
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use windlass_sim::{BooksError, ConfigError, RunResult};
 use windlass_testbed::{live, vm};
 
-use crate::experiment::RunRecord;
+use crate::experiment::{Course, RunRecord};
 use crate::scenario::Scenario;
 use crate::store::RunKey;
 use crate::world::{Ran, World};
@@ -98,6 +98,7 @@ impl Task {
             packet_hops: result.packet_hops,
             flows: result.flows.clone(),
             links: result.links.clone(),
+            course: result.timeline.as_ref().map(|t| Course::of(t, &self.scenario, result)),
         }
     }
 }

@@ -16,7 +16,11 @@ pub enum Purpose {
     InitialSequence = 2,
     /// What the queue discipline of a link direction draws.
     Queue = 3,
-    /// By how much a flow's start is delayed; 4 and 5 are a radio channel's.
+    /// Back-offs of a station of a radio.
+    Backoff = 4,
+    /// Frames that the error model of a radio takes at a station.
+    RadioErrors = 5,
+    /// When a flow starts.
     Start = 6,
 }
 

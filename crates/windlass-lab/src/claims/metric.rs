@@ -64,13 +64,21 @@ pub const LINK_FIELDS: &[Field<LinkResult>] = &[
     ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
 ];
 
-/// The fields of a whole run: sums over its flows, and Jain's index of their goodputs.
+/// The fields of a whole run: sums over its flows, Jain's index of their goodputs, and how long the
+/// second of two flows takes to reach four fifths of the first one's window or rate
+/// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
     ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),
     ("jain_index", |r| jain_index(r.flows.iter().map(|f| f.goodput_bps))),
     ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
     ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
+    ("convergence_cwnd_s", |r| {
+        Some(r.course.as_ref()?.convergence_cwnd_s.unwrap_or(f64::INFINITY))
+    }),
+    ("convergence_rate_s", |r| {
+        Some(r.course.as_ref()?.convergence_rate_s.unwrap_or(f64::INFINITY))
+    }),
 ];
 
 /// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 when all have the same, 1/n when one has all; `None`

@@ -133,7 +133,7 @@ pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
 }
 
 /// A CSV field, quoted where RFC 4180 asks for it.
-fn csv_field(text: &str) -> String {
+pub(super) fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

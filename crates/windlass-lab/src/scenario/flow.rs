@@ -201,13 +201,12 @@ impl Context<'_> {
             Problem::new(place_of(fields, "to"), message)
         })?;
         self.check_sizes(template, &route, (from_name, to_name))?;
-        let start = self.check_start(fields, &name, start)?;
         let jitter = fields.or("jitter", span, Span::ZERO)?;
-        let latest = self.check_latest(fields, &name, start, jitter)?;
+        let start = self.check_start(fields, &name, start, jitter)?;
         if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
-            && stop <= latest
+            && stop <= start + jitter
         {
-            let (stop, start) = (Duration(stop), Duration(latest));
+            let (stop, start) = (Duration(stop), Duration(start + jitter));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
@@ -239,9 +238,17 @@ impl Context<'_> {
         fields: &Fields,
         name: &str,
         start: Option<Span>,
+        jitter: Span,
     ) -> Result<Span, Problem> {
         let end = Duration(self.duration);
         match start {
+            Some(start) if start < self.duration && start + jitter >= self.duration => {
+                let (start, jitter) = (Duration(start), Duration(jitter));
+                let message = format!(
+                    "flow `{name}` starts up to {jitter} after {start}, when the run has ended ({end})"
+                );
+                Err(Problem::new(place_of(fields, "jitter"), message))
+            }
             Some(start) if start < self.duration => Ok(start),
             Some(start) => Err(Problem::new(
                 place_of(fields, "start"),
@@ -255,26 +262,6 @@ impl Context<'_> {
                 format!("flow `{name}` starts later than the simulator can count (584 years)"),
             )),
         }
-    }
-
-    /// The latest start that a run may draw.
-    fn check_latest(
-        &self,
-        fields: &Fields,
-        name: &str,
-        start: Span,
-        jitter: Span,
-    ) -> Result<Span, Problem> {
-        let latest = start.0.checked_add(jitter.0).map(Span);
-        latest.filter(|latest| *latest < self.duration).ok_or_else(|| {
-            let (start, jitter) = (Duration(start), Duration(jitter));
-            let end = Duration(self.duration);
-            let message = format!(
-                "flow `{name}` may start as late as {start} + {jitter}, when the run has ended \
-                 ({end})"
-            );
-            Problem::new(place_of(fields, "jitter"), message)
-        })
     }
 
     /// Segments and datagrams have to fit the smallest MTU of their route.

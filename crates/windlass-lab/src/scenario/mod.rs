@@ -175,8 +175,8 @@ impl Scenario {
     }
 
     /// The bandwidth-delay product of each link in bytes, to which [`QueueLimit::BdpMillionths`]
-    /// refers: its rate times the longest round trip, propagation only, of the flows that cross
-    /// it; zero for a link that no flow crosses.
+    /// refers: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
+    /// only, of the flows that cross it; zero for a link that no flow crosses.
     pub fn bdp_bytes(&self) -> Vec<u64> {
         let routes = self.routes();
         let mut round_trips = vec![Span::ZERO; self.links.len()];
@@ -188,7 +188,8 @@ impl Scenario {
                 round_trips[link] = round_trips[link].max(one_way + one_way);
             }
         }
-        let product = |(link, rtt): (&LinkSpec, Span)| {
+        let product = |(link, longest): (&LinkSpec, Span)| {
+            let rtt = link.bdp_rtt.unwrap_or(longest);
             let bytes = u128::from(link.rate_bps) * u128::from(rtt.0) / 8_000_000_000;
             u64::try_from(bytes).unwrap_or(u64::MAX)
         };

@@ -63,6 +63,9 @@ pub struct LinkSpec {
     pub mtu: u32,
     /// What surrounds an IP packet on the wire.
     pub framing: Framing,
+    /// The round trip that [`QueueLimit::BdpMillionths`] refers to; `None` for the longest of the
+    /// flows that cross the link.
+    pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
 }
@@ -81,9 +84,9 @@ pub struct FlowSpec {
     pub controller: Option<AnyParams>,
     /// Behaviour of both endpoints.
     pub stack: StackConfig,
-    /// When the flow begins, before the end of the run.
+    /// When the flow begins at the earliest, before the end of the run.
     pub start: Span,
-    /// Longest time by which each run delays the start: a run draws uniformly from zero up to it.
+    /// How much later it may begin: each seed draws its own delay, up to this.
     pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,
@@ -174,4 +177,6 @@ pub struct RecordSpec {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Length of the intervals by which losses and progress are counted; zero for not at all.
+    pub bins: Span,
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::error::{Place, Problem};
 use super::fields::{
-    Field, Fields, choice, name, packet_numbers, probability, rate, size_u32, span, whole_u32,
+    Field, Fields, choice, name, packet_numbers, positive_span, probability, rate, size_u32, span,
+    whole_u32,
 };
 use windlass_sim::link::Framing;
 use windlass_sim::loss::{BerFormula, LossModel};
@@ -16,7 +17,8 @@ use super::tree::{Node, Value};
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
-pub(super) const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
+pub(super) const LINE_KEYS: [&str; 7] =
+    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss"];
 const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
@@ -42,6 +44,7 @@ struct Line {
     queue: Queue,
     mtu: u32,
     framing: Framing,
+    bdp_rtt: Option<Span>,
     loss: [Option<LossModel>; 2],
 }
 
@@ -114,10 +117,21 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { rate_bps, delay, queue: Queue { limit, discipline }, mtu, framing, loss } = line;
-        let link =
-            LinkSpec { name, a, b, rate_bps, delay, queue: limit, discipline, mtu, framing, loss };
-        self.links.push(link);
+        let Line { rate_bps, delay, queue: Queue { limit: queue, discipline }, .. } = line;
+        let Line { mtu, framing, bdp_rtt, loss, .. } = line;
+        self.links.push(LinkSpec {
+            name,
+            a,
+            b,
+            rate_bps,
+            delay,
+            queue,
+            discipline,
+            mtu,
+            framing,
+            bdp_rtt,
+            loss,
+        });
         Ok(())
     }
 
@@ -181,6 +195,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         queue: fields.or("queue", |field| queue::read(field, rate_bps), Queue::DEFAULT)?,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
+        bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
         loss: fields.or("loss", losses, [None, None])?,
     })
 }

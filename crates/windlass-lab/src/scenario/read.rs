@@ -25,6 +25,7 @@ pub(super) const KEYS: [&str; 10] = [
     "record",
     "testbed",
 ];
+pub(super) const RECORD_KEYS: [&str; 4] = ["series", "interval", "capture", "bins"];
 pub(super) const TESTBED_KEYS: [&str; 1] = ["receive_window"];
 
 /// Reads a whole document.
@@ -55,10 +56,11 @@ fn stem(source_name: &str) -> String {
 }
 
 fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
-    let fields = Fields::open(field.node, "`[record]`", &["series", "interval", "capture"])?;
+    let fields = Fields::open(field.node, "`[record]`", &RECORD_KEYS)?;
     Ok(RecordSpec {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
+        bins: fields.or("bins", span, Span::ZERO)?,
         capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
     })
 }

@@ -111,6 +111,10 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
+    // What is counted by intervals is part of a run's record, other recordings stand beside it.
+    if scenario.record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(scenario.record.bins));
+    }
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -145,6 +149,9 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     match queue::written(link.queue, &link.discipline) {
         Some(table) => lines.raw("queue", inline(&table)),
         None => lines.quoted("queue", link.queue),
+    }
+    if let Some(rtt) = link.bdp_rtt {
+        lines.quoted("bdp_rtt", Duration(rtt));
     }
     lines.quoted("mtu", Bytes(link.mtu.into()));
     lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
@@ -210,8 +217,7 @@ fn flow(
         lines.raw("stack", inline(&differing));
     }
     lines.quoted("start", Duration(flow.start));
-    // Left out at its default, so that it is new to no scenario's hash.
-    if flow.jitter != Span::ZERO {
+    if flow.jitter > Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
     lines.raw("traffic", traffic(&flow.traffic));
@@ -261,4 +267,7 @@ fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
     lines.raw("series", array(&record.series, |series| quote(series.name())));
     lines.quoted("interval", Duration(record.interval));
     lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
+    if record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(record.bins));
+    }
 }

@@ -64,6 +64,7 @@ pub fn record(seed: u64) -> RunRecord {
         packet_hops: 50 + seed,
         flows: (0..=seed % 3).map(|i| flow(seed + i)).collect(),
         links: (0..2).map(|i| link(seed + i)).collect(),
+        course: None,
     }
 }
 
