@@ -287,3 +287,20 @@ fn report_and_tables_say_where_they_come_from() {
     }
     assert!(printed.lines().all(|l| l.chars().count() <= 120), "{printed}");
 }
+
+#[test]
+fn every_column_is_explained_in_the_documentation() {
+    let page = include_str!("../../../../docs/compare.md");
+    let question = question(LOSSY, &["reno", "cubic"], 2);
+    for table in files::tables(&question.answer(&runs(&question))) {
+        for column in table.columns {
+            let row = format!("| `{}` | {} |", column.name, column.meaning);
+            let shared = ["scenario", "scenario_hash", "version", "world", "first_seed", "seeds"];
+            let shared = shared.contains(&&*column.name);
+            assert!(shared || page.contains(&row), "{}: {row}", table.name);
+        }
+    }
+    for (name, _) in Measure::ALL {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
