@@ -60,6 +60,7 @@ pub fn fix_queues(scenario: &mut Scenario) {
             QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
             other => other,
         });
+        spec.bdp_rtt = None;
     }
 }
 
@@ -102,22 +103,7 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
-/// that come or go, or another algorithm, leave it alone.
-fn start(spec: &FlowSpec, seed: u64) -> Time {
-    if spec.jitter == Span::ZERO {
-        return Time::ZERO + spec.start;
-    }
-    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
-    });
-    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
-    // The upper half of the product is uniform below the jitter plus a nanosecond.
-    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
-    Time::ZERO + spec.start + Span(delay as u64)
-}
-
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
+fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -130,7 +116,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
-        start,
+        start: Time::ZERO + spec.start,
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Ranking {
     pub measure: Measure,
     /// Comparisons that the correction is for.
     pub comparisons: usize,
+    /// The one that the others are held against: the baseline, or that with the best mean.
+    pub reference: Option<usize>,
     /// One entry an algorithm, the best mean first; unfinished ones last.
     pub entries: Vec<Entry>,
 }
@@ -149,7 +151,7 @@ pub(super) fn rank(
         versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
     };
     let entries = order.into_iter().map(entry).collect();
-    Ranking { measure, comparisons: pairs.len(), entries }
+    Ranking { measure, comparisons: pairs.len(), reference, entries }
 }
 
 /// The family of comparisons: each with the baseline, or each with each.

@@ -146,7 +146,7 @@ fn unfinished_runs_are_counted_and_not_compared() {
     let [first, last] = &ranking.entries[..] else { panic!("two entries") };
     assert_eq!((first.algorithm, first.missing, first.rank), (1, 0, Some(1)));
     assert_eq!((last.algorithm, last.missing, last.rank, last.mean), (0, 2, None, None));
-    assert!(last.versus.is_none());
+    assert!(last.versus.is_none() && ranking.reference == Some(1));
 }
 
 #[test]
@@ -160,15 +160,23 @@ fn one_seed_says_nothing_of_chance() {
 /// Ware and others: (x − y) / x where more is better, (y − x) / y where less is.
 #[test]
 fn harm_is_what_is_lost_of_more_and_what_is_added_to_less() {
-    let (alone, beside) = ([8.0, 10.0, 9.0], [6.0, 5.0, 9.0]);
-    let own = Series::new(0, 0, &alone, &alone, true);
-    let harm = cells(&[own, Series::new(0, 1, &alone, &beside, true)], 1);
-    assert_eq!(harm[0].harm, Some(0.0));
-    assert_eq!((harm[0].alone, harm[0].bar), (Some(9.0), Bar::Own));
-    let less = Series::new(0, 0, &[10.0, 10.0], &[40.0, 20.0], false);
-    assert_eq!(cells(&[less], 1)[0].harm, Some((0.75 + 0.5) / 2.0));
-    let nothing = Series::new(0, 0, &[0.0, 1.0], &[0.0, 1.0], true);
-    assert_eq!(cells(&[nothing], 1)[0].harm, None);
+    // By and to each of two, the second being hit by the first.
+    let two = |alone: &[f64], beside: &[f64], more: bool| {
+        let series = |(by, to, y)| Series::new(by, to, alone, y, more);
+        let all = [(0, 0, alone), (0, 1, beside), (1, 0, alone), (1, 1, alone)];
+        cells(&all.map(series), 2)
+    };
+    let goodput = two(&[8.0, 10.0, 9.0], &[6.0, 5.0, 9.0], true);
+    assert_eq!((goodput[0].harm, goodput[0].bar), (Some(0.0), Bar::Own));
+    assert_eq!(goodput[1].harm, Some((0.25 + 0.5 + 0.0) / 3.0));
+    assert_eq!((goodput[1].alone, goodput[1].beside), (Some(9.0), Some(20.0 / 3.0)));
+    assert_eq!((goodput[1].excess, goodput[1].bar), (goodput[1].harm, Bar::Alike));
+    assert_eq!((goodput[2].excess, goodput[2].p), (Some(0.0), Some(1.0)));
+    let delay = two(&[10.0, 10.0], &[40.0, 20.0], false);
+    assert_eq!(delay[1].harm, Some((0.75 + 0.5) / 2.0));
+    // Of nothing nothing can be taken.
+    let nothing = two(&[0.0, 1.0], &[0.0, 1.0], true);
+    assert_eq!((nothing[1].harm, nothing[1].bar), (None, Bar::Unknown));
 }
 
 #[test]
@@ -278,4 +286,21 @@ fn report_and_tables_say_where_they_come_from() {
         assert!(printed.contains(part), "{printed} lacks {part}");
     }
     assert!(printed.lines().all(|l| l.chars().count() <= 120), "{printed}");
+}
+
+#[test]
+fn every_column_is_explained_in_the_documentation() {
+    let page = include_str!("../../../../docs/compare.md");
+    let question = question(LOSSY, &["reno", "cubic"], 2);
+    for table in files::tables(&question.answer(&runs(&question))) {
+        for column in table.columns {
+            let row = format!("| `{}` | {} |", column.name, column.meaning);
+            let shared = ["scenario", "scenario_hash", "version", "world", "first_seed", "seeds"];
+            let shared = shared.contains(&&*column.name);
+            assert!(shared || page.contains(&row), "{}: {row}", table.name);
+        }
+    }
+    for (name, _) in Measure::ALL {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
 }

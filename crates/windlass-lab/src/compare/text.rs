@@ -65,8 +65,8 @@ pub(super) fn overview(f: &Findings) -> Table {
     Table {
         id: "overview-table".to_owned(),
         caption: format!(
-            "Each algorithm with itself: mean{} over the seeds{}",
-            if f.seeds.len() > 1 { " [95 % interval]" } else { "" },
+            "Each algorithm with itself: means over the seeds{}{}",
+            if f.seeds.len() > 1 { ", ± half of their 95 % interval" } else { "" },
             if f.flows.len() > 1 { "; goodput is the sum of the flows'" } else { "" },
         ),
         columns: columns.map(str::to_owned).collect(),
@@ -78,10 +78,16 @@ pub(super) fn overview(f: &Findings) -> Table {
 fn mean_cell(e: &Entry) -> String {
     match (e.mean, e.ci95) {
         _ if e.missing > 0 => format!("{} runs without", e.missing),
-        (Some(mean), Some([low, high])) => value(mean, Some([low, high])),
-        (Some(mean), None) => number(mean),
+        (Some(mean), Some([low, high])) if low < high => plus_minus(mean, (high - low) / 2.0),
+        (Some(mean), _) => number(mean),
         (None, _) => NONE.to_owned(),
     }
+}
+
+/// A value and half the width of its interval, which has two significant digits.
+fn plus_minus(value: f64, half: f64) -> String {
+    let digits = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.digits$} ±{half:.digits$}")
 }
 
 /// A value with its interval, if that has a width.
@@ -94,13 +100,12 @@ fn value(value: f64, ci: Option<[f64; 2]>) -> String {
 
 /// The ranking by one measure.
 pub(super) fn ranking(f: &Findings, r: &Ranking) -> Table {
-    let held_against = r.entries.iter().find_map(|e| e.versus.as_ref()).map(|v| v.algorithm);
-    let name = held_against.map_or("the others", |a| f.algorithms[a].as_str());
+    let name = r.reference.map_or("the best", |a| f.algorithms[a].as_str());
     let ranked = r.entries.iter().any(|e| e.rank.is_some());
     let mut columns = if ranked { vec!["rank".to_owned()] } else { Vec::new() };
     columns.push("algorithm".to_owned());
     columns.push(r.measure.name().to_owned());
-    columns.push(format!("less that of {name}"));
+    columns.push(format!("minus that of {name}"));
     let rest = ["outcome", "p (t)", "p (Wilcoxon)", "d", "larger in"];
     columns.extend(rest.map(str::to_owned));
     let row = |e: &Entry| {
@@ -112,7 +117,9 @@ pub(super) fn ranking(f: &Findings, r: &Ranking) -> Table {
         cells.push(mean_cell(e));
         match &e.versus {
             Some(v) => cells.extend(versus_cells(v)),
-            None if e.missing > 0 => cells.extend(dashes("not comparable")),
+            None if e.missing > 0 || r.reference != Some(e.algorithm) => {
+                cells.extend(dashes("not comparable"));
+            }
             None if ranked => cells.extend(dashes("best mean")),
             None => cells.extend(dashes("baseline")),
         }
@@ -191,19 +198,26 @@ pub(super) fn harm(f: &Findings, h: &Harm) -> Table {
         Measure::Completion => "completion time",
         _ => "goodput",
     };
+    let mut notes = vec![
+        "▲ more, ▼ less, than the harmed algorithm does to itself (where its row meets its column), \
+         paired by seed and corrected by Holm's procedure over all cells."
+            .to_owned(),
+    ];
+    if h.cells.iter().any(|c| c.harm.is_none()) {
+        notes.push(
+            "–: in some run a flow did not finish, or there was nothing that could be harmed."
+                .to_owned(),
+        );
+    }
     Table {
         id: format!("harm-{}-table", h.measure.id()),
         caption: format!(
-            "Harm to the other's {what}, in per cent [95 % interval]: 0 is none, 100 is all of it, \
-             below 0 is a gain"
+            "Harm to the other's {what}, in per cent, ± half of its 95 % interval: 0 is none, 100 is \
+             all of it, below 0 is a gain"
         ),
         columns: ["harm by".to_owned()].into_iter().chain(columns).collect(),
         rows: order.iter().map(row).collect(),
-        notes: vec![
-            "▲ more, ▼ less, than the harmed algorithm does to itself (where its row meets its \
-             column), paired by seed and corrected by Holm's procedure over all cells."
-                .to_owned(),
-        ],
+        notes,
     }
 }
 
@@ -215,7 +229,7 @@ fn harm_cell(c: &Cell) -> String {
     };
     let Some(harm) = c.harm else { return NONE.to_owned() };
     let percent = match c.ci95 {
-        Some([low, high]) if low < high => interval(100.0 * harm, 100.0 * low, 100.0 * high),
+        Some([low, high]) if low < high => plus_minus(100.0 * harm, 50.0 * (high - low)),
         _ => format!("{:.1}", 100.0 * harm),
     };
     format!("{percent}{sign}")

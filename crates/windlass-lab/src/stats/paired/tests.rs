@@ -66,13 +66,14 @@ fn signed_rank_counts_every_signing() {
     assert_eq!(signed_rank(&[f64::INFINITY, 1.0, 2.0, 3.0]).unwrap().p, 2.0 / 16.0);
 }
 
-/// Where the counting ends, both ways are given and agree.
+/// Where the counting ends both ways agree, but for the tails that are lighter than the normal ones:
+/// with an excess kurtosis of −0.07 Edgeworth's next term is at most 0.004.
 #[test]
 fn counted_and_normal_probabilities_agree_at_the_change() {
     let doubled: Vec<u64> = (1..=MOST_EXACT as u64).map(|rank| 2 * rank).collect();
     for plus in [800, 900, 1000, 1100, 1200] {
         let (counted, normal) = (counted_p(plus, &doubled), normal_p(plus, &doubled));
-        close(counted, normal, 0.002);
+        close(counted, normal, 0.004);
     }
     let many: Vec<f64> = (0..60).map(|i| f64::from(i) - 20.0).collect();
     let test = signed_rank(&many).unwrap();
