@@ -42,7 +42,7 @@ Examples:
 const SWEEP_HELP: &str = "\
 Examples:
   windlass sweep scenarios/lossy-download.toml --axis 'flow.*.algorithm=reno,cubic,bbr'
-  windlass sweep scenarios/lossy-download.toml --axis link.0.rate=1Mbps..16Mbps\\ times\\ 2 \\
+  windlass sweep scenarios/lossy-download.toml --axis 'link.0.rate=1Mbps..16Mbps times 2' \\
       --axis 'flow.*.algorithm=reno,cubic' --until 'flow.*.goodput_bps ±2%'
   windlass sweep scenarios/sweeps/loss.toml --dry-run       points, runs and what they will cost
   windlass sweep scenarios/sweeps/loss.toml --shard 3/8     the third of a cluster's eight jobs

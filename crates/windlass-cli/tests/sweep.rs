@@ -79,14 +79,14 @@ fn only_missing_runs_are_made_whatever_came_before() {
     let (grown, fresh) = (dir.path().join("grown"), dir.path().join("fresh"));
     done(&sweep(&file, &grown, &["--seeds", "2"]));
     let said = done(&sweep(&file, &grown, &["--seeds", "3", "--jobs", "2"]));
-    assert!(said.err.contains("4 points, 8 runs are there, 4 to make"), "{}", said.err);
+    assert!(said.err.contains("4 points, 8 runs there, 4 to make"), "{}", said.err);
     done(&sweep(&file, &fresh, &["--seeds", "3", "--jobs", "1"]));
     for folder in [&grown, &fresh] {
         fs::remove_file(folder.join("pace.json")).expect("the pace is kept");
     }
     assert!(assert_same_files(&grown, &fresh) > 8);
     let again = done(&sweep(&file, &fresh, &["--seeds", "3"]));
-    assert!(again.err.contains("12 runs are there, 0 to make"), "{}", again.err);
+    assert!(again.err.contains("12 runs there, 0 to make"), "{}", again.err);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn runs_are_added_until_the_interval_is_narrow_or_the_cap_is_reached() {
     assert_eq!(loose[2]["runs"], loose[3]["runs"]);
     let strict = ["--until", "flow.*.goodput_bps ±0.1%", "--min-seeds", "5", "--max-seeds", "12"];
     let said = done(&sweep(&file, &out, &[&strict[..], &["--json"]].concat()));
-    assert!(said.err.contains("4 points are not as narrow as asked"), "{}", said.err);
+    assert!(said.err.contains("4 points not as narrow as asked"), "{}", said.err);
     assert!(points(&said.out).iter().all(|p| p["standing"] == "not-narrow" && p["runs"] == 12));
 }
 
@@ -211,13 +211,13 @@ fn a_dry_run_counts_and_times_and_keeps_nothing() {
     let out = dir.path().join("out");
     let said = done(&sweep(&file, &out, &["--seeds", "5", "--dry-run"]));
     assert!(said.out.contains("points  4 = rate (2) x algorithm (2)"), "{}", said.out);
-    assert!(said.out.contains("runs    0 are there, 20 to make"), "{}", said.out);
+    assert!(said.out.contains("runs    0 there, 20 to make"), "{}", said.out);
     assert!(said.out.contains("time    about "), "{}", said.out);
     assert!(said.out.contains("slowest point rate="), "{}", said.out);
     assert!(!out.exists());
     let until = ["--until", "flow.*.goodput_bps=5%", "--dry-run", "--shard", "1/2"];
     let said = done(&sweep(&file, &out, &until));
-    assert!(said.out.contains("0 are there, 60 to 2000 to make for shard 1/2"), "{}", said.out);
+    assert!(said.out.contains("0 there, 60 to 2000 to make for shard 1/2"), "{}", said.out);
 }
 
 #[test]

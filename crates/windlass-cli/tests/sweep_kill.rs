@@ -95,7 +95,7 @@ fn a_killed_shard_goes_on_beside_its_siblings() {
     assert!(second.wait().expect("ended").success(), "the other shard is not touched");
     done(&shard("1/2"));
     let said = done(&[&base[..], &["--json"]].concat());
-    assert!(said.err.contains("60 runs are there, 0 to make"), "{}", said.err);
+    assert!(said.err.contains("60 runs there, 0 to make"), "{}", said.err);
     let points: Vec<Value> = serde_json::from_str(&said.out).expect("JSON");
     assert_eq!((points.len(), &points[0]["runs"]), (1, &60.into()));
 }

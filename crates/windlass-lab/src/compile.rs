@@ -103,7 +103,19 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
+/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
+/// may come and go, and algorithms may change, without moving it.
+fn start(spec: &FlowSpec, seed: u64) -> Time {
+    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
+    });
+    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
+    // The upper half of the product is uniform below the jitter plus a nanosecond.
+    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
+    Time::ZERO + spec.start + Span(delay as u64)
+}
+
+fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -116,7 +128,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
-        start: Time::ZERO + spec.start,
+        start,
     }
 }
 

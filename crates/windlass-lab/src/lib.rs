@@ -10,6 +10,7 @@
 //!    changes no byte of any result.
 //! 3. The [`store`] keeps each finished run in a journal that survives a kill at any moment, and
 //!    exports tables as Parquet, CSV and JSON; [`capture`] writes packets as pcapng.
+//!    A [`sweep`] makes an experiment of any scenario, and as many runs as its intervals need.
 //! 4. [`stats`] sums up runs as medians and means with 95 % intervals; [`models`] are the closed
 //!    forms to hold them against.
 //! 5. [`claims`] are the statements of a paper in checkable form; judging them on the runs gives

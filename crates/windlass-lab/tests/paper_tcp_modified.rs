@@ -47,6 +47,7 @@ fn every_measure_names_a_point_and_a_flow_or_link_that_exist() {
                     let link = metric.name.split(':').next().unwrap_or_default();
                     named(&scenario, "link").contains(link)
                 }
+                Kind::Cell | Kind::Station => named(&scenario, "wifi").contains(&metric.name),
                 Kind::Run => true,
             };
             assert!(known, "{}: {}", claim.id, at.path);

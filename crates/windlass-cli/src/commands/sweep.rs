@@ -120,9 +120,10 @@ fn warn(plan: &Plan, chatter: &Chatter) -> Result<(), Failure> {
 fn work(sweep: &mut Sweep, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     let Estimate { finished, least, .. } = sweep.estimate(args.jobs.into());
     chatter.say(format!(
-        "{}: {} points, {finished} runs are there, {}{least} to make",
+        "{}: {}, {} there, {}{least} to make",
         sweep.plan().name,
-        sweep.plan().points.len(),
+        several(sweep.plan().points.len(), "point"),
+        several(finished as usize, "run"),
         if matches!(sweep.plan().count, Count::Until(..)) { "at least " } else { "" }
     ));
     let bar = chatter.told_bar();
@@ -130,7 +131,9 @@ fn work(sweep: &mut Sweep, args: &Args, chatter: &Chatter) -> Result<(), Failure
     let begun = Instant::now();
     let result = sweep.work(args.jobs.into(), |record, progress| {
         chatter.detail(format!("{} seed {}", record.point, record.seed));
-        teller.tell(progress);
+        if let Some(progress) = progress {
+            teller.tell(progress);
+        }
     });
     bar.finish_and_clear();
     result.map_err(failure)?;
@@ -169,6 +172,11 @@ fn slowest((point, seconds): (String, f64)) -> String {
     format!("; slowest point {point}, {} a run", spoken(seconds))
 }
 
+/// A number of things with the word for them: `1 point`, `2 points`.
+fn several(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Seconds as one says them.
 fn spoken(seconds: f64) -> String {
     match seconds {
@@ -192,7 +200,7 @@ fn estimate(plan: Plan, dir: &Path, args: &Args, chatter: &Chatter) -> Result<()
     if !axes.is_empty() {
         out += &format!(" = {}", axes.join(" x "));
     }
-    out += &format!("\nruns    {} are there, {}", e.finished, range(e.least, e.most));
+    out += &format!("\nruns    {} there, {}", e.finished, range(e.least, e.most));
     if let Some(shard) = args.shard {
         out += &format!(" for shard {shard}");
     }
@@ -203,7 +211,7 @@ fn estimate(plan: Plan, dir: &Path, args: &Args, chatter: &Chatter) -> Result<()
             false => spoken(least),
         };
         let slowest = e.slowest.map(slowest).unwrap_or_default();
-        out += &format!("time    about {time}, {} points timed{slowest}\n", e.timed);
+        out += &format!("time    about {time}, {} timed{slowest}\n", several(e.timed, "point"));
     }
     print(&out)
 }
@@ -228,7 +236,8 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
     match (open(Standing::AtMost), open(Standing::Unfinished)) {
         (0, 0) => {}
         (wide, unfinished) => chatter.say(format!(
-            "{wide} points are not as narrow as asked, {unfinished} are not finished"
+            "{} not as narrow as asked, {unfinished} not finished",
+            several(wide, "point")
         )),
     }
     chatter.say(format!(

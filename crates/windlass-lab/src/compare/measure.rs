@@ -1,14 +1,14 @@
 //! What is measured of the compared flows.
 
 use serde::Serialize;
-use windlass_sim::{FlowResult, LinkResult};
+use windlass_sim::FlowResult;
 
 use super::Flows;
 use super::cast::twin_name;
 use crate::claims::jain_index;
 use crate::experiment::RunRecord;
 use crate::outlook;
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{Hop, Scenario, Traffic};
 
 /// A measure of how well the compared flows do in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -113,26 +113,55 @@ pub(super) struct Path {
     name: String,
     /// Time of a full packet and its acknowledgement over idle links, milliseconds.
     idle_ms: f64,
-    /// The directions of links that its packets and their acknowledgements take.
-    directions: Vec<usize>,
+    /// The queues in which its packets and their acknowledgements wait.
+    queues: Vec<Queue>,
     /// Whether it has a last byte.
     is_finite: bool,
+}
+
+/// Where a packet may wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Queue {
+    /// Before a link direction, by its index.
+    Link(usize),
+    /// In a station of a Wi-Fi cell, by their indices.
+    Station { cell: usize, station: usize },
+}
+
+impl Queue {
+    /// The queues of a step there and back.
+    fn both_ways(hop: Hop) -> [Queue; 2] {
+        match hop {
+            // A link's two directions have neighbouring numbers.
+            Hop::Link(d) => [Queue::Link(d as usize), Queue::Link(d as usize ^ 1)],
+            Hop::Air { cell, from, to } => {
+                [from, to].map(|station| Queue::Station { cell, station })
+            }
+        }
+    }
+
+    fn wait_ms(self, run: &RunRecord) -> Option<f64> {
+        match self {
+            Queue::Link(d) => Some(run.links.get(d)?.mean_queue_delay_ms),
+            Queue::Station { cell, station } => {
+                Some(run.radios.get(cell)?.stations.get(station)?.mean_queue_delay_ms)
+            }
+        }
+    }
 }
 
 /// The paths of the compared flows, in the scenario's order, then that of a single one's twin.
 pub(super) fn paths(scenario: &Scenario, flows: &Flows) -> Vec<Path> {
     // A scenario that has run can be compiled, so that its paths are known.
     let outlooks = outlook::paths(scenario).unwrap_or_default();
-    let routes = scenario.routes();
+    let ways = scenario.ways();
     let path = |i: &usize| {
         let flow = &scenario.flows[*i];
-        let there = routes.path(flow.from, flow.to).unwrap_or_default();
-        // A link's two directions have neighbouring numbers.
-        let directions = there.iter().flat_map(|d| [*d as usize, *d as usize ^ 1]).collect();
+        let there = ways.hops(flow.from, flow.to).unwrap_or_default();
         Path {
             name: flow.name.clone(),
             idle_ms: outlooks.get(*i).map_or(0.0, |p| p.idle_time.0 as f64 / 1e6),
-            directions,
+            queues: there.into_iter().flat_map(Queue::both_ways).collect(),
             is_finite: is_finite(&flow.traffic),
         }
     };
@@ -159,9 +188,7 @@ impl Path {
     /// What a packet waits on its way and its acknowledgement on the way back: the sum of the mean
     /// waits of their queues, over all packets in them.
     fn waits_ms(&self, run: &RunRecord) -> Option<f64> {
-        let links: Option<Vec<&LinkResult>> =
-            self.directions.iter().map(|d| run.links.get(*d)).collect();
-        Some(links?.iter().map(|l| l.mean_queue_delay_ms).sum())
+        self.queues.iter().map(|queue| queue.wait_ms(run)).sum()
     }
 
     fn completion_s(&self, run: &RunRecord) -> Option<f64> {

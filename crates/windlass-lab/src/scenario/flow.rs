@@ -263,6 +263,26 @@ impl Context<'_> {
         }
     }
 
+    /// The latest start that a run may draw.
+    fn check_latest(
+        &self,
+        fields: &Fields,
+        name: &str,
+        start: Span,
+        jitter: Span,
+    ) -> Result<Span, Problem> {
+        let latest = start.0.checked_add(jitter.0).map(Span);
+        latest.filter(|latest| *latest < self.duration).ok_or_else(|| {
+            let (start, jitter) = (Duration(start), Duration(jitter));
+            let end = Duration(self.duration);
+            let message = format!(
+                "flow `{name}` may start as late as {start} + {jitter}, when the run has ended \
+                 ({end})"
+            );
+            Problem::new(place_of(fields, "jitter"), message)
+        })
+    }
+
     /// Segments and datagrams have to fit the smallest MTU of their route.
     fn check_sizes(
         &self,

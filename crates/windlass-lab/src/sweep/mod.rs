@@ -85,6 +85,14 @@ impl Sweep {
             let dir = dir.display();
             return Err(SweepError::Input(format!("{dir} holds no run of this sweep yet")));
         }
+        if let Some(batch) = self.results.batch() {
+            // Those of points that shards have run are in the shards' folders only.
+            for point in &self.plan.points {
+                let task = self.plan.task(point, 0);
+                let toml = task.scenario.resolved_toml();
+                batch.write_scenario(&task.experiment, &task.point, &toml)?;
+            }
+        }
         let cells = self.cells();
         export_records(dir, &records, &self.command, &[Format::Parquet])?;
         let provenance = Provenance::of(&records, &self.command);

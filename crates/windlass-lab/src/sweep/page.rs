@@ -9,6 +9,7 @@ use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Report, Row, Scale, Section, Table,
 };
 use crate::stats::sequential::Rule;
+use crate::units::{BitRate, Bytes, Duration};
 
 /// Most charts of one metric: one for each combination of the axes beyond the second.
 const MOST_CHARTS: usize = 24;
@@ -28,13 +29,11 @@ impl Sweep {
         Report {
             title: format!("Sweep of {}", plan.name),
             summary: format!(
-                "{} Varied along {}. {}",
-                plan.scenario.description,
+                "{}{} {}",
+                sentence(&plan.scenario.description),
                 axes_in_words(&plan.axes),
                 self.rule_in_words()
-            )
-            .trim()
-            .to_owned(),
+            ),
             verdicts: Vec::new(),
             provenance: vec![
                 line("Scenario", format!("{}, hash {}", plan.scenario.name, plan.scenario.hash())),
@@ -261,12 +260,20 @@ impl Sweep {
     }
 }
 
+/// A description as a sentence with a space after it; nothing for an empty one.
+fn sentence(text: &str) -> String {
+    match text.trim_end_matches('.') {
+        "" => String::new(),
+        text => format!("{text}. "),
+    }
+}
+
 fn axes_in_words(axes: &[Axis]) -> String {
     let words: Vec<String> =
         axes.iter().map(|a| format!("{} ({} values)", a.name, a.values.len())).collect();
     match words.as_slice() {
-        [] => "nothing".to_owned(),
-        _ => words.join(" and "),
+        [] => "A single point.".to_owned(),
+        _ => format!("Varied along {}.", words.join(" and ")),
     }
 }
 
@@ -350,14 +357,9 @@ struct Positions {
 
 impl Positions {
     fn of(axis: &Axis) -> Positions {
-        let read: Option<Vec<(f64, &str)>> = axis.values.iter().map(|v| number(&v.label)).collect();
-        let category =
-            Positions { label: axis.name.clone(), scale: Scale::Category, numbers: Vec::new() };
-        let Some(read) = read.filter(|r| r.iter().all(|(_, unit)| *unit == r[0].1)) else {
-            return category;
+        let Some((unit, numbers)) = numbers(axis) else {
+            return Positions { label: axis.name.clone(), scale: Scale::Category, numbers: vec![] };
         };
-        let unit = read[0].1;
-        let numbers: Vec<f64> = read.iter().map(|(n, _)| *n).collect();
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let log = numbers.len() > 2 && least > 0.0 && largest / least >= LOG_FROM;
@@ -391,6 +393,22 @@ impl Positions {
     }
 }
 
+/// The labels of an axis as numbers of one unit: their own, or where they have several of a kind,
+/// such as kbps and Mbps, one for all.
+fn numbers(axis: &Axis) -> Option<(&str, Vec<f64>)> {
+    let labels = || axis.values.iter().map(|v| v.label.as_str());
+    let plain: Option<Vec<(f64, &str)>> = labels().map(number).collect();
+    if let Some(plain) = plain.filter(|p| p.iter().all(|(_, unit)| *unit == p[0].1)) {
+        return Some((plain[0].1, plain.iter().map(|(n, _)| *n).collect()));
+    }
+    let rate = |l: &str| l.parse().ok().map(|BitRate(bps)| bps as f64 / 1e6);
+    let time = |l: &str| l.parse().ok().map(|Duration(t)| t.0 as f64 / 1e6);
+    let size = |l: &str| l.parse().ok().map(|Bytes(b)| b as f64 / 1e3);
+    let all = |f: &dyn Fn(&str) -> Option<f64>| labels().map(f).collect::<Option<Vec<f64>>>();
+    let kinds = [("Mbps", all(&rate)), ("ms", all(&time)), ("kB", all(&size))];
+    kinds.into_iter().find_map(|(unit, numbers)| Some((unit, numbers?)))
+}
+
 /// A label that is a number with a unit, if it is.
 fn number(label: &str) -> Option<(f64, &str)> {
     let end = label.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'));
@@ -415,6 +433,8 @@ mod tests {
             (&["1Mbps", "5Mbps"][..], Scale::Linear, "rate (Mbps)"),
             (&["1Mbps", "10Mbps", "100Mbps"], Scale::Log, "rate (Mbps)"),
             (&["0%", "1%", "50%"], Scale::Linear, "rate (%)"),
+            (&["500kbps", "1Mbps", "2 Mbit/s"], Scale::Linear, "rate (Mbps)"),
+            (&["500us", "1s"], Scale::Linear, "rate (ms)"),
             (&["10pkt", "1bdp"], Scale::Category, "rate"),
             (&["cubic", "reno"], Scale::Category, "rate"),
             (&["1+2", "2+3"], Scale::Category, "rate"),

@@ -11,7 +11,7 @@ use super::results::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::outlook;
-use crate::run::{RunError, Task};
+use crate::run::Task;
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
 use crate::world::World;
@@ -164,7 +164,8 @@ impl Plan {
     pub fn warnings(&self) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for p in self.points.iter().take(MOST_WARNED) {
-            let mut sentences = outlook::warnings(&p.scenario).map_err(RunError::from)?;
+            let at_point = |e| SweepError::Input(format!("point `{}`: {e}", p.point.id));
+            let mut sentences = outlook::warnings(&p.scenario).map_err(at_point)?;
             sentences.extend(p.world.differences(&p.scenario)?);
             for sentence in sentences {
                 match told.iter_mut().find(|(s, _)| *s == sentence) {

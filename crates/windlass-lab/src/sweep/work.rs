@@ -21,6 +21,8 @@ use crate::world::World;
 
 /// How often the pace is kept, so that an interrupted sweep still knows it.
 const KEEP_PACE: Duration = Duration::from_secs(10);
+/// How often progress is told.
+const TELL_PROGRESS: Duration = Duration::from_millis(100);
 
 /// A sweep in the course of its work.
 pub struct Sweep {
@@ -108,13 +110,9 @@ impl Sweep {
     pub fn notices(&self) -> Vec<Notice> {
         let mut notices = self.results.notices.clone();
         if let Some(batch) = self.results.batch() {
-            let wanted: Vec<RunKey> = self
-                .plan
-                .points
-                .iter()
-                .flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)))
-                .map(|t| t.key())
-                .collect();
+            let counted = self.plan.points.iter().zip(self.standings());
+            let tasks = counted.flat_map(|(p, (_, n))| self.tasks_up_to(p, n));
+            let wanted: Vec<RunKey> = tasks.map(|t| t.key()).collect();
             notices.extend(batch.stale(&wanted));
         }
         notices
@@ -240,7 +238,7 @@ impl Sweep {
     }
 
     /// Makes what is missing, `jobs` runs side by side (0: one for each processor), and tells
-    /// `done` of each. A kill loses only what was running.
+    /// `done` of each, and a few times a second how it goes on. A kill loses only what was running.
     ///
     /// # Errors
     ///
@@ -248,7 +246,7 @@ impl Sweep {
     pub fn work(
         &mut self,
         jobs: usize,
-        done: impl Fn(&RunRecord, &Progress) + Sync,
+        done: impl Fn(&RunRecord, Option<&Progress>) + Sync,
     ) -> Result<(), SweepError> {
         let mut made = 0;
         loop {
@@ -286,12 +284,13 @@ impl Sweep {
         tasks: &[Task],
         jobs: usize,
         made: &mut u64,
-        done: &(impl Fn(&RunRecord, &Progress) + Sync),
+        done: &(impl Fn(&RunRecord, Option<&Progress>) + Sync),
     ) -> Result<(), SweepError> {
         let warm_up = self.plan.warm_up;
         let side = processors(tasks, jobs);
-        let desk =
-            Mutex::new(Desk { sweep: self, tally: Tally::of(tasks), made, kept: Instant::now() });
+        let (kept, told) = (Instant::now(), None);
+        let desk = Desk { sweep: self, tally: Tally::of(tasks), made, kept, told };
+        let desk = Mutex::new(desk);
         side_by_side(tasks, jobs, |task| {
             let begun = Instant::now();
             let ran = task.run()?;
@@ -302,7 +301,7 @@ impl Sweep {
             let took = begun.elapsed();
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
             let progress = desk.take(task, &record, took, side)?;
-            done(&record, &progress);
+            done(&record, progress.as_ref());
             Ok::<(), SweepError>(())
         })
     }
@@ -402,6 +401,8 @@ struct Desk<'a> {
     made: &'a mut u64,
     /// When the pace was last kept.
     kept: Instant,
+    /// When progress was last told.
+    told: Option<Instant>,
 }
 
 impl Desk<'_> {
@@ -411,7 +412,7 @@ impl Desk<'_> {
         record: &RunRecord,
         took: Duration,
         side: usize,
-    ) -> Result<Progress, SweepError> {
+    ) -> Result<Option<Progress>, SweepError> {
         self.sweep.results.append(record)?;
         self.sweep.pace.took(&task.scenario_hash, took);
         if self.kept.elapsed() > KEEP_PACE {
@@ -420,13 +421,18 @@ impl Desk<'_> {
         }
         *self.made += 1;
         self.tally.made(&task.scenario_hash);
+        // To look for the slowest of many points after each of many runs would itself take long.
+        if self.told.is_some_and(|told| told.elapsed() < TELL_PROGRESS) {
+            return Ok(None);
+        }
+        self.told = Some(Instant::now());
         let left = self.sweep.pace.cost(self.tally.0.iter().map(|(h, n)| (&**h, *n)));
-        Ok(Progress {
+        Ok(Some(Progress {
             made: *self.made,
             missing: self.tally.0.values().sum(),
             left_s: left.unwrap_or(0.0) / side as f64,
             slowest: self.sweep.slowest(),
-        })
+        }))
     }
 }
 
