@@ -51,14 +51,7 @@ impl Prr {
     }
 
     /// Window in bytes after an acknowledgement during recovery.
-    pub fn ack(
-        &self,
-        c: &Conn,
-        a: &Ack,
-        cwnd: u64,
-        ssthresh: u64,
-        counting: Counting,
-    ) -> u64 {
+    pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64, counting: Counting) -> u64 {
         if a.delivered == 0 && a.lost == 0 {
             return cwnd;
         }

@@ -210,7 +210,8 @@ fn a_probe_that_was_a_duplicate_does_not_cut_the_window() {
 
 #[test]
 fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
-    // The first of ten is lost, and the eleventh, which recovery sent; that is sent again within it.
+    // The first and the last of ten are lost, and the eleventh, which recovery sent: the latter two
+    // go again in it, and it ends with the tenth.
     ten_out(rack(), 20_000).run(
         "200 < . 1 ack 1 sack 1001-5001
          200 > . 1+1000
@@ -220,14 +221,19 @@ fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
          202 < . 1 ack 1 sack 1001-9001
          202 > . 11001+1000
          202 > . 12001+1000
-         203 < . 1 ack 1 sack 1001-10001
-         203 > . 13001+1000
-         302 < . 1 ack 1 sack 11001-12001,1001-10001
+         300 < . 1 ack 9001
+         300 > . 13001+1000
+         302 < . 1 ack 9001 sack 11001-12001
+         302 > . 9001+1000
          302 > . 10001+1000
-         302 = ssthresh 5000
-         303 < . 1 ack 10001 sack 11001-12001
+         302 > . 14001+1000
+         303 < . 1 ack 9001 sack 11001-13001
+         303 > . 15001+1000
          303 = phase Recovery
-         303 = ssthresh 2500",
+         303 = ssthresh 5000
+         402 < . 1 ack 10001 sack 11001-13001
+         402 = phase Recovery
+         402 = ssthresh 2500",
     );
 }
 

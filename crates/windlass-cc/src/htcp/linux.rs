@@ -66,7 +66,8 @@ impl Htcp {
         if a.rtt.is_known() && c.phase == Phase::Open {
             let rtt = rounded(p, a.rtt) / TICK;
             let longest = u64::from(self.max_rtt).max(least / TICK);
-            let longest = if rtt <= longest + MAX_RTT_STEP / TICK { longest.max(rtt) } else { longest };
+            let longest =
+                if rtt <= longest + MAX_RTT_STEP / TICK { longest.max(rtt) } else { longest };
             self.max_rtt = longest.min(u64::from(u32::MAX)) as u32;
         }
         if c.phase != Phase::Open {

@@ -1,8 +1,8 @@
 //! Named stacks.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{Ratio, Span};
 
 use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
