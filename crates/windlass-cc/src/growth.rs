@@ -5,7 +5,7 @@ use crate::info::{Info, TraceField, Wants};
 use crate::math::mul;
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
-use crate::window::Window;
+use crate::window::{MAX_WINDOW, Window};
 
 /// Why the window is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +31,8 @@ impl Kept {
     /// What is left of a window of `window` bytes, in whole segments, at least two. `kept` may be
     /// off by the last of the 16 fractional bits that shares are kept with.
     pub fn whole(self, kept: u64, window: u64, mss: u32) -> u64 {
-        let mss = u64::from(mss.max(1));
-        let doubt = (window >> 16) + 1;
+        let (mss, kept) = (u64::from(mss.max(1)), kept.min(MAX_WINDOW));
+        let doubt = (window.min(MAX_WINDOW) >> 16) + 1;
         let segments = match self {
             Kept::Multiplied => (kept + doubt) / mss,
             Kept::LessCut => (kept + (mss - 1).saturating_sub(doubt)) / mss,

@@ -50,6 +50,11 @@ impl Round {
         }
     }
 
+    /// The least sample since it was last asked for, or since the round began.
+    pub fn take_min(&mut self) -> Span {
+        Span(core::mem::replace(&mut self.min_rtt, u64::MAX))
+    }
+
     /// Takes an acknowledgement's sample. If it ends the round, another begins and the round-trip
     /// times of the one that ended are returned, this sample among them.
     pub fn observe(&mut self, c: &Conn, a: &Ack) -> Option<RoundRtt> {

@@ -30,9 +30,17 @@ const ADAPTABLE: u64 = 10_000_000;
 /// Fractional bits of the kernel's `alpha` and `beta`.
 const SHIFT: u32 = 7;
 
-/// Whole ticks that have begun.
+/// Whole ticks in a time of whole ticks.
 fn ticks(p: &Params, ns: u64) -> u64 {
     ns / divisor(p.clock.0)
+}
+
+/// Ticks that the kernel's clock counts from a moment until now: the nearest number, as where in a
+/// tick the moment fell is nobody's choice. A clock that goes back counts as no time.
+fn ticks_since(p: &Params, c: &Conn, moment: u64) -> u64 {
+    let ns = c.now.0.wrapping_sub(moment);
+    let tick = divisor(p.clock.0);
+    if ns > u64::MAX / 2 { 0 } else { (ns + tick.get() / 2) / tick }
 }
 
 /// Whole ticks that a span takes, rounded up (`usecs_to_jiffies`), again in nanoseconds.
@@ -69,7 +77,7 @@ impl Htcp {
         let bytes = (c.una as u32).wrapping_sub(self.round_delivered);
         let packets = u64::from(bytes) / divisor(c.mss.into());
         let enough = segments(c, w).checked_sub(self.growth().max(1 << SHIFT) >> SHIFT);
-        let time = ticks(p, c.now.0).saturating_sub(ticks(p, self.round_start));
+        let time = ticks_since(p, c, self.round_start);
         let round = ticks(p, least);
         if enough.is_some_and(|enough| packets >= enough) && time >= round && round > 0 {
             let rate = mul(packets, SECOND / divisor(p.clock.0)) / divisor(time);
@@ -85,7 +93,7 @@ impl Htcp {
 
     /// So many segments a second, after rounds of so many ticks.
     fn take_rate(&mut self, p: &Params, c: &Conn, rate: u32, round: u64) {
-        if self.time_since_loss(p, c) / divisor(round) <= FRESH_ROUNDS {
+        if ticks_since(p, c, self.since) / divisor(round) <= FRESH_ROUNDS {
             (self.round_rate, self.rate) = (rate, rate);
         } else {
             self.round_rate = (3 * self.round_rate + rate) / 4;
@@ -93,15 +101,10 @@ impl Htcp {
         }
     }
 
-    /// `htcp_cong_time`, ticks.
-    fn time_since_loss(&self, p: &Params, c: &Conn) -> u64 {
-        ticks(p, c.now.0).saturating_sub(ticks(p, self.since))
-    }
-
     /// `htcp_alpha_update`.
     pub(super) fn update_growth(&mut self, p: &Params, c: &Conn) {
         let hz = divisor(SECOND / divisor(p.clock.0));
-        let beyond = self.time_since_loss(p, c).saturating_sub(ticks(p, p.low_speed.0));
+        let beyond = ticks_since(p, c, self.since).saturating_sub(ticks(p, p.low_speed.0));
         // Nine hours, when growth is long beyond any window.
         let beyond = beyond.min(1 << 23);
         let square = (beyond / 2) * (beyond / 2) / hz;
@@ -161,7 +164,7 @@ impl Htcp {
         if !adapts || least <= rounded(p, Span(ADAPTABLE)) || self.max_rtt == 0 {
             return whole(p.keep_min);
         }
-        let ratio = (least / TICK << 16) / divisor(self.max_rtt.into());
+        let ratio = mul(least / TICK, 1 << 16) / divisor(self.max_rtt.into());
         whole(Ratio(ratio.clamp(p.keep_min.0, p.keep_max.0.max(p.keep_min.0))))
     }
 }

@@ -63,6 +63,7 @@ impl Endpoint {
             && self.snd_nxt > self.snd_una;
         self.update_window(start, ack, window);
         let mut news = News::default();
+        self.rack.begin_acknowledgement();
         if self.sack {
             self.read_blocks(p, now, ack, s, &mut news);
         }

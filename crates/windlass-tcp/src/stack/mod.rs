@@ -60,7 +60,9 @@ pub enum LossDetection {
     /// By counting what arrived after the missing segment (RFC 5681, RFC 6675).
     DupThresh,
     /// By time (RFC 8985), where recovery goes by a scoreboard and the peer has SACK; elsewhere by
-    /// counting.
+    /// counting. As in Linux, what was lost beyond the point where recovery ends begins another
+    /// (`tcp_time_to_recover`), and the retransmission timer starts anew when the first segment goes
+    /// again and while data from before that is reported (`tcp_clean_rtx_queue`).
     Rack,
 }
 
