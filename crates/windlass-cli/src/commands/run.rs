@@ -138,7 +138,8 @@ fn simulate(
     args: &Run,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
-    if scenario.record != RecordSpec::default() {
+    let RecordSpec { series, capture, .. } = &scenario.record;
+    if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
     let bar = chatter.bar(tasks.len() as u64, "runs");
