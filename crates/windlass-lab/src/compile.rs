@@ -30,7 +30,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
         let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
         let mut config = flow(spec, mtus.min().unwrap_or(0), scenario.duration);
-        config.start = config.start + delay(spec, seed);
+        config.start += delay(spec, seed);
         flows.push(config);
     }
     Ok(Config {
