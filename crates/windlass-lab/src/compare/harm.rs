@@ -73,9 +73,9 @@ pub(super) fn of(
     let alone = alone?;
     let mut series = Vec::new();
     for by in 0..n {
-        for to in 0..n {
+        for (to, alone) in alone.iter().enumerate() {
             let beside = view.beside(to, by)?;
-            series.push(Series::new(by, to, &alone[to], &beside, measure.more_is_better()));
+            series.push(Series::new(by, to, alone, &beside, measure.more_is_better()));
         }
     }
     Some(Harm { measure, cells: cells(&series, n) })
