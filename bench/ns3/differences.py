@@ -170,8 +170,13 @@ def write_page(summary):
     head, *rows = summary_rows(summary)
     lines = [head, ("---", *["---:"] * (len(head) - 1)), *rows]
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    put(MARKS, text)
+
+
+def put(marks, text):
+    """Puts a text between two marks of the page."""
     page = PAGE.read_text()
-    block = re.compile(re.escape(MARKS[0]) + ".*?" + re.escape(MARKS[1]), re.S)
+    block = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.S)
     if not block.search(page):
         raise RuntimeError(f"{PAGE} has no marks for the table")
-    PAGE.write_text(block.sub(lambda _: f"{MARKS[0]}\n\n{text}\n\n{MARKS[1]}", page))
+    PAGE.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", page))

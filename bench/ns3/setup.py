@@ -33,6 +33,8 @@ MODULES = [
     "applications", "internet-apps", "internet", "traffic-control", "point-to-point",
     "nix-vector-routing", "bridge", "network", "stats", "core",
 ]
+# What single programs need beside these, before them in the order of linking.
+MORE_MODULES = {"wifi": ["wifi", "spectrum", "antenna", "propagation", "mobility", "energy"]}
 
 
 class Missing(Exception):
@@ -103,7 +105,7 @@ def build(compiler, ns3, source):
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
     command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(source), f"-L{libraries}"]
     command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
-    command += [f"-lns3.44-{module}" for module in MODULES]
+    command += [f"-lns3.44-{module}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     key = hashlib.sha256("\0".join([version, *command, source.read_text()]).encode()).hexdigest()[:16]
     program = CACHE / f"{source.stem}-{key}"

@@ -3,7 +3,7 @@
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{cbrt, mul, mul_div};
+use crate::math::{cbrt, divisor, mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
@@ -36,6 +36,11 @@ crate::parameters! {
         reno_beyond: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
+        /// Come up to that window or to the cubic, whichever is larger, by the whole segments that
+        /// lack in each round trip, and not at once. Linux does.
+        reno_paced: bool = false,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3; Linux bictcp_update (true)";
     }
 }
 
@@ -192,6 +197,28 @@ impl Cubic {
         mul(segments_q, u64::from(c.mss)).min(MAX_WINDOW << FRACTION_BITS)
     }
 
+    /// W_cubic a round trip ahead, bytes with [`FRACTION_BITS`] fractional bits.
+    fn ahead_q(&self, p: &Params, c: &Conn) -> u64 {
+        let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
+        self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
+    }
+
+    /// Growth by the whole segments that the window lacks of the larger of W_cubic and Reno's, in a
+    /// round trip, and by at most half of the window.
+    fn make_up(&self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+        let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
+        let (ahead, top) = (self.ahead_q(p, c), bytes_q(c, self.w_max));
+        // Whole segments away from a whole number of them.
+        let away = whole(ahead.abs_diff(top));
+        let cubic = whole(top).saturating_add(if ahead < top { 0 } else { away });
+        let cubic = cubic.saturating_sub(if ahead < top { away } else { 0 });
+        let reno = if p.friendliness { whole(self.w_est_q) } else { 0 };
+        let target = cubic.max(reno);
+        let cwnd = whole(w.cwnd_q());
+        let lacking = target.saturating_sub(cwnd).min(cwnd.max(2) / 2);
+        w.add_per_window(c, credit, lacking << FRACTION_BITS);
+    }
+
     /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
     /// before the last cut on by one.
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
@@ -261,13 +288,16 @@ impl Growth for Cubic {
         self.grow_w_est(p, c, a.acked, cwnd);
         let elapsed = self.elapsed(c);
         let counted = credit.max(u64::from(c.mss));
+        if p.reno_paced {
+            self.make_up(p, c, credit, w);
+            return;
+        }
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
             // Never faster than slow start.
             w.add_q(self.w_est_q.saturating_sub(cwnd_q).min(counted << FRACTION_BITS));
             return;
         }
-        let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
-        let ahead = self.w_cubic_q(p, c, elapsed.saturating_add(rtt));
+        let ahead = self.ahead_q(p, c);
         // The target is between the window and one and a half times it.
         let gap_q = ahead.saturating_sub(cwnd_q).min(cwnd_q / 2);
         w.add_q(mul_div(gap_q, counted, cwnd));

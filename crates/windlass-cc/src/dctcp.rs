@@ -1,7 +1,7 @@
 //! DCTCP: cuts the window by half the fraction of bytes that were marked.
 
 use crate::controller::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, Kept};
 use crate::info::{Ecn, Info, TraceField, Wants, show};
 use crate::math::mul_div;
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -92,6 +92,11 @@ impl Growth for Dctcp {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { ecn: Ecn::Exact, ..Wants::LOSS_BASED };
+
+    /// `dctcp_ssthresh`; `dctcp_react_to_loss` halves.
+    fn rounding(why: Cut) -> Kept {
+        if why == Cut::Ecn { Kept::LessCut } else { Kept::Multiplied }
+    }
 
     fn init(p: &Params, c: &Conn) -> Dctcp {
         let alpha = p.initial_alpha.min(Ratio::ONE).0 << (ALPHA_BITS - 16);

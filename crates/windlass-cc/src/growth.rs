@@ -2,9 +2,10 @@
 
 use crate::controller::{Ack, Conn};
 use crate::info::{Info, TraceField, Wants};
+use crate::math::mul;
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
-use crate::window::Window;
+use crate::window::{MAX_WINDOW, Window};
 
 /// Why the window is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +16,29 @@ pub enum Cut {
     Timeout,
     /// An ECN echo.
     Ecn,
+}
+
+/// Which whole number of segments a cut leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// The kernel multiplies the window by what is kept: rounded down.
+    Multiplied,
+    /// The kernel takes away what is cut: rounded up.
+    LessCut,
+}
+
+impl Kept {
+    /// What is left of a window of `window` bytes, in whole segments, at least two. `kept` may be
+    /// off by the last of the 16 fractional bits that shares are kept with.
+    pub fn whole(self, kept: u64, window: u64, mss: u32) -> u64 {
+        let (mss, kept) = (u64::from(mss.max(1)), kept.min(MAX_WINDOW));
+        let doubt = (window.min(MAX_WINDOW) >> 16) + 1;
+        let segments = match self {
+            Kept::Multiplied => (kept + doubt) / mss,
+            Kept::LessCut => (kept + (mss - 1).saturating_sub(doubt)) / mss,
+        };
+        mul(segments.max(2), mss)
+    }
 }
 
 /// The part in which algorithms with a window differ. [`LossBased`](crate::loss_based::LossBased)
@@ -38,11 +62,17 @@ pub trait Growth: Copy {
 
     /// Moves the window in congestion avoidance, for an acknowledgement of new data while the
     /// window limits the sender. `credit` is the bytes that the stack counts for it: what was
-    /// acknowledged, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments.
+    /// acknowledged, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments. With
+    /// [`Counting::Segments`](crate::setup::Counting) `w` is the whole segments alone.
     fn avoid(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
 
     /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
+
+    /// How a cut is rounded where the window is kept in whole segments: as Linux computes it.
+    fn rounding(_why: Cut) -> Kept {
+        Kept::Multiplied
+    }
 
     /// How many times as fast as usual slow start opens the window; less than one is slower, zero
     /// not at all.

@@ -1,7 +1,7 @@
 //! HighSpeed TCP (RFC 3649), from its response function.
 
 use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{exp2_q16, log2_q16};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -134,6 +134,10 @@ impl Growth for HighSpeed {
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
         kept_flight(c, Ratio(Ratio::ONE.0 - decrease(p, segments(c, w))))
+    }
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -1,12 +1,27 @@
 //! TCP-Illinois: loss decides the direction, delay the pace.
 
-use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::controller::{Ack, Conn, Phase};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{mul, mul_div};
+use crate::math::{divisor, mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::round::{Round, RoundRtt};
-use crate::window::Window;
+use crate::window::{FRACTION_BITS, Window};
+
+crate::choice! {
+    /// Whose TCP-Illinois.
+    pub enum Variant {
+        /// The paper's.
+        Paper = "paper",
+        /// Linux's: an acknowledgement counts for every segment that it covers, SACK or not, so that
+        /// the one which ends recovery counts for a window (`tcp_illinois_acked`); the window opens
+        /// when the segments counted, times the growth of that moment, make up a window, of which the
+        /// remainder is forgotten (`tcp_illinois_cong_avoid`); growth and cut change only with an
+        /// acknowledgement that may open the window, and before the first one growth is the largest;
+        /// rounds without a queue need not be in a row (`alpha`).
+        Linux = "linux",
+    }
+}
 
 crate::parameters! {
     /// Parameters of TCP-Illinois.
@@ -47,6 +62,9 @@ crate::parameters! {
         eta3: Ratio = Ratio::of(8, 10),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Where paper and kernel part: what an acknowledgement counts for, and which rounds do.
+        variant: Variant = Variant::Paper, Variant::KIND,
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
     }
 }
 
@@ -76,12 +94,36 @@ pub struct Illinois {
     low: u8,
     /// There was a queue since growth was last at its largest.
     above: bool,
+    /// Variant linux: segments that the last acknowledgement covered, one once they are counted.
+    covered: u16,
+    /// Variant linux: segments counted since the window last opened.
+    counted: u32,
 }
 
 impl Illinois {
     fn reset(&mut self) {
         self.alpha_q = ALPHA_BASE;
         self.beta_q = BETA_BASE;
+    }
+
+    /// Variant linux: what the last acknowledgement covered opens the window, by whole segments.
+    fn count(&mut self, c: &Conn, w: &mut Window) {
+        let covered = core::mem::replace(&mut self.covered, 1);
+        self.counted = self.counted.saturating_add(u32::from(covered));
+        let mss = u64::from(c.mss);
+        // The count has 32 bits and growth no more.
+        let opened = (u64::from(self.counted) * u64::from(self.alpha_q)) >> FRACTION_BITS;
+        let segments = opened / divisor(w.cwnd() / divisor(mss));
+        if segments > 0 {
+            w.add(mul(segments, mss));
+            self.counted = 0;
+        }
+    }
+
+    fn follow_round(&mut self, p: &Params, c: &Conn, w: &Window) {
+        if let Some(ended) = self.round.ended(c) {
+            self.adapt(p, c, w, &ended);
+        }
     }
 
     /// Takes the mean delay of a round that has ended.
@@ -100,7 +142,9 @@ impl Illinois {
         let low = p.eta1.times(longest);
         if average > low {
             self.above = true;
-            self.low = 0;
+            if p.variant == Variant::Paper {
+                self.low = 0;
+            }
             self.alpha_q = alpha(p, average - low, longest.saturating_sub(low));
             return;
         }
@@ -161,14 +205,20 @@ impl Growth for Illinois {
     };
     const WANTS: Wants = Wants::LOSS_BASED;
 
-    fn init(_p: &Params, c: &Conn) -> Illinois {
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
+
+    fn init(p: &Params, c: &Conn) -> Illinois {
         Illinois {
             round: Round::new(c),
             max_rtt: 0,
-            alpha_q: ALPHA_BASE,
+            alpha_q: if p.variant == Variant::Linux { bits(p.alpha_max) } else { ALPHA_BASE },
             beta_q: BETA_BASE,
             low: 0,
             above: false,
+            covered: 1,
+            counted: 0,
         }
     }
 
@@ -176,12 +226,28 @@ impl Growth for Illinois {
         if a.rtt.is_known() {
             self.max_rtt = self.max_rtt.max(a.rtt.0);
         }
-        if let Some(ended) = self.round.observe(c, a) {
-            self.adapt(p, c, w, &ended);
+        if p.variant == Variant::Linux {
+            let segments = a.acked / divisor(c.mss.into());
+            self.covered = segments.min(u64::from(u16::MAX)) as u16;
+            // While losses are repaired samples gather, but nothing ends.
+            let growing = matches!(c.phase, Phase::Open | Phase::Loss) && a.acked > 0;
+            self.round.sample(a);
+            if !growing {
+                return;
+            }
+        } else {
+            self.round.sample(a);
         }
+        self.follow_round(p, c, w);
     }
 
-    fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            // After a recovery the round ends here.
+            self.follow_round(p, c, w);
+            self.count(c, w);
+            return;
+        }
         // Never faster than slow start.
         let increase = u64::from(self.alpha_q).min(w.segments_q(c));
         w.add_per_window(c, credit, increase);
@@ -194,6 +260,7 @@ impl Growth for Illinois {
             (self.low, self.above) = (0, false);
             self.round.begin(c);
         }
+        self.counted = 0;
         kept_flight(c, keep)
     }
 

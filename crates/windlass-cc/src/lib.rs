@@ -81,6 +81,7 @@ pub mod rto;
 pub mod scalable;
 pub mod setup;
 pub mod slow_start;
+pub mod tcp_modified;
 pub mod time;
 pub mod vegas;
 pub mod veno;

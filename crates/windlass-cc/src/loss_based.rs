@@ -4,11 +4,11 @@
 use crate::controller::{Ack, Conn, Control, Controller, Phase, Undo};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
-use crate::math;
+use crate::math::{divisor, mul, mul_div};
 use crate::params::Ratio;
 use crate::prr::Prr;
 use crate::recovery::Style;
-use crate::setup::Setup;
+use crate::setup::{Counting, Credit, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
 use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
@@ -26,6 +26,9 @@ pub struct LossBased<G, S> {
     style: Style,
     /// The cut that began the current recovery has been taken back.
     undone: bool,
+    /// Segments that the acknowledgement being dealt with delivered, for
+    /// [`Credit::Delivered`], if it can end a recovery.
+    news: u16,
 }
 
 impl<G: Growth, S: SlowStart> LossBased<G, S> {
@@ -40,10 +43,13 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             return;
         }
         let mss = u64::from(c.mss);
-        // What SACK had reported before counted then, as in Linux: after a timeout an acknowledgement
-        // may cover a whole flight of it.
-        let news = a.acked.min(a.delivered.max(mss));
-        let mut credit = news.min(math::mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
+        let news = match p.credit {
+            // What SACK had reported before counted then, as in Linux: after a timeout an
+            // acknowledgement may cover a whole flight of it.
+            Credit::Acked => a.acked.min(a.delivered.max(mss)),
+            Credit::Delivered => a.delivered.max(mss),
+        };
+        let mut credit = news.min(mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
         if self.window.in_slow_start() {
             // What counts for more than a segment takes the window up to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
@@ -61,15 +67,48 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
                 self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
         } else {
-            self.growth.avoid(&p.own, c, a, credit, &mut self.window);
+            self.avoid(p, c, a, credit);
         }
     }
 
+    fn observe(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
+        let before = self.cwnd();
+        self.growth.observe(&p.own, c, a, &mut self.window);
+        if p.counting == Counting::Segments && self.cwnd() < before {
+            let whole = G::rounding(Cut::Ecn).whole(self.cwnd(), before, c.mss);
+            self.window.set(c, whole.min(before));
+        }
+    }
+
+    fn avoid(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack, credit: u64) {
+        if p.counting == Counting::Bytes {
+            self.growth.avoid(&p.own, c, a, credit, &mut self.window);
+            return;
+        }
+        let part = self.window.take_part(c);
+        self.growth.avoid(&p.own, c, a, credit, &mut self.window);
+        self.window.put_back(c, part);
+    }
+
+    /// The acknowledgement that has just ended a reduction opens the window, if that is asked for.
+    fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        let news = mul(u64::from(core::mem::take(&mut self.news)), u64::from(c.mss));
+        if p.credit == Credit::Delivered && news > 0 {
+            self.on_new_ack(p, c, &Ack::of(news));
+        }
+    }
+
+    /// Remembers what an acknowledgement that may end a reduction delivers.
+    fn remember(&mut self, c: &Conn, a: &Ack) {
+        let segments = if a.acked > 0 { a.delivered / divisor(u64::from(c.mss)) } else { 0 };
+        self.news = segments.min(u64::from(u16::MAX)) as u16;
+    }
+
     /// Fast recovery begins, `ssthresh` being set already.
-    fn enter_recovery(&mut self, c: &Conn) {
+    fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.style {
-            Style::Prr => self.prr.enter(c, ssthresh),
+            Style::Prr => self.prr.enter(c, ssthresh, p.counting),
             style => style.enter(c, ssthresh),
         };
         self.window.set(c, cwnd);
@@ -82,7 +121,15 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
-        self.growth.ssthresh(&p.own, c, &self.window, why)
+        let kept = self.growth.ssthresh(&p.own, c, &self.window, why);
+        let ssthresh = match p.counting {
+            Counting::Bytes => kept,
+            Counting::Segments => G::rounding(why).whole(kept, self.cwnd(), c.mss),
+        };
+        if self.window.in_slow_start() {
+            return self.slow_start.threshold(&p.slow_start, c, &self.window, ssthresh);
+        }
+        ssthresh
     }
 
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
@@ -111,18 +158,22 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             prr: Prr::new(c),
             style: p.recovery.unwrap_or(G::WANTS.recovery),
             undone: false,
+            news: 0,
         }
     }
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
-        self.growth.observe(&p.own, c, a, &mut self.window);
+        self.observe(p, c, a);
+        if matches!(c.phase, Phase::Recovery | Phase::Cwr) {
+            self.remember(c, a);
+        }
         if c.phase != Phase::Recovery {
             self.prr.observe(c, a);
         }
         if self.undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
         } else if self.style == Style::Prr && c.phase == Phase::Recovery {
-            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh());
+            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
             self.window.set(c, cwnd);
         } else if a.duplicate {
             if c.phase == Phase::Recovery {
@@ -143,11 +194,11 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.prior = self.window;
                 let ssthresh = self.cut(p, c, Cut::Loss);
                 self.window.set_ssthresh(ssthresh);
-                self.enter_recovery(c);
+                self.enter_recovery(p, c);
                 self.begin_epoch(p, c);
             }
             // The mark has cut the window for this round trip already.
-            (Phase::Cwr, Phase::Recovery) => self.enter_recovery(c),
+            (Phase::Cwr, Phase::Recovery) => self.enter_recovery(p, c),
             (Phase::Open | Phase::Loss, Phase::Cwr) => {
                 self.prior = self.window;
                 let ssthresh = self.cut(p, c, Cut::Ecn);
@@ -160,6 +211,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Recovery, Phase::Open) => {
                 self.leave_recovery(c);
                 self.growth.restart(&p.own, c, &mut self.window);
+                self.grow_at_end(p, c);
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
             (Phase::Open, Phase::Loss) => {
@@ -176,12 +228,14 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.after_timeout(p, c);
             }
             (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),
-            (Phase::Loss | Phase::Cwr, Phase::Open)
+            (Phase::Cwr, Phase::Open) => self.grow_at_end(p, c),
+            (Phase::Loss, Phase::Open)
             | (Phase::Open, Phase::Open)
             | (Phase::Recovery, Phase::Recovery | Phase::Cwr)
             | (Phase::Cwr, Phase::Cwr) => {}
         }
         self.undone = false;
+        self.news = 0;
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
@@ -210,7 +264,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     /// Window and threshold keep their size in segments.
     fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
-        let scale = |bytes| math::mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
+        let scale = |bytes| mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
         let (cwnd, ssthresh) = (scale(self.cwnd()), scale(self.window.ssthresh()).max(1));
         self.window.set(c, cwnd);
         self.window.set_ssthresh(ssthresh);

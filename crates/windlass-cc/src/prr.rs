@@ -1,7 +1,8 @@
 //! Proportional rate reduction (RFC 9937): the window during fast recovery.
 
 use crate::controller::{Ack, Conn};
-use crate::math;
+use crate::math::{self, divisor, mul};
+use crate::setup::Counting;
 
 /// State of one recovery. Volumes are the low halves of the host's counters, which only ever matter
 /// as differences: a recovery may deliver 4 GiB, four times what a receive window can be.
@@ -40,22 +41,22 @@ impl Prr {
     /// Window in bytes on entering recovery with this `ssthresh`. A loss found by a timer has no
     /// acknowledgement that begins the recovery: what was sent since the last one is outstanding too.
     /// The first retransmission is always allowed.
-    pub fn enter(&mut self, c: &Conn, ssthresh: u64) -> u64 {
+    pub fn enter(&mut self, c: &Conn, ssthresh: u64, counting: Counting) -> u64 {
         let sent_since = (c.sent as u32).wrapping_sub(self.sent);
         self.recover_fs = self.recover_fs.saturating_add(sent_since);
         self.sent = c.sent as u32;
         let delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
-        let allowed = self.allowed(c, delivered, ssthresh, false);
+        let allowed = self.allowed(c, delivered, ssthresh, false, counting);
         c.in_flight.saturating_add(if allowed == 0 { c.mss.into() } else { allowed })
     }
 
     /// Window in bytes after an acknowledgement during recovery.
-    pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64) -> u64 {
+    pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64, counting: Counting) -> u64 {
         if a.delivered == 0 && a.lost == 0 {
             return cwnd;
         }
         let safe = a.acked > 0 && a.lost == 0;
-        let allowed = self.allowed(c, a.delivered, ssthresh, safe);
+        let allowed = self.allowed(c, a.delivered, ssthresh, safe, counting);
         // The first transmission of a recovery is always allowed, and one that keeps the clock of
         // acknowledgements running when all else is lost.
         let must_send = c.sent as u32 == self.sent || c.in_flight == 0;
@@ -64,7 +65,14 @@ impl Prr {
     }
 
     /// `sndcnt` of RFC 9937 section 6: bytes that may be sent now.
-    fn allowed(&self, c: &Conn, delivered: u64, ssthresh: u64, safe: bool) -> u64 {
+    fn allowed(
+        &self,
+        c: &Conn,
+        delivered: u64,
+        ssthresh: u64,
+        safe: bool,
+        counting: Counting,
+    ) -> u64 {
         let prr_delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
         let prr_out = u64::from((c.sent as u32).wrapping_sub(self.sent));
         if c.in_flight > ssthresh {
@@ -73,6 +81,11 @@ impl Prr {
             let share = match math::mul(prr_delivered, ssthresh) {
                 u64::MAX => math::mul_div(prr_delivered, ssthresh, fs),
                 product => product.saturating_add(fs - 1) / fs,
+            };
+            let mss = divisor(c.mss.into());
+            let share = match counting {
+                Counting::Bytes => share,
+                Counting::Segments => mul(share.saturating_add(mss.get() - 1) / mss, mss.get()),
             };
             return share.saturating_sub(prr_out);
         }

@@ -255,6 +255,7 @@ built_in! { $
     HighSpeed: Windowed<crate::highspeed::HighSpeed>;
     Scalable: Windowed<crate::scalable::Scalable>;
     Htcp: Windowed<crate::htcp::Htcp>;
+    TcpModified: Windowed<crate::tcp_modified::TcpModified>;
     Hybla: Windowed<crate::hybla::Hybla>;
     Illinois: Windowed<crate::illinois::Illinois>;
     Westwood: Windowed<crate::westwood::Westwood>;

@@ -41,14 +41,30 @@ impl Round {
         *self = Round::new(c);
     }
 
-    /// Takes an acknowledgement's sample. If it ends the round, another begins and the round-trip
-    /// times of the one that ended are returned, this sample among them.
-    pub fn observe(&mut self, c: &Conn, a: &Ack) -> Option<RoundRtt> {
+    /// Takes an acknowledgement's sample, whatever it says of the round's end.
+    pub fn sample(&mut self, a: &Ack) {
         if a.rtt.is_known() {
             self.min_rtt = self.min_rtt.min(a.rtt.0);
             self.sum_rtt = self.sum_rtt.saturating_add(a.rtt.0);
             self.samples = self.samples.saturating_add(1);
         }
+    }
+
+    /// The least sample since it was last asked for, or since the round began.
+    pub fn take_min(&mut self) -> Span {
+        Span(core::mem::replace(&mut self.min_rtt, u64::MAX))
+    }
+
+    /// Takes an acknowledgement's sample. If it ends the round, another begins and the round-trip
+    /// times of the one that ended are returned, this sample among them.
+    pub fn observe(&mut self, c: &Conn, a: &Ack) -> Option<RoundRtt> {
+        self.sample(a);
+        self.ended(c)
+    }
+
+    /// If what is acknowledged ends the round, begins another and returns the round-trip times of the
+    /// one that ended.
+    pub fn ended(&mut self, c: &Conn) -> Option<RoundRtt> {
         if c.una <= self.end {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Scalable TCP: growth in proportion to the window.
 
 use crate::controller::{Ack, Conn};
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, Wants};
 use crate::math::mul;
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -58,6 +58,10 @@ impl Growth for Scalable {
         trace: &[],
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
 
     fn init(_p: &Params, _c: &Conn) -> Scalable {
         Scalable

@@ -6,6 +6,44 @@ use crate::recovery::Style;
 use crate::slow_start;
 use crate::window::MAX_WINDOW;
 
+/// In what a window is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+#[repr(u8)]
+pub enum Counting {
+    /// In bytes with a fraction: growth goes by the window as it is (RFC 5681 section 3.1).
+    #[default]
+    Bytes,
+    /// In whole segments, as Linux does (`snd_cwnd`, and `snd_cwnd_cnt` for what is not a segment
+    /// yet): growth divides by the whole segments (`tcp_cong_avoid_ai`), a cut leaves whole ones,
+    /// and recovery allows whole ones (`tcp_cwnd_reduction`).
+    Segments,
+}
+
+impl Counting {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Counting); 2] =
+        [("bytes", Counting::Bytes), ("segments", Counting::Segments)];
+}
+
+/// What of an acknowledgement opens the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+#[repr(u8)]
+pub enum Credit {
+    /// What it acknowledges cumulatively. That which ends recovery opens nothing (RFC 5681 section
+    /// 3.2 step 6).
+    #[default]
+    Acked,
+    /// All that it delivers, selectively acknowledged data included, once it has changed the phase:
+    /// that which ends recovery opens the window too. Linux's `tcp_cong_control`.
+    Delivered,
+}
+
+impl Credit {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Credit); 2] =
+        [("acked", Credit::Acked), ("delivered", Credit::Delivered)];
+}
+
 /// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup<P, S = slow_start::AnyParams> {
@@ -18,6 +56,11 @@ pub struct Setup<P, S = slow_start::AnyParams> {
     /// Most segments that one acknowledgement counts for: 1 in RFC 5681, 2 in RFC 3465,
     /// [`u32::MAX`] for all of them, as Linux does.
     pub ack_limit: u32,
+    /// In what the window is kept. Only algorithms made of [`Growth`](crate::growth::Growth) know
+    /// fractions to begin with.
+    pub counting: Counting,
+    /// What of an acknowledgement opens the window of such an algorithm.
+    pub credit: Credit,
     /// Parameters of the slow start. Algorithms that start in their own way ignore them.
     pub slow_start: S,
     /// The algorithm's own parameters.
@@ -40,6 +83,8 @@ impl<P: Default, S: Default> Default for Setup<P, S> {
             initial_ssthresh: MAX_WINDOW,
             recovery: None,
             ack_limit: 1,
+            counting: Counting::Bytes,
+            credit: Credit::Acked,
             slow_start: S::default(),
             own: P::default(),
         }
@@ -54,6 +99,8 @@ impl<P, S: Copy> Setup<P, S> {
             initial_ssthresh: self.initial_ssthresh,
             recovery: self.recovery,
             ack_limit: self.ack_limit,
+            counting: self.counting,
+            credit: self.credit,
             slow_start: self.slow_start,
             own,
         }

@@ -3,11 +3,23 @@
 use crate::controller::{Ack, Conn};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
-use crate::math::{mul, mul_div};
+use crate::math::{divisor, mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::reno::{additive, half_flight};
 use crate::round::{Round, backlog};
 use crate::window::Window;
+
+crate::choice! {
+    /// Whose Veno.
+    pub enum Variant {
+        /// The paper's: the least round trip of each round says how much is queued.
+        Paper = "paper",
+        /// Linux's (`tcp_veno_cong_avoid`): the sample of each acknowledgement does, from the third
+        /// sample of the connection on, and one without a sample counts as congested; then the window
+        /// opens by a segment for every other time that a window has been counted.
+        Linux = "linux",
+    }
+}
 
 crate::parameters! {
     /// Parameters of Veno.
@@ -25,6 +37,9 @@ crate::parameters! {
         min_samples: u64 = 3,
             ParamKind::Count { min: 1, max: 100 },
             "Linux tcp_veno, ns-3 TcpVeno";
+        /// Where paper and kernel part: which samples say how much is queued.
+        variant: Variant = Variant::Paper, Variant::KIND,
+            "Fu and Liew 2003; Linux tcp_veno";
     }
 }
 
@@ -39,6 +54,12 @@ pub struct Veno {
     measured: bool,
     /// Whether the last round did.
     fresh: bool,
+    /// Variant linux: the next window that is counted opens by a segment.
+    due: bool,
+    /// Variant linux: samples so far, as far as it matters.
+    samples: u8,
+    /// Variant linux: segments counted while congested.
+    counted: u32,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
@@ -46,6 +67,34 @@ const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
 impl Veno {
     fn congested(&self, p: &Params, c: &Conn) -> bool {
         self.queued >= mul(p.beta, u64::from(c.mss))
+    }
+
+    /// Variant linux: what the samples since the last growth say, and growth by whole segments.
+    fn avoid_as_linux(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+        let least = self.round.take_min();
+        if u64::from(self.samples) < p.min_samples {
+            w.add_q(additive(c, credit, w.cwnd()));
+            return;
+        }
+        self.measured = true;
+        self.queued = match least.is_known() {
+            true => backlog(w.cwnd(), c.min_rtt, least),
+            false => w.cwnd(),
+        };
+        if !self.congested(p, c) {
+            w.add_q(additive(c, credit, w.cwnd()));
+            return;
+        }
+        let mss = divisor(c.mss.into());
+        if u64::from(self.counted) < w.cwnd() / mss {
+            let segments = (credit / mss).min(u64::from(u32::MAX)) as u32;
+            self.counted = self.counted.saturating_add(segments.max(1));
+            return;
+        }
+        if self.due {
+            w.add(c.mss.into());
+        }
+        (self.counted, self.due) = (0, !self.due);
     }
 }
 
@@ -71,10 +120,23 @@ impl Growth for Veno {
     const WANTS: Wants = Wants::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> Veno {
-        Veno { round: Round::new(c), queued: 0, measured: false, fresh: false }
+        Veno {
+            round: Round::new(c),
+            queued: 0,
+            measured: false,
+            fresh: false,
+            due: true,
+            samples: 0,
+            counted: 0,
+        }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.round.sample(a);
+            self.samples = self.samples.saturating_add(u8::from(a.rtt.is_known()));
+            return;
+        }
         if let Some(rtt) = self.round.observe(c, a) {
             self.fresh = u64::from(rtt.samples) >= p.min_samples && c.min_rtt.is_known();
             if self.fresh {
@@ -85,6 +147,10 @@ impl Growth for Veno {
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.avoid_as_linux(p, c, credit, w);
+            return;
+        }
         let step = additive(c, credit, w.cwnd());
         w.add_q(if self.fresh && self.congested(p, c) { step / 2 } else { step });
     }
@@ -100,6 +166,7 @@ impl Growth for Veno {
     fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
         self.fresh = false;
+        self.counted = 0;
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {

@@ -1,7 +1,7 @@
 //! The congestion window with its threshold, kept with a fraction.
 
 use crate::controller::Conn;
-use crate::math::{mul, mul_div};
+use crate::math::{divisor, mul, mul_div};
 
 /// Fractional bits with which a window is kept, so that small additions are not lost.
 pub const FRACTION_BITS: u32 = 16;
@@ -86,6 +86,27 @@ impl Window {
     pub fn add_per_window(&mut self, c: &Conn, credit: u64, segments_q: u64) {
         let mss = u64::from(c.mss);
         self.add_q(mul_div(mul(segments_q, mss), credit.max(mss), self.cwnd()));
+    }
+
+    /// Takes off what is beyond whole segments and returns it, in bytes with [`FRACTION_BITS`]
+    /// fractional bits.
+    pub fn take_part(&mut self, c: &Conn) -> u64 {
+        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
+        let part = self.cwnd_q % segment;
+        self.cwnd_q -= part;
+        part
+    }
+
+    /// Puts back what [`take_part`](Window::take_part) took off. What the window's worth of
+    /// divisions since the last whole segment may have cut off is made good, so that the last of
+    /// them opens the window and not the one after.
+    pub fn put_back(&mut self, c: &Conn, part: u64) {
+        self.add_q(part);
+        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
+        let missing = segment.get() - self.cwnd_q % segment;
+        if missing <= self.cwnd_q / segment {
+            self.add_q(missing);
+        }
     }
 
     /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.

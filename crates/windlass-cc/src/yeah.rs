@@ -1,7 +1,7 @@
 //! YeAH: Scalable while the queue is short, Reno and a draining of the queue while it is not.
 
 use crate::controller::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, Kept};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters};
@@ -140,6 +140,10 @@ impl Growth for Yeah {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
 
     fn init(_p: &Params, c: &Conn) -> Yeah {
         Yeah {

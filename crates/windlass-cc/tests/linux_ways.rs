@@ -3,9 +3,11 @@
 use windlass_cc::growth::Growth;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::{
-    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, highspeed, htcp, westwood,
+    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, dctcp, highspeed, htcp, illinois, reno,
+    veno, westwood,
 };
 
 const MSS: u64 = 1_000;
@@ -60,6 +62,65 @@ impl<G: Growth> Flow<G> {
         self.c.una = self.c.next_id;
         self.turn(Phase::Recovery, Phase::Open);
         self.segments() / before
+    }
+}
+
+type RenoGrowth = reno::RenoGrowth<reno::NewReno>;
+
+/// A full window of acknowledgements, one segment each, opens a window of whole segments by one, with
+/// the last of them and at any size; kept with a fraction it takes longer, as growth itself divides.
+#[test]
+fn whole_segments_open_by_one_for_each_window() {
+    for cwnd in [2, 3, 7, 10, 13, 100, 1_000] {
+        let own = reno::Params { increase: reno::Increase::PerByte };
+        let mut flow = Flow::<RenoGrowth>::new(own, cwnd);
+        flow.p.counting = Counting::Segments;
+        let mut plain = Flow::<RenoGrowth>::new(own, cwnd);
+        for n in 0..3 {
+            (1..cwnd + n).for_each(|_| flow.ack(MS, 100 * MS, 1));
+            assert_eq!(flow.segments() as u64, cwnd + n, "{cwnd}: one is missing");
+            flow.ack(MS, 100 * MS, 1);
+            assert_eq!(flow.segments() as u64, cwnd + n + 1, "{cwnd}: a window");
+        }
+        (0..3 * cwnd + 3).for_each(|_| plain.ack(MS, 100 * MS, 1));
+        assert!(plain.segments() < (cwnd + 3) as f64, "{cwnd}: {}", plain.segments());
+    }
+}
+
+#[test]
+fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
+    fn kept<G: Growth>(own: G::Params, cwnd: u64) -> u64 {
+        let mut flow = Flow::<G>::new(own, cwnd);
+        flow.p.counting = Counting::Segments;
+        flow.turn(Phase::Open, Phase::Recovery);
+        assert_eq!(flow.state.cwnd() % MSS, 0);
+        flow.state.cwnd() / MSS
+    }
+    // Multiplied: ⌊w/2⌋, ⌊0.7·w⌋. What is exact stays so, though 0.7 is none of 65536ths.
+    assert_eq!(kept::<RenoGrowth>(Default::default(), 15), 7);
+    assert_eq!(kept::<cubic::Cubic>(Default::default(), 15), 10);
+    assert_eq!(kept::<cubic::Cubic>(Default::default(), 10), 7);
+    assert_eq!(kept::<dctcp::Dctcp>(Default::default(), 15), 7);
+    // Taken away: w - ⌊w/2⌋; never less than two.
+    assert_eq!(kept::<illinois::Illinois>(Default::default(), 15), 8);
+    assert_eq!(kept::<illinois::Illinois>(Default::default(), 2), 2);
+}
+
+/// RFC 5681 section 3.2 step 6 sets the window to the threshold, and no more.
+#[test]
+fn the_acknowledgement_that_ends_recovery_may_open_the_window_too() {
+    for (credit, expected) in [(Credit::Acked, 10.0), (Credit::Delivered, 10.3)] {
+        let own = reno::Params { increase: reno::Increase::PerByte };
+        let mut flow = Flow::<RenoGrowth>::new(own, 20);
+        flow.p.credit = credit;
+        flow.turn(Phase::Open, Phase::Recovery);
+        // It covers the whole flight, of which three segments had not been reported.
+        flow.c.una = flow.c.next_id.max(20 * MSS);
+        flow.c.delivered += 3 * MSS;
+        let ack = Ack { delivered: 3 * MSS, ..Ack::of(20 * MSS) };
+        flow.state.on_ack(&flow.p, &flow.c, &ack);
+        flow.turn(Phase::Recovery, Phase::Open);
+        assert!((flow.segments() - expected).abs() < 0.01, "{credit:?}: {}", flow.segments());
     }
 }
 
@@ -147,7 +208,64 @@ fn htcp_as_in_linux_asks_for_two_steady_losses_and_then_grows_by_less() {
         assert!((kept - expected).abs() < 0.02, "{kept} {expected}");
     }
     let before = flow.segments();
-    flow.ack(MS, 100 * MS, before as u64);
-    let gained = flow.segments() - before;
-    assert!((gained - 0.4).abs() < 0.03, "2·(1 - 0.8) segments a round trip, not {gained}");
+    // 2·(1 - 0.8) segments a window: three windows are counted before one segment is due, which the
+    // acknowledgement after them finds.
+    for opened in [0.0, 0.0, 0.0, 1.0] {
+        flow.ack(MS, 100 * MS, before as u64);
+        assert_eq!(flow.segments() - before, opened);
+    }
+}
+
+/// With growth of ten segments a window, a flight that is acknowledged at once opens it by ten, and
+/// what is more than a whole number of windows is forgotten.
+#[test]
+fn illinois_as_in_linux_counts_all_that_an_acknowledgement_covers() {
+    let own = illinois::Params { variant: illinois::Variant::Linux, ..Default::default() };
+    let mut flow = Flow::<illinois::Illinois>::new(own, 40);
+    flow.p.counting = Counting::Segments;
+    flow.p.credit = Credit::Delivered;
+    flow.turn(Phase::Open, Phase::Recovery);
+    let kept = flow.segments();
+    flow.c.next_id = 40 * MSS;
+    flow.c.una = 40 * MSS;
+    let ack = Ack { delivered: MSS, ..Ack::of(40 * MSS) };
+    flow.state.on_ack(&flow.p, &flow.c, &ack);
+    flow.turn(Phase::Recovery, Phase::Open);
+    let opened = flow.segments() - kept;
+    assert_eq!(opened, (40.0 * 10.0 / kept).floor(), "from {kept}");
+}
+
+/// The sample of the last acknowledgement decides, and one without a sample counts as congested.
+#[test]
+fn veno_as_in_linux_goes_by_the_last_sample() {
+    for (last, expected) in [(Some(100), 0.8), (Some(150), 0.5), (None, 0.5)] {
+        let own = veno::Params { variant: veno::Variant::Linux, ..Default::default() };
+        let mut flow = Flow::<veno::Veno>::new(own, 20);
+        (0..4).for_each(|_| flow.ack(MS, 100 * MS, 1));
+        match last {
+            Some(ms) => flow.ack(MS, ms * MS, 1),
+            None => {
+                flow.c.una += MSS;
+                flow.state.on_ack(&flow.p, &flow.c, &Ack::of(MSS));
+            }
+        }
+        let before = flow.segments();
+        flow.turn(Phase::Open, Phase::Recovery);
+        let kept = flow.segments() / before;
+        assert!((kept - expected).abs() < 0.01, "{last:?}: {kept}");
+    }
+}
+
+/// From 14 to the 20 segments of before the cut the cubic is a distance of six away; one round trip
+/// makes up half of the window at most, and by whole segments.
+#[test]
+fn cubic_may_make_up_by_whole_segments_what_it_lacks() {
+    let own = cubic::Params { reno_paced: true, friendliness: false, ..Default::default() };
+    let mut flow = Flow::<cubic::Cubic>::new(own, 20);
+    flow.p.counting = Counting::Segments;
+    flow.lose();
+    assert_eq!(flow.segments(), 14.0);
+    // K is 2.47 s: 100 ms ahead the cubic lacks 0.4·2.37³ = 5.3 of the 20, whole five.
+    flow.ack(1, 100 * MS, 14);
+    assert_eq!(flow.segments().floor(), 15.0);
 }

@@ -37,10 +37,8 @@ fn a_round_trip_opens_the_window_by_the_increase_and_a_loss_leaves_the_share_kep
     let p: Setup<Params, _> = Setup {
         initial_window: 10_000,
         initial_ssthresh: 10_000,
-        recovery: None,
-        ack_limit: 1,
-        slow_start: slow_start::StandardParams::default(),
         own,
+        ..Setup::<Params, slow_start::StandardParams>::default()
     };
     let mut c = Conn::new(1_000);
     let mut aimd = LossBased::<Aimd, Standard>::init(&p, &c);

@@ -1,5 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
+mod compare;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,11 +11,14 @@ use windlass_lab::sweep::{Goal, Measure, Shard, WarmUp};
 use windlass_lab::world::World;
 use windlass_lab::world::interop::Direction;
 
+pub use compare::Compare;
+
 const AFTER_HELP: &str = "\
 Begin with:
   windlass reproduce --quick            a smoke run of every paper, under a minute
   windlass reproduce reno-ber           the whole first paper: tables, verdicts, report
   windlass run scenarios/lossy-download.toml
+  windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr --jitter 1s
   windlass algorithms reno              origin, parameters, units and ranges
 
 Exit codes: 0 done; 1 a run failed or a file could not be written; 2 the command line, a scenario or a
@@ -148,6 +153,16 @@ pub enum Command {
     /// --out's folder: a command that was interrupted goes on where it stopped.
     #[command(after_help = RUN_HELP)]
     Run(Run),
+    /// Compare algorithms on a scenario: which does best, and who harms whom.
+    ///
+    /// Every algorithm crosses the same network with the same seeds. First all compared flows run one
+    /// algorithm: the ranking, by differences paired by seed and corrected for many comparisons. Then
+    /// half of them run one and half another (flows alternate, both ways round; a single flow gets a
+    /// twin): the harm of A to B is how much worse B does beside A than with A's flows taken away, as a
+    /// fraction (Ware and others, HotNets 2019); the bar is what B does to itself. With --out, finished
+    /// runs are kept: a command that was interrupted goes on where it stopped.
+    #[command(after_help = compare::HELP)]
+    Compare(Compare),
     /// Run a scenario at every combination of values, as many seeds as it takes.
     ///
     /// FILE is a scenario or a sweep file. Only runs that are missing are made; finished runs are kept

@@ -40,6 +40,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
         Command::Run(a) => commands::run::run(a, &chatter),
+        Command::Compare(a) => commands::compare::run(a, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, &chatter),
         Command::Crosscheck(a) => commands::crosscheck::run(a, &chatter),
         Command::Report(a) => commands::report::run(a, &chatter),

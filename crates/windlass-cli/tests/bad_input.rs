@@ -62,6 +62,44 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("[[flow]]", "[[flow]", "not valid TOML"),
 ];
 
+/// A Wi-Fi cell, from line 2 on.
+const CELL: &str = r#"duration = "5s"
+[[wifi]]
+standard = "802.11g"
+access_point = "ap"
+stations = ["s1", "s2"]
+[[flow]]
+from = "s1"
+to = "ap"
+algorithm = "cubic"
+"#;
+
+/// The same for [`CELL`].
+const MISTAKES_IN_A_CELL: &[(&str, &str, &str)] = &[
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", { node = \"s2\", at = [\"300m\", \"0m\"] }]",
+        "FILE:5:19: station \"s2\" is out of range of \"ap\": they are 300 m apart, frames arrive at \
+         -98.5 dBm, and at least -82.0 dBm are needed; move it nearer (`at`, `radius`), or change",
+    ),
+    (
+        "access_point",
+        "rate = \"11Mbps\"\naccess_point",
+        "FILE:4:8: `rate`: 802.11g has no rate of 11Mbps; its rates are 6Mbps, 9Mbps, 12Mbps",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[]",
+        "FILE:5:12: `stations`: a cell needs at least one station, for example [\"s1\"]",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", \"s1\"]",
+        "FILE:5:19: `s1` stands here twice; a node has one station in a cell",
+    ),
+    ("from = \"s1\"", "from = \"s9\"", "FILE:7:8: `from`: no link or cell mentions a node `s9`"),
+];
+
 /// Asserts an input error that begins with `error: `, has all `parts`, and is one sentence with at
 /// most one line of help.
 fn refuses(args: &[&str], parts: &[&str]) {
@@ -87,6 +125,21 @@ fn each_mistake_in_a_scenario_has_its_error() {
         let (_dir, file) = scenario(SMALL.replacen(part, instead, 1));
         refuses(&["run", &file], &[&expected.replace("FILE", &file)]);
     }
+}
+
+#[test]
+fn each_mistake_in_a_wifi_cell_has_its_error() {
+    for (part, instead, expected) in MISTAKES_IN_A_CELL {
+        assert!(CELL.contains(part), "{part}");
+        let (_dir, file) = scenario(CELL.replacen(part, instead, 1));
+        refuses(&["run", &file], &[&expected.replace("FILE", &file)]);
+    }
+    let (_dir, file) = scenario(CELL);
+    let no_rate = "--set wifi.wifi.rate=7Mbps: `rate`: 802.11g has no rate of 7Mbps";
+    refuses(&["run", &file, "--set", "wifi.wifi.rate=7Mbps"], &[no_rate]);
+    let no_radio = "has no radio for the Wi-Fi cell `wifi`: kernels are joined by links";
+    refuses(&["run", &file, "--on", "linux"], &["the world `linux` ", no_radio]);
+    refuses(&["run", &file, "--on", "linux-vt"], &[no_radio]);
 }
 
 #[test]

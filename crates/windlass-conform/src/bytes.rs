@@ -157,7 +157,7 @@ impl Reader<'_> {
             recovery: Some(style),
             ack_limit,
             slow_start: start,
-            own: (),
+            ..params.common()
         });
         params
     }

@@ -69,7 +69,7 @@ fn params(subject: &Subject, case: &Case) -> AnyParams {
         recovery: Some(style(&params, case)),
         ack_limit: case.ack_limit,
         slow_start: case.opening.params().unwrap_or_default(),
-        own: (),
+        ..params.common()
     });
     params
 }

@@ -14,6 +14,7 @@ use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
 use super::models::reno::Reno;
+use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
 
 /// What a model begins with.
@@ -124,6 +125,15 @@ pub const SUBJECTS: &[Subject] = &[
         rtt_ms: 200,
         segment_us: 20_000,
         model: |s| frame(Htcp::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "tcp-modified",
+        source: "Hasan and Alisa 2023, section 3",
+        scale: 3, // windows above the floor of 25 segments
+        rtt_ms: 200,
+        segment_us: 20_000, // as for H-TCP
+        model: |s| frame(TcpModified::new(&s.conn), s),
         ..BASE
     },
     Subject {

@@ -7,7 +7,7 @@ use windlass_sim::config::{
 };
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
-use windlass_sim::routing::link_of;
+use windlass_sim::random::{Purpose, Stream};
 use windlass_tcp::Profile;
 
 use crate::scenario::{FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
@@ -21,18 +21,20 @@ use crate::units::QueueLimit;
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let products = scenario.bdp_bytes();
     let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
-    let routes = scenario.routes();
+    let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for spec in &scenario.flows {
-        let path = routes
-            .path(spec.from, spec.to)
+        let hops = ways
+            .hops(spec.from, spec.to)
             .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
-        let mtus = path.iter().map(|d| scenario.links[link_of(*d)].mtu);
-        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration));
+        let mtus = hops.into_iter().map(|hop| scenario.mtu(hop));
+        let start = start(spec, seed);
+        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration, start));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
         links,
+        radios: scenario.wifi.iter().map(|cell| cell.radio.clone()).collect(),
         flows,
         duration: Time::ZERO + scenario.duration,
         seed,
@@ -40,8 +42,26 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             series: scenario.record.series.clone(),
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
         },
     })
+}
+
+/// The same scenario with every queue's length in packets or bytes: what is given as a share of the
+/// bandwidth-delay product no longer depends on which flows there are.
+pub fn fix_queues(scenario: &mut Scenario) {
+    let products = scenario.bdp_bytes();
+    for (spec, bdp) in scenario.links.iter_mut().zip(products) {
+        let floor = u64::from(spec.mtu);
+        if let QueueLimit::BdpMillionths(millionths) = spec.queue {
+            spec.queue = QueueLimit::Bytes(share(bdp, millionths).max(floor));
+        }
+        spec.discipline = spec.discipline.map(|threshold| match threshold {
+            QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
+            other => other,
+        });
+        spec.bdp_rtt = None;
+    }
 }
 
 fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
@@ -83,7 +103,19 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
+/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
+/// may come and go, and algorithms may change, without moving it.
+fn start(spec: &FlowSpec, seed: u64) -> Time {
+    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
+    });
+    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
+    // The upper half of the product is uniform below the jitter plus a nanosecond.
+    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
+    Time::ZERO + spec.start + Span(delay as u64)
+}
+
+fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
@@ -96,7 +128,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span) -> FlowConfig {
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
-        start: Time::ZERO + spec.start,
+        start,
     }
 }
 

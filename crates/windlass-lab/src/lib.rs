@@ -47,7 +47,7 @@
 //!
 //! Quantities with units are in [`units`]. What the command line prints of a scenario and its runs
 //! is in [`overview`]; what `windlass run --out` writes is in [`keep`].
-//! Windlass's algorithms are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
+//! Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
 //! to [`store`] only, TOML to [`scenario`], [`experiment`] and [`claims`], HTML to [`report`].
 #![forbid(unsafe_code)]
 
@@ -55,6 +55,7 @@ pub mod calibration;
 pub mod capture;
 pub mod catalogue;
 pub mod claims;
+pub mod compare;
 pub mod compile;
 pub mod crosscheck;
 pub mod experiment;

@@ -28,7 +28,16 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
     );
     out.push_str(&text::table(&flows(scenario, records)));
     out.push('\n');
-    out.push_str(&text::table(&links(records)));
+    let has = |any: fn(&RunRecord) -> bool| records.iter().any(any);
+    if has(|r| !r.links.is_empty()) {
+        out.push_str(&text::table(&links(records)));
+    }
+    if has(|r| !r.radios.is_empty()) {
+        if has(|r| !r.links.is_empty()) {
+            out.push('\n');
+        }
+        out.push_str(&text::table(&stations(records)));
+    }
     out
 }
 
@@ -115,6 +124,57 @@ fn links(records: &[RunRecord]) -> Table {
         ]));
     }
     table
+}
+
+/// The stations of all cells, with the share of time that each cell is busy in a note.
+fn stations(records: &[RunRecord]) -> Table {
+    let columns = [
+        "station",
+        "offered (packets)",
+        "delivered",
+        "dropped by queue",
+        "dropped after retries",
+        "frames sent again",
+        "airtime (%)",
+        "mean queue (packets)",
+        "mean service (ms)",
+    ];
+    let mut table = table("Wi-Fi stations", &columns);
+    let Some(first) = records.first() else { return table };
+    for (c, cell) in first.radios.iter().enumerate() {
+        for (i, station) in cell.stations.iter().enumerate() {
+            let of = |value: &dyn Fn(&windlass_sim::StationResult) -> f64, digits: usize| {
+                let station = |r: &RunRecord| Some(value(r.radios.get(c)?.stations.get(i)?));
+                cell_of(records, &station, digits)
+            };
+            let airtime = |r: &RunRecord| {
+                let station = r.radios.get(c)?.stations.get(i)?;
+                (r.end_s > 0.0).then(|| 100.0 * station.airtime_s / r.end_s)
+            };
+            table.rows.push(row(vec![
+                format!("{}:{}", cell.name, station.name),
+                of(&|s| s.offered as f64, 0),
+                of(&|s| s.delivered as f64, 0),
+                of(&|s| s.drops_queue as f64, 0),
+                of(&|s| s.drops_retry as f64, 0),
+                of(&|s| s.retransmissions as f64, 0),
+                cell_of(records, &airtime, 1),
+                of(&|s| s.mean_queue_packets, 2),
+                of(&|s| s.mean_service_ms, 3),
+            ]));
+        }
+        let busy = cell_of(records, &|r| Some(100.0 * r.radios.get(c)?.busy), 1);
+        table.notes.push(format!("{}: a station transmits {busy} % of the time", cell.name));
+    }
+    table
+}
+
+fn cell_of(
+    records: &[RunRecord],
+    value: &dyn Fn(&RunRecord) -> Option<f64>,
+    digits: usize,
+) -> String {
+    cell(&records.iter().filter_map(value).collect::<Vec<f64>>(), digits)
 }
 
 fn table(caption: &str, columns: &[&str]) -> Table {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use windlass_sim::{BooksError, ConfigError, RunResult};
 use windlass_testbed::{live, vm};
 
-use crate::experiment::RunRecord;
+use crate::experiment::{Course, RunRecord};
 use crate::scenario::Scenario;
 use crate::store::RunKey;
 use crate::world::{Ran, World};
@@ -41,6 +41,17 @@ pub enum RunError {
     /// A kernel was asked of the simulator.
     #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
     NoKernel,
+    /// The scenario has a Wi-Fi cell, and the world kernels only.
+    #[error(
+        "the world `{world}` has no radio for the Wi-Fi cell `{cell}`: kernels are joined by links; \
+         run it with --on sim, or write links instead of the cell"
+    )]
+    NoRadio {
+        /// The world.
+        world: World,
+        /// Name of the cell.
+        cell: String,
+    },
 }
 
 /// Runs a scenario once in the simulator.
@@ -98,7 +109,9 @@ impl Task {
             packet_hops: result.packet_hops,
             flows: result.flows.clone(),
             links: result.links.clone(),
+            course: result.timeline.as_ref().map(|t| Course::of(t, &self.scenario, result)),
             steady: Vec::new(),
+            radios: result.radios.clone(),
         }
     }
 }

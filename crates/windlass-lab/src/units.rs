@@ -20,8 +20,10 @@ use windlass_cc::Span;
 use windlass_tcp::InitialWindow;
 
 mod decimal;
+mod radio;
 
 use decimal::{Decimal, Scaled};
+pub use radio::{Decibels, Distance, Power};
 
 /// Why a text is not the quantity that was asked for, and what would be: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -48,9 +48,10 @@ impl World {
     ///
     /// # Errors
     ///
-    /// The simulator does not take the scenario, or the world is not to be had here; the error says
-    /// what is missing.
+    /// The simulator does not take the scenario, the world has no radio for its Wi-Fi cells, or is
+    /// not to be had here; the error says what is missing.
     pub fn run(self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        self.has_radio_for(scenario)?;
         match self {
             World::Sim => {
                 let mut simulation = Simulation::new(compile(scenario, seed)?)?;
@@ -65,6 +66,17 @@ impl World {
                 Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
             }
             World::LinuxVt(series) => crate::guest::run(series, scenario, seed),
+        }
+    }
+
+    /// Whether there is what the scenario's Wi-Fi cells ask for: kernels get packets over links
+    /// only.
+    fn has_radio_for(self, scenario: &Scenario) -> Result<(), RunError> {
+        match scenario.wifi.first() {
+            Some(cell) if self != World::Sim => {
+                Err(RunError::NoRadio { world: self, cell: cell.radio.name.clone() })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -86,8 +98,9 @@ impl World {
     ///
     /// # Errors
     ///
-    /// The scenario is too large to simulate.
+    /// The scenario is too large to simulate, or has a Wi-Fi cell where the world has no radio.
     pub fn differences(self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+        self.has_radio_for(scenario)?;
         match self {
             World::Sim => Ok(Vec::new()),
             World::Linux | World::LinuxVt(_) => {

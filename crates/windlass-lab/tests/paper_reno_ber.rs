@@ -53,6 +53,7 @@ fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
                 [(0, 1), (1, 0)].map(|(a, b)| format!("{name}:{}>{}", end(a), end(b)))
             })
             .collect(),
+        Kind::Cell | Kind::Station => BTreeSet::new(),
         Kind::Run => BTreeSet::from([String::new()]),
     }
 }

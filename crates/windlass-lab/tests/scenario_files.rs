@@ -64,7 +64,7 @@ fn the_dumbbell_has_four_flows_over_one_bottleneck() {
     assert_eq!(names, ["reno-1", "reno-2", "reno-3", "reno-4"]);
     assert_eq!(s.flows[3].start, Span::from_millis(300));
     let bottleneck = s.links.iter().position(|link| link.name == "bottleneck").unwrap();
-    let routes = s.routes();
+    let routes = s.ways();
     for flow in &s.flows {
         let path = routes.path(flow.from, flow.to).unwrap();
         assert_eq!(path.len(), 3);
@@ -158,7 +158,7 @@ fn routes_are_shortest_and_earlier_links_win() {
         links.concat()
     );
     let s = read(&text);
-    let hops = s.routes().path(s.flows[0].from, s.flows[0].to).unwrap();
+    let hops = s.ways().path(s.flows[0].from, s.flows[0].to).unwrap();
     assert_eq!(hops, [0, 2], "both links, forward");
 }
 

@@ -19,12 +19,53 @@ fn any_scenario() -> impl Strategy<Value = String> {
         };
         (lines.len(), lines.into_iter().enumerate().map(link).collect::<String>())
     });
-    (head, links, proptest::collection::vec(flow(), 1..4), record()).prop_map(
-        |(head, (n, links), flows, record)| {
-            let flow = |body| format!("[[flow]]\nfrom = \"n0\"\nto = \"n{n}\"\n{body}");
-            head + &links + &flows.into_iter().map(flow).collect::<String>() + &record
-        },
-    )
+    let parts = (
+        head,
+        links,
+        proptest::option::of(cell()),
+        proptest::collection::vec(flow(), 1..4),
+        record(),
+    );
+    parts.prop_map(|(head, (n, links), cell, flows, record)| {
+        let flow = |body| format!("[[flow]]\nfrom = \"n0\"\nto = \"n{n}\"\n{body}");
+        let flows: String = flows.into_iter().map(flow).collect();
+        head + &links + &cell.unwrap_or_default() + &flows + &record
+    })
+}
+
+/// A cell around the first node, or one without an access point.
+fn cell() -> impl Strategy<Value = String> {
+    let standard =
+        prop::sample::select(vec!["802.11b", "802.11b-short", "802.11g", "802.11ah-1mhz"]);
+    let who = prop_oneof![
+        (1u32..20).prop_map(|n| format!("access_point = \"n0\"\nstations = \"w*\"\ncount = {n}\n")),
+        (-9_000i64..9_000, 1u64..500).prop_map(|(mm, n)| format!(
+            "access_point = {{ node = \"n0\", at = [\"{mm}mm\", \"1m\"], queue = \"{n}kB\" }}\n\
+             stations = [\"w1\", {{ node = \"w2\", at = [\"0m\", \"{mm}mm\"] }}]\n"
+        )),
+        Just("mode = \"ad-hoc\"\nstations = \"w*\"\ncount = 3\n".to_owned()),
+        Just(
+            "mode = \"ad-hoc\"\nstations = [\"w1\", \"w2\", \"w3\"]\n\
+             hops = [[\"w1\", \"w2\"], [\"w3\", \"w1\"]]\n"
+                .to_owned()
+        ),
+    ];
+    let air = prop_oneof![
+        (10.0f64..40.0, 2.0f64..3.0).prop_map(|(dbm, n)| format!(
+            "power = \"{dbm}dBm\"\npath_loss = {{ exponent = {n} }}\nloss = {{ model = \"snr\" }}\n"
+        )),
+        Just("path_loss = { model = \"friis\" }\ncapture = \"10dB\"\neifs = false\n".to_owned()),
+        loss().prop_map(|loss| format!(
+            "path_loss = {{ model = \"disc\", receive = \"30m\", sense = \"60m\" }}\nloss = {{ {loss} }}\n"
+        )),
+    ];
+    let rts = prop::sample::select(vec!["never", "always", "0B", "700B"]);
+    (standard, who, air, 1u64..12_000, rts, 1u32..256).prop_map(|(standard, who, air, mm, rts, limit)| {
+        format!(
+            "[[wifi]]\nstandard = \"{standard}\"\n{who}{air}radius = \"{mm}mm\"\nrts = \"{rts}\"\n\
+             short_retry_limit = {limit}\n"
+        )
+    })
 }
 
 fn line() -> impl Strategy<Value = String> {
@@ -217,7 +258,7 @@ proptest! {
         text in any_scenario(),
         key in prop_oneof![
             "\\PC{0,20}",
-            "(link|flow|stack|record|seed)(\\.(0|1|7|n0-n1|rate|loss|rto|min|stack|params|mtu|name)){0,4}",
+            "(link|wifi|flow|stack|record|seed)(\\.(0|1|7|n0-n1|wifi|path_loss|rate|loss|rto|min|stack|params|mtu|name)){0,4}",
         ],
         value in "\\PC{0,12}|[0-9]{1,3}(ms|Mbps|B|pkt|%)?|\\{\\}|\\[\\]",
     ) {

@@ -85,9 +85,34 @@ fn expected_runs(records: &[RunRecord]) -> Vec<Map<String, Value>> {
         let Value::Object(mut run) = json!(record) else { panic!("an object") };
         run.remove("flows");
         run.remove("links");
+        run.remove("radios");
         run
     };
     records.iter().map(run).collect()
+}
+
+/// The rows of the cells: as [`expected_rows`], without their stations.
+fn expected_cells(records: &[RunRecord]) -> Vec<Map<String, Value>> {
+    let mut rows = expected_rows(records, "radios", "cell");
+    rows.iter_mut().for_each(|row| drop(row.remove("stations")));
+    rows
+}
+
+/// The rows of the stations: their own fields, their run's and the name of their cell.
+fn expected_stations(records: &[RunRecord]) -> Vec<Map<String, Value>> {
+    let of_cell = |mut cell: Map<String, Value>| {
+        let stations = cell.remove("stations").expect("stations");
+        ["busy", "airtime"].map(|own| cell.remove(own));
+        let row = |station: &Value| {
+            let mut row = station.as_object().expect("an object").clone();
+            let name = row.remove("name").expect("a name");
+            row.insert("station".into(), name);
+            row.extend(cell.clone());
+            row
+        };
+        stations.as_array().expect("a list").iter().map(row).collect::<Vec<_>>()
+    };
+    expected_rows(records, "radios", "cell").into_iter().flat_map(of_cell).collect()
 }
 
 #[test]
@@ -96,10 +121,14 @@ fn parquet_holds_every_field_of_every_run_flow_and_link() {
     let paths = export::export_records(dir.path(), &records, "windlass run x", &[Format::Parquet])
         .expect("written");
     let names: Vec<_> = paths.iter().map(|p| p.file_name().expect("a name")).collect();
-    assert_eq!(names, ["runs.parquet", "summary.parquet", "links.parquet"]);
+    let expected =
+        ["runs", "summary", "links", "cells", "stations"].map(|n| n.to_owned() + ".parquet");
+    assert_eq!(names, expected.each_ref().map(|n| n.as_str()));
     assert_eq!(parquet_rows(&paths[0]), expected_runs(&records));
     assert_eq!(parquet_rows(&paths[1]), expected_rows(&records, "flows", "flow"));
     assert_eq!(parquet_rows(&paths[2]), expected_rows(&records, "links", "link"));
+    assert_eq!(parquet_rows(&paths[3]), expected_cells(&records));
+    assert_eq!(parquet_rows(&paths[4]), expected_stations(&records));
 }
 
 #[test]
@@ -112,6 +141,18 @@ fn json_holds_every_field_of_every_run_flow_and_link() {
     assert_eq!(rows(&paths[0]), expected_runs(&records));
     assert_eq!(rows(&paths[1]), expected_rows(&records, "flows", "flow"));
     assert_eq!(rows(&paths[2]), expected_rows(&records, "links", "link"));
+    assert_eq!(rows(&paths[3]), expected_cells(&records));
+    assert_eq!(rows(&paths[4]), expected_stations(&records));
+}
+
+#[test]
+fn without_wifi_there_are_no_files_of_cells() {
+    let (dir, mut records) = (folder(), records());
+    records.iter_mut().for_each(|run| run.radios.clear());
+    let paths = export::export_records(dir.path(), &records, "", &[Format::Csv]).expect("written");
+    assert_eq!(paths.len(), 3);
+    let line = serde_json::to_string(&records[0]).expect("JSON");
+    assert!(!line.contains("radios"), "journals without cells stay as they were");
 }
 
 #[test]
@@ -304,6 +345,7 @@ fn every_column_is_explained_in_the_data_dictionary() {
     let text = fs::read_to_string(path).expect("docs/results.md");
     let records = records();
     let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
+    tables.extend([table::cells(&records), table::stations(&records)]);
     tables.extend(table::series([]));
     for table in tables {
         let heading = format!("## `{}`", table.name);

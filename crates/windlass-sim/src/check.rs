@@ -6,6 +6,8 @@ use crate::loss::LossModel;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
+/// Most hops over radios: they must fit beside the tags in the table of routes.
+const MAX_HOPS: usize = 1 << 28;
 /// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
 const MAX_NANOS: u64 = 1 << 61;
 
@@ -13,12 +15,17 @@ impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
-        if 4 * self.links.len() + 2 * self.flows.len() > MAX_ENTITIES {
+        // A radio is one entity; its stations have an agenda of their own.
+        if 4 * self.links.len() + 2 * self.flows.len() + self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
         require(self.duration.0 <= MAX_NANOS, run, || {
             "the duration must be finite, at most 73 years".to_string()
+        })?;
+        let hops = self.radios.iter().fold(0usize, |n, r| n.saturating_add(r.most_hops()));
+        require(hops <= MAX_HOPS, run, || {
+            format!("its radios join {hops} pairs of stations; {MAX_HOPS} can be simulated")
         })?;
         for &link in &self.record.capture {
             require(link < self.links.len(), run, || {
@@ -28,6 +35,11 @@ impl Config {
         for link in &self.links {
             self.check_link(link)
                 .map_err(|problem| invalid(format!("link \"{}\"", link.name), problem))?;
+        }
+        for radio in &self.radios {
+            radio
+                .check(&self.nodes)
+                .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
         }
         for flow in &self.flows {
             self.check_flow(flow)
@@ -96,7 +108,7 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn check_loss(model: &LossModel) -> Result<(), String> {
+pub(crate) fn check_loss(model: &LossModel) -> Result<(), String> {
     let probabilities = match model {
         LossModel::Drop { probability } => vec![*probability],
         LossModel::Ber { rate, .. } => vec![*rate],

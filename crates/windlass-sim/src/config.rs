@@ -6,6 +6,7 @@ use windlass_tcp::Profile;
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
+use crate::radio::RadioConfig;
 use crate::results::Series;
 
 /// A network, its flows and what to record.
@@ -15,6 +16,8 @@ pub struct Config {
     pub nodes: Vec<String>,
     /// Links, each with two directions.
     pub links: Vec<LinkConfig>,
+    /// Radio channels.
+    pub radios: Vec<RadioConfig>,
     /// Flows.
     pub flows: Vec<FlowConfig>,
     /// When the run ends.
@@ -122,6 +125,8 @@ pub struct Record {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
+    pub bins: Span,
 }
 
 /// Why a configuration cannot be simulated.
@@ -132,7 +137,7 @@ pub enum ConfigError {
         /// The flow.
         flow: String,
     },
-    /// More links and flows than events can address.
+    /// More links, radios and flows than events can address.
     TooLarge,
     /// A value that cannot be simulated.
     Invalid {
@@ -147,11 +152,11 @@ impl std::fmt::Display for ConfigError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ConfigError::NoRoute { flow } => {
-                write!(f, "no chain of links joins the two ends of flow \"{flow}\"")
+                write!(f, "no chain of links and radio hops joins the two ends of flow \"{flow}\"")
             }
             ConfigError::TooLarge => write!(
                 f,
-                "links and flows together exceed {} entities",
+                "links, radios and flows together exceed {} entities",
                 crate::agenda::MAX_ENTITIES
             ),
             ConfigError::Invalid { of, problem } => write!(f, "{of}: {problem}"),

@@ -2,17 +2,18 @@
 //!
 //! # The parts
 //!
-//! * [`Config`] says what to simulate: nodes, links, flows, traffic, seed. It holds no names to
+//! * [`Config`] says what to simulate: nodes, links, radios, flows, traffic, seed. It holds no names to
 //!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
 //! * [`Simulation`] is the event loop. Its [`agenda`] orders events by (time, insertion number);
 //!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
 //!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
+//! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
 //! * A host is a `windlass_tcp` endpoint with an application ([`app`]), or an end of a datagram
 //!   flow. Packets follow static [`routing`].
 //! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
 //!   an algorithm leaves every other random choice alone.
-//! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link
-//!   and in all) and draws up [`RunResult`].
+//! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link,
+//!   at each station and in all) and draws up [`RunResult`].
 //! * An end of a flow may be [`outside`]: a kernel's, or anything that speaks packets. Whoever owns
 //!   it keeps the time and carries packets in and out.
 //!
@@ -52,6 +53,7 @@
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
 //!     links: vec![link],
+//!     radios: vec![],
 //!     flows: vec![flow],
 //!     duration: Time::from_secs(60),
 //!     seed: 1,
@@ -76,14 +78,19 @@ mod managed;
 pub mod outside;
 pub mod packet;
 pub mod queue;
+pub mod radio;
 pub mod random;
 pub mod recorder;
 pub mod results;
 pub mod routing;
 pub mod simulation;
-pub mod totals;
+mod timeline;
+mod totals;
 
 pub use config::{Config, ConfigError};
-pub use results::{FlowResult, LinkResult, PacketEvent, PacketFate, RunResult, Sample, Series};
+pub use results::{
+    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample,
+    Series, StationResult, Timeline,
+};
 pub use simulation::Simulation;
 pub use totals::BooksError;

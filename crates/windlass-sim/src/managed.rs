@@ -105,9 +105,8 @@ impl Managed {
 }
 
 impl Simulation {
-    /// Hands a packet to a queue. Kept out of the way of links without a discipline, as is
-    /// everything below.
-    #[inline(never)]
+    /// Hands a packet to a queue. Out of the way of links without a discipline, as is everything
+    /// below.
     pub(crate) fn put_in_queue(&mut self, index: u32, ticket: Ticket) {
         let index = index as usize;
         // A transmission that ends at this very moment ends before, as with drop-tail.

@@ -61,6 +61,8 @@ impl Packets {
         }
         let id = self.places.len() as u32;
         self.places.push(Place(body));
+        // Room for every place to be free at once: `remove` then never allocates.
+        self.free.reserve(self.places.len());
         id
     }
 

@@ -16,6 +16,12 @@ pub enum Purpose {
     InitialSequence = 2,
     /// What the queue discipline of a link direction draws.
     Queue = 3,
+    /// Back-offs of a station of a radio.
+    Backoff = 4,
+    /// Frames that the error model of a radio takes at a station.
+    RadioErrors = 5,
+    /// When a flow starts.
+    Start = 6,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
-use windlass_cc::{ALGORITHMS, Time};
+use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
@@ -98,6 +98,68 @@ pub struct LinkResult {
     /// Mean wait of a packet before its transmission began.
     pub mean_queue_delay_ms: f64,
     /// Most packets that waited at once.
+    pub max_queue_packets: u64,
+}
+
+/// Totals of a radio channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RadioResult {
+    /// Name from the scenario.
+    pub name: String,
+    /// Fraction of the run during which at least one station transmitted.
+    pub busy: f64,
+    /// Time on the air of all frames together, over the length of the run. More than `busy` where
+    /// stations transmit at the same time, colliding or out of earshot of each other.
+    pub airtime: f64,
+    /// One entry a station, in the scenario's order.
+    pub stations: Vec<StationResult>,
+}
+
+/// Totals of a station of a radio: of the packets that it was given to transmit, unless the text
+/// says otherwise.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct StationResult {
+    /// Name of its node.
+    pub name: String,
+    /// Packets handed to it for transmission.
+    pub offered: u64,
+    /// Packets that their receiver took, each once; broadcasts that have been transmitted.
+    pub delivered: u64,
+    /// Packets dropped because the queue was full.
+    pub drops_queue: u64,
+    /// Packets given up at the retry limit that their receiver had not taken.
+    pub drops_retry: u64,
+    /// Packets waiting or being tried at the end that their receiver has not taken.
+    pub inside: u64,
+    /// Of `delivered`: given up all the same, every acknowledgement having been lost.
+    pub unconfirmed: u64,
+    /// Data frames transmitted, retransmissions included.
+    pub transmissions: u64,
+    /// Data frames transmitted again.
+    pub retransmissions: u64,
+    /// RTS frames transmitted.
+    pub rts_sent: u64,
+    /// Attempts that failed: no CTS or no acknowledgement came.
+    pub failures: u64,
+    /// Frames that arrived at this station, for whomever, and that others on the air destroyed.
+    pub collisions_seen: u64,
+    /// Frames that arrived at this station, for whomever, and that the error model took.
+    pub frame_errors: u64,
+    /// Frames for this station that it had taken before: their acknowledgement was lost.
+    pub duplicates: u64,
+    /// Broadcast packets of others that it received.
+    pub broadcasts_received: u64,
+    /// IP bytes delivered, as `delivered`.
+    pub bytes: u64,
+    /// Time on the air of its frames of every kind, seconds.
+    pub airtime_s: f64,
+    /// Mean packets held, the one being tried included, over time.
+    pub mean_queue_packets: f64,
+    /// Mean wait of a packet until it was the first of the queue, milliseconds.
+    pub mean_queue_delay_ms: f64,
+    /// Mean time from then to its acknowledgement or end, milliseconds.
+    pub mean_service_ms: f64,
+    /// Most packets held at once.
     pub max_queue_packets: u64,
 }
 
@@ -243,14 +305,41 @@ pub struct RunResult {
     pub end: Time,
     /// Events processed.
     pub events: u64,
-    /// Frames put on a link.
+    /// Frames put on a link, and packets transmitted by a station of a radio, retries not counted.
     pub packet_hops: u64,
     /// One entry a flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// One entry a link direction.
     pub links: Vec<LinkResult>,
+    /// One entry a radio.
+    #[serde(default)]
+    pub radios: Vec<RadioResult>,
     /// Time series in order of time, empty unless asked for.
     pub samples: Vec<Sample>,
     /// Packet log in order of time, empty unless asked for.
     pub packets: Vec<PacketEvent>,
+    /// Counts by intervals of time, `None` unless asked for.
+    #[serde(default)]
+    pub timeline: Option<Timeline>,
+}
+
+/// Counts by intervals of time, from the start of the run. An interval that the end of the run cuts
+/// short is not among them; what happens at the end of one belongs to it.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Length of an interval, nanoseconds.
+    pub bin: Span,
+    /// One entry a flow.
+    pub flows: Vec<FlowTimeline>,
+    /// Packets dropped in each interval, for whatever reason, by each link direction.
+    pub drops: Vec<Vec<u64>>,
+}
+
+/// What a flow did in each interval.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FlowTimeline {
+    /// New payload bytes that reached the receiving application.
+    pub delivered_bytes: Vec<u64>,
+    /// Congestion window of the data sender at the end of the interval, bytes; zero for datagrams.
+    pub cwnd_bytes: Vec<u64>,
 }

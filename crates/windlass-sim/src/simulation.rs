@@ -15,21 +15,26 @@ use crate::managed::Managed;
 use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
 use crate::queue::Discipline;
+use crate::radio::network::Radios;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::{PacketEvent, PacketFate};
 use crate::routing::{Direction, Routes};
+use crate::timeline::Bins;
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
 const DELIVER: u32 = 1 << 31;
 /// In the table of routes: the rest of the value is a link with a queue discipline, by its number
-/// among those. All others are link directions as they are.
+/// among those.
 const MANAGED: u32 = 1 << 30;
+/// In the table of routes: the rest of the value is a hop over a radio. All others, which are less,
+/// are link directions as they are.
+const RADIO: u32 = 1 << 29;
 
 /// A network in the course of a run.
 ///
-/// Entities of the agenda are the link directions, then the hosts, then the queue disciplines; flow
-/// `i` has the hosts `2i` (which sends the data) and `2i + 1`.
+/// Entities of the agenda are the link directions, then the hosts, then the queue disciplines, then
+/// the radios; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) now: Time,
@@ -37,6 +42,7 @@ pub struct Simulation {
     pub(crate) links: Vec<Link>,
     /// Queues that stand before links.
     pub(crate) managed: Vec<Managed>,
+    pub(crate) radios: Radios,
     pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
     /// The different profiles of the flows: many flows share one, which then stays in the cache.
@@ -44,6 +50,9 @@ pub struct Simulation {
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
     routes: Vec<u32>,
     pub(crate) recorder: Option<Box<Recorder>>,
+    pub(crate) bins: Option<Box<Bins>>,
+    /// When the interval that is running ends; never without [`Bins`].
+    pub(crate) next_bin: Time,
     pub(crate) events: u64,
     pub(crate) config: Config,
     /// Packets of each host that the network dropped.
@@ -65,18 +74,24 @@ impl Simulation {
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
         let managed = Managed::all(&config);
-        let entities = 2 * config.links.len() + 2 * config.flows.len() + managed.len();
+        let radios = Radios::new(&config);
+        let entities =
+            2 * config.links.len() + 2 * config.flows.len() + managed.len() + radios.all.len();
+        let bins = Bins::new(&config).map(Box::new);
         let mut simulation = Simulation {
             now: Time::ZERO,
             agenda: Agenda::with_capacity(2 * entities),
             links: Simulation::build_links(&config),
             managed,
+            radios,
             packets: Packets::default(),
             hosts: Vec::with_capacity(2 * config.flows.len()),
             profiles: Vec::new(),
             routes: Vec::new(),
             recorder: Recorder::new(&config.record, config.links.len(), &config.flows)
                 .map(Box::new),
+            next_bin: bins.as_ref().map_or(Time::NEVER, |bins| bins.next),
+            bins,
             events: 0,
             dropped: vec![0; 2 * config.flows.len()],
             received: 0,
@@ -84,8 +99,9 @@ impl Simulation {
             departures: Vec::new(),
             config,
         };
-        let ends = simulation.config.links.iter().map(|l| l.ends);
-        let routes = Routes::new(simulation.config.nodes.len(), ends);
+        let config = &simulation.config;
+        let ends = config.links.iter().map(|l| l.ends).chain(Radios::ends(config));
+        let routes = Routes::new(config.nodes.len(), ends);
         for i in 0..simulation.config.flows.len() {
             simulation.add_flow(i, &routes)?;
         }
@@ -122,7 +138,7 @@ impl Simulation {
             .filter(|p| !p.is_empty())
             .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
         let [sender, receiver] = Simulation::kinds(flow, self.config.seed, host);
-        // What comes back takes the same links the other way.
+        // What comes back takes the same links and radio hops the other way.
         let back: Vec<Direction> = path.iter().rev().map(|direction| direction ^ 1).collect();
         let forward = self.add_route(path, host + 1);
         let backward = self.add_route(back, host);
@@ -146,7 +162,12 @@ impl Simulation {
         let start = self.routes.len() as u32;
         for direction in path {
             let queue = self.managed.iter().position(|m| m.link == direction);
-            self.routes.push(queue.map_or(direction, |queue| MANAGED | queue as u32));
+            let entry = match (self.is_radio_hop(direction), queue) {
+                (Some(hop), _) => RADIO | hop,
+                (None, Some(queue)) => MANAGED | queue as u32,
+                (None, None) => direction,
+            };
+            self.routes.push(entry);
         }
         self.routes.push(DELIVER | host);
         start
@@ -195,9 +216,10 @@ impl Simulation {
         self.now
     }
 
-    /// Frames put on links so far.
+    /// Frames put on links so far, and packets transmitted by stations of radios.
     pub fn packet_hops(&self) -> u64 {
-        self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue).sum()
+        let on_links = self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue);
+        on_links.sum::<u64>() + self.radios.packet_hops()
     }
 
     /// Events pending now: about one for each busy link direction and each waiting host.
@@ -213,6 +235,9 @@ impl Simulation {
             if time > end {
                 self.now = end;
                 return time <= self.config.duration;
+            }
+            if time > self.next_bin {
+                self.close_bins(time);
             }
             self.now = time;
             self.events += 1;
@@ -233,7 +258,7 @@ impl Simulation {
 
     /// A packet comes out of a link, whose event is at the root of the agenda.
     fn on_arrival(&mut self, link: u32) {
-        let Some((mut ticket, lost)) = self.links[link as usize].take_arrival() else {
+        let Some((ticket, lost)) = self.links[link as usize].take_arrival() else {
             self.agenda.finish_next();
             return;
         };
@@ -249,14 +274,30 @@ impl Simulation {
             self.drop_packet(ticket);
             return;
         }
+        self.forward(ticket);
+    }
+
+    /// A packet has made a hop of its route and goes on.
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, mut ticket: Ticket) {
         ticket.hop += 1;
         let next = self.routes[ticket.hop as usize];
-        if next < MANAGED {
+        if next < RADIO {
             self.put_on_link(next, ticket);
         } else if next & DELIVER != 0 {
             self.deliver(next & !DELIVER, ticket.id);
         } else {
+            self.put_elsewhere(next, ticket);
+        }
+    }
+
+    /// A hop that is not one over a mere link. Kept out of the way of those that are.
+    #[inline(never)]
+    fn put_elsewhere(&mut self, next: u32, ticket: Ticket) {
+        if next & MANAGED != 0 {
             self.put_in_queue(next & !MANAGED, ticket);
+        } else {
+            self.put_on_radio(next & !RADIO, ticket);
         }
     }
 
@@ -275,20 +316,20 @@ impl Simulation {
         }
     }
 
-    /// A host hands a packet to the first link of its route, which begins at `hop`.
+    /// A host hands a packet to the first hop of its route, which begins at `hop`.
     fn emit(&mut self, hop: u32, size: u32, body: Body) {
         let id = self.packets.insert(body);
         self.launch(hop, size, id);
     }
 
-    /// Puts a packet that is among [`Packets`] on the first link of the route that begins at `hop`.
+    /// Puts a packet that is among [`Packets`] on the first hop of the route that begins at `hop`.
     pub(crate) fn launch(&mut self, hop: u32, size: u32, id: u32) {
         self.emitted += 1;
         let (ticket, first) = (Ticket { id, size, hop }, self.routes[hop as usize]);
-        if first < MANAGED {
+        if first < RADIO {
             self.put_on_link(first, ticket);
         } else {
-            self.put_in_queue(first & !MANAGED, ticket);
+            self.put_elsewhere(first, ticket);
         }
     }
 
@@ -348,13 +389,16 @@ impl Simulation {
         self.flush(host);
     }
 
-    /// An event of a host or of a queue, at the root of the agenda, is due.
+    /// An event of a host, a queue or a radio, at the root of the agenda, is due.
     fn on_other_event(&mut self, entity: u32) {
         self.agenda.finish_next();
-        if (entity as usize) < self.hosts.len() {
+        let (hosts, queues) = (self.hosts.len() as u32, self.managed.len() as u32);
+        if entity < hosts {
             self.on_host_event(entity);
+        } else if entity - hosts < queues {
+            self.on_transmitted(entity - hosts);
         } else {
-            self.on_transmitted(entity - self.hosts.len() as u32);
+            self.on_radio_event(entity - hosts - queues);
         }
     }
 

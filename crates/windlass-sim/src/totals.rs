@@ -36,6 +36,7 @@ impl Simulation {
     /// Checks the books and draws up the results.
     pub fn finish(mut self) -> Result<RunResult, BooksError> {
         self.check_books()?;
+        let timeline = self.take_timeline();
         let (samples, mut packets) = match self.recorder.take() {
             Some(r) => (r.samples, r.packets),
             None => Default::default(),
@@ -49,12 +50,14 @@ impl Simulation {
             packet_hops: self.packet_hops(),
             flows: (0..self.config.flows.len()).map(|i| self.flow_result(i)).collect(),
             links: (0..self.links.len()).map(|i| self.link_result(i)).collect(),
+            radios: self.radios.results(&self.config, self.now()),
             samples,
             packets,
+            timeline,
         })
     }
 
-    /// Packets sent = delivered + dropped + still inside, per link and in all.
+    /// Packets sent = delivered + dropped + still inside, per link, per station and in all.
     fn check_books(&self) -> Result<(), BooksError> {
         for (i, link) in self.links.iter().enumerate() {
             if !link.books_close() {
@@ -71,18 +74,25 @@ impl Simulation {
                 return Err(BooksError { account });
             }
         }
+        if let Some(account) = self.radios.open_account(&self.config) {
+            return Err(BooksError { account });
+        }
         let waiting: u64 = self.managed.iter().map(|m| m.queue.len()).sum();
-        let inside = waiting + self.links.iter().map(Link::inside).sum::<u64>();
+        let in_links = self.links.iter().map(Link::inside).sum::<u64>();
+        let inside = waiting + in_links + self.radios.inside();
         let dropped: u64 = self.dropped.iter().sum();
         if inside != self.packets.len() {
-            let account = format!("{inside} in the links, {} in being", self.packets.len());
+            let account =
+                format!("{inside} in links and stations, {} in being", self.packets.len());
             return Err(BooksError { account });
         }
         let by_link = |l: &Link| l.counters.dropped_queue + l.counters.dropped_error;
         let by_queues: u64 = self.managed.iter().map(|m| m.counters.dropped).sum();
-        let taken = by_queues + self.links.iter().map(by_link).sum::<u64>();
+        let by_links = self.links.iter().map(by_link).sum::<u64>();
+        let taken = by_queues + by_links + self.radios.dropped();
         if taken != dropped {
-            let account = format!("{taken} dropped by links, {dropped} missed by hosts");
+            let account =
+                format!("{taken} dropped by links and stations, {dropped} missed by hosts");
             return Err(BooksError { account });
         }
         if self.emitted != self.received + dropped + inside {

@@ -5,12 +5,14 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{drops, dumbbell};
+use common::radio::{line, over};
+use common::{cbr, drops, dumbbell};
 use windlass_cc::Time;
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::radio::{FrameErrors, Hops, Phy, RtsThreshold};
 use windlass_tcp::InitialWindow;
 use windlass_tcp::stack::LINUX;
 
@@ -134,6 +136,19 @@ fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
     seen.duration = Time::from_secs(20);
     assert!(common::run(seen).links[0].drops_queue > 100, "the queue never overflowed");
     assert_none(config, 60, 120);
+}
+
+#[test]
+fn a_saturated_cell_allocates_nothing() {
+    for rts in [RtsThreshold::Never, RtsThreshold::Always] {
+        let mut radio = line(Phy::G, 250, &[0, 10, -20, 30, -40, 50]);
+        radio.rts = rts;
+        radio.errors = FrameErrors::Model(drops(0.02).unwrap());
+        radio.hops = Hops::Star { centre: 0 };
+        let source = cbr(1472, 1000, Time::from_secs(60));
+        let flows = [1, 2, 3, 4, 5].map(|i| ([i, 0], source));
+        assert_none(over(radio, &flows, Time::ZERO), 5, 60);
+    }
 }
 
 /// A ring doubles when its link meets a burst larger than any before. So that the first bursts are

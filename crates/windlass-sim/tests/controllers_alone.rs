@@ -32,6 +32,10 @@ const EXPECTED: &[Expected] = &[
     expect(&["highspeed", "hybla"], 0.99, (14.0, 21.0)),
     // Its growth is slow at first and then fast: the time is spent below the middle.
     expect(&["htcp"], 0.99, (8.0, 17.0)),
+    // Its RTTmin is that since the last loss. A queue that a loss leaves standing raises it, and with
+    // it β = 1.1·RTTmin/RTTmax, until a loss takes nothing or opens the window: the queue stays full,
+    // retransmissions are lost too, and the link idles while timeouts are waited for.
+    expect(&["tcp-modified"], 0.6, (14.0, 24.0)),
     // β = 1/2 at a full queue, but growth that slows down as the queue fills.
     expect(&["veno", "illinois", "compound"], 0.99, (16.0, 27.0)),
     // β = 0.7: from 13 to 33, concave.

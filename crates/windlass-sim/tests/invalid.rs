@@ -2,11 +2,14 @@
 
 mod common;
 
+use common::radio::line;
 use common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, ReadPolicy};
+use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red};
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig};
 use windlass_sim::{ConfigError, Simulation};
 
 fn valid() -> Config {
@@ -128,5 +131,102 @@ fn rates_sizes_and_times_have_bounds() {
     ] {
         let message = refusal(|c| c.flows[0].traffic = source);
         assert!(message.contains(word), "{message}");
+    }
+}
+
+/// The sentence with which a changed radio of three stations is refused, without its name.
+fn radio_refusal(change: impl FnOnce(&mut RadioConfig)) -> String {
+    let message = refusal(|c| {
+        let mut radio = line(Phy::G, 250, &[0, 100, 200]);
+        c.nodes = ["ap", "near", "far", "spare"].map(String::from).to_vec();
+        radio.hops = Hops::Star { centre: 0 };
+        change(&mut radio);
+        c.radios.push(radio);
+    });
+    message.strip_prefix("radio \"air\": ").expect("the radio is named").to_string()
+}
+
+#[test]
+fn a_radio_needs_stations_that_exist_one_a_node() {
+    assert_eq!(
+        radio_refusal(|r| r.stations.clear()),
+        "it has no station; a radio needs between 2 and 2000"
+    );
+    assert!(radio_refusal(|r| r.stations.truncate(1)).starts_with("it has 1 station(s)"));
+    assert_eq!(radio_refusal(|r| r.stations[2].node = 7), "node 7 does not exist; there are 4");
+    assert_eq!(
+        radio_refusal(|r| r.stations[2].node = 1),
+        "node \"near\" has two stations; it may have one"
+    );
+    for queue in [QueueLimit::Packets(0), QueueLimit::Bytes(0)] {
+        assert!(radio_refusal(|r| r.stations[1].queue = queue).contains("at least one packet"));
+    }
+}
+
+#[test]
+fn a_station_out_of_range_is_named_with_its_distance() {
+    assert_eq!(
+        radio_refusal(|r| r.stations[2].position = Position::metres(0, 312)),
+        "station \"far\" is out of range of \"ap\": they are 312 m apart, and frames are received \
+         up to 250 m"
+    );
+    let message = radio_refusal(|r| {
+        r.path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0 };
+    });
+    // 16 - 40 - 60 dBm at 100 m.
+    assert_eq!(
+        message,
+        "station \"near\" is out of range of \"ap\": they are 100 m apart, frames arrive at -84.0 \
+         dBm, and at least -82.0 dBm are needed"
+    );
+    let message = radio_refusal(|r| {
+        r.path_loss = PathLoss::Disc { receive_mm: 2_000_000, sense_mm: 2_000_000 };
+        r.stations[1].position = Position::metres(1500, 0);
+    });
+    assert!(message.contains("1500 m") && message.contains("slot of 9 µs"), "{message}");
+    assert!(radio_refusal(|r| r.hops = Hops::Star { centre: 3 }).contains("station 3 does not"));
+    assert!(radio_refusal(|r| r.hops = Hops::Pairs(vec![[0, 9]])).contains("station 9 does not"));
+    assert!(radio_refusal(|r| r.hops = Hops::Pairs(vec![[1, 1]])).contains("to itself"));
+    let far = Position { x_mm: i64::MIN, y_mm: 0 };
+    assert!(radio_refusal(|r| r.stations[0].position = far).contains("1000 km"));
+}
+
+#[test]
+fn a_rate_that_the_phy_lacks_is_refused_with_those_it_has() {
+    assert_eq!(
+        radio_refusal(|r| r.data_rate_bps = 11_000_000),
+        "802.11g has no data rate of 11 Mbit/s; its rates are 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"
+    );
+    assert!(radio_refusal(|r| r.control_rate_bps = 0).contains("control rate of 0"));
+    assert!(radio_refusal(|r| r.broadcast_rate_bps = 1).contains("broadcast rate of 0.000001"));
+}
+
+#[test]
+fn numbers_of_a_radio_have_bounds() {
+    for (change, word) in [
+        ((|r| r.retries.short = 0) as fn(&mut RadioConfig), "short retry limit"),
+        (|r| r.retries.long = 256, "long retry limit"),
+        (|r| r.tx_power_dbm = f64::NAN, "transmit power"),
+        (|r| r.sensitivity_dbm = f64::INFINITY, "sensitivity"),
+        (|r| r.capture_db = Some(-1.0), "capture"),
+        (|r| r.phy.cw_min = 2047, "contention window"),
+        (|r| r.phy.cw_max = 1 << 20, "contention window"),
+        (|r| r.phy.turnaround = r.phy.slot, "turnaround"),
+        (|r| r.phy.sifs = Span::NONE, "at most a second"),
+        (|r| r.phy.rates = &[], "no data rate"),
+        (|r| r.path_loss = PathLoss::Disc { receive_mm: 2, sense_mm: 1 }, "at least as far"),
+        (
+            |r| r.path_loss = PathLoss::LogDistance { exponent: 0.0, reference_loss_db: 1.0 },
+            "exponent",
+        ),
+        (
+            |r| r.path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: -1.0 },
+            "loss at 1 m",
+        ),
+        (|r| r.errors = FrameErrors::Snr, "not a disc"),
+        (|r| r.errors = FrameErrors::Model(drops(2.0).unwrap()), "between 0 and 1"),
+    ] {
+        let message = radio_refusal(change);
+        assert!(message.contains(word), "{word}: {message}");
     }
 }

@@ -276,6 +276,17 @@ impl Scoreboard {
         Some(before)
     }
 
+    /// Whether something that was deemed lost has not arrived yet, sent again or not.
+    pub fn misses_lost(&self) -> bool {
+        self.records.iter().any(|r| r.lost && !r.sacked)
+    }
+
+    /// When the oldest retransmission was sent of which nothing is known yet.
+    pub fn oldest_retransmission(&self) -> Option<Time> {
+        let waiting = self.records.iter().filter(|r| r.resent && !r.sacked);
+        waiting.map(Record::sent_at).min()
+    }
+
     /// What was deemed lost and not sent again is not lost after all.
     pub fn forgive(&mut self) {
         for record in self.records.iter_mut().filter(|r| r.is_pending()) {

@@ -207,3 +207,43 @@ fn a_probe_that_was_a_duplicate_does_not_cut_the_window() {
          800 = ssthresh 1099511627776",
     );
 }
+
+#[test]
+fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
+    // The first and the last of ten are lost, and the eleventh, which recovery sent: the latter two
+    // go again in it, and it ends with the tenth.
+    ten_out(rack(), 20_000).run(
+        "200 < . 1 ack 1 sack 1001-5001
+         200 > . 1+1000
+         200 = ssthresh 5000
+         201 < . 1 ack 1 sack 1001-7001
+         201 > . 10001+1000
+         202 < . 1 ack 1 sack 1001-9001
+         202 > . 11001+1000
+         202 > . 12001+1000
+         300 < . 1 ack 9001
+         300 > . 13001+1000
+         302 < . 1 ack 9001 sack 11001-12001
+         302 > . 9001+1000
+         302 > . 10001+1000
+         302 > . 14001+1000
+         303 < . 1 ack 9001 sack 11001-13001
+         303 > . 15001+1000
+         303 = phase Recovery
+         303 = ssthresh 5000
+         402 < . 1 ack 10001 sack 11001-13001
+         402 = phase Recovery
+         402 = ssthresh 2500",
+    );
+}
+
+#[test]
+fn an_acknowledgement_that_brings_much_at_once_is_no_reordering() {
+    // In order up to 4001, a hole, and more beyond it, all told at once: what is below the report is
+    // not late. Three segments above the hole then leave it no time.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 4001 sack 5001-8001
+         200 > . 4001+1000
+         200 = phase Recovery",
+    );
+}

@@ -279,3 +279,66 @@ fn a_delay_of_its_own_is_not_moved_to_the_slow_timer_s_ticks() {
     });
     Script::connected(p).run("210 < . 1+1000 ack 1\n 410 > . 1 ack 1001");
 }
+
+#[test]
+fn linuxs_quick_acknowledgements_are_sixteen_at_first_and_as_many_after_a_duplicate() {
+    let mut s = Script::connected(plain_with(|s| {
+        s.delayed_ack_segments = 2;
+        s.quick_acks = true;
+        s.receive_buffer = 1 << 20;
+    }));
+    let arrive = |n: u64| format!("{} < . {}+1000 ack 1\n", 200 + n, 1 + 1000 * n);
+    let answer = |n: u64| format!("{} > . 1 ack {}\n", 200 + n, 1001 + 1000 * n);
+    for n in 0..16 {
+        s.run(&(arrive(n) + &answer(n)));
+    }
+    s.run(&(arrive(16) + &arrive(17) + &answer(17)));
+    s.run(
+        "220 < . 1+1000 ack 1\n220 > . 1 ack 18001\n221 < . 18001+1000 ack 1\n221 > . 1 ack 19001",
+    );
+}
+
+#[test]
+fn the_fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_a_round_trip() {
+    // A round trip of 10 ms by the echo of our timestamps; half a millisecond and the timer's slack.
+    let mut s = Script::new(plain_with(|s| {
+        (s.sack, s.timestamps, s.sack_compression) = (true, true, true);
+        (s.receive_autotuning, s.delayed_ack_segments) = (true, 1);
+    }));
+    s.run(
+        "0 connect
+         0 > S 0 ts 1 0
+         10 < S. 0 ack 1 mss 1012 sackok ts 100 1
+         10 > . 1 ack 1
+         100 < . 1+1000 ack 1 ts 101 91
+         100 > . 1 ack 1001
+         101 < . 2001+1000 ack 1 ts 102 91
+         101 > . 1 ack 1001 sack 2001-3001
+         102 < . 3001+1000 ack 1 ts 103 91
+         102 > . 1 ack 1001 sack 2001-4001
+         103 < . 4001+1000 ack 1 ts 104 91
+         103 > . 1 ack 1001 sack 2001-5001
+         104 < . 5001+1000 ack 1 ts 105 91
+         104 = deadline_ms 104          # 0.6 ms later
+         104.6 > . 1 ack 1001 sack 2001-6001",
+    );
+}
+
+#[test]
+fn the_window_that_grows_with_what_arrives_begins_at_64_kb_and_follows_by_two_segments() {
+    let p = plain_with(|s| {
+        (s.timestamps, s.receive_autotuning, s.delayed_ack_segments) = (true, true, 1);
+        (s.window_scaling, s.receive_buffer) = (true, 1 << 20);
+    });
+    let mut s = Script::new(p);
+    s.run(
+        "0 connect
+         0 > S 0 win 65535 ts 1 0
+         10 < S. 0 ack 1 mss 1012 ws 0 ts 100 1
+         10 > . 1 ack 1
+         100 < . 1+988 ack 1 ts 101 91
+         100 > . 1 ack 989 win 2099            # 66 segments and two, in units of 32
+         101 < . 989+988 ack 1 ts 102 92
+         101 > . 1 ack 1977 win 2161",
+    );
+}

@@ -72,7 +72,7 @@ impl HyStartParams {
 #[repr(C)]
 pub struct HyStart {
     /// The round ends when more than this is acknowledged, stream offset.
-    round_end: u64,
+    pub(super) round_end: u64,
     /// When the first acknowledgement of the round came.
     round_start: Time,
     /// From there to the last acknowledgement of the train, ticks.
@@ -92,6 +92,20 @@ impl HyStart {
         self.train = 0;
         self.least = u32::MAX;
         self.samples = 0;
+    }
+
+    /// Whether this acknowledgement shows that the pipe is full.
+    pub(super) fn is_full(&mut self, p: &HyStartParams, c: &Conn, a: &Ack, w: &Window) -> bool {
+        if c.una > self.round_end {
+            self.begin_round(c);
+        }
+        if w.cwnd() < mul(p.low_window, u64::from(c.mss)) {
+            return false;
+        }
+        let min_rtt = c.min_rtt.min(a.rtt);
+        let train = p.detect != Detect::Delay && self.train_is_long(p, c.now, min_rtt);
+        let delay = p.detect != Detect::Train && self.delay_is_long(p, a.rtt, min_rtt);
+        train || delay
     }
 
     /// Whether the acknowledgements since the round began came too close for too long.
@@ -162,16 +176,7 @@ impl SlowStart for HyStart {
         if self.found || !w.in_slow_start() {
             return;
         }
-        if c.una > self.round_end {
-            self.begin_round(c);
-        }
-        if w.cwnd() < mul(p.low_window, u64::from(c.mss)) {
-            return;
-        }
-        let min_rtt = c.min_rtt.min(a.rtt);
-        let train = p.detect != Detect::Delay && self.train_is_long(p, c.now, min_rtt);
-        let delay = p.detect != Detect::Train && self.delay_is_long(p, a.rtt, min_rtt);
-        if train || delay {
+        if self.is_full(p, c, a, w) {
             self.found = true;
             w.set_ssthresh(w.cwnd());
         }

@@ -1,6 +1,7 @@
 //! Slow start: how fast the window opens below `ssthresh`, and when it stops.
 
 mod adaptive;
+mod ccm_ss;
 mod hystart;
 mod hystart_pp;
 mod limited;
@@ -15,6 +16,7 @@ use crate::time::Span;
 use crate::window::Window;
 
 pub use adaptive::{Adaptive, AdaptiveParams};
+pub use ccm_ss::{Buffer, CcmSs, CcmSsParams, Mode};
 pub use hystart::{Detect, HyStart, HyStartParams};
 pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
 pub use limited::{Limited, LimitedParams};
@@ -48,6 +50,12 @@ pub trait SlowStart: Copy {
     /// `credit` is the bytes that the stack counts for it: what was acknowledged, at most
     /// [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments.
     fn grow(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
+
+    /// The threshold in bytes after a loss or mark that came in slow start: the algorithm asks for
+    /// `ssthresh`, and `w` is the window before it.
+    fn threshold(&self, _p: &Self::Params, _c: &Conn, _w: &Window, ssthresh: u64) -> u64 {
+        ssthresh
+    }
 
     /// A loss or an idle time: slow start, if it begins again, begins anew.
     fn restart(&mut self, _p: &Self::Params, _c: &Conn) {}
@@ -136,6 +144,16 @@ macro_rules! slow_starts {
                 }
             }
 
+            fn threshold(&self, p: &AnyParams, c: &Conn, w: &Window, ssthresh: u64) -> u64 {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
+                        s.threshold(p, c, w, ssthresh)
+                    })*
+                    #[allow(unreachable_patterns)]
+                    _ => ssthresh,
+                }
+            }
+
             fn restart(&mut self, p: &AnyParams, c: &Conn) {
                 match (self, p) {
                     $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => s.restart(p, c),)*
@@ -155,6 +173,7 @@ slow_starts! {
     Vegas: VegasStart;
     PacketPair: PacketPair;
     Adaptive: Adaptive;
+    CcmSs: CcmSs;
 }
 
 impl Default for AnyParams {

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{
     ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Event, Loss, Phase, RateSample,
@@ -128,12 +129,22 @@ prop_compose! {
         (initial_window, initial_ssthresh) in (any_u64(), any_u64()),
         recovery in any_style(),
         ack_limit in prop_oneof![Just(0), Just(1), Just(2), Just(u32::MAX), any::<u32>()],
+        counting in prop::sample::select(Counting::ALL.map(|(_, c)| c).to_vec()),
+        credit in prop::sample::select(Credit::ALL.map(|(_, c)| c).to_vec()),
         slow_start in any_slow_start(),
         own in prop::collection::vec(prop::option::of(any_u64()), 0..20),
     ) -> AnyParams {
         let mut p = AnyParams::by_name(id).expect("ids come from the registry");
-        let setup =
-            Setup { initial_window, initial_ssthresh, recovery, ack_limit, slow_start, own: () };
+        let setup = Setup {
+            initial_window,
+            initial_ssthresh,
+            recovery,
+            ack_limit,
+            counting,
+            credit,
+            slow_start,
+            own: (),
+        };
         p.set_common(&setup);
         for (place, raw) in own.iter().enumerate() {
             if let Some(raw) = raw {

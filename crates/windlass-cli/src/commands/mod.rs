@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod bench;
 pub mod calibrate;
+pub mod compare;
 pub mod completions;
 pub mod conform;
 pub mod crosscheck;

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use windlass_cc::Span;
 use windlass_lab::catalogue::wrap;
 use windlass_lab::scenario::stack_values;
+use windlass_sim::radio::Phy;
+use windlass_sim::radio::mac::DATA_OVERHEAD;
 use windlass_tcp::Preset;
 use windlass_tcp::stack::PRESETS;
 
@@ -13,14 +16,16 @@ use crate::output::{Failure, print};
 /// Lists the presets or prints one value by value.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&list()) };
-    match Preset::by_name(name) {
-        Some(preset) => print(&describe(preset)),
-        None => {
-            let known: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
-            let known = known.join(", ");
-            Err(Failure::input(format!("no preset is called \"{name}\"; there are {known}")))
-        }
+    if let Some(preset) = Preset::by_name(name) {
+        return print(&describe(preset));
     }
+    if let Some((name, phy)) = Phy::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        return print(&describe_standard(name, phy));
+    }
+    let standards = Phy::ALL.iter().map(|(name, _)| *name);
+    let known: Vec<&str> = PRESETS.iter().map(|p| p.name).chain(standards).collect();
+    let known = known.join(", ");
+    Err(Failure::input(format!("no preset is called \"{name}\"; there are {known}")))
 }
 
 fn list() -> String {
@@ -28,8 +33,22 @@ fn list() -> String {
     for p in PRESETS {
         let _ = writeln!(out, "{:<12} {}", p.name, p.origin);
     }
+    out.push_str("\nWi-Fi standards\n");
+    for (name, phy) in Phy::ALL {
+        let rates = [phy.rates.first(), phy.rates.last()].map(|r| r.map_or(0, |r| r.bps));
+        let [slowest, fastest] = rates.map(|bps| bps as f64 / 1e6);
+        let _ = writeln!(
+            out,
+            "{name:<15} {slowest} to {fastest} Mbps, slots of {} µs",
+            micros(phy.slot)
+        );
+    }
     out.push_str("\nwindlass presets NAME prints one value by value.\n");
     out
+}
+
+fn micros(span: Span) -> f64 {
+    span.0 as f64 / 1e3
 }
 
 fn describe(preset: &Preset) -> String {
@@ -38,6 +57,32 @@ fn describe(preset: &Preset) -> String {
     out.push_str("\n[stack]\n");
     for (key, value) in stack_values(&preset.config) {
         let _ = writeln!(out, "{key} = {value}");
+    }
+    out
+}
+
+/// What a standard fixes; what a cell may change of it has the cell's key.
+fn describe_standard(name: &str, phy: &Phy) -> String {
+    let rate = |bps: u64| format!("{}Mbps", bps as f64 / 1e6);
+    let mut out = format!("{name}\n\n[[wifi]]\nstandard = \"{name}\"\n\n");
+    let rows = [
+        ("slot", format!("{} µs", micros(phy.slot))),
+        ("SIFS", format!("{} µs", micros(phy.sifs))),
+        ("DIFS", format!("{} µs", micros(phy.difs()))),
+        ("contention window", format!("{} to {} slots", phy.cw_min, phy.cw_max)),
+        ("frequency", format!("{} MHz", phy.frequency_hz as f64 / 1e6)),
+        ("bandwidth", format!("{} MHz", phy.bandwidth_hz as f64 / 1e6)),
+        ("carrier_sense", format!("{} dBm", phy.carrier_sense_dbm)),
+    ];
+    for (what, value) in rows {
+        let _ = writeln!(out, "{what:<18} {value}");
+    }
+    out.push_str("\nrate       acknowledged at   frame of 1500 B IP\n");
+    for r in phy.rates {
+        let frame = micros(phy.airtime(1500 + DATA_OVERHEAD, *r));
+        let answer = rate(phy.control_rate_for(r.bps));
+        let mandatory = if r.mandatory { "  mandatory" } else { "" };
+        let _ = writeln!(out, "{:<10} {answer:<17} {frame} µs{mandatory}", rate(r.bps));
     }
     out
 }

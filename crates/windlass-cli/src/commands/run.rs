@@ -19,11 +19,13 @@ use crate::output::{Chatter, Failure, print};
 
 /// Runs a scenario.
 pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
-    let scenario = load(args)?;
+    let scenario = scenario(args)?;
     if args.dry_run {
         print(&scenario.resolved_toml())?;
         let paths = outlook::paths(&scenario).map_err(Failure::input)?;
-        chatter.say(format!("\n{}", outlook::text(&paths).trim_end()));
+        let cells = outlook::cells(&scenario).map_err(Failure::input)?;
+        let text = outlook::text(&paths) + &outlook::cells_text(&cells);
+        chatter.say(format!("\n{}", text.trim_end()));
     }
     for line in outlook::warnings(&scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
@@ -43,22 +45,31 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     show(&scenario, &records?, args)
 }
 
-fn load(args: &Run) -> Result<Scenario, Failure> {
-    let overrides = overrides(&args.set)?;
-    let mut scenario = Scenario::from_file_with(&args.file, &overrides)
-        .map_err(|e| Failure::Located(miette::Report::new(e)))?;
+fn scenario(args: &Run) -> Result<Scenario, Failure> {
+    let mut scenario = load(&args.file, &args.set)?;
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    if scenario.seed > i64::MAX as u64 - u64::from(args.runs - 1) {
+    check_seeds(&scenario, args.runs)?;
+    Ok(scenario)
+}
+
+/// Reads a scenario file, values changed as `--set` says.
+pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
+    let overrides = overrides(sets)?;
+    Scenario::from_file_with(file, &overrides).map_err(|e| Failure::Located(miette::Report::new(e)))
+}
+
+/// Whether there are so many seeds from the scenario's own on.
+pub fn check_seeds(scenario: &Scenario, runs: u32) -> Result<(), Failure> {
+    if scenario.seed > i64::MAX as u64 - u64::from(runs - 1) {
         return Err(Failure::input(format!(
-            "{} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
-            args.runs,
+            "{runs} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
             scenario.seed,
             i64::MAX
         )));
     }
-    Ok(scenario)
+    Ok(())
 }
 
 /// The keys and values of `--set`.
@@ -127,7 +138,8 @@ fn simulate(
     args: &Run,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
-    if scenario.record != RecordSpec::default() {
+    let RecordSpec { series, capture, .. } = &scenario.record;
+    if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
     let bar = chatter.bar(tasks.len() as u64, "runs");
@@ -194,6 +206,8 @@ struct Document<'a> {
     seeds: Vec<u64>,
     flows: Vec<Seeded<'a, windlass_sim::FlowResult>>,
     links: Vec<Seeded<'a, windlass_sim::LinkResult>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cells: Vec<Seeded<'a, windlass_sim::RadioResult>>,
 }
 
 fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Failure> {
@@ -213,6 +227,10 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
             links: records
                 .iter()
                 .flat_map(|r| r.links.iter().map(|item| Seeded { seed: r.seed, item }))
+                .collect(),
+            cells: records
+                .iter()
+                .flat_map(|r| r.radios.iter().map(|item| Seeded { seed: r.seed, item }))
                 .collect(),
         };
         let text = serde_json::to_string_pretty(&document).map_err(Failure::work)?;

@@ -15,6 +15,7 @@ pub mod measured;
 pub mod policer;
 pub mod reno;
 pub mod rounds;
+pub mod tcp_modified;
 pub mod time_based;
 
 use windlass_cc::{Conn, Event};

@@ -141,6 +141,14 @@ impl Evidence<'_> {
             Quantity::Difference(p) => pair(p, |a, b| a - b),
             Quantity::Ratio(p) => pair(p, |a, b| a / b),
             Quantity::PercentChange(p) => pair(p, |a, b| (a - b) / b * 100.0),
+            Quantity::Mean(all) => {
+                let (first, rest) =
+                    all.split_first().ok_or("There is nothing to take a mean of.")?;
+                let sum = rest.iter().try_fold(self.value(first)?, |sum, q| {
+                    sum.combine(&self.value(q)?, |a, b| a + b)
+                })?;
+                sum.combine(&Value::Exact(all.len() as f64), |sum, n| sum / n)
+            }
         }
     }
 

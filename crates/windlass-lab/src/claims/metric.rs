@@ -1,16 +1,18 @@
-//! Names of what a run measures: `flow.NAME.FIELD`, `link.NAME.FIELD` and `run.FIELD`.
+//! Names of what a run measures: `flow.NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`,
+//! `station.CELL:NODE.FIELD` and `run.FIELD`.
 
 use crate::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult};
+use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
 
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Flow, link or the whole run.
+    /// Flow, link, cell, station or the whole run.
     pub kind: Kind,
-    /// Name of the flow, or `link:from>to`; empty for the whole run.
+    /// Name of the flow or cell, `link:from>to`, or `cell:node`; empty for the whole run.
     pub name: String,
-    /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`] or [`RUN_FIELDS`].
+    /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`], [`CELL_FIELDS`], [`STATION_FIELDS`] or
+    /// [`RUN_FIELDS`].
     pub field: String,
 }
 
@@ -23,6 +25,10 @@ pub enum Kind {
     Link,
     /// All flows together.
     Run,
+    /// A Wi-Fi cell.
+    Cell,
+    /// A station of a Wi-Fi cell.
+    Station,
 }
 
 /// A field of `T` by name; `None` when the run has no value for it.
@@ -64,13 +70,21 @@ pub const LINK_FIELDS: &[Field<LinkResult>] = &[
     ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
 ];
 
-/// The fields of a whole run: sums over its flows, and Jain's index of their goodputs.
+/// The fields of a whole run: sums over its flows, Jain's index of their goodputs, and how long the
+/// second of two flows takes to reach four fifths of the first one's window or rate
+/// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
     ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),
     ("jain_index", |r| jain_index(r.flows.iter().map(|f| f.goodput_bps))),
     ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
     ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
+    ("convergence_cwnd_s", |r| {
+        Some(r.course.as_ref()?.convergence_cwnd_s.unwrap_or(f64::INFINITY))
+    }),
+    ("convergence_rate_s", |r| {
+        Some(r.course.as_ref()?.convergence_rate_s.unwrap_or(f64::INFINITY))
+    }),
 ];
 
 /// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 when all have the same, 1/n when one has all; `None`
@@ -80,6 +94,33 @@ pub fn jain_index(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let squares: f64 = values.map(|x| x * x).sum();
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
+
+/// The fields of a Wi-Fi cell.
+pub const CELL_FIELDS: &[Field<RadioResult>] =
+    &[("busy", |r| Some(r.busy)), ("airtime", |r| Some(r.airtime))];
+
+/// The fields of a station of a Wi-Fi cell.
+pub const STATION_FIELDS: &[Field<StationResult>] = &[
+    ("offered", |s| Some(s.offered as f64)),
+    ("delivered", |s| Some(s.delivered as f64)),
+    ("drops_queue", |s| Some(s.drops_queue as f64)),
+    ("drops_retry", |s| Some(s.drops_retry as f64)),
+    ("unconfirmed", |s| Some(s.unconfirmed as f64)),
+    ("transmissions", |s| Some(s.transmissions as f64)),
+    ("retransmissions", |s| Some(s.retransmissions as f64)),
+    ("rts_sent", |s| Some(s.rts_sent as f64)),
+    ("failures", |s| Some(s.failures as f64)),
+    ("collisions_seen", |s| Some(s.collisions_seen as f64)),
+    ("frame_errors", |s| Some(s.frame_errors as f64)),
+    ("duplicates", |s| Some(s.duplicates as f64)),
+    ("broadcasts_received", |s| Some(s.broadcasts_received as f64)),
+    ("bytes", |s| Some(s.bytes as f64)),
+    ("airtime_s", |s| Some(s.airtime_s)),
+    ("mean_queue_packets", |s| Some(s.mean_queue_packets)),
+    ("mean_queue_delay_ms", |s| Some(s.mean_queue_delay_ms)),
+    ("mean_service_ms", |s| Some(s.mean_service_ms)),
+    ("max_queue_packets", |s| Some(s.max_queue_packets as f64)),
+];
 
 fn names<T>(fields: &[Field<T>]) -> String {
     fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
@@ -97,17 +138,25 @@ impl Metric {
     /// A sentence that says what would be right, when the shape or the field is wrong.
     pub fn parse(path: &str) -> Result<Metric, String> {
         let shape = || {
-            format!("metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD or run.FIELD")
+            format!(
+                "metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD, cell.NAME.FIELD \
+                 or station.CELL:NODE.FIELD"
+            )
         };
         let (kind, rest) = path.split_once('.').ok_or_else(shape)?;
         let (name, field) = match kind {
             "run" => ("", rest),
             _ => rest.rsplit_once('.').ok_or_else(shape)?,
         };
+        fn of<T>(kind: Kind, fields: &[Field<T>], field: &str) -> (Kind, bool, String) {
+            (kind, look_up(fields, field).is_some(), names(fields))
+        }
         let (kind, known, all) = match kind {
-            "flow" => (Kind::Flow, look_up(FLOW_FIELDS, field).is_some(), names(FLOW_FIELDS)),
-            "link" => (Kind::Link, look_up(LINK_FIELDS, field).is_some(), names(LINK_FIELDS)),
-            "run" => (Kind::Run, look_up(RUN_FIELDS, field).is_some(), names(RUN_FIELDS)),
+            "flow" => of(Kind::Flow, FLOW_FIELDS, field),
+            "link" => of(Kind::Link, LINK_FIELDS, field),
+            "cell" => of(Kind::Cell, CELL_FIELDS, field),
+            "run" => of(Kind::Run, RUN_FIELDS, field),
+            "station" => of(Kind::Station, STATION_FIELDS, field),
             _ => return Err(shape()),
         };
         if !known {
@@ -116,7 +165,7 @@ impl Metric {
         Ok(Metric { kind, name: name.to_owned(), field: field.to_owned() })
     }
 
-    /// The value in a run; `None` when the run has no such flow or link, or no value.
+    /// The value in a run; `None` when the run has nothing of this name, or no value.
     pub fn of(&self, run: &RunRecord) -> Option<f64> {
         match self.kind {
             Kind::Flow => {
@@ -128,6 +177,16 @@ impl Metric {
                 look_up(LINK_FIELDS, &self.field)?(link)
             }
             Kind::Run => look_up(RUN_FIELDS, &self.field)?(run),
+            Kind::Cell => {
+                let cell = run.radios.iter().find(|r| r.name == self.name)?;
+                look_up(CELL_FIELDS, &self.field)?(cell)
+            }
+            Kind::Station => {
+                let (cell, node) = self.name.split_once(':')?;
+                let cell = run.radios.iter().find(|r| r.name == cell)?;
+                let station = cell.stations.iter().find(|s| s.name == node)?;
+                look_up(STATION_FIELDS, &self.field)?(station)
+            }
         }
     }
 }
@@ -151,6 +210,8 @@ mod tests {
             ("flow.a.goodput", "there are active_s, "),
             ("link.a.goodput_bps", "there are sent, "),
             ("run.cwnd_bytes", "there are goodput_bps, "),
+            ("cell.a.sent", "there are busy, "),
+            ("station.a:b.sent", "there are offered, "),
         ] {
             let message = Metric::parse(path).unwrap_err();
             assert!(message.contains(expected), "{message}");
@@ -193,5 +254,24 @@ mod tests {
             let known = look_up(LINK_FIELDS, name).is_some() || name == "inside";
             assert_eq!(known, value.is_number(), "link field {name}");
         }
+        let cell = serde_json::to_value(&run.radios[0]).unwrap();
+        for (name, value) in cell.as_object().unwrap() {
+            let known = look_up(CELL_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number(), "cell field {name}");
+        }
+        let station = serde_json::to_value(&run.radios[0].stations[0]).unwrap();
+        for (name, value) in station.as_object().unwrap() {
+            let known = look_up(STATION_FIELDS, name).is_some() || name == "inside";
+            assert_eq!(known, value.is_number(), "station field {name}");
+        }
+    }
+
+    #[test]
+    fn cells_and_stations_are_found_by_their_names() {
+        let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!(of("cell.cell.airtime"), Some(0.625));
+        assert_eq!(of("station.cell:s1.offered"), Some(8.0));
+        assert_eq!(of("station.cell:s2.offered"), None);
     }
 }

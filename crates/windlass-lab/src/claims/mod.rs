@@ -20,7 +20,7 @@
 //!
 //! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
 //! a traced run (`{ trace = "exchange.duplicates" }`), a constant, or the `difference`, `ratio` or
-//! `percent_change` of two measures. Arithmetic is done run by run, matched by seed: all points
+//! `percent_change` of two measures, or the `mean` of any number. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.
 //!
 //! The **criteria** fix the verdict: within the tolerance, or inside our 95 % interval, is
@@ -100,6 +100,8 @@ pub enum Quantity {
     Ratio(Box<[Quantity; 2]>),
     /// First less second, over second, in per cent.
     PercentChange(Box<[Quantity; 2]>),
+    /// The mean of all of them.
+    Mean(Vec<Quantity>),
 }
 
 /// A metric and the point whose runs it is read from.
@@ -127,6 +129,9 @@ impl Quantity {
             self
         {
             pair.iter().for_each(|q| q.walk(visit));
+        }
+        if let Quantity::Mean(all) = self {
+            all.iter().for_each(|q| q.walk(visit));
         }
     }
 }
@@ -217,6 +222,9 @@ impl Claim {
 
     fn check(&self) -> Result<(), String> {
         for quantity in self.quantities() {
+            if matches!(quantity, Quantity::Mean(all) if all.is_empty()) {
+                return Err("takes the `mean` of nothing".to_owned());
+            }
             if let Quantity::Metric(at) = quantity {
                 Metric::parse(&at.path)?;
                 at.place().ok_or_else(|| {
@@ -295,7 +303,7 @@ pub struct Judgement {
 #[cfg(test)]
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
-    use windlass_sim::{FlowResult, LinkResult};
+    use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
 
     /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
     pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
@@ -308,6 +316,7 @@ pub(crate) mod fixtures {
             version: String::new(),
             world: "sim".to_owned(),
             kernel: None,
+            course: None,
             end_s: 100.0,
             events: 1,
             packet_hops: 1,
@@ -349,6 +358,16 @@ pub(crate) mod fixtures {
                 max_queue_packets: 1,
             }],
             steady: Vec::new(),
+            radios: vec![RadioResult {
+                name: "cell".into(),
+                busy: 0.5,
+                airtime: 0.625,
+                stations: vec![StationResult {
+                    name: "s1".into(),
+                    offered: 8,
+                    ..StationResult::default()
+                }],
+            }],
         }
     }
 }

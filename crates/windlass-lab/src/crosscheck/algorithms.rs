@@ -30,9 +30,9 @@ pub const ALGORITHMS: &[Algorithm] = &[
         ..alike("reno")
     },
     Algorithm {
-        params: "reno_beyond = false",
-        why: "`bictcp_update` has one slope for Reno's window; RFC 9438 section 4.3 has Reno's own \
-              beyond the window before the cut",
+        params: "reno_beyond = false, reno_paced = true",
+        why: "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's \
+              own beyond the window before the cut, and lets `tcp_cong_avoid_ai` make up what lacks",
         ..alike("cubic")
     },
     alike("bbr"),
@@ -53,8 +53,9 @@ pub const ALGORITHMS: &[Algorithm] = &[
         params: r#"rtt_scaling = true, variant = "linux""#,
         why: "`use_rtt_scaling` is on by default; `measure_achieved_throughput` and \
               `htcp_beta_update` smooth and wait for a second steady loss, `htcp_param_update` lets \
-              the longest round trip fade, `htcp_state` counts from the end of recovery, and \
-              `htcp_alpha_update` has no lower limit",
+              the longest round trip fade, `htcp_state` counts from the end of recovery, \
+              `htcp_cong_avoid` looks at the growth when the window opens, and all of them count \
+              segments and ticks of 4 ms",
         ..alike("htcp")
     },
     Algorithm {
@@ -76,7 +77,12 @@ pub const ALGORITHMS: &[Algorithm] = &[
               `tcp_reno_ssthresh` halves; slow start grows in every round",
         ..alike("vegas")
     },
-    alike("veno"),
+    Algorithm {
+        params: r#"variant = "linux""#,
+        why: "`tcp_veno_cong_avoid` forgets the least round trip at every acknowledgement, and keeps \
+              the number of samples",
+        ..alike("veno")
+    },
     Algorithm {
         params: r#"legacy_window = "100pkt", legacy_cut = 0.125"#,
         why: "`TCP_SCALABLE_AI_CNT` is 100, below which the window grows as Reno's; \
@@ -84,7 +90,13 @@ pub const ALGORITHMS: &[Algorithm] = &[
         ..alike("scalable")
     },
     alike("yeah"),
-    alike("illinois"),
+    Algorithm {
+        params: r#"variant = "linux""#,
+        why: "`tcp_illinois_acked` counts all that an acknowledgement covers, \
+              `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the \
+              rounds without a queue with gaps",
+        ..alike("illinois")
+    },
     alike("dctcp"),
 ];
 

@@ -8,7 +8,7 @@
 //! title = "One download under five loss probabilities"
 //! scenario = "download.toml"      # beside this file
 //! seeds = 60                      # runs a point
-//! quick_seeds = 3                 # runs a point with --quick
+//! quick_seeds = 3                 # runs a point with --quick; 0 leaves it out
 //!
 //! [[experiment.axis]]
 //! name = "p"
@@ -27,6 +27,7 @@
 //! The points of an experiment are the cartesian product of its axes, the last axis varying
 //! fastest.
 
+mod course;
 mod error;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use toml::Spanned;
 
+pub use course::{Course, Drops};
 pub use error::FileError;
 
 use crate::world::World;
@@ -87,7 +89,8 @@ pub struct AxisValue {
     pub on: Option<World>,
     /// Runs of the points with this value, instead of the experiment's `seeds`.
     pub seeds: Option<u64>,
-    /// Runs of the points with this value under `--quick`, instead of `quick_seeds`.
+    /// Runs of the points with this value under `--quick`, instead of `quick_seeds`; zero leaves
+    /// them out.
     pub quick_seeds: Option<u64>,
 }
 
@@ -153,7 +156,7 @@ struct ExperimentFile {
     title: String,
     scenario: String,
     seeds: Spanned<u64>,
-    quick_seeds: Spanned<u64>,
+    quick_seeds: u64,
     #[serde(default)]
     axis: Vec<AxisFile>,
 }
@@ -230,10 +233,11 @@ impl ExperimentFile {
         self,
         fail: &impl Fn(std::ops::Range<usize>, String) -> FileError,
     ) -> Result<Experiment, FileError> {
-        for count in [&self.seeds, &self.quick_seeds] {
-            if *count.get_ref() == 0 {
-                return Err(fail(count.span(), "an experiment needs at least one seed".to_owned()));
-            }
+        if *self.seeds.get_ref() == 0 {
+            return Err(fail(
+                self.seeds.span(),
+                "an experiment needs at least one seed".to_owned(),
+            ));
         }
         let mut axes: Vec<Axis> = Vec::new();
         for axis in self.axis {
@@ -249,7 +253,7 @@ impl ExperimentFile {
             scenario: self.scenario,
             axes,
             seeds: self.seeds.into_inner(),
-            quick_seeds: self.quick_seeds.into_inner(),
+            quick_seeds: self.quick_seeds,
         })
     }
 }
@@ -267,7 +271,7 @@ impl AxisFile {
         let mut values: Vec<AxisValue> = Vec::new();
         for value in self.value {
             let (span, value) = (value.span(), value.into_inner());
-            if value.seeds == Some(0) || value.quick_seeds == Some(0) {
+            if value.seeds == Some(0) {
                 return Err(fail(span, format!("value `{}` needs at least one seed", value.label)));
             }
             if value.label.contains([',', '=']) {
@@ -307,10 +311,12 @@ impl Experiment {
     }
 
     /// The seeds to run at a point: 1 up to the number that the experiment, or the last of the
-    /// point's values that says otherwise, asks for.
+    /// point's values that says otherwise, asks for; none where one of them asks for zero.
     pub fn seeds(&self, point: &Point, quick: bool) -> RangeInclusive<u64> {
+        let all = if quick { self.quick_seeds } else { self.seeds };
         let own = self.values(point).filter_map(|v| if quick { v.quick_seeds } else { v.seeds });
-        1..=own.last().unwrap_or(if quick { self.quick_seeds } else { self.seeds })
+        // What one value leaves out stays out whatever the others say.
+        1..=own.fold(all, |kept, own| if kept == 0 { 0 } else { own })
     }
 
     /// The world that a point runs in.
@@ -378,10 +384,16 @@ pub struct RunRecord {
     pub flows: Vec<windlass_sim::FlowResult>,
     /// Link totals.
     pub links: Vec<windlass_sim::LinkResult>,
+    /// Totals of the Wi-Fi cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<windlass_sim::RadioResult>,
     /// Each flow after its warm-up, in their order, `None` where the run is too short to tell;
     /// empty in a run without a warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady: Vec<Option<Steady>>,
+    /// What the run's intervals came to, where the scenario counts by intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
 }
 
 /// A flow after its warm-up.
@@ -443,6 +455,20 @@ series = ["cwnd_bytes"]
         let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
         assert_eq!((e.seeds(&points[0], false), e.seeds(&points[0], true)), (1..=2, 1..=1));
         assert_eq!((e.seeds(&points[1], false), e.seeds(&points[1], true)), (1..=30, 1..=3));
+    }
+
+    #[test]
+    fn a_value_or_experiment_without_quick_seeds_is_left_out_of_quick_runs_alone() {
+        let plan = PLAN.replace("label = \"a\"", "label = \"a\", quick_seeds = 0");
+        let plan = Plan::parse(&plan, "f").unwrap();
+        let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
+        // The axis after it says 1, and stays unheard.
+        assert_eq!((e.seeds(&points[0], true).count(), e.seeds(&points[0], false).count()), (0, 2));
+        assert_eq!((e.seeds(&points[1], true).count(), e.seeds(&points[3], true).count()), (0, 3));
+        let plan = Plan::parse(&PLAN.replace("quick_seeds = 3", "quick_seeds = 0"), "f").unwrap();
+        let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
+        assert!(points.iter().all(|p| e.seeds(p, true).count() == 0));
+        assert_eq!(e.seeds(&points[1], false), 1..=30);
     }
 
     #[test]

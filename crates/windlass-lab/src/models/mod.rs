@@ -3,6 +3,7 @@
 //! All of it is `f64` and uses [`libm`] for powers and logarithms, so that every machine prints
 //! the same digits.
 
+pub mod dcf;
 pub mod link;
 pub mod reno_ber;
 pub mod tcp;

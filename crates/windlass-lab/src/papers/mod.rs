@@ -4,8 +4,10 @@
 //! `fidelity.md`, all built into the program, and a module here that draws its tables and figures
 //! from the evidence.
 
-mod parts;
+pub mod ccm_ss;
+pub(crate) mod parts;
 pub mod reno_ber;
+pub mod tcp_modified;
 pub mod text;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
@@ -46,7 +48,7 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub static PAPERS: &[Paper] = &[reno_ber::PAPER];
+pub static PAPERS: &[Paper] = &[reno_ber::PAPER, tcp_modified::PAPER, ccm_ss::PAPER];
 
 /// Anchor of the section that says in sentences what a reproduction finds.
 pub const FINDINGS: &str = "findings";
@@ -71,7 +73,12 @@ impl From<RunResult> for Trace {
 impl Trace {
     /// One series of the first flow.
     pub fn values(&self, series: Series) -> impl Iterator<Item = (Time, u64)> + '_ {
-        let mine = move |s: &&Sample| s.flow == 0 && s.series == series;
+        self.values_of(0, series)
+    }
+
+    /// One series of the flow with this index.
+    pub fn values_of(&self, flow: u32, series: Series) -> impl Iterator<Item = (Time, u64)> + '_ {
+        let mine = move |s: &&Sample| s.flow == flow && s.series == series;
         self.samples.iter().filter(mine).map(|s| (s.time, s.value))
     }
 }

@@ -33,6 +33,10 @@ impl Drawn<'_> {
         self.points.iter().any(|p| p.lo.is_some() && p.hi.is_some())
     }
 
+    fn has_interval_across(&self) -> bool {
+        self.points.iter().any(|p| p.x_lo.is_some() && p.x_hi.is_some())
+    }
+
     /// Whether it is drawn as a curve rather than as symbols or bars.
     pub fn is_curve(&self) -> bool {
         matches!(self.series.mark, Mark::Line | Mark::Step)
@@ -82,11 +86,18 @@ fn any_interval(drawn: &[Drawn<'_>]) -> bool {
     drawn.iter().any(Drawn::has_interval)
 }
 
+/// Whether any point of a chart has an interval of its position.
+fn any_interval_across(drawn: &[Drawn<'_>]) -> bool {
+    drawn.iter().any(Drawn::has_interval_across)
+}
+
 /// The data as CSV with the columns `series`, `x`, `y` and, where there are intervals, `lo` and
-/// `hi`.
+/// `hi`, `x_lo` and `x_hi`.
 pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
-    let intervals = any_interval(drawn);
-    let mut out = String::from(if intervals { "series,x,y,lo,hi\n" } else { "series,x,y\n" });
+    let (intervals, across) = (any_interval(drawn), any_interval_across(drawn));
+    let mut out = String::from("series,x,y");
+    out.push_str(if intervals { ",lo,hi" } else { "" });
+    out.push_str(if across { ",x_lo,x_hi\n" } else { "\n" });
     let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
     for d in drawn {
         let name = csv_field(&d.series.name);
@@ -99,6 +110,9 @@ pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
             if intervals {
                 out.push_str(&format!(",{},{}", number(p.lo), number(p.hi)));
             }
+            if across {
+                out.push_str(&format!(",{},{}", number(p.x_lo), number(p.x_hi)));
+            }
             out.push('\n');
         }
     }
@@ -110,11 +124,16 @@ pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     let names =
         ["series", &chart.x.label, &chart.y.label, "95 % interval low", "95 % interval high"];
     let columns = if any_interval(drawn) { 5 } else { 3 };
-    names.map(csv_field)[..columns].join(",")
+    let mut header = names.map(csv_field)[..columns].join(",");
+    if any_interval_across(drawn) {
+        let ends = ["low", "high"].map(|end| format!("{}: 95 % interval {end}", chart.x.label));
+        ends.iter().for_each(|name| header.push_str(&format!(",{}", csv_field(name))));
+    }
+    header
 }
 
 /// A CSV field, quoted where RFC 4180 asks for it.
-fn csv_field(text: &str) -> String {
+pub(super) fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -140,6 +159,13 @@ pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Val
             "bind": "scales",
         }]);
     }
+    let mut parse = json!({
+        "series": "string", "x": x_type, "y": "number", "lo": "number", "hi": "number",
+    });
+    if any_interval_across(drawn) {
+        parse["x_lo"] = json!("number");
+        parse["x_hi"] = json!("number");
+    }
     json!({
         "description": chart.caption,
         "width": "container",
@@ -147,12 +173,7 @@ pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Val
         "autosize": {"type": "fit-x", "contains": "padding"},
         "data": {
             "values": csv(chart, drawn),
-            "format": {
-                "type": "csv",
-                "parse": {
-                    "series": "string", "x": x_type, "y": "number", "lo": "number", "hi": "number",
-                },
-            },
+            "format": {"type": "csv", "parse": parse},
         },
         "layer": layers,
         "config": config(),
@@ -342,7 +363,24 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     if d.has_interval() {
         layers.extend(whiskers(frame, at, d, whisker_colour(d, style.colour)));
     }
+    if d.has_interval_across() {
+        layers.push(whisker_across(&only, frame, at, style.colour));
+    }
     layers
+}
+
+/// The interval of a position, without caps: those of the value's interval have them.
+fn whisker_across(only: &Value, frame: &Frame<'_>, at: usize, colour: &str) -> Value {
+    let mut encoding = frame.position(at);
+    encoding["x"]["field"] = json!("x_lo");
+    encoding["x2"] = json!({"field": "x_hi"});
+    json!({
+        "transform": [{"filter": only}, {"filter": "isValid(datum.x_lo) && isValid(datum.x_hi)"}],
+        "mark": {
+            "type": "rule", "clip": true, "color": colour, "strokeWidth": 1.4, "aria": false,
+        },
+        "encoding": encoding,
+    })
 }
 
 fn bars(frame: &Frame<'_>, colour: &str) -> Value {

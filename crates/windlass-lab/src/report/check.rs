@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{Block, Chart, ChartAxis, Ladder, Report, Scale, Table};
+use super::model::{Block, Chart, ChartAxis, HeatMap, Ladder, Report, Scale, Table};
 
 /// Anchors the page itself uses.
 const RESERVED: [&str; 4] = ["content", "contents", "verdicts", "provenance"];
@@ -103,6 +103,12 @@ pub enum ReportError {
         /// Message, counted from 1.
         message: usize,
     },
+    /// A cell of a heat map is not a finite number.
+    #[error("heat map {id:?} has a cell whose value is not a finite number; leave such cells out")]
+    BadHeat {
+        /// Anchor.
+        id: String,
+    },
     /// The page's template failed, which is a defect of this crate.
     #[error("the report's template failed: {0}")]
     Template(#[from] minijinja::Error),
@@ -127,6 +133,10 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
                     claim_anchor(&mut seen, &chart.id)?;
                     check_chart(chart)?;
                 }
+                Block::Heat(map) => {
+                    claim_anchor(&mut seen, &map.id)?;
+                    check_heat(map)?;
+                }
                 Block::Ladder(ladder) => {
                     claim_anchor(&mut seen, &ladder.id)?;
                     check_ladder(ladder)?;
@@ -135,6 +145,13 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
         }
     }
     Ok(())
+}
+
+fn check_heat(map: &HeatMap) -> Result<(), ReportError> {
+    match map.cells.iter().all(|c| c.value.is_finite()) {
+        true => Ok(()),
+        false => Err(ReportError::BadHeat { id: map.id.clone() }),
+    }
 }
 
 fn claim_anchor<'a>(seen: &mut BTreeSet<&'a str>, id: &'a str) -> Result<(), ReportError> {
@@ -182,7 +199,8 @@ fn check_chart(chart: &Chart) -> Result<(), ReportError> {
                 return Err(ReportError::NoCategory { chart, series, point });
             }
             let x = (!categorical).then_some(point.x);
-            if [x, Some(point.y), point.lo, point.hi].iter().flatten().any(|v| !v.is_finite()) {
+            let values = [x, Some(point.y), point.lo, point.hi, point.x_lo, point.x_hi];
+            if values.iter().flatten().any(|v| !v.is_finite()) {
                 let (chart, series, point) = place();
                 return Err(ReportError::NotFinite { chart, series, point });
             }

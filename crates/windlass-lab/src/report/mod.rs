@@ -16,6 +16,7 @@
 mod chart;
 mod chart_axes;
 mod check;
+mod heat;
 pub mod html;
 mod ladder;
 mod ladder_layout;

@@ -53,6 +53,8 @@ pub enum Block {
     Table(Table),
     /// A chart.
     Chart(Chart),
+    /// A heat map.
+    Heat(HeatMap),
     /// A packet exchange.
     Ladder(Ladder),
 }
@@ -148,6 +150,10 @@ pub struct ChartPoint {
     pub lo: Option<f64>,
     /// Upper end of the 95 % interval.
     pub hi: Option<f64>,
+    /// Lower end of the 95 % interval of the position on a linear x axis.
+    pub x_lo: Option<f64>,
+    /// Upper end of it.
+    pub x_hi: Option<f64>,
 }
 
 /// One series.
@@ -176,6 +182,34 @@ pub struct Chart {
     pub series: Vec<ChartSeries>,
     /// Whether the reader can zoom and pan.
     pub zoom: bool,
+}
+
+/// A value for each pair of two categories, shown by colour and figure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HeatMap {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Label of the columns with unit.
+    pub x: String,
+    /// Label of the rows with unit.
+    pub y: String,
+    /// Label of the values with unit.
+    pub value: String,
+    /// Its cells, row by row; columns and rows stand in the order of their first appearance.
+    pub cells: Vec<HeatCell>,
+}
+
+/// One cell of a heat map.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HeatCell {
+    /// Column.
+    pub x: String,
+    /// Row.
+    pub y: String,
+    /// Value, finite. Its sign decides the colour, its size how strong that is.
+    pub value: f64,
 }
 
 /// A packet exchange between two ends, time running down.

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::ReportError;
 use super::chart::{Drawn, drawn, spec};
+use super::heat;
 use super::ladder;
 use super::ladder_layout::time_text;
-use super::model::{Block, Chart, Ladder, Report, Row, Scale, Table, is_figure};
+use super::model::{Block, Chart, HeatCell, HeatMap, Ladder, Report, Row, Scale, Table, is_figure};
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
 use crate::claims::Verdict;
@@ -136,7 +137,7 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
         verdicts: verdicts(report),
         provenance: &report.provenance,
         sections,
-        charts: blocks().any(|b| matches!(b, Block::Chart(_))),
+        charts: blocks().any(|b| matches!(b, Block::Chart(_) | Block::Heat(_))),
     })
 }
 
@@ -151,6 +152,7 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
         }
         Block::Table(table) => BlockView::Table(table_view(table)),
         Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
+        Block::Heat(map) => BlockView::Chart(heat_view(map)?),
         Block::Ladder(ladder) => BlockView::Ladder(ladder_view(ladder)),
     })
 }
@@ -236,6 +238,24 @@ fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, 
     })
 }
 
+fn heat_view(map: &HeatMap) -> Result<ChartView<'_>, ReportError> {
+    let row = |c: &HeatCell| vec![c.y.clone(), c.x.clone(), figure(c.value)];
+    Ok(ChartView {
+        id: &map.id,
+        caption: spans(&map.caption),
+        label: &map.caption,
+        empty: map.cells.is_empty(),
+        zoom: false,
+        spec: script_json(&heat::spec(map))?,
+        thinned: None,
+        data: Data {
+            title: "Data".to_owned(),
+            columns: vec![map.y.clone(), map.x.clone(), map.value.clone()],
+            rows: map.cells.iter().map(row).collect(),
+        },
+    })
+}
+
 /// What the caption says of curves that are drawn with fewer points than they have.
 fn thinned(drawn: &[Drawn<'_>]) -> Option<String> {
     let shown: usize = drawn.iter().map(|d| d.points.len()).sum();
@@ -262,8 +282,11 @@ fn chart_data(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
     let mut rows = Vec::new();
     for d in drawn {
         for p in &d.points {
-            let x = match (&p.category, chart.x.scale) {
-                (Some(category), Scale::Category) => category.clone(),
+            let x = match (&p.category, chart.x.scale, p.x_lo, p.x_hi) {
+                (Some(category), Scale::Category, ..) => category.clone(),
+                (_, _, Some(lo), Some(hi)) => {
+                    format!("{} [{}, {}]", figure(p.x), figure(lo), figure(hi))
+                }
                 _ => figure(p.x),
             };
             let mut row = vec![d.series.name.clone(), x, figure(p.y)];

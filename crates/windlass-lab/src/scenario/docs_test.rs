@@ -5,7 +5,7 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{Scenario, flow, network, params, queue, read, stack};
+use super::{Scenario, flow, network, params, queue, read, stack, wifi};
 
 const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
 
@@ -31,6 +31,9 @@ fn the_reference_has_every_key() {
     documents("## The scenario", &read::KEYS);
     documents("## `[[link]]`", &["name", "between"]);
     documents("## `[[link]]`", &network::LINE_KEYS);
+    documents("## `[[wifi]]`", &wifi::CELL_KEYS);
+    documents("## `[[wifi]]`", &wifi::AIR_KEYS);
+    documents("## `[topology]`", &network::TOPOLOGY_KEYS);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
     documents("## `[testbed]`", &read::TESTBED_KEYS);

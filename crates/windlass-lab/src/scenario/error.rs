@@ -98,12 +98,17 @@ impl ScenarioError {
 
     /// An error in an override, written `key=value`.
     pub(super) fn in_override(text: &str, problem: Problem) -> ScenarioError {
+        ScenarioError::in_argument("--set", text, problem)
+    }
+
+    /// An error in what was given to an option of the command line.
+    pub(super) fn in_argument(option: &str, text: &str, problem: Problem) -> ScenarioError {
         let span = clamp(text, problem.place.span);
         ScenarioError(Box::new(Inner {
-            location: format!("--set {text}"),
+            location: format!("{option} {text}"),
             message: problem.message,
             help: problem.help,
-            source: Some(NamedSource::new("--set", text.to_owned())),
+            source: Some(NamedSource::new(option, text.to_owned())),
             span,
         }))
     }
@@ -168,7 +173,7 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// `; did you mean ...?`, or nothing when no known word is near or begins alike.
-pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
     const LEAST_BEGINNING: usize = 3;
     let lower = word.to_lowercase();
     let distance = |k: &str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());
@@ -182,7 +187,7 @@ pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
 }
 
 /// The words in backquotes, separated by commas; a network's ten thousand names are cut short.
-pub(super) fn listed(words: &[&str]) -> String {
+pub(crate) fn listed(words: &[&str]) -> String {
     const MOST: usize = 30;
     let shown: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();
     let more = if words.len() > MOST { ", ..." } else { "" };

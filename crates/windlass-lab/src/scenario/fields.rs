@@ -145,6 +145,11 @@ impl Field<'_> {
     }
 }
 
+/// A quantity with a unit of its own.
+pub(super) fn quantity<T: FromStr<Err = UnitError>>(field: &Field) -> Result<T, Problem> {
+    field.quantity()
+}
+
 pub(super) fn text(field: &Field) -> Result<String, Problem> {
     field.string().map(str::to_owned)
 }

@@ -12,11 +12,11 @@ use super::model::{FlowSpec, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
+use super::ways::{self, Hop, Ways};
 use super::{params, stack};
 use crate::units::{Bytes, Duration};
-use windlass_sim::routing::{Direction, Routes, link_of};
 
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "name",
     "from",
     "to",
@@ -27,6 +27,7 @@ pub(super) const KEYS: [&str; 12] = [
     "start",
     "count",
     "stagger",
+    "jitter",
     "traffic",
     "read",
 ];
@@ -37,7 +38,7 @@ const UDP_HEADERS: u32 = 28;
 /// What all flows of a scenario are read against.
 pub(super) struct Context<'a> {
     pub(super) network: &'a Network,
-    pub(super) routes: Routes,
+    pub(super) ways: Ways,
     /// `[stack]`.
     pub(super) stack: Option<&'a Node>,
     pub(super) duration: Span,
@@ -195,16 +196,18 @@ impl Context<'_> {
             let message = format!("flow `{name}` goes from `{from_name}` to itself");
             return Err(Problem::new(place_of(fields, "to"), message));
         }
-        let route = self.routes.path(from, to).ok_or_else(|| {
-            let message = format!("no links lead from `{from_name}` to `{to_name}`");
+        let route = self.ways.hops(from, to).ok_or_else(|| {
+            let message = format!("{} lead from `{from_name}` to `{to_name}`", self.no_ways());
             Problem::new(place_of(fields, "to"), message)
         })?;
         self.check_sizes(template, &route, (from_name, to_name))?;
         let start = self.check_start(fields, &name, start)?;
+        let jitter = fields.or("jitter", span, Span::ZERO)?;
+        let latest = self.check_latest(fields, &name, start, jitter)?;
         if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
-            && stop <= start
+            && stop <= latest
         {
-            let (stop, start) = (Duration(stop), Duration(start));
+            let (stop, start) = (Duration(stop), Duration(latest));
             let message = format!("`stop`: {stop} is not after the start of `{name}` at {start}");
             return Err(Problem::new(place_within(fields, "traffic", "stop"), message));
         }
@@ -215,15 +218,22 @@ impl Context<'_> {
             controller: template.controller,
             stack: template.stack.config,
             start,
+            jitter,
             traffic: template.traffic,
             read: template.read,
         })
     }
 
+    /// Beginning of the sentence that two nodes are not connected.
+    fn no_ways(&self) -> &'static str {
+        if self.network.wifi.is_empty() { "no links" } else { "no links and no stations in range" }
+    }
+
     fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
         self.network.node(name).ok_or_else(|| {
             let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
-            let message = format!("`{key}`: no link mentions a node `{}`", name.escape_debug());
+            let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
+            let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
             let near = did_you_mean(name, &known);
             let known = format!("the nodes are {}", listed(&known));
             Problem::suggesting(place_of(fields, key), message, near, known)
@@ -253,15 +263,36 @@ impl Context<'_> {
         }
     }
 
+    /// The latest start that a run may draw.
+    fn check_latest(
+        &self,
+        fields: &Fields,
+        name: &str,
+        start: Span,
+        jitter: Span,
+    ) -> Result<Span, Problem> {
+        let latest = start.0.checked_add(jitter.0).map(Span);
+        latest.filter(|latest| *latest < self.duration).ok_or_else(|| {
+            let (start, jitter) = (Duration(start), Duration(jitter));
+            let end = Duration(self.duration);
+            let message = format!(
+                "flow `{name}` may start as late as {start} + {jitter}, when the run has ended \
+                 ({end})"
+            );
+            Problem::new(place_of(fields, "jitter"), message)
+        })
+    }
+
     /// Segments and datagrams have to fit the smallest MTU of their route.
     fn check_sizes(
         &self,
         template: &Template,
-        route: &[Direction],
+        route: &[Hop],
         (from, to): (&str, &str),
     ) -> Result<(), Problem> {
         let fields = &template.fields;
-        let mtu = route.iter().map(|d| self.network.links[link_of(*d)].mtu).min().unwrap_or(0);
+        let Network { links, wifi, .. } = self.network;
+        let mtu = route.iter().map(|hop| ways::mtu(*hop, links, wifi)).min().unwrap_or(0);
         let (key, place, size, headers) = match (template.traffic, template.stack.config.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
                 ("packet", place_within(fields, "traffic", "packet"), packet, UDP_HEADERS)

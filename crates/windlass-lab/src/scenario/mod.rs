@@ -49,11 +49,13 @@
 //! tree; then the tree is read into [`Scenario`], every check being made where the value is read.
 //! An error therefore points at the file's line and column or at the `--set` that is at fault.
 
+mod candidate;
 #[cfg(test)]
 mod docs_test;
 mod error;
 mod fields;
 mod flow;
+mod loss;
 mod model;
 mod network;
 mod overrides;
@@ -62,21 +64,26 @@ mod queue;
 mod read;
 mod stack;
 mod tree;
+mod ways;
+mod wifi;
 mod write;
 
 use std::path::Path;
 
 use windlass_cc::Span;
 
+pub use candidate::Candidate;
 pub use error::ScenarioError;
+pub(crate) use error::{did_you_mean, listed};
 pub use model::{
     FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
+    WifiSpec,
 };
 pub use params::{range_text, value_text};
+pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
 pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
-pub use windlass_sim::routing::Routes;
 use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;
@@ -124,10 +131,10 @@ impl Scenario {
 
     /// Reads a scenario and changes single values, in order, before their meaning is looked at.
     ///
-    /// A key is a dotted path as in TOML, the items of `link` and `flow` being called by name or
+    /// A key is a dotted path as in TOML, the items of `link`, `wifi` and `flow` being called by name or
     /// by number from 0: `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the
-    /// quotes of a string may be left out. The tables `stack`, `record`, `testbed`, `params` and
-    /// `stack.rto` come into being when a key in them is set; every other table has to exist.
+    /// quotes of a string may be left out. The tables `stack`, `record`, `testbed`, `params`,
+    /// `stack.rto` and a cell's `path_loss` come into being when a key in them is set; every other table has to exist.
     ///
     /// # Errors
     ///
@@ -166,26 +173,32 @@ impl Scenario {
         write::hash_without_parameters(self)
     }
 
-    /// Routes over the scenario's links.
-    pub fn routes(&self) -> Routes {
-        network::routes(self.nodes.len(), &self.links)
+    /// The ways over the scenario's links and through its cells.
+    pub fn ways(&self) -> Ways {
+        Ways::new(self.nodes.len(), &self.links, &self.wifi)
     }
 
     /// The bandwidth-delay product of each link in bytes, to which [`QueueLimit::BdpMillionths`]
-    /// refers: its rate times the longest round trip, propagation only, of the flows that cross
-    /// it; zero for a link that no flow crosses.
+    /// refers: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
+    /// only, of the flows that cross it; zero for a link that no flow crosses.
     pub fn bdp_bytes(&self) -> Vec<u64> {
-        let routes = self.routes();
+        let ways = self.ways();
         let mut round_trips = vec![Span::ZERO; self.links.len()];
         for flow in &self.flows {
-            let path = routes.path(flow.from, flow.to).unwrap_or_default();
-            let delay = |d: &u32| self.links[link_of(*d)].delay;
-            let one_way = path.iter().fold(Span::ZERO, |sum, d| sum + delay(d));
-            for link in path.into_iter().map(link_of) {
+            let hops = ways.hops(flow.from, flow.to).unwrap_or_default();
+            // What the air takes, nanoseconds, is nothing beside what its protocol takes.
+            let link = |hop: Hop| match hop {
+                Hop::Link(direction) => Some(link_of(direction)),
+                Hop::Air { .. } => None,
+            };
+            let path: Vec<usize> = hops.into_iter().filter_map(link).collect();
+            let one_way = path.iter().fold(Span::ZERO, |sum, l| sum + self.links[*l].delay);
+            for link in path {
                 round_trips[link] = round_trips[link].max(one_way + one_way);
             }
         }
-        let product = |(link, rtt): (&LinkSpec, Span)| {
+        let product = |(link, longest): (&LinkSpec, Span)| {
+            let rtt = link.bdp_rtt.unwrap_or(longest);
             let bytes = u128::from(link.rate_bps) * u128::from(rtt.0) / 8_000_000_000;
             u64::try_from(bytes).unwrap_or(u64::MAX)
         };

@@ -5,6 +5,7 @@ use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
+use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
@@ -23,10 +24,12 @@ pub struct Scenario {
     pub duration: Span,
     /// Seed of the first run, at most `i64::MAX` as TOML has no larger integer.
     pub seed: u64,
-    /// Names of the nodes in the order in which the links mention them.
+    /// Names of the nodes in the order in which the topology, the links and the cells mention them.
     pub nodes: Vec<String>,
     /// Links, those of the topology first.
     pub links: Vec<LinkSpec>,
+    /// Wi-Fi cells, that of the topology first.
+    pub wifi: Vec<WifiSpec>,
     /// Flows in the file's order, at least one.
     pub flows: Vec<FlowSpec>,
     /// What to record beside the totals.
@@ -63,8 +66,21 @@ pub struct LinkSpec {
     pub mtu: u32,
     /// What surrounds an IP packet on the wire.
     pub framing: Framing,
+    /// The round trip that [`QueueLimit::BdpMillionths`] refers to; `None` for the longest of the
+    /// flows that cross the link.
+    pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
+}
+
+/// A Wi-Fi cell: a radio channel with its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiSpec {
+    /// Everything that the simulator wants to know. Its stations' nodes are the scenario's; with an
+    /// access point, that is the first station.
+    pub radio: RadioConfig,
+    /// Largest IP packet, bytes: 68 to 2296.
+    pub mtu: u32,
 }
 
 /// A flow: one connection, or one stream of datagrams.
@@ -81,8 +97,10 @@ pub struct FlowSpec {
     pub controller: Option<AnyParams>,
     /// Behaviour of both endpoints.
     pub stack: StackConfig,
-    /// When the flow begins, before the end of the run.
+    /// When the flow begins at the earliest, before the end of the run.
     pub start: Span,
+    /// Longest time by which each run delays the start: a run draws uniformly from zero up to it.
+    pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,
     /// How the receiving application reads.
@@ -172,4 +190,6 @@ pub struct RecordSpec {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Length of the intervals by which losses and progress are counted; zero for not at all.
+    pub bins: Span,
 }

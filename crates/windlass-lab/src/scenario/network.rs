@@ -3,20 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::error::{Place, Problem};
-use super::fields::{
-    Field, Fields, choice, name, packet_numbers, probability, rate, size_u32, span, whole_u32,
-};
+use super::fields::{Field, Fields, choice, name, positive_span, rate, size_u32, span, whole_u32};
 use windlass_sim::link::Framing;
-use windlass_sim::loss::{BerFormula, LossModel};
-use windlass_sim::routing::Routes;
+use windlass_sim::loss::LossModel;
 
-use super::model::LinkSpec;
+use super::loss::losses;
+use super::model::{LinkSpec, WifiSpec};
 use super::queue::{self, Queue};
 use super::tree::{Node, Value};
+use super::ways::Ways;
+use super::wifi;
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
-pub(super) const LINE_KEYS: [&str; 6] = ["rate", "delay", "queue", "mtu", "framing", "loss"];
+pub(super) const LINE_KEYS: [&str; 7] =
+    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss"];
+/// Keys of `[topology]`.
+pub(super) const TOPOLOGY_KEYS: [&str; 5] = ["kind", "pairs", "access", "bottleneck", "wireless"];
 const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
@@ -28,6 +31,7 @@ pub(super) const MAX_PAIRS: u32 = 10_000;
 pub(super) struct Network {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkSpec>,
+    pub(super) wifi: Vec<WifiSpec>,
     /// Pairs of the topology, if there is one.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,
@@ -42,6 +46,7 @@ struct Line {
     queue: Queue,
     mtu: u32,
     framing: Framing,
+    bdp_rtt: Option<Span>,
     loss: [Option<LossModel>; 2],
 }
 
@@ -55,7 +60,15 @@ impl Network {
         for link in root.opt("link", tables)?.unwrap_or_default() {
             network.add_link(link)?;
         }
+        for cell in root.opt("wifi", tables)?.unwrap_or_default() {
+            wifi::read(cell, &mut network)?;
+        }
         Ok(network)
+    }
+
+    /// Where packets can go.
+    pub(super) fn ways(&self) -> Ways {
+        Ways::new(self.nodes.len(), &self.links, &self.wifi)
     }
 
     /// Index of the node with this name.
@@ -68,7 +81,8 @@ impl Network {
         self.names.get(name).copied()
     }
 
-    fn intern(&mut self, name: &str) -> usize {
+    /// Index of the node with this name, which comes into being.
+    pub(super) fn intern(&mut self, name: &str) -> usize {
         if let Some(index) = self.node(name) {
             return index;
         }
@@ -114,30 +128,41 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { rate_bps, delay, queue: Queue { limit, discipline }, mtu, framing, loss } = line;
-        let link =
-            LinkSpec { name, a, b, rate_bps, delay, queue: limit, discipline, mtu, framing, loss };
-        self.links.push(link);
+        let Line { rate_bps, delay, queue: Queue { limit: queue, discipline }, .. } = line;
+        let Line { mtu, framing, bdp_rtt, loss, .. } = line;
+        self.links.push(LinkSpec {
+            name,
+            a,
+            b,
+            rate_bps,
+            delay,
+            queue,
+            discipline,
+            mtu,
+            framing,
+            bdp_rtt,
+            loss,
+        });
         Ok(())
     }
 
     fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
-        let fields =
-            Fields::open(field.node, "`[topology]`", &["kind", "pairs", "access", "bottleneck"])?;
+        let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY_KEYS)?;
         fields.req("kind", "\"dumbbell\"", choice(&[("dumbbell", ())]))?;
         let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
-        let line = |field: &Field| {
-            let what = format!("`{}`", field.key);
-            read_line(&Fields::open(field.node, &what, &LINE_KEYS)?)
-        };
         let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
         let access = fields.req("access", example, line)?;
         let bottleneck = fields.req("bottleneck", example, line)?;
         self.pairs = Some(pairs);
         let place = fields.place();
-        for i in 1..=pairs {
-            let name = format!("access-s{i}");
-            self.push(name, (&format!("s{i}"), "r1"), access.clone(), place)?;
+        match fields.field("wireless") {
+            Some(wireless) => self.add_wireless(&wireless, pairs)?,
+            None => {
+                for i in 1..=pairs {
+                    let name = format!("access-s{i}");
+                    self.push(name, (&format!("s{i}"), "r1"), access.clone(), place)?;
+                }
+            }
         }
         self.push("bottleneck".to_owned(), ("r1", "r2"), bottleneck, place)?;
         for i in 1..=pairs {
@@ -146,9 +171,30 @@ impl Network {
         }
         Ok(())
     }
+
+    /// The senders of a dumbbell as stations of a cell, the access point being `r1` or, with a wire
+    /// between, `ap`.
+    fn add_wireless(&mut self, field: &Field, pairs: u32) -> Result<(), Problem> {
+        let known = [&["backhaul"], wifi::AIR_KEYS.as_slice()].concat();
+        let fields = Fields::open(field.node, "`wireless`", &known)?;
+        let backhaul = fields.opt("backhaul", line)?;
+        let access_point = if backhaul.is_some() { "ap" } else { "r1" };
+        let senders = (1..=pairs).map(|i| format!("s{i}"));
+        wifi::read_senders(&fields, self, access_point, senders)?;
+        match backhaul {
+            Some(line) => self.push("backhaul".to_owned(), ("ap", "r1"), line, fields.place()),
+            None => Ok(()),
+        }
+    }
 }
 
-/// The tables of `[[link]]` and `[[flow]]`.
+/// A line of a topology.
+fn line(field: &Field) -> Result<Line, Problem> {
+    let what = format!("`{}`", field.key);
+    read_line(&Fields::open(field.node, &what, &LINE_KEYS)?)
+}
+
+/// The tables of `[[link]]`, `[[wifi]]` and `[[flow]]`.
 pub(super) fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
     match &field.node.value {
         Value::Array(items) => Ok(items),
@@ -181,81 +227,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         queue: fields.or("queue", |field| queue::read(field, rate_bps), Queue::DEFAULT)?,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
+        bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
         loss: fields.or("loss", losses, [None, None])?,
     })
-}
-
-/// One table, or an array of tables.
-fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {
-    let items = match field.node.value {
-        Value::Array(_) => field.array()?,
-        _ => vec![Field { key: field.key, node: field.node }],
-    };
-    let mut directions = [None, None];
-    for item in &items {
-        let (model, places) = loss(item)?;
-        for direction in places {
-            if directions[*direction].replace(model.clone()).is_some() {
-                let which = ["forward", "backward"][*direction];
-                return Err(item.error(format!("the {which} direction has a loss model already")));
-            }
-        }
-    }
-    Ok(directions)
-}
-
-/// Names of the directions, as indices of [`LinkSpec::loss`].
-const DIRECTIONS: [(&str, &[usize]); 3] =
-    [("forward", &[0]), ("backward", &[1]), ("both", &[0, 1])];
-
-#[derive(Clone, Copy)]
-enum Model {
-    Drop,
-    Ber,
-    GilbertElliott,
-    List,
-}
-
-const MODELS: [(&str, Model); 4] = [
-    ("drop", Model::Drop),
-    ("ber", Model::Ber),
-    ("gilbert-elliott", Model::GilbertElliott),
-    ("list", Model::List),
-];
-
-fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
-    let fields = Fields::any(field.node, "`loss`")?;
-    let model = fields.req("model", "\"drop\"", choice(&MODELS))?;
-    let keys: &[&str] = match model {
-        Model::Drop => &["probability"],
-        Model::Ber => &["rate", "formula"],
-        Model::GilbertElliott => &["good_to_bad", "bad_to_good", "loss_good", "loss_bad"],
-        Model::List => &["packets"],
-    };
-    fields.allow(&[&["model", "direction"], keys].concat())?;
-    let spec = match model {
-        Model::Drop => {
-            LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
-        }
-        Model::Ber => LossModel::Ber {
-            rate: fields.req("rate", "1e-6", probability)?,
-            formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
-        },
-        Model::GilbertElliott => LossModel::GilbertElliott {
-            good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
-            bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
-            loss_good: fields.or("loss_good", probability, 0.0)?,
-            loss_bad: fields.or("loss_bad", probability, 1.0)?,
-        },
-        Model::List => {
-            LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
-        }
-    };
-    let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
-    Ok((spec, direction))
-}
-
-/// Routes over these links.
-pub(super) fn routes(nodes: usize, links: &[LinkSpec]) -> Routes {
-    Routes::new(nodes, links.iter().map(|l| [l.a, l.b]))
 }

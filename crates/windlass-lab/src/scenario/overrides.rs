@@ -94,6 +94,7 @@ impl Override<'_> {
         let (key, parents) = (path[path.len() - 1], &path[..path.len() - 1]);
         let names: Vec<Option<String>> = match parents {
             ["link" | "flow"] => items.iter().map(name_of).collect(),
+            ["wifi"] => items.iter().map(|item| name_of_cell(item, items.len() == 1)).collect(),
             _ => vec![None; items.len()],
         };
         let mut called = (0..items.len()).filter(|i| names[*i].as_deref() == Some(key));
@@ -146,6 +147,9 @@ impl Override<'_> {
 fn has_defaults(path: &[&str]) -> bool {
     let path = match path {
         ["flow", _, rest @ ..] => rest,
+        ["wifi", _, rest @ ..] | ["topology", "wireless", rest @ ..] => {
+            return rest == ["path_loss"];
+        }
         _ => path,
     };
     matches!(path, ["stack" | "record" | "testbed" | "params"] | ["stack", "rto"])
@@ -162,6 +166,12 @@ fn name_of(node: &Node) -> Option<String> {
         return ends.map(|ends| ends.join("-"));
     }
     Some(format!("{}-{}", table.text("from")?, table.text("to")?))
+}
+
+/// The name of a cell; the only one is called `wifi` by default.
+fn name_of_cell(node: &Node, only: bool) -> Option<String> {
+    let Value::Table(table) = &node.value else { return None };
+    table.text("name").map(str::to_owned).or_else(|| only.then(|| "wifi".to_owned()))
 }
 
 fn text_of(node: &Node) -> Option<&str> {

@@ -13,7 +13,7 @@ use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
 use super::tree::Node;
 
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "name",
     "description",
     "duration",
@@ -21,10 +21,12 @@ pub(super) const KEYS: [&str; 10] = [
     "stack",
     "topology",
     "link",
+    "wifi",
     "flow",
     "record",
     "testbed",
 ];
+pub(super) const RECORD_KEYS: [&str; 4] = ["series", "interval", "capture", "bins"];
 pub(super) const TESTBED_KEYS: [&str; 1] = ["receive_window"];
 
 /// Reads a whole document.
@@ -39,13 +41,13 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
         network: &network,
-        routes: super::network::routes(network.nodes.len(), &network.links),
+        ways: network.ways(),
         stack: fields.field("stack").map(|field| field.node),
         duration,
     };
     let flows = flow::read(&fields, &context)?;
-    let Network { nodes, links, .. } = network;
-    Ok(Scenario { name, description, duration, seed, nodes, links, flows, record, testbed })
+    let Network { nodes, links, wifi, .. } = network;
+    Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })
 }
 
 /// `download` of `scenarios/download.toml`.
@@ -55,10 +57,11 @@ fn stem(source_name: &str) -> String {
 }
 
 fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
-    let fields = Fields::open(field.node, "`[record]`", &["series", "interval", "capture"])?;
+    let fields = Fields::open(field.node, "`[record]`", &RECORD_KEYS)?;
     Ok(RecordSpec {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
+        bins: fields.or("bins", span, Span::ZERO)?,
         capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
     })
 }

@@ -1,8 +1,9 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
@@ -61,6 +62,9 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
         None => quoted(AUTO),
     };
     "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
+    "receive_autotuning" receive_autotuning: boolean, plain;
+    "quick_acks" quick_acks: boolean, plain;
+    "sack_compression" sack_compression: boolean, plain;
     "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
     "window_scaling" window_scaling: boolean, plain;
     "timestamps" timestamps: boolean, plain;
@@ -70,6 +74,12 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "ack_limit" ack_limit: segments_or_unlimited, |limit: &u32| match *limit {
         u32::MAX => quoted(UNLIMITED),
         limit => limit.to_string(),
+    };
+    "window_counting" window_counting: choice(&Counting::ALL), |counting: &Counting| {
+        quoted(word_of(&Counting::ALL, counting))
+    };
+    "growth_credit" growth_credit: choice(&Credit::ALL), |credit: &Credit| {
+        quoted(word_of(&Credit::ALL, credit))
     };
     "nagle" nagle: boolean, plain;
     "delayed_ack_segments" delayed_ack_segments: whole_u32(1, 1_000), plain;
@@ -99,6 +109,9 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "window_validation" window_validation: boolean, plain;
     "idle_restart" idle_restart: boolean, plain;
     "karn" karn: boolean, plain;
+    "least_rtt" least_rtt: choice(&LeastRtt::ALL), |least: &LeastRtt| {
+        quoted(word_of(&LeastRtt::ALL, least))
+    };
     "timer_tick" timer_tick: span, time;
     "persist_timeout" persist_timeout: positive_span, time;
     "max_syn_retries" max_syn_retries: whole_u32(0, 1_000), plain;

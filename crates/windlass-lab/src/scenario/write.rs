@@ -3,16 +3,17 @@
 use std::fmt::{Display, Write as _};
 
 use super::fields::word_of;
+use windlass_cc::Span;
 use windlass_sim::link::Framing;
-use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
 use super::model::{
     FlowSpec, LinkSpec, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
 };
-use super::{params, queue, stack};
-use crate::units::{BitRate, Bytes, Duration, Probability};
+use super::{loss, params, queue, stack, wifi};
+use crate::units::{BitRate, Bytes, Duration};
 
 /// The lines of a document as they grow.
 struct Lines(String);
@@ -40,7 +41,7 @@ impl Lines {
 }
 
 /// A TOML basic string.
-fn quote(value: impl Display) -> String {
+pub(super) fn quote(value: impl Display) -> String {
     let mut quoted = String::from('"');
     for c in value.to_string().chars() {
         match c {
@@ -56,12 +57,12 @@ fn quote(value: impl Display) -> String {
     quoted
 }
 
-fn inline(pairs: &[(&str, String)]) -> String {
+pub(super) fn inline(pairs: &[(&str, String)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
     format!("{{ {} }}", pairs.join(", "))
 }
 
-fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+pub(super) fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
@@ -97,19 +98,31 @@ enum Controllers {
 impl Controllers {
     fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
         let mut fields = stack::written(config);
-        fields.retain(|(key, _)| self == Controllers::Whole || *key != OWN_TO_OURS);
+        fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
         fields
     }
 }
 
-/// The key of the stack that only our endpoints know.
-const OWN_TO_OURS: &str = "loss_cut";
+/// The keys of the stack that only our endpoints know.
+const OWN_TO_OURS: [&str; 7] = [
+    "receive_autotuning",
+    "quick_acks",
+    "sack_compression",
+    "window_counting",
+    "growth_credit",
+    "loss_cut",
+    "least_rtt",
+];
 
 fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
+    // What is counted by intervals is part of a run's record, other recordings stand beside it.
+    if scenario.record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(scenario.record.bins));
+    }
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -130,6 +143,12 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     for spec in &scenario.links {
         link(lines, scenario, spec);
     }
+    for spec in &scenario.wifi {
+        lines.header("[[wifi]]");
+        for (key, text) in wifi::written(spec, &scenario.nodes) {
+            lines.raw(key, text);
+        }
+    }
     for spec in &scenario.flows {
         flow(lines, scenario, spec, &shared, controllers);
     }
@@ -144,6 +163,9 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     match queue::written(link.queue, &link.discipline) {
         Some(table) => lines.raw("queue", inline(&table)),
         None => lines.quoted("queue", link.queue),
+    }
+    if let Some(rtt) = link.bdp_rtt {
+        lines.quoted("bdp_rtt", Duration(rtt));
     }
     lines.quoted("mtu", Bytes(link.mtu.into()));
     lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
@@ -161,26 +183,8 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
 }
 
-fn loss(loss: &LossModel, direction: &str) -> String {
-    let p = |p: f64| Probability(p).to_string();
-    let (model, mut pairs) = match loss {
-        LossModel::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
-        LossModel::Ber { rate, formula } => {
-            let formula = quote(word_of(&BerFormula::ALL, formula));
-            ("ber", vec![("rate", p(*rate)), ("formula", formula)])
-        }
-        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
-            "gilbert-elliott",
-            vec![
-                ("good_to_bad", p(*good_to_bad)),
-                ("bad_to_good", p(*bad_to_good)),
-                ("loss_good", p(*loss_good)),
-                ("loss_bad", p(*loss_bad)),
-            ],
-        ),
-        LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
-    };
-    pairs.insert(0, ("model", quote(model)));
+fn loss(model: &LossModel, direction: &str) -> String {
+    let mut pairs = loss::written(model);
     pairs.push(("direction", quote(direction)));
     inline(&pairs)
 }
@@ -209,6 +213,10 @@ fn flow(
         lines.raw("stack", inline(&differing));
     }
     lines.quoted("start", Duration(flow.start));
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.jitter != Span::ZERO {
+        lines.quoted("jitter", Duration(flow.jitter));
+    }
     lines.raw("traffic", traffic(&flow.traffic));
     lines.raw("read", read(&flow.read));
 }
@@ -256,4 +264,7 @@ fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
     lines.raw("series", array(&record.series, |series| quote(series.name())));
     lines.quoted("interval", Duration(record.interval));
     lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
+    if record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(record.bins));
+    }
 }

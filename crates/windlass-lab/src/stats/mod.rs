@@ -8,6 +8,9 @@
 //! does not, and is reported as infinite without an interval.
 
 pub mod bootstrap;
+pub mod effect;
+pub mod multiple;
+pub mod paired;
 pub mod sequential;
 #[cfg(test)]
 mod testing;

@@ -82,8 +82,8 @@ impl Provenance {
     }
 }
 
-/// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, and returns
-/// the paths.
+/// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
+/// `stations` where there is a Wi-Fi cell, and returns the paths.
 ///
 /// # Errors
 ///
@@ -96,7 +96,11 @@ pub fn export_records(
 ) -> Result<Vec<PathBuf>, StoreError> {
     let provenance = Provenance::of(records, command);
     let mut paths = Vec::new();
-    for table in [table::runs(records), table::summary(records), table::links(records)] {
+    let mut tables = vec![table::runs(records), table::summary(records), table::links(records)];
+    if records.iter().any(|run| !run.radios.is_empty()) {
+        tables.extend([table::cells(records), table::stations(records)]);
+    }
+    for table in tables {
         for &format in formats {
             let chunk = [table.clone()];
             paths.push(export(dir, table.name, format, chunk, &provenance)?);

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use windlass_cc::Time;
-use windlass_sim::{FlowResult, LinkResult, Sample, Series};
+use windlass_sim::{FlowResult, LinkResult, RadioResult, Sample, Series, StationResult};
 
 use crate::experiment::RunRecord;
 
@@ -246,6 +246,80 @@ pub fn links(records: &[RunRecord]) -> Table {
         })
         .integer("max_queue_packets", "Most packets that waited at once", |r| r.1.max_queue_packets)
         .table("links")
+}
+
+/// One row a run and Wi-Fi cell.
+pub fn cells(records: &[RunRecord]) -> Table {
+    let rows: Vec<(&RunRecord, &RadioResult)> =
+        records.iter().flat_map(|run| run.radios.iter().map(move |cell| (run, cell))).collect();
+    Columns::of_run(&rows, |(run, _)| run)
+        .text("cell", "Name of the Wi-Fi cell", |(_, c)| &c.name)
+        .real("busy", "Fraction of the run during which a station transmitted", |r| r.1.busy)
+        .real("airtime", "Time on the air of all frames over the length of the run", |r| {
+            r.1.airtime
+        })
+        .table("cells")
+}
+
+/// A station of a run, and the cell that it is of.
+type StationRow<'a> = (&'a RunRecord, &'a RadioResult, &'a StationResult);
+
+/// One row a run and station of a Wi-Fi cell.
+pub fn stations(records: &[RunRecord]) -> Table {
+    let rows: Vec<StationRow<'_>> = records
+        .iter()
+        .flat_map(|run| run.radios.iter().map(move |cell| (run, cell)))
+        .flat_map(|(run, cell)| cell.stations.iter().map(move |station| (run, cell, station)))
+        .collect();
+    let columns = Columns::of_run(&rows, |(run, _, _)| run)
+        .text("cell", "Name of the Wi-Fi cell", |(_, c, _)| &c.name)
+        .text("station", "Name of the station's node", |(_, _, s)| &s.name);
+    station_frames(station_packets(columns))
+        .integer("bytes", "IP bytes delivered", |r| r.2.bytes)
+        .real("airtime_s", "Time on the air of its frames of every kind", |r| r.2.airtime_s)
+        .real("mean_queue_packets", "Mean packets held, the one being tried included", |r| {
+            r.2.mean_queue_packets
+        })
+        .real("mean_queue_delay_ms", "Mean wait until a packet was the first", |r| {
+            r.2.mean_queue_delay_ms
+        })
+        .real("mean_service_ms", "Mean time from then to its acknowledgement or end", |r| {
+            r.2.mean_service_ms
+        })
+        .integer("max_queue_packets", "Most packets held at once", |r| r.2.max_queue_packets)
+        .table("stations")
+}
+
+type StationColumns<'a> = Columns<'a, StationRow<'a>>;
+
+fn station_packets(columns: StationColumns<'_>) -> StationColumns<'_> {
+    columns
+        .integer("offered", "Packets handed to it for transmission", |r| r.2.offered)
+        .integer("delivered", "Packets that their receiver took, each once", |r| r.2.delivered)
+        .integer("drops_queue", "Packets that found its queue full", |r| r.2.drops_queue)
+        .integer("drops_retry", "Packets given up at the retry limit", |r| r.2.drops_retry)
+        .integer("inside", "Packets held at the end", |r| r.2.inside)
+        .integer("unconfirmed", "Of delivered: given up all the same", |r| r.2.unconfirmed)
+}
+
+fn station_frames(columns: StationColumns<'_>) -> StationColumns<'_> {
+    columns
+        .integer("transmissions", "Data frames transmitted, retransmissions included", |r| {
+            r.2.transmissions
+        })
+        .integer("retransmissions", "Data frames transmitted again", |r| r.2.retransmissions)
+        .integer("rts_sent", "RTS frames transmitted", |r| r.2.rts_sent)
+        .integer("failures", "Attempts without a CTS or an acknowledgement", |r| r.2.failures)
+        .integer("collisions_seen", "Frames arriving here that others destroyed", |r| {
+            r.2.collisions_seen
+        })
+        .integer("frame_errors", "Frames arriving here that the error model took", |r| {
+            r.2.frame_errors
+        })
+        .integer("duplicates", "Frames for it that it had taken before", |r| r.2.duplicates)
+        .integer("broadcasts_received", "Broadcast packets of others that it received", |r| {
+            r.2.broadcasts_received
+        })
 }
 
 /// The time series of one run.

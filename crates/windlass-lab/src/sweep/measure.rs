@@ -78,11 +78,7 @@ impl Measure {
             What::Result(metric) => {
                 let names = names_in(metric.kind, run);
                 let matching = names.into_iter().filter(|n| matches(&metric.name, n));
-                mean(
-                    matching.filter_map(|name| {
-                        Metric { name: name.to_owned(), ..metric.clone() }.of(run)
-                    }),
-                )
+                mean(matching.filter_map(|name| Metric { name, ..metric.clone() }.of(run)))
             }
         }
     }
@@ -100,6 +96,8 @@ impl Measure {
         let (noun, known) = match kind {
             Kind::Flow => ("flow", scenario.flows.iter().map(|f| f.name.clone()).collect()),
             Kind::Link => ("link direction", directions(scenario)),
+            Kind::Cell => ("cell", scenario.wifi.iter().map(|w| w.radio.name.clone()).collect()),
+            Kind::Station => ("station", stations(scenario)),
             Kind::Run => return Ok(()),
         };
         if known.iter().any(|n| matches(pattern, n)) {
@@ -115,12 +113,32 @@ impl Measure {
     }
 }
 
-fn names_in(kind: Kind, run: &RunRecord) -> Vec<&str> {
+fn names_in(kind: Kind, run: &RunRecord) -> Vec<String> {
     match kind {
-        Kind::Flow => run.flows.iter().map(|f| f.name.as_str()).collect(),
-        Kind::Link => run.links.iter().map(|l| l.name.as_str()).collect(),
-        Kind::Run => vec![""],
+        Kind::Flow => run.flows.iter().map(|f| f.name.clone()).collect(),
+        Kind::Link => run.links.iter().map(|l| l.name.clone()).collect(),
+        Kind::Cell => run.radios.iter().map(|r| r.name.clone()).collect(),
+        Kind::Station => {
+            let of_cell = |r: &windlass_sim::RadioResult| {
+                let name = r.name.clone();
+                let station = |s: &windlass_sim::StationResult| format!("{name}:{}", s.name);
+                r.stations.iter().map(station).collect::<Vec<_>>()
+            };
+            run.radios.iter().flat_map(of_cell).collect()
+        }
+        Kind::Run => vec![String::new()],
     }
+}
+
+/// Names of the stations as metrics have them: `cell:node`.
+fn stations(scenario: &Scenario) -> Vec<String> {
+    let of_cell = |w: &crate::scenario::WifiSpec| {
+        let node = |s: &windlass_sim::radio::StationConfig| {
+            format!("{}:{}", w.radio.name, scenario.nodes[s.node])
+        };
+        w.radio.stations.iter().map(node).collect::<Vec<_>>()
+    };
+    scenario.wifi.iter().flat_map(of_cell).collect()
 }
 
 /// Names of the link directions as results have them.

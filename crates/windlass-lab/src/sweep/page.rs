@@ -382,7 +382,14 @@ impl Positions {
         let x = self.numbers.get(place).copied().unwrap_or(0.0);
         let end = |i: usize| cell.ci95.map(|ci| ci[i] / unit.scale).filter(|v| v.is_finite());
         let category = (self.scale == Scale::Category).then(|| label.clone());
-        y.is_finite().then(|| ChartPoint { x, category, y, lo: end(0), hi: end(1) })
+        y.is_finite().then(|| ChartPoint {
+            x,
+            category,
+            y,
+            lo: end(0),
+            hi: end(1),
+            ..ChartPoint::default()
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 use windlass_lab::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult};
+use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
 
 /// A flow whose figures differ with `n`, and have no short decimal form.
 pub fn flow(n: u64) -> FlowResult {
@@ -50,6 +50,22 @@ pub fn link(n: u64) -> LinkResult {
     }
 }
 
+/// A cell with two stations.
+pub fn cell(n: u64) -> RadioResult {
+    let station = |i: u64| StationResult {
+        name: format!("s{i}"),
+        offered: n + i,
+        airtime_s: 0.5 + i as f64,
+        ..StationResult::default()
+    };
+    RadioResult {
+        name: "cell".to_owned(),
+        busy: 0.25,
+        airtime: 0.5,
+        stations: vec![station(1), station(2)],
+    }
+}
+
 pub fn record(seed: u64) -> RunRecord {
     RunRecord {
         experiment: "table-4".into(),
@@ -64,7 +80,9 @@ pub fn record(seed: u64) -> RunRecord {
         packet_hops: 50 + seed,
         flows: (0..=seed % 3).map(|i| flow(seed + i)).collect(),
         links: (0..2).map(|i| link(seed + i)).collect(),
+        course: None,
         steady: Vec::new(),
+        radios: vec![cell(seed)],
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod bottleneck;
 pub mod pftk;
+pub mod radio;
 pub mod trace;
 
 use windlass_cc::{AnyParams, Span, Time, rto};
@@ -79,6 +80,7 @@ pub fn network(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, duration: Time) -
     Config {
         nodes: (0..nodes).map(|n| format!("n{n}")).collect(),
         links,
+        radios: Vec::new(),
         flows,
         duration,
         seed: 1,

@@ -63,6 +63,7 @@ impl Endpoint {
             && self.snd_nxt > self.snd_una;
         self.update_window(start, ack, window);
         let mut news = News::default();
+        self.rack.begin_acknowledgement();
         if self.sack {
             self.read_blocks(p, now, ack, s, &mut news);
         }
@@ -89,7 +90,7 @@ impl Endpoint {
             }
             if let Some(why) = unfounded {
                 self.undo(p, now, why);
-                self.follow_phase(p, now);
+                self.follow_phase(p, now, true);
             }
             return;
         }
@@ -116,7 +117,7 @@ impl Endpoint {
         };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
-        self.follow_phase(p, now);
+        self.follow_phase(p, now, unfounded.is_some());
         if repaired {
             self.answer_repaired_loss(p, now);
         }
@@ -124,7 +125,7 @@ impl Endpoint {
         if self.snd_una == self.snd_max {
             self.rto_deadline = Time::NEVER;
             self.rack.stop();
-        } else if acked > 0 {
+        } else if acked > 0 || self.uses_rack(p) && self.predates_head(&news) {
             self.arm_rto(p, now);
         }
         self.arm_probe(p, now);
@@ -230,8 +231,15 @@ impl Endpoint {
         };
         self.feed_timer(p, now, una, now.since(first), 0);
         let least = now.since(last);
-        self.min_rtt = self.min_rtt.min(least);
+        self.note_least_rtt(least);
         least
+    }
+
+    /// Whether what was delivered had been sent before the first segment that is missing was last
+    /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
+    fn predates_head(&self, news: &News) -> bool {
+        let head = self.board.get(0).map(Record::sent_at);
+        news.timed.zip(head).is_some_and(|((first, _), head)| first < head)
     }
 
     fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
@@ -262,8 +270,8 @@ impl Endpoint {
         }
     }
 
-    /// Where recovery stands after an acknowledgement.
-    fn follow_phase(&mut self, p: &Profile, now: Time) {
+    /// Where recovery stands after an acknowledgement, which may have shown that it was `undone`.
+    fn follow_phase(&mut self, p: &Profile, now: Time, undone: bool) {
         let over = match self.phase {
             Phase::Open => false,
             Phase::Cwr => self.echo_is_answered(),
@@ -279,6 +287,12 @@ impl Endpoint {
             }
             let flight = self.flight_size();
             self.set_phase(p, now, Phase::Open, flight);
+        }
+        // What was sent since recovery began and lost is a loss of its own, though it has been sent
+        // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
+        if over && !undone && self.uses_rack(p) && self.board.misses_lost() {
+            self.enter_recovery_by_board(p, now);
+            return;
         }
         if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
             self.enter_recovery_by_board(p, now);

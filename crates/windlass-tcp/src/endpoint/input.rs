@@ -94,6 +94,9 @@ impl Endpoint {
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         if let Some(start) = start {
             self.note_duplicate(p, start, start + u64::from(s.len));
+            if s.len > 0 && start < self.rcv_nxt {
+                self.acknowledge_quickly(p);
+            }
         }
         self.ack_now |= !s.flags.has(Flags::RST);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {

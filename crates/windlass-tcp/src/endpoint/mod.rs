@@ -2,6 +2,7 @@
 
 mod ack;
 mod api;
+mod autotune;
 mod board;
 mod ecn;
 mod handshake;
@@ -43,7 +44,12 @@ impl Profile {
     /// A profile whose parameters carry what every event asks of the stack: how many segments an
     /// acknowledgement counts for.
     pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
-        params.set_common(&Setup { ack_limit: stack.ack_limit, ..params.common() });
+        params.set_common(&Setup {
+            ack_limit: stack.ack_limit,
+            counting: stack.window_counting,
+            credit: stack.growth_credit,
+            ..params.common()
+        });
         Profile { stack, params, mtu }
     }
 
@@ -54,6 +60,8 @@ impl Profile {
             initial_window: self.stack.initial_window.bytes(mss),
             recovery: self.stack.recovery,
             ack_limit: self.stack.ack_limit,
+            counting: self.stack.window_counting,
+            credit: self.stack.growth_credit,
             ..params.common()
         });
         params
@@ -215,12 +223,15 @@ pub struct Endpoint {
     /// State of the endpoint's random numbers.
     random: u64,
     min_rtt: Span,
+    /// The least RTT as the controller is to see it.
+    shown_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
     /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
     /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
     snd_wl1: u64,
     ranges: Ranges,
+    autotune: autotune::Autotune,
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
@@ -302,10 +313,12 @@ impl Endpoint {
             rto: AnyRto::init(&p.stack.rto),
             random: u64::from(iss.0),
             min_rtt: Span::NONE,
+            shown_rtt: Span::NONE,
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
             snd_wl1: 0,
             ranges: Ranges::default(),
+            autotune: autotune::Autotune::default(),
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),
@@ -353,7 +366,7 @@ impl Endpoint {
             lost,
             sent: self.stats.data_bytes,
             srtt: self.rto.srtt(),
-            min_rtt: self.min_rtt,
+            min_rtt: self.shown_rtt,
             mss: self.mss,
             flags: limits,
             entropy: self.entropy(),

@@ -274,6 +274,7 @@ impl Endpoint {
         self.ack_now = false;
         self.delack_deadline = Time::NEVER;
         self.unacked_segments = 0;
+        self.note_quick_ack();
         self.last_ack_sent = self.rcv_nxt;
         self.stats.segments_sent += 1;
         let mut options = Options::default();

@@ -25,6 +25,8 @@ pub(super) struct Rack {
     rtt: Span,
     /// Highest offset delivered.
     fack: u64,
+    /// The same before the acknowledgement that is being read.
+    fack_before: u64,
     reordering_seen: bool,
     /// Quarters of the least RTT that reordering is given.
     window_mult: u32,
@@ -47,6 +49,7 @@ impl Default for Rack {
             end: 0,
             rtt: Span::ZERO,
             fack: 0,
+            fack_before: 0,
             reordering_seen: false,
             window_mult: 1,
             window_persist: 0,
@@ -74,8 +77,14 @@ impl Rack {
         self.probe_now = false;
     }
 
+    /// An acknowledgement is about to be read.
+    pub(super) fn begin_acknowledgement(&mut self) {
+        self.fack_before = self.fack;
+    }
+
     /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` says that the timestamp
-    /// of the acknowledgement belongs to an earlier transmission.
+    /// of the acknowledgement belongs to an earlier transmission. What one acknowledgement brings has
+    /// no order: late is what is below the highest that was delivered before it.
     pub(super) fn on_delivered(
         &mut self,
         now: Time,
@@ -84,11 +93,8 @@ impl Rack {
         echo_is_older: impl Fn(Time) -> bool,
     ) {
         let again = r.transmissions > 1;
-        if r.end() > self.fack {
-            self.fack = r.end();
-        } else if !again {
-            self.reordering_seen = true;
-        }
+        self.reordering_seen |= r.end() <= self.fack_before && !again;
+        self.fack = self.fack.max(r.end());
         let rtt = now.since(r.sent_at());
         let other = again && (echo_is_older(r.sent_at()) || (min_rtt.is_known() && rtt < min_rtt));
         if !other && (r.sent_at(), r.end()) > (self.sent, self.end) {

@@ -28,10 +28,15 @@ impl Endpoint {
         }
         // Nothing can follow a FIN, whatever the peer says.
         let end = text_end.min(right).min(self.fin_at.unwrap_or(u64::MAX));
+        let duplicate = end <= self.rcv_nxt && s.len > 0;
         if s.len > 0 {
             self.on_mark(p, s);
+            if duplicate {
+                self.acknowledge_quickly(p);
+            } else {
+                self.follow_stream(p, now, s);
+            }
         }
-        let duplicate = end <= self.rcv_nxt && s.len > 0;
         self.note_duplicate(p, start, end);
         if start <= self.rcv_nxt {
             let had_gap = !self.ranges.is_empty();
@@ -41,7 +46,7 @@ impl Endpoint {
             self.count_for_delayed_ack(p, now);
         } else {
             self.ranges.insert(start, end);
-            self.ack_now = true;
+            self.report_hole(p, now);
         }
         if let Some(fin_at) = self.fin_at
             && self.rcv_nxt >= fin_at
@@ -90,7 +95,7 @@ impl Endpoint {
         let held = self.rcv_nxt.saturating_sub(self.rcv_read);
         let free = p.stack.receive_buffer.saturating_sub(held);
         let most = 0xffff_u64 << self.rcv_scale;
-        let edge = self.rcv_nxt + free.min(most);
+        let edge = self.rcv_nxt + free.min(most).min(self.offered(p));
         let step = u64::from(self.mss).min(p.stack.receive_buffer / 2);
         // A FIN takes sequence space but no room: it may have passed the edge by one.
         let least = self.rcv_adv.max(self.rcv_nxt);

@@ -152,7 +152,8 @@ impl Endpoint {
         self.note_resent();
         self.pace(p, now, len);
         self.last_sent = now;
-        if self.rto_deadline.is_never() {
+        // `tcp_xmit_retransmit_queue`: the first segment's time runs anew.
+        if self.rto_deadline.is_never() || place == 0 && self.uses_rack(p) {
             self.arm_rto(p, now);
         }
         let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };

@@ -3,6 +3,7 @@
 use windlass_cc::{RttSample, Span, Time};
 
 use super::{Endpoint, Profile};
+use crate::stack::LeastRtt;
 
 /// Least time to which the timer is ever set.
 const LEAST_TIMEOUT: Span = Span::from_micros(1);
@@ -56,8 +57,13 @@ impl Endpoint {
         if p.stack.karn && retransmits > 0 {
             return Span::NONE;
         }
-        self.min_rtt = self.min_rtt.min(rtt);
+        self.note_least_rtt(rtt);
         rtt
+    }
+
+    pub(super) fn note_least_rtt(&mut self, rtt: Span) {
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.shown_rtt = self.shown_rtt.min(rtt);
     }
 
     pub(super) fn feed_timer(
@@ -80,6 +86,10 @@ impl Endpoint {
             self.take_exact_sample(p, now, 1, now.since(self.timed_at), retransmits);
         }
         self.timed_at = Time::NEVER;
+        // Linux shows the round trips of data alone to all but BBR, which takes what TCP has.
+        if p.stack.least_rtt == LeastRtt::Data && !p.params.wants().rate_samples {
+            self.shown_rtt = Span::NONE;
+        }
     }
 
     pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {

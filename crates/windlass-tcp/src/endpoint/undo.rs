@@ -26,10 +26,12 @@ pub(super) struct Evidence {
 impl Endpoint {
     /// The window was reduced because something seemed lost; `timeout` says that the timer did it.
     pub(super) fn watch_for_evidence(&mut self, p: &Profile, now: Time, timeout: bool) {
+        // An acknowledgement may answer what an earlier reduction sent again.
+        let since = self.board.oldest_retransmission().unwrap_or(now);
         self.evidence = Evidence {
             frto: (timeout && p.stack.frto).then_some(self.snd_max),
             prefer_new: false,
-            stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(now)),
+            stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(since)),
             since: (p.stack.dsack_undo && self.sack).then_some(self.snd_una),
             unexplained: 0,
         };

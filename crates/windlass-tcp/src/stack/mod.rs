@@ -3,6 +3,7 @@
 mod presets;
 
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{Span, rto};
 
 pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
@@ -59,7 +60,9 @@ pub enum LossDetection {
     /// By counting what arrived after the missing segment (RFC 5681, RFC 6675).
     DupThresh,
     /// By time (RFC 8985), where recovery goes by a scoreboard and the peer has SACK; elsewhere by
-    /// counting.
+    /// counting. As in Linux, what was lost beyond the point where recovery ends begins another
+    /// (`tcp_time_to_recover`), and the retransmission timer starts anew when the first segment goes
+    /// again and while data from before that is reported (`tcp_clean_rtx_queue`).
     Rack,
 }
 
@@ -67,6 +70,22 @@ impl LossDetection {
     /// Every value with its name in scenarios.
     pub const ALL: [(&'static str, LossDetection); 2] =
         [("dupthresh", LossDetection::DupThresh), ("rack", LossDetection::Rack)];
+}
+
+/// Which round trips count for the least one that an algorithm knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeastRtt {
+    /// All, that of the SYN too, which a slow link carries sooner than a full segment.
+    Any,
+    /// Those of data, as in Linux for every algorithm that is told of them (`pkts_acked`); who takes
+    /// samples of the delivery rate knows all of them there too (`tcp_min_rtt`).
+    Data,
+}
+
+impl LeastRtt {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, LeastRtt); 2] =
+        [("any", LeastRtt::Any), ("data", LeastRtt::Data)];
 }
 
 /// What a loss or a mark cuts.
@@ -93,6 +112,17 @@ pub struct StackConfig {
     pub mss: Option<u32>,
     /// Receive buffer, bytes, at least 1.
     pub receive_buffer: u64,
+    /// Offer 64 KB at first, and more as data arrive and are read, up to the receive buffer, where
+    /// timestamps are in use: Linux's `tcp_moderate_rcvbuf`. Otherwise the whole buffer is offered at
+    /// once.
+    pub receive_autotuning: bool,
+    /// Acknowledge each segment by itself at the beginning of a connection, after data that came
+    /// twice, and while autotuning opens the receive window: Linux's quick acknowledgements.
+    pub quick_acks: bool,
+    /// Report the first three segments beyond a hole at once, and those after them together, after a
+    /// millisecond or a twentieth of a round trip: Linux's compressed acknowledgements
+    /// (`tcp_comp_sack_delay_ns`). Only with SACK.
+    pub sack_compression: bool,
     /// Send buffer, bytes: data that the application may hand over before it is acknowledged.
     pub send_buffer: u64,
     /// Offer window scaling (RFC 7323).
@@ -108,6 +138,10 @@ pub struct StackConfig {
     /// Most segments that one acknowledgement counts for when the window opens: 1 in RFC 5681, 2 in
     /// RFC 3465, [`u32::MAX`] for every one it covers.
     pub ack_limit: u32,
+    /// In what the window is kept by algorithms that have slow start and congestion avoidance.
+    pub window_counting: Counting,
+    /// What of an acknowledgement opens their window.
+    pub growth_credit: Credit,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
     /// Acknowledge at least every so many full segments; 1 turns delaying off (RFC 1122: 2).
@@ -155,6 +189,8 @@ pub struct StackConfig {
     /// Take no RTT sample from a retransmitted segment (Karn). Otherwise the time runs from the
     /// first transmission.
     pub karn: bool,
+    /// Which round trips count for the least one that the algorithm knows.
+    pub least_rtt: LeastRtt,
     /// Retransmission timer.
     pub rto: rto::AnyParams,
     /// The retransmission and probe timers expire at multiples of this period, as in stacks with a

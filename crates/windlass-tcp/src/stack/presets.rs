@@ -2,9 +2,10 @@
 
 use windlass_cc::recovery::Style;
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
+use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{Ratio, Span};
 
-use super::{InitialWindow, LossCut, LossDetection, Pacing, Preset, StackConfig};
+use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -25,9 +26,10 @@ pub static PRESETS: &[Preset] = &[
         name: "linux",
         origin: "Linux 6.x, net/ipv4 and Documentation/networking/ip-sysctl.rst, sysctls at their defaults",
         description: "SACK recovery with proportional rate reduction, RACK-TLP, F-RTO and both undos, \
-            a least timeout of 200 ms on top of the smoothed RTT. Buffers have the largest size that \
-            autotuning reaches; quick acknowledgements after idle times and the adaption of the \
-            delayed acknowledgement's timer are left out.",
+            a least timeout of 200 ms on top of the smoothed RTT. The window is kept in whole segments. \
+            The receive window grows with what arrives, and its overhead is not counted; the send \
+            buffer has the largest size that autotuning reaches; quick acknowledgements after idle \
+            times and the adaption of the delayed acknowledgement's timer are left out.",
         config: LINUX,
     },
     Preset {
@@ -60,6 +62,9 @@ pub static PRESETS: &[Preset] = &[
 pub const RFC: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 4 << 20,
+    receive_autotuning: false,
+    quick_acks: false,
+    sack_compression: false,
     send_buffer: 4 << 20,
     window_scaling: true,
     timestamps: true,
@@ -67,6 +72,8 @@ pub const RFC: StackConfig = StackConfig {
     dsack: true,
     initial_window: InitialWindow::Rfc6928,
     ack_limit: 1,
+    window_counting: Counting::Bytes,
+    growth_credit: Credit::Acked,
     nagle: true,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
@@ -87,6 +94,7 @@ pub const RFC: StackConfig = StackConfig {
     window_validation: true,
     idle_restart: true,
     karn: true,
+    least_rtt: LeastRtt::Any,
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
@@ -108,6 +116,9 @@ pub const RFC: StackConfig = StackConfig {
 pub const RIVERBED: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 8_760,
+    receive_autotuning: false,
+    quick_acks: false,
+    sack_compression: false,
     send_buffer: 4 << 20,
     window_scaling: false,
     timestamps: false,
@@ -115,6 +126,8 @@ pub const RIVERBED: StackConfig = StackConfig {
     dsack: false,
     initial_window: InitialWindow::Segments(2),
     ack_limit: 1,
+    window_counting: Counting::Bytes,
+    growth_credit: Credit::Acked,
     nagle: false,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
@@ -135,6 +148,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     window_validation: false,
     idle_restart: false,
     karn: true,
+    least_rtt: LeastRtt::Any,
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(3),
         min: Span::from_secs(1),
@@ -157,11 +171,19 @@ pub const RIVERBED: StackConfig = StackConfig {
 pub const LINUX: StackConfig = StackConfig {
     // tcp_rmem[2] and tcp_wmem[2].
     receive_buffer: 6 << 20,
+    // tcp_rcv_space_adjust and tcp_grow_window; tcp_incr_quickack and tcp_enter_quickack_mode.
+    receive_autotuning: true,
+    quick_acks: true,
+    // tcp_comp_sack_delay_ns.
+    sack_compression: true,
     send_buffer: 4 << 20,
     // TCP_INIT_CWND.
     initial_window: InitialWindow::Segments(10),
     // tcp_slow_start counts every segment that is acknowledged.
     ack_limit: u32::MAX,
+    // tcp_cong_avoid_ai, tcp_cong_control.
+    window_counting: Counting::Segments,
+    growth_credit: Credit::Delivered,
     // TCP_DELACK_MIN; tcp_rcv_mss twice.
     delayed_ack_timeout: Span::from_millis(40),
     // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
@@ -178,6 +200,8 @@ pub const LINUX: StackConfig = StackConfig {
     loss_cut: LossCut::Window,
     // tcp_update_skb_after_send.
     pacing_burst: 10,
+    // tcp_clean_rtx_queue calls pkts_acked, tcp_synack_rtt_meas does not.
+    least_rtt: LeastRtt::Data,
     rto: rto::AnyParams::Linux(LinuxParams {
         initial: Span::from_secs(1),
         min: Span::from_millis(200),

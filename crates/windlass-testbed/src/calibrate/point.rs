@@ -176,6 +176,7 @@ impl Point {
         Config {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link],
+            radios: Vec::new(),
             flows: vec![flow(Cbr { packet, interval, stop }, start)],
             duration: stop + drained + AFTER,
             seed: SEED,

@@ -185,6 +185,7 @@ impl Plan {
         Config {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link],
+            radios: Vec::new(),
             flows: vec![self.flow(Side::Sender)],
             duration: self.patience,
             seed,

@@ -293,6 +293,7 @@ mod tests {
         differences(&Config {
             nodes: vec!["a".into(), "b".into()],
             links: Vec::new(),
+            radios: Vec::new(),
             flows: vec![flow],
             duration: Time::from_secs(1),
             seed: 1,

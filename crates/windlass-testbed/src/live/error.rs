@@ -26,6 +26,14 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The configuration has a radio.
+    #[error(
+        "radio \"{radio}\": kernels are joined by links only; simulate it, or replace it by links"
+    )]
+    Radio {
+        /// The radio.
+        radio: String,
+    },
     /// The algorithm of a flow has no counterpart in any kernel.
     #[error(
         "flow \"{flow}\": Linux has no algorithm that corresponds to \"{algorithm}\"; those it may have are {known}"

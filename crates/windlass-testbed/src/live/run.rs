@@ -99,9 +99,12 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// When the machine lacks something, when the kernel has no counterpart of an algorithm, and when no
+/// When the configuration has a radio, when the machine lacks something, when the kernel has no counterpart of an algorithm, and when no
 /// attempt was punctual enough.
 pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
+    if let Some(radio) = config.radios.first() {
+        return Err(Error::Radio { radio: radio.name.clone() });
+    }
     algorithm::check(config, &options.inside)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;

@@ -26,7 +26,10 @@ impl Settings {
 
     /// What an [`Endpoint`](windlass_tcp::Endpoint) is configured with.
     pub fn profile(&self) -> Profile {
-        Profile::new(self.stack, self.algorithm, self.mtu)
+        // The kernel's socket is told to delay its acknowledgements from the beginning, and a script
+        // says what windows it means.
+        let stack = StackConfig { quick_acks: false, receive_autotuning: false, ..self.stack };
+        Profile::new(stack, self.algorithm, self.mtu)
     }
 }
 

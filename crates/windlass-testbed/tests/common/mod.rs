@@ -56,6 +56,7 @@ pub fn config(links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Config {
     Config {
         nodes: vec!["a".into(), "b".into()],
         links,
+        radios: Vec::new(),
         flows,
         duration: Time::from_secs(10),
         seed: 1,

@@ -61,6 +61,28 @@ fn csv_quotes_what_would_break_it_and_keeps_numbers_whole() {
 }
 
 #[test]
+fn intervals_of_positions_are_columns_and_lines_across_where_there_are_any() {
+    let at = |x_lo, x_hi| {
+        let point = ChartPoint { x: 2.0, y: 5.0, x_lo, x_hi, ..ChartPoint::default() };
+        let mut chart = chart(Scale::Linear, vec![series("s", Mark::Points, vec![point])]);
+        chart.x.scale = Scale::Linear;
+        (csv(&chart, &drawn(&chart)), csv_header(&chart, &drawn(&chart)), spec_of(&chart))
+    };
+    let (text, header, spec) = at(Some(1.5), Some(2.5));
+    assert_eq!(text, "series,x,y,x_lo,x_hi\ns,2,5,1.5,2.5\n");
+    assert!(header.ends_with("interval high\""), "{header}");
+    let layers = spec["layer"].as_array().unwrap();
+    let across = layers.iter().find(|l| l["encoding"]["x2"]["field"] == "x_hi").unwrap();
+    assert_eq!(
+        (&across["mark"]["type"], &across["encoding"]["x"]["field"]),
+        (&json!("rule"), &json!("x_lo"))
+    );
+    let (text, _, spec) = at(None, None);
+    assert_eq!(text, "series,x,y\ns,2,5\n");
+    assert!(!spec.to_string().contains("x_hi"));
+}
+
+#[test]
 fn curves_run_by_rising_x_whatever_the_order_given() {
     let at = |x, y| ChartPoint { x, y, ..ChartPoint::default() };
     let points = vec![at(2.0, 1.0), at(1.0, 5.0), at(2.0, 3.0)];

@@ -1,19 +1,24 @@
 //! What can be said of a scenario before it runs: the path of every flow, and what is probably not
 //! meant.
 
+mod air;
+
+pub use air::{CellOutlook, access};
+
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use windlass_cc::Span;
 use windlass_sim::ConfigError;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Traffic};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::routing::{Direction, link_of};
+use windlass_sim::routing::link_of;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::compile::compile;
-use crate::scenario::{FlowSpec, NO_ALGORITHM, Scenario};
+use crate::scenario::{FlowSpec, Hop, NO_ALGORITHM, Scenario};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
@@ -39,11 +44,14 @@ pub struct Path {
     pub idle_time: Span,
     /// Largest IP packet of the flow, bytes.
     pub packet_bytes: u32,
-    /// Direction with the lowest rate, among equals the one that most flows cross:
-    /// `link:from>to`.
+    /// Link direction or step over the air with the lowest rate, among equals the one that most
+    /// flows cross: `link:from>to`, `cell:from>to`.
     pub bottleneck: String,
-    /// Its rate in bits per second.
+    /// Its rate in bits per second; over the air what one station alone can send of the flow's
+    /// packets.
     pub rate_bps: u64,
+    /// Whether it is a step over the air, whose rate all stations share.
+    pub shared: bool,
     /// `rate_bps` times `base_rtt`, bytes.
     pub bdp_bytes: u64,
     /// What may wait there; `None` for an unlimited queue.
@@ -70,50 +78,91 @@ pub struct Queue {
 /// The simulator does not take the scenario.
 pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
-    let routes = scenario.routes();
-    let algorithms = scenario.flows.iter().map(FlowSpec::algorithm);
-    let mut crossing = vec![0; 2 * config.links.len()];
-    let mut chains = Vec::with_capacity(config.flows.len());
-    for flow in &config.flows {
-        let route = routes.path(flow.from, flow.to).unwrap_or_default();
-        route.iter().for_each(|d| crossing[*d as usize] += 1);
-        chains.push(route);
+    let ways = scenario.ways();
+    let chains: Vec<Vec<Hop>> =
+        config.flows.iter().map(|f| ways.hops(f.from, f.to).unwrap_or_default()).collect();
+    let mut crossing: BTreeMap<Hop, usize> = BTreeMap::new();
+    for hop in chains.iter().flatten() {
+        *crossing.entry(*hop).or_default() += 1;
     }
+    let algorithms = scenario.flows.iter().map(FlowSpec::algorithm);
     let each = config.flows.iter().zip(algorithms).zip(&chains);
-    Ok(each.map(|((flow, a), route)| path(&config, flow, a, route, &crossing)).collect())
+    Ok(each.map(|((flow, a), chain)| path(&config, flow, a, chain, &crossing)).collect())
 }
 
-/// The path over `route`, where each direction has so many flows `crossing` it.
+/// Every cell over which some flow's data go, if its senders always have a packet.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let ways = scenario.ways();
+    let mut senders = vec![BTreeSet::new(); config.radios.len()];
+    let mut largest = vec![0; config.radios.len()];
+    for flow in &config.flows {
+        for hop in ways.hops(flow.from, flow.to).unwrap_or_default() {
+            let Hop::Air { cell, from, .. } = hop else { continue };
+            senders[cell].insert(from);
+            largest[cell] = packet_sizes(flow).0.max(largest[cell]);
+        }
+    }
+    let each = config.radios.iter().zip(senders).zip(largest);
+    let used = each.filter(|((_, senders), _)| !senders.is_empty());
+    // A cell has at most some thousand stations.
+    Ok(used.map(|((radio, s), bytes)| CellOutlook::new(radio, s.len() as u32, bytes)).collect())
+}
+
+/// The path over these steps, each of which has so many flows `crossing` it.
 fn path(
     config: &Config,
     flow: &FlowConfig,
     algorithm: &str,
-    route: &[Direction],
-    crossing: &[usize],
+    hops: &[Hop],
+    crossing: &BTreeMap<Hop, usize>,
 ) -> Path {
-    let links = || route.iter().map(|d| &config.links[link_of(*d)]);
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
-    let one_way = links().fold(Span::ZERO, |sum, l| sum + l.delay);
+    let one_way = hops.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
     let base_rtt = one_way + one_way;
-    let time_for = |bytes: u32| links().fold(one_way, |sum, l| sum + transmission(l, bytes));
+    let time_for =
+        |bytes: u32| hops.iter().fold(one_way, |sum, hop| sum + transmission(config, *hop, bytes));
     let there = time_for(packet_bytes);
-    let slowness =
-        |d: Direction| (config.links[link_of(d)].rate_bps, Reverse(crossing[d as usize]));
-    let slowest = route.iter().min_by_key(|d| slowness(**d));
-    let bottleneck = slowest.map(|d| &config.links[link_of(*d)]);
-    let rate_bps = bottleneck.map_or(0, |l| l.rate_bps);
+    let rate = |hop: Hop| rate_of(config, hop, packet_bytes);
+    let slowness = |hop: Hop| (rate(hop), Reverse(crossing.get(&hop).copied().unwrap_or(0)));
+    let slowest = hops.iter().copied().min_by_key(|hop| slowness(*hop));
+    let rate_bps = slowest.map_or(0, rate);
     Path {
         flow: flow.name.clone(),
         algorithm: algorithm.to_string(),
-        nodes: nodes(config, flow.from, route),
+        nodes: nodes(config, flow.from, hops),
         base_rtt,
         idle_time: ack_bytes.map_or(there, |bytes| there + time_for(bytes)),
         packet_bytes,
-        bottleneck: slowest.map(|d| direction_name(config, *d)).unwrap_or_default(),
+        bottleneck: slowest.map(|hop| hop_name(config, hop)).unwrap_or_default(),
         rate_bps,
+        shared: matches!(slowest, Some(Hop::Air { .. })),
         bdp_bytes: product(rate_bps, base_rtt),
-        queue: bottleneck.and_then(|l| queue(l, packet_bytes)),
+        queue: slowest.and_then(|hop| queue(config, hop, packet_bytes)),
         window_bytes: (algorithm != NO_ALGORITHM).then(|| window(flow)),
+    }
+}
+
+/// Propagation over a step.
+fn delay(config: &Config, hop: Hop) -> Span {
+    match hop {
+        Hop::Link(direction) => config.links[link_of(direction)].delay,
+        Hop::Air { cell, from, to } => {
+            let radio = &config.radios[cell];
+            radio.reach(radio.stations[from].position, radio.stations[to].position).delay
+        }
+    }
+}
+
+/// Bits per second that a step carries of packets of this size.
+fn rate_of(config: &Config, hop: Hop, packet_bytes: u32) -> u64 {
+    match hop {
+        Hop::Link(direction) => config.links[link_of(direction)].rate_bps,
+        Hop::Air { cell, .. } => air::alone_bps(&config.radios[cell], packet_bytes),
     }
 }
 
@@ -138,23 +187,39 @@ fn window(flow: &FlowConfig) -> u64 {
     stack.receive_buffer.min(unscaled).min(stack.send_buffer)
 }
 
-/// Time for which a packet of `ip_bytes` occupies the link.
-fn transmission(link: &LinkConfig, ip_bytes: u32) -> Span {
+/// Time for which a packet of `ip_bytes` occupies a link, or needs to cross idle air.
+fn transmission(config: &Config, hop: Hop, ip_bytes: u32) -> Span {
+    match hop {
+        Hop::Link(direction) => on_link(&config.links[link_of(direction)], ip_bytes),
+        Hop::Air { cell, .. } => air::crossing(&config.radios[cell], ip_bytes),
+    }
+}
+
+fn on_link(link: &LinkConfig, ip_bytes: u32) -> Span {
     let on_the_wire = link.framing.frame_len(ip_bytes).saturating_add(link.framing.gap_bytes);
     let bits = 8 * u128::from(on_the_wire);
     let ns = bits * 1_000_000_000 / u128::from(link.rate_bps.max(1));
     Span(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
-fn queue(link: &LinkConfig, packet_bytes: u32) -> Option<Queue> {
+fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
     let size = u64::from(packet_bytes.max(1));
-    let (packets, bytes) = match link.queue {
+    let (limit, each) = match hop {
+        Hop::Link(direction) => {
+            let link = &config.links[link_of(direction)];
+            (link.queue, on_link(link, packet_bytes).0)
+        }
+        Hop::Air { cell, from, .. } => {
+            let rate = rate_of(config, hop, packet_bytes).max(1);
+            (config.radios[cell].stations[from].queue, 8_000_000_000 * size / rate)
+        }
+    };
+    let (packets, bytes) = match limit {
         QueueLimit::Packets(n) => (n, n.saturating_mul(size)),
         QueueLimit::Bytes(n) => (n / size, n),
         QueueLimit::Unlimited => return None,
     };
-    let drain = transmission(link, packet_bytes).0.saturating_mul(packets);
-    Some(Queue { packets, bytes, drain: Span(drain) })
+    Some(Queue { packets, bytes, drain: Span(each.saturating_mul(packets)) })
 }
 
 /// Rate times time, in bytes.
@@ -163,16 +228,36 @@ fn product(rate_bps: u64, time: Span) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-fn nodes(config: &Config, from: usize, route: &[Direction]) -> Vec<String> {
-    let ends = route.iter().map(|d| config.links[link_of(*d)].ends[1 - (*d % 2) as usize]);
-    std::iter::once(from).chain(ends).map(|n| config.nodes[n].clone()).collect()
+fn nodes(config: &Config, from: usize, hops: &[Hop]) -> Vec<String> {
+    let to = hops.iter().map(|hop| ends(config, *hop)[1]);
+    std::iter::once(from).chain(to).map(|n| config.nodes[n].clone()).collect()
 }
 
-fn direction_name(config: &Config, direction: Direction) -> String {
-    let link = &config.links[link_of(direction)];
-    let backward = (direction % 2) as usize;
-    let [from, to] = [link.ends[backward], link.ends[1 - backward]];
-    format!("{}:{}>{}", link.name, config.nodes[from], config.nodes[to])
+/// Where a step begins and where it ends.
+fn ends(config: &Config, hop: Hop) -> [usize; 2] {
+    match hop {
+        Hop::Link(direction) => {
+            let ends = config.links[link_of(direction)].ends;
+            if direction.is_multiple_of(2) { ends } else { [ends[1], ends[0]] }
+        }
+        Hop::Air { cell, from, to } => {
+            [from, to].map(|station| config.radios[cell].stations[station].node)
+        }
+    }
+}
+
+fn hop_name(config: &Config, hop: Hop) -> String {
+    let [from, to] = ends(config, hop).map(|node| &config.nodes[node]);
+    let name = match hop {
+        Hop::Link(direction) => &config.links[link_of(direction)].name,
+        Hop::Air { cell, .. } => &config.radios[cell].name,
+    };
+    format!("{name}:{from}>{to}")
+}
+
+/// The cells as text, a line each.
+pub fn cells_text(cells: &[CellOutlook]) -> String {
+    cells.iter().map(CellOutlook::text).collect()
 }
 
 /// The paths as text, flows that differ in nothing but names told once.
@@ -220,7 +305,7 @@ fn one(path: &Path, others: usize) -> String {
         out,
         "  bottleneck  {} at {}; bandwidth-delay product {} B = {:.1} packets of {} B",
         path.bottleneck,
-        BitRate(path.rate_bps),
+        rate_text(path),
         path.bdp_bytes,
         path.bdp_bytes as f64 / f64::from(path.packet_bytes),
         path.packet_bytes,
@@ -241,6 +326,15 @@ fn one(path: &Path, others: usize) -> String {
         let _ = writeln!(out, "  window      at most {window} B{bdp}");
     }
     out
+}
+
+/// The rate of the bottleneck; over the air it is no round figure.
+fn rate_text(path: &Path) -> String {
+    if path.shared {
+        let mbps = path.rate_bps as f64 / 1e6;
+        return format!("{mbps:.3}Mbps for one station alone, shared by all");
+    }
+    BitRate(path.rate_bps).to_string()
 }
 
 fn millis(span: Span) -> f64 {
@@ -265,6 +359,7 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
     let paths = paths(scenario)?;
     let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
+    warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for (flow, path) in config.flows.iter().zip(&paths) {
         for sentence in of_flow(flow, path, scenario.duration) {
@@ -326,7 +421,7 @@ fn of_flow(flow: &FlowConfig, path: &Path, duration: Span) -> Vec<String> {
         sentences.push(format!(
             "its data need at least {:.1} s at {}, and the run ends before that",
             least as f64 / 1e9,
-            BitRate(path.rate_bps),
+            rate_text(path),
         ));
     }
     if time < SETTLED_ROUND_TRIPS * u128::from(path.base_rtt.0) {

@@ -1,9 +1,11 @@
 //! H-TCP: growth by the time since the last loss.
 
+mod linux;
+
 use crate::controller::{Ack, Conn, Phase};
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{mul, mul_div};
+use crate::math::mul_div;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 use crate::window::{FRACTION_BITS, Window};
@@ -16,8 +18,8 @@ crate::choice! {
         Draft = "draft",
         /// Linux's: the highest smoothed throughput since the last loss, and two steady losses in a
         /// row before the back-off adapts; an RTTmax that fades by a twentieth a loss; time since the
-        /// end of recovery; growth in whole segments before the factor of the back-off, and no least
-        /// one after it.
+        /// end of recovery; growth in whole segments before the factor of the back-off, no least one
+        /// after it, and looked at when the window opens; all times in whole ticks.
         Linux = "linux",
     }
 }
@@ -56,6 +58,11 @@ crate::parameters! {
         /// back-off adapt, whether RTTmax is forgotten, from when on time counts, and the least growth.
         variant: Variant = Variant::Draft, Variant::KIND,
             "draft-leith-tcp-htcp-06 section 3; Linux tcp_htcp";
+        /// Variant linux: length of the kernel's tick, in which it measures times. That of Debian's
+        /// kernels.
+        clock: Span = Span::from_millis(4),
+            ParamKind::Time { min: Span::from_micros(1), max: Span::from_millis(100) },
+            "Linux jiffies, CONFIG_HZ";
     }
 }
 
@@ -70,17 +77,11 @@ const TICK: u64 = 1 << 6;
 /// Rates are kept in bytes per 2^28 ns, about a quarter of a second, so that 128 Gbit/s fit 32 bits.
 const RATE_BITS: u32 = 28;
 
-/// Variant linux: round trips after a loss in which the throughput is taken as it is.
-const FRESH_ROUNDS: u64 = 3;
-
-/// Variant linux: the most that RTTmax rises by in one sample, [`TICK`]s.
-const MAX_RTT_STEP: u32 = (20_000_000 / TICK) as u32;
-
 /// Longest time since a loss that counts, in seconds with 16 fractional bits: 9 hours, when growth
 /// is long beyond any window.
 const LONGEST: u64 = 1 << 31;
 
-/// Growth of H-TCP.
+/// Growth of H-TCP. In variant linux some fields hold other things: [`linux`] says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Htcp {
@@ -89,26 +90,28 @@ pub struct Htcp {
     since: u64,
     /// The same before the last cut.
     prior_since: u64,
-    /// Stream offset beyond which data belongs to the next round.
-    round_end: u64,
     /// When the round began, nanoseconds.
     round_start: u64,
+    /// Low half of the stream offset beyond which data belongs to the next round.
+    round_end: u32,
     /// Low half of [`Conn::delivered`] when the round began.
     round_delivered: u32,
     /// Longest round-trip time since the last cut, [`TICK`]s.
     max_rtt: u32,
-    /// Throughput of the last full round, smoothed in variant linux, in bytes per 2^[`RATE_BITS`] ns;
-    /// zero before the first.
+    /// Throughput of the last full round in bytes per 2^[`RATE_BITS`] ns; zero before the first.
     round_rate: u32,
-    /// What stands for the time since the last cut: that, or the highest of it.
+    /// What stands for the time since the last cut: the same.
     rate: u32,
-    /// The same at the last cut, but for its lowest bit, which says whether that cut came at a steady
-    /// throughput.
+    /// The same at the last cut, but for its lowest bit.
     cut: u32,
     /// Share of the window that the last cut left, 16 fractional bits.
     keep: u16,
     /// The same before the last cut.
     prior_keep: u16,
+    /// See [`linux`].
+    factor: u16,
+    /// See [`linux`].
+    counted: u16,
 }
 
 /// A share below one, 16 fractional bits.
@@ -118,7 +121,7 @@ fn share(r: Ratio) -> u16 {
 
 impl Htcp {
     fn begin_round(&mut self, c: &Conn) {
-        self.round_end = c.next_id;
+        self.round_end = c.next_id as u32;
         self.round_start = c.now.0;
         self.round_delivered = c.delivered as u32;
     }
@@ -129,18 +132,6 @@ impl Htcp {
         let time = c.now.0.saturating_sub(self.round_start);
         let rate = || mul_div(u64::from(bytes), 1 << RATE_BITS, time);
         (bytes > 0 && time > 0).then(|| rate().clamp(1, u64::from(u32::MAX)) as u32)
-    }
-
-    /// A round has brought so much.
-    fn take(&mut self, p: &Params, c: &Conn, rate: u32) {
-        let fresh = c.now.0.wrapping_sub(self.since) <= mul(c.min_rtt.0, FRESH_ROUNDS);
-        if p.variant == Variant::Draft || fresh {
-            (self.round_rate, self.rate) = (rate, rate);
-        } else {
-            let sum = 3 * u64::from(self.round_rate) + u64::from(rate);
-            self.round_rate = (sum / 4) as u32;
-            self.rate = self.rate.max(self.round_rate);
-        }
     }
 
     /// Time since the last cut in seconds, 16 fractional bits. Origin and wrapping of the clock
@@ -157,13 +148,9 @@ impl Htcp {
         let t = self.elapsed(c, p.low_speed);
         // 1 + 10·t + (t/2)², at most 2^45.
         let alpha = ONE + 10 * t + ((t * t) >> 18);
-        let alpha = match p.variant {
-            Variant::Draft => Htcp::scaled(p, c, alpha),
-            Variant::Linux => Htcp::scaled_whole(p, c, alpha >> FRACTION_BITS) << FRACTION_BITS,
-        };
-        let least = if p.variant == Variant::Draft { ONE } else { 1 };
+        let alpha = Htcp::scaled(p, c, alpha);
         // 2·(1 - keep)·alpha: a loss then costs as much as growth gained.
-        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(least)
+        ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
     }
 
     /// Growth times the least round trip over 100 ms, if that is asked for.
@@ -176,21 +163,11 @@ impl Htcp {
         ((alpha * scale) >> FRACTION_BITS).max(ONE)
     }
 
-    /// The same in whole segments, and with the inverse of the scale in eighths.
-    fn scaled_whole(p: &Params, c: &Conn, alpha: u64) -> u64 {
-        if !p.rtt_scaling || !c.min_rtt.is_known() {
-            return alpha;
-        }
-        let eighths = (800_000_000 / c.min_rtt.0.max(1)).clamp(4, 80);
-        (alpha * 8 / eighths.max(1)).max(1)
-    }
-
     /// The share that a loss leaves of the window now.
     fn backoff(&mut self, p: &Params, c: &Conn) -> u16 {
         let steady = self.throughput_is_steady(p);
-        let confirmed = steady && (self.cut & 1 == 1 || p.variant == Variant::Draft);
-        self.cut = (self.rate & !1) | u32::from(steady);
-        if !p.adaptive_backoff || !confirmed || self.max_rtt == 0 {
+        self.cut = self.rate & !1;
+        if !p.adaptive_backoff || !steady || self.max_rtt == 0 {
             return share(p.keep_min);
         }
         let ratio = mul_div(c.min_rtt.0 / TICK, 1 << 16, u64::from(self.max_rtt));
@@ -204,16 +181,6 @@ impl Htcp {
         let change = self.rate.abs_diff(cut_rate);
         let tolerated = p.throughput_change.times(u64::from(cut_rate));
         self.rate > 0 && cut_rate > 0 && u64::from(change) <= tolerated
-    }
-
-    /// RTTmax after a cut.
-    fn faded(&self, p: &Params, c: &Conn) -> u32 {
-        if p.variant == Variant::Draft || !c.min_rtt.is_known() {
-            return 0;
-        }
-        let least = (c.min_rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
-        let above = u64::from(self.max_rtt.saturating_sub(least));
-        least.saturating_add((above * 95 / 100) as u32)
     }
 }
 
@@ -242,49 +209,61 @@ impl Growth for Htcp {
         Htcp {
             since: c.now.0,
             prior_since: c.now.0,
-            round_end: c.next_id,
+            round_end: c.next_id as u32,
             round_start: c.now.0,
-            round_delivered: c.delivered as u32,
+            round_delivered: (if p.variant == Variant::Linux { c.una } else { c.delivered }) as u32,
             max_rtt: 0,
             round_rate: 0,
             rate: 0,
             cut: 0,
             keep: share(p.keep_min),
             prior_keep: share(p.keep_min),
+            factor: 1,
+            counted: 0,
         }
     }
 
-    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.measure(p, c, a, w);
+            return;
+        }
         if c.phase != Phase::Open {
             self.begin_round(c);
             return;
         }
         if a.rtt.is_known() {
             let rtt = (a.rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
-            let least = (c.min_rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
-            let step = self.max_rtt.max(least).saturating_add(MAX_RTT_STEP);
-            if p.variant == Variant::Draft || rtt <= step {
-                self.max_rtt = self.max_rtt.max(rtt);
-            }
+            self.max_rtt = self.max_rtt.max(rtt);
         }
-        if c.una > self.round_end {
+        // A round is far shorter than the 2 GiB that half an offset tells apart.
+        let beyond = (c.una as u32).wrapping_sub(self.round_end) as i32;
+        if beyond > 0 {
             if let Some(rate) = self.throughput(c) {
-                self.take(p, c, rate);
+                (self.round_rate, self.rate) = (rate, rate);
             }
             self.begin_round(c);
         }
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.count(p, c, credit, w);
+            return;
+        }
         // Never faster than slow start.
         w.add_per_window(c, credit, self.alpha(p, c).min(w.segments_q(c)));
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
         (self.prior_since, self.prior_keep) = (self.since, self.keep);
-        self.keep = self.backoff(p, c);
+        if p.variant == Variant::Linux {
+            self.update(p, c);
+        } else {
+            self.keep = self.backoff(p, c);
+            self.max_rtt = 0;
+        }
         self.since = c.now.0;
-        self.max_rtt = self.faded(p, c);
         kept_flight(c, Ratio(u64::from(self.keep)))
     }
 
@@ -298,9 +277,11 @@ impl Growth for Htcp {
         (self.since, self.keep) = (self.prior_since, self.prior_keep);
     }
 
-    fn idle(&mut self, _p: &Params, c: &Conn, gap: Span) {
+    fn idle(&mut self, p: &Params, c: &Conn, gap: Span) {
         self.since = self.since.wrapping_add(gap.0);
-        self.begin_round(c);
+        if p.variant == Variant::Draft {
+            self.begin_round(c);
+        }
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -1,0 +1,79 @@
+//! Arguments of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use windlass_lab::compare::Measure;
+use windlass_lab::units::Duration;
+use windlass_lab::world::World;
+
+/// What follows the help.
+pub(super) const HELP: &str = "\
+Examples:
+  windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr,reno --jitter 1s
+  windlass compare scenarios/lossy-download.toml --algorithms newreno,cubic --seeds 30 --out lossy
+  windlass compare scenarios/dumbbell.toml --algorithms cubic,cubic:beta=0.5 --baseline cubic
+  windlass compare scenarios/two-rates.toml --algorithms reno,vegas --flows firmware --metric loss
+
+docs/compare.md explains the tables and the statistics.";
+
+/// Arguments of `compare`.
+#[derive(Args)]
+pub struct Compare {
+    /// The scenario.
+    pub file: PathBuf,
+    /// The algorithms, two or more, with parameters where wanted: cubic,bbr,newreno:increase=per-byte;
+    /// `slow_start=NAME` chooses a slow start. Each takes the place of a flow's `algorithm`, `params`
+    /// and `slow_start`.
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub algorithms: Vec<String>,
+    /// The flows that run them, by name; the others stay as they are. All TCP flows unless told.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub flows: Vec<String>,
+    /// Hold the others against this algorithm instead of against the best.
+    #[arg(long, value_name = "ALGORITHM")]
+    pub baseline: Option<String>,
+    /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain or
+    /// completion. The report has all.
+    #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = measure)]
+    pub metric: Measure,
+    /// Replications over consecutive seeds.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: u32,
+    /// First seed, instead of the scenario's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Delay each flow's start by a random time up to this, the same for every algorithm: gives a
+    /// scenario in which nothing is random something to vary.
+    #[arg(long, value_name = "TIME")]
+    pub jitter: Option<Duration>,
+    /// Leave the mixtures out: the ranking alone, in a fraction of the runs.
+    #[arg(long)]
+    pub no_harm: bool,
+    /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Where to run it, as in `run`: sim, linux, linux-vt=6.12 or linux-vt=6.1.
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    pub on: World,
+    /// Print one JSON document with `rankings` and `harm` instead of tables.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the rankings as CSV instead of tables; with --out, harm is in OUT/harm.csv.
+    #[arg(long)]
+    pub csv: bool,
+    /// Also write a folder with report.html, ranking and harm as Parquet and CSV, and every run.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Runs side by side; 0 takes one for each processor.
+    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub jobs: u16,
+}
+
+fn measure(name: &str) -> Result<Measure, String> {
+    let found = Measure::ALL.iter().find(|(known, _)| *known == name);
+    found.map(|(_, measure)| *measure).ok_or_else(|| {
+        let known: Vec<&str> = Measure::ALL.iter().map(|(name, _)| *name).collect();
+        format!("there are {}", known.join(", "))
+    })
+}

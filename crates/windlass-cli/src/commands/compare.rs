@@ -1,0 +1,219 @@
+//! `windlass compare`.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use indicatif::ProgressBar;
+use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
+use windlass_lab::experiment::RunRecord;
+use windlass_lab::keep::Folder;
+use windlass_lab::run::{RunError, Task, execute};
+use windlass_lab::scenario::{Candidate, Scenario};
+use windlass_lab::store::export::{Format, Provenance, export, write};
+use windlass_lab::store::replace;
+use windlass_lab::units::Duration;
+use windlass_lab::world::World;
+use windlass_lab::{outlook, papers};
+
+use super::run::quoted;
+use crate::args::Compare;
+use crate::output::{Chatter, Failure, print, width};
+
+/// Compares algorithms on a scenario.
+pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
+    let question = question(args)?;
+    for line in outlook::warnings(&question.scenario).map_err(Failure::input)? {
+        chatter.say(format!("note: {line}"));
+    }
+    for line in args.on.differences(&question.scenario).map_err(Failure::of_run)? {
+        chatter.say(format!("note: {line}"));
+    }
+    args.on.check().map_err(Failure::of_run)?;
+    let tasks = question.tasks();
+    let begun = Instant::now();
+    let records = match &args.out {
+        Some(dir) => keep(dir, tasks, args, chatter),
+        None => make(&tasks, args, chatter),
+    }?;
+    chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
+    let findings = question.answer(&records);
+    if findings.rankings.iter().all(|r| r.measure != question.measure) {
+        let name = question.measure.name();
+        chatter.say(format!("note: this scenario has no {name}; the ranking goes by another"));
+    }
+    if let Some(dir) = &args.out {
+        write_files(dir, &findings, &records, &command(args))?;
+        chatter.say(format!("report:  {}", dir.join("report.html").display()));
+    }
+    show(&findings, &records, args)
+}
+
+/// What the command line asks, checked as far as it can be without a run.
+fn question(args: &Compare) -> Result<Question, Failure> {
+    let mut scenario = super::run::load(&args.file, &args.set)?;
+    if let Some(seed) = args.seed {
+        scenario.seed = seed;
+    }
+    super::run::check_seeds(&scenario, args.seeds)?;
+    if let Some(Duration(jitter)) = args.jitter {
+        scenario.flows.iter_mut().for_each(|flow| flow.jitter = jitter);
+        // Read back, to have it checked where every jitter is.
+        scenario = Scenario::from_str(&scenario.resolved_toml(), "--jitter")
+            .map_err(|e| Failure::input(format!("--jitter: {}", e.message())))?;
+    }
+    let flows =
+        Flows::of(&scenario, &args.flows).map_err(|e| Failure::input(format!("--flows: {e}")))?;
+    let candidates = candidates(args)?;
+    let baseline = args.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;
+    Ok(Question {
+        scenario,
+        candidates,
+        flows,
+        seeds: args.seeds.into(),
+        baseline,
+        measure: args.metric,
+        harm: !args.no_harm,
+        world: args.on,
+    })
+}
+
+fn candidates(args: &Compare) -> Result<Vec<Candidate>, Failure> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for text in &args.algorithms {
+        let candidate =
+            Candidate::parse(text).map_err(|e| Failure::Located(miette::Report::new(e)))?;
+        if candidates.iter().any(|c| c.label == candidate.label) {
+            return Err(Failure::input(format!("--algorithms: `{text}` stands here twice")));
+        }
+        if args.on != World::Sim && candidate.label.contains(':') {
+            return Err(Failure::input(format!(
+                "--algorithms {text}: a kernel knows an algorithm by its name alone; parameters \
+                 can be set in world sim only"
+            )));
+        }
+        candidates.push(candidate);
+    }
+    if candidates.len() < 2 {
+        return Err(Failure::input(
+            "--algorithms: a comparison needs at least two, such as `--algorithms cubic,bbr`",
+        ));
+    }
+    Ok(candidates)
+}
+
+fn position(candidates: &[Candidate], name: &str) -> Result<usize, Failure> {
+    candidates.iter().position(|c| c.label == name.trim()).ok_or_else(|| {
+        let known: Vec<&str> = candidates.iter().map(|c| c.label.as_str()).collect();
+        Failure::input(format!(
+            "--baseline {name}: it is not among the algorithms compared, which are {}",
+            known.join(", ")
+        ))
+    })
+}
+
+/// Makes the runs and keeps them in a folder.
+fn keep(
+    dir: &Path,
+    tasks: Vec<Task>,
+    args: &Compare,
+    chatter: &Chatter,
+) -> Result<Vec<RunRecord>, Failure> {
+    let total = tasks.len();
+    let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
+    for notice in &folder.notices {
+        chatter.say(format!("note: {notice}"));
+    }
+    let finished = folder.finished();
+    if finished > 0 {
+        chatter.say(format!("{finished} of {total} runs are there already"));
+    }
+    let bar = chatter.bar((total - finished) as u64, "compare");
+    let records =
+        folder.fill(args.jobs.into(), &command(args), |record| tell(record, &bar, chatter));
+    bar.finish_and_clear();
+    records.map_err(Failure::of_keeping)
+}
+
+/// Makes the runs and keeps only their totals.
+fn make(tasks: &[Task], args: &Compare, chatter: &Chatter) -> Result<Vec<RunRecord>, Failure> {
+    let bar = chatter.bar(tasks.len() as u64, "compare");
+    let records = Mutex::new(Vec::new());
+    let outcome = execute(tasks, args.jobs.into(), |record| {
+        tell(&record, &bar, chatter);
+        records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        Ok::<(), RunError>(())
+    });
+    bar.finish_and_clear();
+    outcome.map_err(Failure::of_run)?;
+    Ok(records.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn tell(record: &RunRecord, bar: &ProgressBar, chatter: &Chatter) {
+    bar.inc(1);
+    chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+}
+
+/// The command that repeats this, whatever it was called by and wherever its results went.
+fn command(args: &Compare) -> String {
+    let mut words = vec![
+        "windlass".to_string(),
+        "compare".to_string(),
+        quoted(&args.file.display().to_string()),
+        format!("--algorithms {}", quoted(&args.algorithms.join(","))),
+    ];
+    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
+    if !args.flows.is_empty() {
+        words.push(format!("--flows {}", quoted(&args.flows.join(","))));
+    }
+    words.extend(args.baseline.iter().map(|b| format!("--baseline {}", quoted(b))));
+    if args.metric != Measure::Goodput {
+        let name = Measure::ALL.iter().find(|(_, m)| *m == args.metric).map_or("", |(n, _)| n);
+        words.push(format!("--metric {name}"));
+    }
+    words.push(format!("--seeds {}", args.seeds));
+    words.extend(args.seed.map(|s| format!("--seed {s}")));
+    words.extend(args.jitter.map(|j| format!("--jitter {j}")));
+    if args.no_harm {
+        words.push("--no-harm".to_string());
+    }
+    if args.on != World::Sim {
+        words.push(format!("--on {}", args.on));
+    }
+    words.join(" ")
+}
+
+/// Report and tables, beside those of the runs.
+fn write_files(
+    dir: &Path,
+    findings: &Findings,
+    records: &[RunRecord],
+    command: &str,
+) -> Result<(), Failure> {
+    let provenance = Provenance::of(records, command);
+    for table in files::tables(findings) {
+        for format in [Format::Parquet, Format::Csv] {
+            export(dir, table.name, format, [table.clone()], &provenance).map_err(Failure::work)?;
+        }
+    }
+    let page = windlass_lab::report::html::render(&report(findings, command));
+    let page = page.map_err(Failure::work)?;
+    replace(dir, "report.html", |out| out.write_all(page.as_bytes())).map_err(Failure::work)?;
+    Ok(())
+}
+
+fn show(findings: &Findings, records: &[RunRecord], args: &Compare) -> Result<(), Failure> {
+    if args.json {
+        let text = serde_json::to_string_pretty(findings).map_err(Failure::work)?;
+        return print(&format!("{text}\n"));
+    }
+    if args.csv {
+        let mut out = Vec::new();
+        let provenance = Provenance::of(records, &command(args));
+        let ranking = files::tables(findings).into_iter().take(1);
+        write(&mut out, Format::Csv, ranking, &provenance).map_err(Failure::work)?;
+        return print(&String::from_utf8_lossy(&out));
+    }
+    print(&text(findings, width().min(papers::text::WIDTH)))
+}

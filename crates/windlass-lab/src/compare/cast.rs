@@ -1,0 +1,218 @@
+//! Which flow runs which algorithm.
+
+use super::Question;
+use crate::compile::fix_queues;
+use crate::scenario::{Candidate, FlowSpec, Scenario};
+
+/// The flows that are compared, by their index in the scenario, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flows(Vec<usize>);
+
+/// Why flows cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlowsError {
+    /// There is no such flow.
+    #[error("the scenario has no flow `{name}`{near}; its flows are {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// A suggestion, or nothing.
+        near: String,
+        /// Every flow.
+        known: String,
+    },
+    /// The flow has no congestion control.
+    #[error("flow `{name}` sends datagrams, which have no congestion control to change")]
+    Datagrams {
+        /// The flow.
+        name: String,
+    },
+    /// It was named twice.
+    #[error("flow `{name}` is named twice")]
+    Twice {
+        /// The flow.
+        name: String,
+    },
+    /// The scenario has only datagrams.
+    #[error("the scenario has no TCP flow, so there is no congestion control to compare")]
+    NoTcp,
+}
+
+impl Flows {
+    /// The TCP flows with these names, in the order of the scenario; all of them when none is named.
+    ///
+    /// # Errors
+    ///
+    /// A flow does not exist, is named twice, or has no congestion control.
+    pub fn of(scenario: &Scenario, names: &[String]) -> Result<Flows, FlowsError> {
+        let mut chosen = Vec::new();
+        for name in names {
+            let at = find(scenario, name)?;
+            if scenario.flows[at].controller.is_none() {
+                return Err(FlowsError::Datagrams { name: name.clone() });
+            }
+            if chosen.contains(&at) {
+                return Err(FlowsError::Twice { name: name.clone() });
+            }
+            chosen.push(at);
+        }
+        if names.is_empty() {
+            let tcp = |i: &usize| scenario.flows[*i].controller.is_some();
+            chosen = (0..scenario.flows.len()).filter(tcp).collect();
+        }
+        chosen.sort_unstable();
+        if chosen.is_empty() { Err(FlowsError::NoTcp) } else { Ok(Flows(chosen)) }
+    }
+
+    /// Their names.
+    pub fn names(&self, scenario: &Scenario) -> Vec<String> {
+        self.0.iter().map(|i| scenario.flows[*i].name.clone()).collect()
+    }
+
+    /// Their indices.
+    pub(super) fn indices(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// Whether a twin has to be added for there to be a mixture.
+    pub(super) fn is_single(&self) -> bool {
+        self.0.len() == 1
+    }
+}
+
+fn find(scenario: &Scenario, name: &str) -> Result<usize, FlowsError> {
+    scenario.flows.iter().position(|f| f.name == name).ok_or_else(|| {
+        let known: Vec<&str> = scenario.flows.iter().map(|f| f.name.as_str()).collect();
+        FlowsError::Unknown {
+            name: name.to_owned(),
+            near: crate::scenario::did_you_mean(name, &known),
+            known: crate::scenario::listed(&known),
+        }
+    })
+}
+
+/// Half of the compared flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The first, third, fifth, ... of them.
+    Odd,
+    /// The second, fourth, ... of them.
+    Even,
+}
+
+impl Side {
+    const BOTH: [Side; 2] = [Side::Odd, Side::Even];
+
+    /// The side of a compared flow by its place among them, from zero.
+    pub(super) fn of(place: usize) -> Side {
+        Side::BOTH[place % 2]
+    }
+}
+
+/// Which algorithms the compared flows run, by their position among the candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// All run this one.
+    All(usize),
+    /// The odd ones run the first of these, the even ones the second.
+    Mix(usize, usize),
+    /// One side runs this one, the other side is absent.
+    Alone(Side, usize),
+}
+
+/// Every cast that a comparison of so many algorithms needs, those of the ranking first.
+pub(super) fn all(candidates: usize, flows: &Flows, harm: bool) -> Vec<Cast> {
+    let mut casts: Vec<Cast> = (0..candidates).map(Cast::All).collect();
+    if !harm {
+        return casts;
+    }
+    for a in 0..candidates {
+        casts.extend((0..candidates).map(|b| Cast::with(flows, a, b)));
+        casts.extend(Side::BOTH.map(|side| Cast::alone(flows, side, a)));
+    }
+    let mut seen = Vec::new();
+    casts.retain(|cast| {
+        let new = !seen.contains(cast);
+        seen.push(*cast);
+        new
+    });
+    casts
+}
+
+impl Cast {
+    /// The odd flows run `odd`, the even ones `even`.
+    pub(super) fn with(flows: &Flows, odd: usize, even: usize) -> Cast {
+        // With two flows or more, all of them are a mixture of an algorithm with itself.
+        if odd == even && !flows.is_single() { Cast::All(odd) } else { Cast::Mix(odd, even) }
+    }
+
+    /// One side runs `a` alone.
+    pub(super) fn alone(flows: &Flows, side: Side, a: usize) -> Cast {
+        // A flow without its twin is the scenario as it stands, and its twin is like it.
+        if flows.is_single() { Cast::All(a) } else { Cast::Alone(side, a) }
+    }
+
+    /// Identifier.
+    pub(super) fn id(self, candidates: &[Candidate]) -> String {
+        let label = |a: usize| candidates[a].label.as_str();
+        match self {
+            Cast::All(a) => format!("all={}", label(a)),
+            Cast::Mix(odd, even) => format!("odd={},even={}", label(odd), label(even)),
+            Cast::Alone(Side::Odd, a) => format!("odd={},even=none", label(a)),
+            Cast::Alone(Side::Even, a) => format!("odd=none,even={}", label(a)),
+        }
+    }
+
+    /// What the side runs, if it is there.
+    fn candidate(self, side: Side) -> Option<usize> {
+        match (self, side) {
+            (Cast::All(a), _) => Some(a),
+            (Cast::Mix(odd, _), Side::Odd) => Some(odd),
+            (Cast::Mix(_, even), Side::Even) => Some(even),
+            (Cast::Alone(there, a), side) => (there == side).then_some(a),
+        }
+    }
+
+    /// The scenario with this cast.
+    pub(super) fn scenario(self, question: &Question) -> Scenario {
+        let mut scenario = question.scenario.clone();
+        // Hundreds of runs are made for their totals.
+        scenario.record = Default::default();
+        let mut flows = question.flows.indices().to_vec();
+        if let (Cast::Mix(..), [only]) = (self, &flows[..]) {
+            scenario.flows.push(twin(&scenario, *only));
+            flows.push(scenario.flows.len() - 1);
+        }
+        if matches!(self, Cast::Alone(..)) {
+            fix_queues(&mut scenario);
+        }
+        let mut absent = Vec::new();
+        for (place, flow) in flows.into_iter().enumerate() {
+            match self.candidate(Side::of(place)) {
+                Some(a) => {
+                    scenario.flows[flow].controller = Some(question.candidates[a].controller)
+                }
+                None => absent.push(flow),
+            }
+        }
+        let mut index = 0..;
+        scenario.flows.retain(|_| index.next().is_none_or(|i| !absent.contains(&i)));
+        scenario
+    }
+}
+
+/// Another flow like this one.
+fn twin(scenario: &Scenario, flow: usize) -> FlowSpec {
+    let mut twin = scenario.flows[flow].clone();
+    twin.name = twin_name(scenario, &twin.name);
+    twin
+}
+
+/// A name that no flow has.
+pub(super) fn twin_name(scenario: &Scenario, name: &str) -> String {
+    let mut twin = format!("{name}-twin");
+    while scenario.flows.iter().any(|f| f.name == twin) {
+        twin.push_str("-twin");
+    }
+    twin
+}

@@ -1,0 +1,168 @@
+//! A comparison as tables for analysis.
+
+use crate::store::{Column, Table, Values};
+
+use super::harm::{Bar, Cell};
+use super::ranking::{Entry, Outcome, Versus};
+use super::{Findings, Measure};
+
+/// The tables, `ranking` and, if harm was asked for, `harm`.
+pub fn tables(findings: &Findings) -> Vec<Table> {
+    let mut tables = vec![ranking(findings)];
+    if !findings.harm.is_empty() {
+        tables.push(harm(findings));
+    }
+    tables
+}
+
+/// The columns of a table as they grow.
+struct Columns<'a, R> {
+    rows: Vec<R>,
+    findings: &'a Findings,
+    columns: Vec<Column>,
+}
+
+impl<'a, R> Columns<'a, R> {
+    /// With the columns that say where the rows come from.
+    fn of(findings: &'a Findings, rows: Vec<R>) -> Columns<'a, R> {
+        let f = findings;
+        Columns { rows, findings, columns: Vec::new() }
+            .text("scenario", "Name of the scenario", |_| Some(f.scenario.clone()))
+            .text("scenario_hash", "Hash of the scenario as it was given", |_| {
+                Some(f.scenario_hash.clone())
+            })
+            .text("version", "Version of Windlass", |_| Some(f.version.clone()))
+            .text("world", "World of the runs: sim, linux, linux-vt=6.12", |_| {
+                Some(f.world.clone())
+            })
+            .integer("first_seed", "Seed of the first run", |_| f.seeds.first().copied())
+            .integer("seeds", "Number of seeds, which follow each other", |_| {
+                Some(f.seeds.len() as u64)
+            })
+    }
+
+    fn push(mut self, name: &'static str, meaning: &'static str, values: Values) -> Self {
+        self.columns.push(Column { name: name.into(), meaning, values });
+        self
+    }
+
+    fn text(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> Option<String>,
+    ) -> Self {
+        let values = Values::Text(self.rows.iter().map(f).collect());
+        self.push(name, meaning, values)
+    }
+
+    fn integer(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> Option<u64>,
+    ) -> Self {
+        let values = Values::Integer(self.rows.iter().map(f).collect());
+        self.push(name, meaning, values)
+    }
+
+    fn real(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> Option<f64>,
+    ) -> Self {
+        let values = Values::Real(self.rows.iter().map(f).collect());
+        self.push(name, meaning, values)
+    }
+
+    /// An algorithm's name by its position.
+    fn algorithm(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> Option<usize>,
+    ) -> Self {
+        let names = &self.findings.algorithms;
+        let label = |row: &R| f(row).and_then(|a| names.get(a).cloned());
+        let values = Values::Text(self.rows.iter().map(label).collect());
+        self.push(name, meaning, values)
+    }
+}
+
+/// One row a measure and algorithm.
+fn ranking(findings: &Findings) -> Table {
+    let entries = findings.rankings.iter().flat_map(|r| r.entries.iter().map(|e| (r.measure, e)));
+    let of = |f: fn(&Versus) -> Option<f64>| {
+        move |(_, e): &(Measure, &Entry)| e.versus.as_ref().and_then(f)
+    };
+    let columns = Columns::of(findings, entries.collect())
+        .text("measure", "What is ranked, with its unit", |(m, _)| Some(m.id().to_owned()))
+        .algorithm("algorithm", "The algorithm", |(_, e)| Some(e.algorithm))
+        .integer("rank", "One more than the number of algorithms better beyond chance", |(_, e)| {
+            e.rank.map(|r| r as u64)
+        })
+        .integer("missing", "Runs without a value, or unfinished", |(_, e)| Some(e.missing as u64))
+        .real("mean", "Mean over the seeds", |(_, e)| e.mean)
+        .real("mean_low", "Lower end of its 95 % interval", |(_, e)| e.ci95.map(|c| c[0]))
+        .real("mean_high", "Upper end of its 95 % interval", |(_, e)| e.ci95.map(|c| c[1]))
+        .algorithm("versus", "The algorithm it is compared with; null for that one", |(_, e)| {
+            e.versus.as_ref().map(|v| v.algorithm)
+        })
+        .text("outcome", "better, worse, tie, identical or unknown", |(_, e)| {
+            e.versus.as_ref().map(|v| outcome(v.outcome).to_owned())
+        })
+        .real("difference", "Mean paired difference", of(|v| Some(v.difference)))
+        .real("difference_low", "Lower end of its interval", of(|v| v.ci.map(|c| c[0])))
+        .real("difference_high", "Upper end of its interval", of(|v| v.ci.map(|c| c[1])))
+        .real("confidence", "Confidence of that interval", of(|v| Some(v.confidence)))
+        .real("p_t", "p of the paired t-test after Holm's correction", of(|v| v.p_t))
+        .real("p_wilcoxon", "p of the signed-rank test after it", of(|v| v.p_wilcoxon))
+        .real("cohen_dz", "Mean difference over its standard deviation", of(|v| v.cohen_dz))
+        .real("hodges_lehmann", "Hodges and Lehmann's estimate", of(|v| v.hodges_lehmann))
+        .real("superiority", "Share of seeds in which it is larger", of(|v| v.superiority));
+    Table { name: "ranking", columns: columns.columns }
+}
+
+/// One row a measure and pair of algorithms.
+fn harm(findings: &Findings) -> Table {
+    let cells = findings.harm.iter().flat_map(|h| h.cells.iter().map(|c| (h.measure, c)));
+    type Row<'a> = (Measure, &'a Cell);
+    let columns = Columns::of(findings, cells.collect::<Vec<Row>>())
+        .text("measure", "What is harmed, with its unit", |(m, _)| Some(m.id().to_owned()))
+        .algorithm("by", "The algorithm that harms", |(_, c)| Some(c.by))
+        .algorithm("to", "The algorithm that is harmed", |(_, c)| Some(c.to))
+        .real("alone", "Mean performance of the harmed one alone", |(_, c)| c.alone)
+        .real("beside", "Mean performance beside the other", |(_, c)| c.beside)
+        .real("harm", "Mean harm: 0 is none, 1 is all", |(_, c)| c.harm)
+        .real("harm_low", "Lower end of its 95 % interval", |(_, c)| c.ci95.map(|c| c[0]))
+        .real("harm_high", "Upper end of its 95 % interval", |(_, c)| c.ci95.map(|c| c[1]))
+        .real("excess", "Harm beyond what the harmed one does to itself", |(_, c)| c.excess)
+        .real("excess_low", "Lower end of its interval", |(_, c)| c.excess_ci.map(|c| c[0]))
+        .real("excess_high", "Upper end of its interval", |(_, c)| c.excess_ci.map(|c| c[1]))
+        .real("p", "p of the paired t-test of the excess after Holm's correction", |(_, c)| c.p)
+        .text("bar", "own, more, less, alike or unknown", |(_, c)| Some(bar(c.bar).to_owned()));
+    Table { name: "harm", columns: columns.columns }
+}
+
+/// The word for an outcome.
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Better => "better",
+        Outcome::Worse => "worse",
+        Outcome::Tie => "tie",
+        Outcome::Identical => "identical",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+/// The word for how harm compares with the bar.
+pub(super) fn bar(bar: Bar) -> &'static str {
+    match bar {
+        Bar::Own => "own",
+        Bar::More => "more",
+        Bar::Less => "less",
+        Bar::Alike => "alike",
+        Bar::Unknown => "unknown",
+    }
+}

@@ -1,0 +1,198 @@
+//! What is measured of the compared flows.
+
+use serde::Serialize;
+use windlass_sim::FlowResult;
+
+use super::Flows;
+use super::cast::twin_name;
+use crate::claims::jain_index;
+use crate::experiment::RunRecord;
+use crate::outlook;
+use crate::scenario::{Hop, Scenario, Traffic};
+
+/// A measure of how well the compared flows do in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Sum of the flows' goodputs.
+    Goodput,
+    /// Mean over the flows of what a packet and its acknowledgement wait in queues.
+    QueueingDelay,
+    /// Packets of the data senders that the network dropped, over those sent.
+    Loss,
+    /// Data segments sent again, over data segments sent.
+    Retransmissions,
+    /// Jain's index of the flows' goodputs.
+    Jain,
+    /// Mean over the flows of the time to the last byte delivered.
+    Completion,
+    /// Mean over the flows of the round trip: idle network and queueing.
+    RoundTrip,
+}
+
+/// The measures in which one algorithm can harm another.
+pub const HARMED: &[Measure] = &[Measure::Goodput, Measure::RoundTrip, Measure::Completion];
+
+impl Measure {
+    /// Every measure of the ranking with its name on the command line.
+    pub const ALL: [(&'static str, Measure); 6] = [
+        ("goodput", Measure::Goodput),
+        ("queueing-delay", Measure::QueueingDelay),
+        ("loss", Measure::Loss),
+        ("retransmissions", Measure::Retransmissions),
+        ("jain", Measure::Jain),
+        ("completion", Measure::Completion),
+    ];
+
+    /// What it is called, with its unit if it has one.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Measure::Goodput => "goodput (Mbit/s)",
+            Measure::QueueingDelay => "queueing delay (ms)",
+            Measure::Loss => "loss (%)",
+            Measure::Retransmissions => "retransmissions (%)",
+            Measure::Jain => "Jain's index",
+            Measure::Completion => "completion (s)",
+            Measure::RoundTrip => "round trip (ms)",
+        }
+    }
+
+    /// Its name as an identifier, with its unit at the end, as columns have it.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Measure::Goodput => "goodput_mbps",
+            Measure::QueueingDelay => "queueing_delay_ms",
+            Measure::Loss => "loss_percent",
+            Measure::Retransmissions => "retransmissions_percent",
+            Measure::Jain => "jain_index",
+            Measure::Completion => "completion_s",
+            Measure::RoundTrip => "round_trip_ms",
+        }
+    }
+
+    /// Whether more is better.
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Measure::Goodput | Measure::Jain)
+    }
+
+    /// The value over the flows on these paths; `None` where the run has none, infinite where a
+    /// flow did not finish.
+    pub(super) fn of(self, run: &RunRecord, paths: &[&Path]) -> Option<f64> {
+        let flows: Vec<&FlowResult> = paths.iter().filter_map(|p| p.flow(run)).collect();
+        if flows.is_empty() || flows.len() != paths.len() {
+            return None;
+        }
+        let sum = |f: fn(&FlowResult) -> f64| flows.iter().map(|flow| f(flow)).sum::<f64>();
+        let share = |part: f64, whole: f64| (whole > 0.0).then(|| 100.0 * part / whole);
+        let mean = |f: &dyn Fn(&Path) -> Option<f64>| {
+            let values: Option<Vec<f64>> = paths.iter().map(|p| f(p)).collect();
+            values.map(|v| v.iter().sum::<f64>() / v.len() as f64)
+        };
+        match self {
+            Measure::Goodput => Some(sum(|f| f.goodput_bps) / 1e6),
+            Measure::QueueingDelay => mean(&|p| p.waits_ms(run)),
+            Measure::RoundTrip => mean(&|p| Some(p.idle_ms + p.waits_ms(run)?)),
+            Measure::Loss => {
+                let sent = sum(|f| f.packets_sent as f64);
+                share(sum(|f| f.loss_rate * f.packets_sent as f64), sent)
+            }
+            Measure::Retransmissions => {
+                share(sum(|f| f.retransmits as f64), sum(|f| f.data_segments as f64))
+            }
+            Measure::Jain if flows.len() < 2 => None,
+            Measure::Jain => jain_index(flows.iter().map(|f| f.goodput_bps)),
+            Measure::Completion => mean(&|p| p.completion_s(run)),
+        }
+    }
+}
+
+/// A compared flow and the way of its packets.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    /// Name of the flow.
+    name: String,
+    /// Time of a full packet and its acknowledgement over idle links, milliseconds.
+    idle_ms: f64,
+    /// The queues in which its packets and their acknowledgements wait.
+    queues: Vec<Queue>,
+    /// Whether it has a last byte.
+    is_finite: bool,
+}
+
+/// Where a packet may wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Queue {
+    /// Before a link direction, by its index.
+    Link(usize),
+    /// In a station of a Wi-Fi cell, by their indices.
+    Station { cell: usize, station: usize },
+}
+
+impl Queue {
+    /// The queues of a step there and back.
+    fn both_ways(hop: Hop) -> [Queue; 2] {
+        match hop {
+            // A link's two directions have neighbouring numbers.
+            Hop::Link(d) => [Queue::Link(d as usize), Queue::Link(d as usize ^ 1)],
+            Hop::Air { cell, from, to } => {
+                [from, to].map(|station| Queue::Station { cell, station })
+            }
+        }
+    }
+
+    fn wait_ms(self, run: &RunRecord) -> Option<f64> {
+        match self {
+            Queue::Link(d) => Some(run.links.get(d)?.mean_queue_delay_ms),
+            Queue::Station { cell, station } => {
+                Some(run.radios.get(cell)?.stations.get(station)?.mean_queue_delay_ms)
+            }
+        }
+    }
+}
+
+/// The paths of the compared flows, in the scenario's order, then that of a single one's twin.
+pub(super) fn paths(scenario: &Scenario, flows: &Flows) -> Vec<Path> {
+    // A scenario that has run can be compiled, so that its paths are known.
+    let outlooks = outlook::paths(scenario).unwrap_or_default();
+    let ways = scenario.ways();
+    let path = |i: &usize| {
+        let flow = &scenario.flows[*i];
+        let there = ways.hops(flow.from, flow.to).unwrap_or_default();
+        Path {
+            name: flow.name.clone(),
+            idle_ms: outlooks.get(*i).map_or(0.0, |p| p.idle_time.0 as f64 / 1e6),
+            queues: there.into_iter().flat_map(Queue::both_ways).collect(),
+            is_finite: is_finite(&flow.traffic),
+        }
+    };
+    let mut paths: Vec<Path> = flows.indices().iter().map(path).collect();
+    if let [only] = &paths[..] {
+        paths.push(Path { name: twin_name(scenario, &only.name), ..only.clone() });
+    }
+    paths
+}
+
+fn is_finite(traffic: &Traffic) -> bool {
+    match traffic {
+        Traffic::Bulk { bytes } => bytes.is_some(),
+        Traffic::RequestResponse { .. } => true,
+        Traffic::Cbr { .. } => false,
+    }
+}
+
+impl Path {
+    fn flow<'a>(&self, run: &'a RunRecord) -> Option<&'a FlowResult> {
+        run.flows.iter().find(|f| f.name == self.name)
+    }
+
+    /// What a packet waits on its way and its acknowledgement on the way back: the sum of the mean
+    /// waits of their queues, over all packets in them.
+    fn waits_ms(&self, run: &RunRecord) -> Option<f64> {
+        self.queues.iter().map(|queue| queue.wait_ms(run)).sum()
+    }
+
+    fn completion_s(&self, run: &RunRecord) -> Option<f64> {
+        let flow = self.flow(run).filter(|_| self.is_finite)?;
+        Some(flow.completion_s.unwrap_or(f64::INFINITY))
+    }
+}

@@ -1,0 +1,196 @@
+//! Any algorithms on any scenario: which does best, and who harms whom.
+//!
+//! Every algorithm runs over the same network with the same seeds: link losses, start times and all
+//! other randomness that does not belong to the algorithm are the same (common random numbers), so
+//! that a difference within a seed is the algorithm's. Everything is then said of such paired
+//! differences.
+//!
+//! # What is run
+//!
+//! The *compared flows* are the scenario's TCP flows, or those named; other flows keep their
+//! algorithms as background. With algorithms A, B, ...:
+//!
+//! - all compared flows run A: what an algorithm does with itself ([`Cast::All`]), from which the
+//!   [`ranking`] comes;
+//! - half of them run A, half B ([`Cast::Mix`]): flows alternate in the order of the scenario, and
+//!   both ways round are run, so that each algorithm has been in each flow's place;
+//! - half of them run A, and the other half is absent ([`Cast::Alone`]).
+//!
+//! A scenario with a single compared flow gets a twin of it for the mixtures.
+//!
+//! # Harm
+//!
+//! R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Beyond Jain's fairness index: setting the bar
+//! for the deployment of congestion control algorithms", HotNets 2019: with `x` the performance of B
+//! alone and `y` that beside A, A's harm to B is `(x − y) / x` where more is better and `(y − x) / y`
+//! where less is. It is 0 if B does not notice A, 1 if B gets nothing, and negative if B does better.
+//! Two flows on one link cannot help harming each other, so their bar is what B does to itself: A is
+//! no worse than B's own kind if it harms B no more than B does ([`harm`]).
+//!
+//! # Statistics
+//!
+//! Intervals of means are Student's; differences are compared in pairs by seed ([`stats::paired`]),
+//! with Holm's correction over the family of all comparisons of one measure ([`stats::multiple`]).
+//! Without a baseline the family are *all* pairs of algorithms, so that picking the best one after
+//! looking is paid for.
+//!
+//! [`stats::paired`]: crate::stats::paired
+//! [`stats::multiple`]: crate::stats::multiple
+
+mod cast;
+mod charts;
+pub mod files;
+pub mod harm;
+mod measure;
+mod page;
+pub mod ranking;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde::Serialize;
+
+use crate::experiment::RunRecord;
+use crate::run::Task;
+use crate::scenario::{Candidate, Scenario};
+use crate::world::World;
+
+pub use cast::{Cast, Flows, FlowsError, Side};
+pub use harm::Harm;
+pub use measure::{HARMED, Measure};
+pub use page::report;
+pub use ranking::Ranking;
+pub use text::text;
+
+/// Familywise error of all decisions; one minus it is the confidence of all intervals.
+pub const ALPHA: f64 = 1.0 - crate::stats::CONFIDENCE;
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The network and its flows.
+    pub scenario: Scenario,
+    /// The algorithms, at least two.
+    pub candidates: Vec<Candidate>,
+    /// The flows that run them.
+    pub flows: Flows,
+    /// Replications, over consecutive seeds from the scenario's own.
+    pub seeds: u64,
+    /// Position in `candidates` of the one that the others are held against; the best, unless told.
+    pub baseline: Option<usize>,
+    /// What the printed ranking goes by.
+    pub measure: Measure,
+    /// Whether to run mixtures and find out who harms whom.
+    pub harm: bool,
+    /// Where runs are made.
+    pub world: World,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Findings {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Hash of the scenario as it was given.
+    pub scenario_hash: String,
+    /// Version of Windlass.
+    pub version: String,
+    /// World of the runs.
+    pub world: String,
+    /// Release of the kernel that they ran on, if one did.
+    pub kernel: Option<String>,
+    /// Simulated time of a run, seconds.
+    pub duration_s: f64,
+    /// Seeds of the replications.
+    pub seeds: Vec<u64>,
+    /// Names of the compared flows.
+    pub flows: Vec<String>,
+    /// The algorithms as they were named, in that order.
+    pub algorithms: Vec<String>,
+    /// The measure that the ranking goes by.
+    pub measure: Measure,
+    /// Whether no run depends on its seed: every interval is without width then.
+    pub seedless: bool,
+    /// One ranking for each measure that the scenario has, the chosen one first.
+    pub rankings: Vec<Ranking>,
+    /// Who harms whom, one for each measure of harm; empty if it was not asked for.
+    pub harm: Vec<Harm>,
+}
+
+impl Question {
+    /// Every run that the answer needs, those of the ranking first.
+    pub fn tasks(&self) -> Vec<Task> {
+        let all = self.candidates.len();
+        let casts = cast::all(all, &self.flows, self.harm);
+        casts.into_iter().flat_map(|cast| self.replications(cast)).collect()
+    }
+
+    fn replications(&self, cast: Cast) -> impl Iterator<Item = Task> {
+        let scenario = std::sync::Arc::new(cast.scenario(self));
+        let scenario_hash: std::sync::Arc<str> = self.world.hash(&scenario).into();
+        let (point, world) = (self.point(cast), self.world);
+        self.seeds().map(move |seed| Task {
+            experiment: scenario.name.clone(),
+            point: point.clone(),
+            seed,
+            scenario: scenario.clone(),
+            scenario_hash: scenario_hash.clone(),
+            world,
+        })
+    }
+
+    fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let first = self.scenario.seed;
+        (0..self.seeds).map(move |i| first + i)
+    }
+
+    /// Identifier of the runs with this cast.
+    pub fn point(&self, cast: Cast) -> String {
+        let mut point = cast.id(&self.candidates);
+        if self.world != World::Sim {
+            point += &format!(",on={}", self.world);
+        }
+        point
+    }
+
+    /// The runs with this cast in order of seed; `None` where one is missing.
+    fn runs<'a>(&self, records: &'a [RunRecord], cast: Cast) -> Option<Vec<&'a RunRecord>> {
+        let point = self.point(cast);
+        let mut runs: Vec<&RunRecord> = records.iter().filter(|r| r.point == point).collect();
+        runs.sort_by_key(|r| r.seed);
+        self.seeds().eq(runs.iter().map(|r| r.seed)).then_some(runs)
+    }
+
+    /// The answer from the runs of [`Question::tasks`], in whatever order.
+    pub fn answer(&self, records: &[RunRecord]) -> Findings {
+        let paths = measure::paths(&self.scenario, &self.flows);
+        let mut measures: Vec<Measure> = Measure::ALL.iter().map(|(_, m)| *m).collect();
+        measures.sort_by_key(|m| *m != self.measure);
+        let rankings = measures.into_iter().filter_map(|m| ranking::of(self, records, &paths, m));
+        let harm = HARMED.iter().filter_map(|m| harm::of(self, records, &paths, *m));
+        Findings {
+            scenario: self.scenario.name.clone(),
+            scenario_hash: self.scenario.hash(),
+            version: self.world.version().to_owned(),
+            world: self.world.to_string(),
+            kernel: records.first().and_then(|r| r.kernel.clone()),
+            duration_s: self.scenario.duration.as_nanos() as f64 / 1e9,
+            seeds: self.seeds().collect(),
+            flows: self.flows.names(&self.scenario),
+            algorithms: self.candidates.iter().map(|c| c.label.clone()).collect(),
+            measure: self.measure,
+            seedless: self.is_seedless(records),
+            rankings: rankings.collect(),
+            harm: if self.harm { harm.collect() } else { Vec::new() },
+        }
+    }
+
+    /// Whether all seeds gave the same, with every cast of more than one run.
+    fn is_seedless(&self, records: &[RunRecord]) -> bool {
+        let of = |a: usize| self.runs(records, Cast::All(a)).unwrap_or_default();
+        let same = |runs: Vec<&RunRecord>| {
+            runs.windows(2).all(|w| w[0].flows == w[1].flows && w[0].links == w[1].links)
+        };
+        self.seeds > 1 && (0..self.candidates.len()).all(|a| same(of(a)))
+    }
+}

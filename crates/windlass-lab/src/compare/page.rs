@@ -1,0 +1,109 @@
+//! The report of a comparison.
+
+use crate::report::model::{Block, Report, Section};
+
+use super::harm::Bar;
+use super::{Findings, charts, text};
+
+/// The report; `command` makes it again.
+pub fn report(f: &Findings, command: &str) -> Report {
+    let mut sections = vec![overview(f)];
+    sections.extend(rankings(f));
+    if !f.harm.is_empty() {
+        sections.push(harm(f));
+    }
+    sections.push(method(f, command));
+    let seeds: Vec<String> = f.seeds.iter().map(u64::to_string).collect();
+    let line = |label: &str, value: &str| (label.to_owned(), value.to_owned());
+    let mut provenance = vec![
+        line("Scenario", &format!("{}, hash {}", f.scenario, f.scenario_hash)),
+        line("Windlass", &f.version),
+        line("World", &f.world),
+        line("Seeds", &seeds.join(" ")),
+        line("Compared flows", &f.flows.join(", ")),
+        line("Command", command),
+    ];
+    provenance.extend(f.kernel.as_ref().map(|kernel| line("Kernel", kernel)));
+    Report {
+        title: format!("{}: {}", f.scenario, f.algorithms.join(", ")),
+        summary: format!("{}.", text::headline(f)),
+        verdicts: Vec::new(),
+        provenance,
+        sections,
+    }
+}
+
+fn overview(f: &Findings) -> Section {
+    let mut blocks = vec![Block::Table(text::overview(f))];
+    blocks.extend(charts::scatter(f).map(Block::Chart));
+    Section { id: "overview".into(), title: "Each algorithm with itself".into(), blocks }
+}
+
+fn rankings(f: &Findings) -> impl Iterator<Item = Section> {
+    f.rankings.iter().map(|r| Section {
+        id: format!("ranking-{}", r.measure.id()),
+        title: format!("Ranking by {}", r.measure.name()),
+        blocks: vec![Block::Chart(charts::bars(f, r)), Block::Table(text::ranking(f, r))],
+    })
+}
+
+fn harm(f: &Findings) -> Section {
+    let mut blocks = vec![Block::Text {
+        text: "Harm as R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry define it (\"Beyond Jain's \
+               fairness index\", HotNets 2019): how much worse flows of one algorithm do because of \
+               the other's, as a fraction. With x alone and y beside the other it is (x - y) / x where \
+               more is better, and (y - x) / y where less is.\n\nWhat an algorithm does to its own \
+               kind is the bar: one that harms it no more than that can be deployed beside it without \
+               making its users worse off than they make each other."
+            .to_owned(),
+    }];
+    let more: Vec<String> = f.harm.iter().flat_map(|h| sentences(f, h)).collect();
+    if !more.is_empty() {
+        blocks.push(Block::List { items: more });
+    }
+    for h in &f.harm {
+        blocks.push(Block::Table(text::harm(f, h)));
+        blocks.push(Block::Chart(charts::harm(f, h)));
+    }
+    Section { id: "harm".into(), title: "Who harms whom".into(), blocks }
+}
+
+/// The cells above the bar, in words.
+fn sentences(f: &Findings, h: &super::Harm) -> Vec<String> {
+    let above = h.cells.iter().filter(|c| c.bar == Bar::More);
+    let sentence = |c: &super::harm::Cell| {
+        let [by, to] = [c.by, c.to].map(|a| &f.algorithms[a]);
+        let (harm, excess) = (100.0 * c.harm?, 100.0 * c.excess?);
+        Some(format!(
+            "`{by}` harms `{to}` in {} by {harm:.1} %, {excess:.1} percentage points more than `{to}` \
+             harms itself.",
+            h.measure.name()
+        ))
+    };
+    above.filter_map(sentence).collect()
+}
+
+fn method(f: &Findings, command: &str) -> Section {
+    let flows = if f.flows.len() == 1 {
+        "The scenario has one compared flow; for the mixtures it gets a twin."
+    } else {
+        "In mixtures the compared flows alternate between two algorithms in the order of the \
+         scenario, and both ways round are run, so that each has been in each flow's place."
+    };
+    let text = format!(
+        "Every algorithm crosses the same network with the same seeds: losses and start times are the \
+         same, so that what differs within a seed is the algorithm's.\n\n{flows}\n\nIntervals of means \
+         are Student's at 95 %. Differences are tested in pairs by seed, by Student's t and, without \
+         the assumption of normality, by Wilcoxon's signed ranks; Holm's procedure keeps the \
+         probability of any false difference in one table at 5 %. `d` is the mean difference over its \
+         standard deviation.\n\nQueueing delay is the sum of the mean waits in the queues of a flow's \
+         path, there and back, of all packets in them; the round trip adds what the path takes when \
+         idle."
+    );
+    let command = Block::Command { about: None, command: command.to_owned() };
+    Section {
+        id: "method".into(),
+        title: "How it was found".into(),
+        blocks: vec![Block::Text { text }, command],
+    }
+}

@@ -1,0 +1,202 @@
+//! Which algorithm does best.
+
+use serde::Serialize;
+
+use super::measure::Path;
+use super::{ALPHA, Cast, Measure, Question};
+use crate::experiment::RunRecord;
+use crate::stats::effect::{cohen_dz, hodges_lehmann, superiority};
+use crate::stats::multiple::{Holm, holm};
+use crate::stats::paired::{TTest, differences, signed_rank, t_test};
+use crate::stats::{CONFIDENCE, Summary};
+
+/// The algorithms in order of one measure, the best mean first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranking {
+    /// What they are ranked by, with its unit.
+    pub measure: Measure,
+    /// Comparisons that the correction is for.
+    pub comparisons: usize,
+    /// The one that the others are held against: the baseline, or that with the best mean.
+    pub reference: Option<usize>,
+    /// One entry an algorithm, the best mean first; unfinished ones last.
+    pub entries: Vec<Entry>,
+}
+
+/// An algorithm in a ranking. Values have the measure's unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its position among the algorithms compared.
+    pub algorithm: usize,
+    /// One more than the number of algorithms that are better beyond chance. Algorithms that cannot
+    /// be told apart may share a rank. Without [`Question::baseline`] only.
+    pub rank: Option<usize>,
+    /// Runs that have no value, or did not finish: with any, there is neither mean nor comparison.
+    pub missing: usize,
+    /// Mean over the seeds.
+    pub mean: Option<f64>,
+    /// Interval of the mean at 95 %, by Student's t.
+    pub ci95: Option<[f64; 2]>,
+    /// The comparison with the baseline, or the best; that one has none itself.
+    pub versus: Option<Versus>,
+}
+
+/// A paired comparison of an algorithm with another. Differences are this one's minus the other's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Versus {
+    /// The other's position among the algorithms compared.
+    pub algorithm: usize,
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// Mean difference.
+    pub difference: f64,
+    /// Its interval, by Student's t, at the confidence that Holm's procedure gives this comparison:
+    /// it leaves out zero exactly if the outcome is no tie.
+    pub ci: Option<[f64; 2]>,
+    /// Confidence of the interval, at least 0.95.
+    pub confidence: f64,
+    /// p of the paired t-test, corrected by Holm's procedure.
+    pub p_t: Option<f64>,
+    /// p of Wilcoxon's signed-rank test, corrected likewise.
+    pub p_wilcoxon: Option<f64>,
+    /// Cohen's d for pairs; none where the difference is the same in every pair.
+    pub cohen_dz: Option<f64>,
+    /// Hodges and Lehmann's estimate of the difference.
+    pub hodges_lehmann: Option<f64>,
+    /// Share of the seeds in which this one's value is larger, half of the ties added.
+    pub superiority: Option<f64>,
+}
+
+/// What a comparison comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Better beyond chance.
+    Better,
+    /// Worse beyond chance.
+    Worse,
+    /// Not to be told apart.
+    Tie,
+    /// The same in every run.
+    Identical,
+    /// A single seed, or unfinished runs: nothing can be said of chance.
+    Unknown,
+}
+
+/// A test of one pair of algorithms before correction.
+struct Pair {
+    of: [usize; 2],
+    /// The first's minus the second's, by seed.
+    differences: Vec<f64>,
+    test: Option<TTest>,
+}
+
+/// The ranking by a measure; `None` where no run has a value for it.
+pub(super) fn of(
+    question: &Question,
+    records: &[RunRecord],
+    paths: &[Path],
+    measure: Measure,
+) -> Option<Ranking> {
+    let compared: Vec<&Path> = paths.iter().take(question.flows.indices().len()).collect();
+    let values = |a: usize| -> Vec<Option<f64>> {
+        let runs = question.runs(records, Cast::All(a)).unwrap_or_default();
+        runs.into_iter().map(|run| measure.of(run, &compared)).collect()
+    };
+    let values: Vec<Vec<Option<f64>>> = (0..question.candidates.len()).map(values).collect();
+    if values.iter().flatten().all(Option::is_none) {
+        return None;
+    }
+    Some(rank(&values, measure, question.baseline))
+}
+
+/// Ranks algorithms by their values, each in order of seed.
+pub(super) fn rank(
+    values: &[Vec<Option<f64>>],
+    measure: Measure,
+    baseline: Option<usize>,
+) -> Ranking {
+    let finite = |runs: &Vec<Option<f64>>| -> Option<Vec<f64>> {
+        runs.iter().map(|v| v.filter(|v| v.is_finite())).collect()
+    };
+    let whole: Vec<Option<Vec<f64>>> = values.iter().map(finite).collect();
+    let means: Vec<Option<Summary>> =
+        whole.iter().map(|v| Summary::of(v.as_deref().unwrap_or(&[]))).collect();
+    let pairs = pairs(&whole, baseline);
+    let p = |p: fn(&Pair) -> Option<f64>| -> Vec<f64> {
+        pairs.iter().map(|pair| p(pair).unwrap_or(1.0)).collect()
+    };
+    let by_t = holm(&p(|pair| pair.test.map(|t| t.p)), ALPHA);
+    let by_rank = holm(&p(|pair| signed_rank(&pair.differences).map(|t| t.p)), ALPHA);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let sign = if measure.more_is_better() { -1.0 } else { 1.0 };
+    let key = |a: usize| means[a].map_or(f64::INFINITY, |s| sign * s.mean);
+    order.sort_by(|a, b| key(*a).total_cmp(&key(*b)));
+    let reference = baseline.or_else(|| order.first().copied());
+    let compared = |a: usize, with: usize| {
+        let at = pairs.iter().position(|pair| pair.of == [a, with] || pair.of == [with, a])?;
+        Some(versus(&pairs[at], a, by_t[at], by_rank[at], measure))
+    };
+    let better = |a: usize| {
+        let others = (0..values.len()).filter(|other| *other != a);
+        let worse = |v: Versus| v.outcome == Outcome::Worse;
+        others.filter(|other| compared(a, *other).is_some_and(worse)).count()
+    };
+    let entry = |a: usize| Entry {
+        algorithm: a,
+        rank: (baseline.is_none() && means[a].is_some()).then(|| 1 + better(a)),
+        missing: values[a].iter().filter(|v| v.is_none_or(|v| !v.is_finite())).count(),
+        mean: means[a].map(|s| s.mean),
+        ci95: means[a].and_then(|s| s.ci95_mean),
+        versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
+    };
+    let entries = order.into_iter().map(entry).collect();
+    Ranking { measure, comparisons: pairs.len(), reference, entries }
+}
+
+/// The family of comparisons: each with the baseline, or each with each.
+fn pairs(whole: &[Option<Vec<f64>>], baseline: Option<usize>) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for a in 0..whole.len() {
+        for b in a + 1..whole.len() {
+            let wanted = baseline.is_none_or(|base| base == a || base == b);
+            let (Some(x), Some(y), true) = (&whole[a], &whole[b], wanted) else { continue };
+            let Some(differences) = differences(x, y) else { continue };
+            let test = t_test(&differences, CONFIDENCE);
+            pairs.push(Pair { of: [a, b], differences, test });
+        }
+    }
+    pairs
+}
+
+/// The comparison from the side of algorithm `a`.
+fn versus(pair: &Pair, a: usize, by_t: Holm, by_rank: Holm, measure: Measure) -> Versus {
+    let turned = pair.of[0] != a;
+    let sign = if turned { -1.0 } else { 1.0 };
+    let differences: Vec<f64> = pair.differences.iter().map(|d| sign * d).collect();
+    let test = t_test(&differences, by_t.confidence);
+    let mean = differences.iter().sum::<f64>() / differences.len() as f64;
+    let difference = test.map_or(mean, |t| t.mean);
+    Versus {
+        algorithm: if turned { pair.of[0] } else { pair.of[1] },
+        outcome: outcome(&differences, test, by_t, measure.more_is_better()),
+        difference,
+        ci: test.map(|t| t.ci),
+        confidence: by_t.confidence,
+        p_t: test.map(|_| by_t.p),
+        p_wilcoxon: test.map(|_| by_rank.p),
+        cohen_dz: cohen_dz(&differences),
+        hodges_lehmann: hodges_lehmann(&differences, CONFIDENCE).map(|l| l.estimate),
+        superiority: superiority(&differences),
+    }
+}
+
+fn outcome(differences: &[f64], test: Option<TTest>, holm: Holm, more_is_better: bool) -> Outcome {
+    match test {
+        _ if differences.iter().all(|d| *d == 0.0) => Outcome::Identical,
+        None => Outcome::Unknown,
+        Some(_) if !holm.rejected => Outcome::Tie,
+        Some(test) if (test.mean > 0.0) == more_is_better => Outcome::Better,
+        Some(_) => Outcome::Worse,
+    }
+}

@@ -1,0 +1,306 @@
+//! What a comparison says of runs whose outcome is known.
+
+use super::harm::{Bar, Series, cells};
+use super::ranking::{Outcome, rank};
+use super::*;
+use crate::run::{RunError, execute};
+use std::sync::Mutex;
+
+/// Two flows over a link of 4 Mbit/s and a round trip of 40 ms, with a queue of five times the
+/// bandwidth-delay product, 100 kB or 200 ms.
+const DEEP: &str = r#"
+duration = "20s"
+[topology]
+kind = "dumbbell"
+pairs = 2
+access = { rate = "100Mbps", delay = "1ms" }
+bottleneck = { rate = "4Mbps", delay = "18ms", queue = "5bdp" }
+[[flow]]
+name = "f"
+from = "s*"
+to = "d*"
+algorithm = "reno"
+jitter = "500ms"
+"#;
+
+/// One transfer over a lossy link.
+const LOSSY: &str = r#"
+duration = "30s"
+[[link]]
+between = ["a", "b"]
+rate = "2Mbps"
+delay = "20ms"
+loss = { model = "drop", probability = "2%" }
+[[flow]]
+name = "transfer"
+from = "a"
+to = "b"
+algorithm = "reno"
+traffic = { kind = "bulk", bytes = "200kB" }
+"#;
+
+fn question(text: &str, algorithms: &[&str], seeds: u64) -> Question {
+    let scenario = Scenario::from_str(text, "case.toml").unwrap();
+    let flows = Flows::of(&scenario, &[]).unwrap();
+    let candidates = algorithms.iter().map(|a| Candidate::parse(a).unwrap()).collect();
+    let (baseline, measure, world) = (None, Measure::Goodput, World::Sim);
+    Question { scenario, candidates, flows, seeds, baseline, measure, harm: true, world }
+}
+
+fn runs(question: &Question) -> Vec<RunRecord> {
+    let records = Mutex::new(Vec::new());
+    execute(&question.tasks(), 0, |record| {
+        records.lock().unwrap().push(record);
+        Ok::<(), RunError>(())
+    })
+    .unwrap();
+    records.into_inner().unwrap()
+}
+
+fn ranking_by(findings: &Findings, measure: Measure) -> &Ranking {
+    findings.rankings.iter().find(|r| r.measure == measure).unwrap()
+}
+
+fn cell(findings: &Findings, measure: Measure, by: usize, to: usize) -> &super::harm::Cell {
+    let harm = findings.harm.iter().find(|h| h.measure == measure).unwrap();
+    harm.cells.iter().find(|c| (c.by, c.to) == (by, to)).unwrap()
+}
+
+/// A window that fills any queue makes those beside it wait; Vegas keeps a few packets queued.
+#[test]
+fn reno_harms_the_round_trip_of_vegas_over_a_deep_queue_and_vegas_not_that_of_reno() {
+    let question = question(DEEP, &["reno", "vegas"], 4);
+    let findings = question.answer(&runs(&question));
+    let harm = |by, to| cell(&findings, Measure::RoundTrip, by, to);
+    assert_eq!((harm(0, 1).bar, harm(1, 0).bar), (Bar::More, Bar::Less));
+    // Alone Vegas waits for a few packets of 3 ms, beside Reno for most of a queue of 200 ms.
+    assert!(harm(0, 1).harm.unwrap() > 0.5, "{:?}", harm(0, 1));
+    assert!(harm(1, 1).harm.unwrap() < 0.3, "{:?}", harm(1, 1));
+    let goodput = |by, to| cell(&findings, Measure::Goodput, by, to);
+    assert_eq!(goodput(0, 1).bar, Bar::More);
+    assert!(goodput(0, 1).harm.unwrap() > 0.6, "{:?}", goodput(0, 1));
+    // Two of a kind share: alone each would have the link.
+    assert!((goodput(0, 0).harm.unwrap() - 0.5).abs() < 0.1, "{:?}", goodput(0, 0));
+    assert_eq!(goodput(0, 0).bar, Bar::Own);
+    let delay = ranking_by(&findings, Measure::QueueingDelay);
+    assert_eq!((delay.entries[0].algorithm, delay.entries[0].rank), (1, Some(1)));
+    let reno = delay.entries[1].versus.as_ref().unwrap();
+    assert_eq!((reno.outcome, reno.algorithm), (Outcome::Worse, 1));
+    assert!(reno.ci.unwrap()[0] > 0.0 && !findings.seedless);
+}
+
+/// Common random numbers: an algorithm by another spelling has the same losses and start times.
+#[test]
+fn the_same_algorithm_twice_differs_by_exactly_nothing() {
+    for text in [DEEP, LOSSY] {
+        let question = question(text, &["newreno", "newreno:initial_ssthresh=1TiB"], 3);
+        let [a, b] = [0, 1].map(|i: usize| question.candidates[i].controller);
+        assert_eq!(a, b, "the parameter's default");
+        let findings = question.answer(&runs(&question));
+        assert!(findings.rankings.len() >= 4);
+        for ranking in &findings.rankings {
+            let versus = ranking.entries[1].versus.as_ref().unwrap();
+            assert_eq!((versus.outcome, versus.difference), (Outcome::Identical, 0.0));
+            assert_eq!(versus.ci, Some([0.0, 0.0]));
+            assert!(ranking.entries.iter().all(|e| e.rank == Some(1)));
+        }
+        for harm in &findings.harm {
+            assert!(harm.cells.iter().all(|c| c.harm == harm.cells[0].harm));
+            assert_eq!(harm.cells[1].excess, Some(0.0));
+            assert_eq!(harm.cells[1].bar, Bar::Alike);
+        }
+    }
+}
+
+/// Ranks and intervals of made-up values: the first two differ by noise, the third by its size.
+#[test]
+fn a_rank_counts_those_that_are_better_beyond_chance() {
+    let noise = [0.3, -0.2, 0.1, -0.4, 0.2, 0.0, -0.1, 0.1];
+    let values = |level: f64, sign: f64| -> Vec<Option<f64>> {
+        noise.iter().map(|n| Some(level + sign * n)).collect()
+    };
+    let all = [values(10.0, 1.0), values(5.0, 1.0), values(10.02, -1.0)];
+    let ranking = rank(&all, Measure::Goodput, None);
+    let order: Vec<(usize, Option<usize>)> =
+        ranking.entries.iter().map(|e| (e.algorithm, e.rank)).collect();
+    assert_eq!(order, [(2, Some(1)), (0, Some(1)), (1, Some(3))]);
+    assert_eq!(ranking.comparisons, 3);
+    let versus: Vec<_> = ranking.entries.iter().filter_map(|e| e.versus.as_ref()).collect();
+    assert_eq!([versus[0].outcome, versus[1].outcome], [Outcome::Tie, Outcome::Worse]);
+    for v in versus {
+        let [low, high] = v.ci.unwrap();
+        assert_eq!(low <= 0.0 && 0.0 <= high, v.outcome == Outcome::Tie);
+    }
+    // Of delays less is better, and against a baseline there are fewer comparisons and no ranks.
+    let ranking = rank(&all, Measure::QueueingDelay, Some(0));
+    assert_eq!((ranking.comparisons, ranking.entries[0].algorithm), (2, 1));
+    assert_eq!(ranking.entries[0].versus.as_ref().unwrap().outcome, Outcome::Better);
+    assert!(ranking.entries.iter().all(|e| e.rank.is_none()));
+}
+
+#[test]
+fn unfinished_runs_are_counted_and_not_compared() {
+    let done = vec![Some(3.0), Some(4.0), Some(5.0)];
+    let hung = vec![Some(1.0), Some(f64::INFINITY), None];
+    let ranking = rank(&[hung, done], Measure::Completion, None);
+    let [first, last] = &ranking.entries[..] else { panic!("two entries") };
+    assert_eq!((first.algorithm, first.missing, first.rank), (1, 0, Some(1)));
+    assert_eq!((last.algorithm, last.missing, last.rank, last.mean), (0, 2, None, None));
+    assert!(last.versus.is_none() && ranking.reference == Some(1));
+}
+
+#[test]
+fn one_seed_says_nothing_of_chance() {
+    let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, None);
+    let versus = ranking.entries[1].versus.as_ref().unwrap();
+    assert_eq!((versus.outcome, versus.difference), (Outcome::Unknown, -1.0));
+    assert_eq!((versus.ci, versus.p_t, versus.p_wilcoxon), (None, None, None));
+}
+
+/// Ware and others: (x − y) / x where more is better, (y − x) / y where less is.
+#[test]
+fn harm_is_what_is_lost_of_more_and_what_is_added_to_less() {
+    // By and to each of two, the second being hit by the first.
+    let two = |alone: &[f64], beside: &[f64], more: bool| {
+        let series = |(by, to, y)| Series::new(by, to, alone, y, more);
+        let all = [(0, 0, alone), (0, 1, beside), (1, 0, alone), (1, 1, alone)];
+        cells(&all.map(series), 2)
+    };
+    let goodput = two(&[8.0, 10.0, 9.0], &[6.0, 5.0, 9.0], true);
+    assert_eq!((goodput[0].harm, goodput[0].bar), (Some(0.0), Bar::Own));
+    assert_eq!(goodput[1].harm, Some((0.25 + 0.5 + 0.0) / 3.0));
+    assert_eq!((goodput[1].alone, goodput[1].beside), (Some(9.0), Some(20.0 / 3.0)));
+    assert_eq!((goodput[1].excess, goodput[1].bar), (goodput[1].harm, Bar::Alike));
+    assert_eq!((goodput[2].excess, goodput[2].p), (Some(0.0), Some(1.0)));
+    let delay = two(&[10.0, 10.0], &[40.0, 20.0], false);
+    assert_eq!(delay[1].harm, Some((0.75 + 0.5) / 2.0));
+    // Of nothing nothing can be taken.
+    let nothing = two(&[0.0, 1.0], &[0.0, 1.0], true);
+    assert_eq!((nothing[1].harm, nothing[1].bar), (None, Bar::Unknown));
+}
+
+#[test]
+fn every_algorithm_is_in_every_place_once_with_each_other() {
+    let question = question(DEEP, &["reno", "cubic", "vegas"], 1);
+    let ids: Vec<String> = question.tasks().into_iter().map(|t| t.point).collect();
+    // k alike, k(k − 1) mixtures, 2k halves.
+    assert_eq!(ids.len(), 3 + 6 + 6);
+    for id in ["all=vegas", "odd=reno,even=cubic", "odd=cubic,even=reno", "odd=none,even=reno"] {
+        assert!(ids.iter().any(|i| i == id), "{id} is not in {ids:?}");
+    }
+    let mix = question.tasks().into_iter().find(|t| t.point == "odd=reno,even=cubic").unwrap();
+    let cast: Vec<(&str, &str)> =
+        mix.scenario.flows.iter().map(|f| (f.name.as_str(), f.algorithm())).collect();
+    assert_eq!(cast, [("f-1", "reno"), ("f-2", "cubic")]);
+}
+
+/// A queue of so many bandwidth-delay products keeps its length when the flows that set it leave.
+#[test]
+fn absent_flows_leave_queues_as_they_were() {
+    let text = DEEP.replace("to = \"d*\"", "to = \"d*\"\ncount = 2");
+    let long = format!(
+        "{text}\n[[link]]\nname = 'far'\nbetween = ['far', 's1']\nrate = '100Mbps'\n\
+         delay = '100ms'\n[[flow]]\nname = 'long'\nfrom = 'far'\nto = 'd1'\nalgorithm = 'reno'\n"
+    );
+    let question = question(&long, &["reno", "cubic"], 1);
+    let limit = |point: &str| {
+        let task = question.tasks().into_iter().find(|t| t.point == point).unwrap();
+        let link = task.scenario.links.iter().position(|l| l.rate_bps == 4_000_000).unwrap();
+        let config = crate::compile::compile(&task.scenario, 1).unwrap();
+        (task.scenario.flows.len(), format!("{:?}", config.links[link].queue))
+    };
+    let (flows, whole) = limit("all=reno");
+    let (left, alone) = limit("odd=none,even=reno");
+    assert_eq!((flows, left), (3, 1));
+    assert_eq!(whole, alone);
+}
+
+#[test]
+fn a_single_flow_gets_a_twin_for_mixtures_only() {
+    let question = question(LOSSY, &["reno", "cubic"], 1);
+    for task in question.tasks() {
+        let names: Vec<&str> = task.scenario.flows.iter().map(|f| f.name.as_str()).collect();
+        let mixed = task.point.starts_with("odd=");
+        let expected: &[&str] = if mixed { &["transfer", "transfer-twin"] } else { &["transfer"] };
+        assert_eq!(names, expected, "{}", task.point);
+    }
+    assert_eq!(question.tasks().len(), 2 + 4);
+}
+
+#[test]
+fn flows_are_named_and_datagrams_refused() {
+    let udp = format!(
+        "{LOSSY}[[flow]]\nname = \"voice\"\nfrom = \"a\"\nto = \"b\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"64kbps\", packet = \"160B\", transport = \"udp\" }}\n"
+    );
+    let scenario = Scenario::from_str(&udp, "case.toml").unwrap();
+    let of = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        Flows::of(&scenario, &names)
+    };
+    assert_eq!(of(&[]).unwrap().names(&scenario), ["transfer"]);
+    for (names, expected) in [
+        (&["voice"][..], "flow `voice` sends datagrams"),
+        (&["transfr"], "no flow `transfr`; did you mean `transfer`?"),
+        (&["transfer", "transfer"], "named twice"),
+    ] {
+        let message = of(names).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message} lacks {expected}");
+    }
+}
+
+/// The draw is the flow's own, below its bound, and another for another seed.
+#[test]
+fn jitter_belongs_to_the_flow_and_the_seed() {
+    let question = question(DEEP, &["reno", "cubic"], 1);
+    let starts = |point: &str, seed: u64| -> Vec<(String, u64)> {
+        let task = question.tasks().into_iter().find(|t| t.point == point).unwrap();
+        let config = crate::compile::compile(&task.scenario, seed).unwrap();
+        config.flows.iter().map(|f| (f.name.clone(), f.start.0)).collect()
+    };
+    let all = starts("all=reno", 1);
+    assert_eq!(all, starts("odd=cubic,even=reno", 1));
+    assert_eq!(all[1..], starts("odd=none,even=cubic", 1));
+    assert_ne!(all, starts("all=reno", 2));
+    assert_ne!(all[0].1, all[1].1);
+    assert!((1..50).all(|seed| starts("all=reno", seed).iter().all(|s| s.1 <= 500_000_000)));
+}
+
+#[test]
+fn report_and_tables_say_where_they_come_from() {
+    let question = question(LOSSY, &["reno", "cubic"], 3);
+    let findings = question.answer(&runs(&question));
+    let page = crate::report::html::render(&report(&findings, "windlass compare x")).unwrap();
+    for part in [&findings.scenario_hash, &findings.version, "1 2 3", "windlass compare x"] {
+        assert!(page.contains(part), "the report lacks {part}");
+    }
+    let tables = files::tables(&findings);
+    assert_eq!(tables.iter().map(|t| t.name).collect::<Vec<_>>(), ["ranking", "harm"]);
+    // Five measures of one finite flow (no Jain's index), and harm to three of four pairs each.
+    assert_eq!((tables[0].rows(), tables[1].rows()), (5 * 2, 3 * 4));
+    for table in &tables {
+        assert!(table.columns.iter().all(|c| c.values.len() == table.rows()), "{}", table.name);
+    }
+    let printed = text(&findings, 120);
+    for part in ["completion (s)", "Ranking by goodput", "to cubic", "3 seeds, 1 to 3"] {
+        assert!(printed.contains(part), "{printed} lacks {part}");
+    }
+    assert!(printed.lines().all(|l| l.chars().count() <= 120), "{printed}");
+}
+
+#[test]
+fn every_column_is_explained_in_the_documentation() {
+    let page = include_str!("../../../../docs/compare.md");
+    let question = question(LOSSY, &["reno", "cubic"], 2);
+    for table in files::tables(&question.answer(&runs(&question))) {
+        for column in table.columns {
+            let row = format!("| `{}` | {} |", column.name, column.meaning);
+            let shared = ["scenario", "scenario_hash", "version", "world", "first_seed", "seeds"];
+            let shared = shared.contains(&&*column.name);
+            assert!(shared || page.contains(&row), "{}: {row}", table.name);
+        }
+    }
+    for (name, _) in Measure::ALL {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}

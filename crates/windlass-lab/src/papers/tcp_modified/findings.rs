@@ -1,0 +1,182 @@
+//! What the reproduction finds, in sentences whose numbers come from the runs.
+
+use super::mixtures::{Mixture, THREE_ONE, TWO_TWO};
+use super::values::{
+    BySeed, FIELD, RATES, by_seed, cell, goodput, jain, queue_loss, share, spaced, summary,
+};
+use super::{ablation, ledger};
+use crate::claims::Verdict;
+use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
+use crate::papers::{FINDINGS, Material};
+use crate::report::model::{Block, Section};
+
+/// The findings; what the runs at hand do not show is left out.
+pub(super) fn section(m: &Material) -> Section {
+    let told = [stated_shares(m), advantage(m), price(m), causes(m), repaired(m), choices(m)];
+    let paragraphs: Vec<String> = told.into_iter().flatten().collect();
+    let mut blocks = Vec::new();
+    if !paragraphs.is_empty() {
+        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
+    }
+    blocks.extend(contradicted(m));
+    blocks.extend(not_comparable(m));
+    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+}
+
+fn median(values: &BySeed) -> Option<f64> {
+    Some(summary(values)?.median)
+}
+
+/// A cell of per cents; `None` without runs.
+fn percent(values: &BySeed) -> Option<String> {
+    summary(values).map(|_| format!("{} %", cell(values)))
+}
+
+fn at(mix: &Mixture, other: &str, rate: &str) -> String {
+    mix.point(other, rate)
+}
+
+fn stated_shares(m: &Material) -> Option<String> {
+    let ours = |rate| {
+        let point = at(&THREE_ONE, "newreno", rate);
+        percent(&by_seed(m, (THREE_ONE.experiment, &point), |r| share(r, THREE_ONE.others)))
+    };
+    let verdict = |rate: &str| {
+        let judged = m.judgement(&format!("fig4a.share.{rate}"))?;
+        Some(if judged.verdict == Verdict::Reproduced { "as" } else { "not as" })
+    };
+    Some(format!(
+        "One NewReno flow beside three of TCP Modified gets {} at 1 Mbit/s, {} in the paper \
+         (16.5 %), and {} at 2 Mbit/s, {} in the paper (17.9 %); a fair share is 25 %.",
+        ours(RATES[0])?,
+        verdict(RATES[0])?,
+        ours(RATES[1])?,
+        verdict(RATES[1])?,
+    ))
+}
+
+/// In which pairings a flow of TCP Modified has more than a flow of the other.
+fn advantage(m: &Material) -> Option<String> {
+    let mut lost = Vec::new();
+    let mut all = 0;
+    for (mix, words) in [(&THREE_ONE, "three to one"), (&TWO_TWO, "two to two")] {
+        for (id, name) in FIELD {
+            for rate in RATES {
+                let point = at(mix, id, rate);
+                let of = |flows: &'static [&'static str]| {
+                    median(&by_seed(m, (mix.experiment, &point), |r| goodput(r, flows)))
+                };
+                let (ours, other) = (of(mix.modified)?, of(mix.others)?);
+                all += 1;
+                if ours <= other {
+                    let place = format!("{words}, {}", spaced(rate));
+                    lost.push(format!("{name} ({place}: {other:.0} against {ours:.0} kbit/s)"));
+                }
+            }
+        }
+    }
+    let won = all - lost.len();
+    let mut text = format!(
+        "In {won} of {all} pairings on wires, CUBIC's among them, a flow of TCP Modified has more \
+         goodput than a flow of the other algorithm, by the medians."
+    );
+    if !lost.is_empty() {
+        text.push_str(&format!(" It has less beside {}.", listed(&lost)));
+    }
+    Some(text)
+}
+
+/// What it costs.
+fn price(m: &Material) -> Option<String> {
+    let alike = |id: &str, f: &dyn Fn(&crate::experiment::RunRecord) -> Option<f64>| {
+        by_seed(m, ("same", &format!("all={id},rate=1Mbps")), f)
+    };
+    let harm = |other| percent(&TWO_TWO.harm(m, other, RATES[0]));
+    Some(format!(
+        "What it was bought with: four flows of TCP Modified at 1 Mbit/s have {} of their packets \
+         dropped by the queue, four of NewReno {}, four of CUBIC {}; Jain's index is {}, {} and {}. \
+         Beside two flows of TCP Modified two NewReno flows lose {} of what they have among \
+         themselves, two CUBIC flows {}, two BBR flows {}.",
+        percent(&alike("tcp-modified", &queue_loss))?,
+        percent(&alike("newreno", &queue_loss))?,
+        percent(&alike("cubic", &queue_loss))?,
+        cell(&alike("tcp-modified", &jain)),
+        cell(&alike("newreno", &jain)),
+        cell(&alike("cubic", &jain)),
+        harm("newreno")?,
+        harm("cubic")?,
+        harm("bbr")?,
+    ))
+}
+
+/// Share of a variant's flows and their loss at 1 Mbit/s.
+fn variant(m: &Material, label: &str) -> Option<String> {
+    let place = |f: fn(&Material, &str, &str, &str) -> BySeed| {
+        percent(&f(m, label, ablation::QUEUE, RATES[0]))
+    };
+    Some(format!(
+        "{} of the goodput at {} dropped",
+        place(ablation::share_of)?,
+        place(ablation::loss_of)?
+    ))
+}
+
+/// One repair at a time.
+fn causes(m: &Material) -> Option<String> {
+    let told = [
+        ("a floor of 10 segments", "floor-10"),
+        ("a floor of 2", "floor-2"),
+        ("a back-off within bounds", "clamped"),
+        ("RTTmin of the connection", "rtt-max"),
+        ("alpha in segments", "segments"),
+    ];
+    let items: Vec<String> = told
+        .iter()
+        .map(|(words, label)| Some(format!("{words} {}", variant(m, label)?)))
+        .collect::<Option<_>>()?;
+    Some(format!(
+        "Two flows as printed beside two of NewReno at 1 Mbit/s get {}. With one thing put right: \
+         {}. Least and longest round trip are those since the last congestion event: between two \
+         events close together they are nearly alike, beta approaches 1.1, and 1.25·beta·FlightSize \
+         exceeds the flight, so that a loss opens the window and the next loss follows.",
+        variant(m, ablation::PRINTED)?,
+        listed(&items),
+    ))
+}
+
+fn repaired(m: &Material) -> Option<String> {
+    let harm = |label| percent(&ablation::harm_of(m, label, ablation::QUEUE, RATES[0]));
+    Some(format!(
+        "With floor, bounds, RTTmin and alpha put right it gets {} and harms NewReno by {}; H-TCP \
+         gets {} and harms by {}, CUBIC {} and {}.",
+        variant(m, "repaired")?,
+        harm("repaired")?,
+        variant(m, "htcp")?,
+        harm("htcp")?,
+        variant(m, "cubic")?,
+        harm("cubic")?,
+    ))
+}
+
+/// Which choices come nearest to the paper's stated share.
+fn choices(m: &Material) -> Option<String> {
+    let paper = [16.5, 17.9];
+    let mut all: Vec<(f64, String)> = Vec::new();
+    for choice in ledger::choices(m) {
+        let shares: Vec<f64> = RATES
+            .iter()
+            .map(|rate| median(&ledger::share_of(m, &choice.label, rate)))
+            .collect::<Option<_>>()?;
+        let apart = shares.iter().zip(paper).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let text = format!("`{}` ({:.1} % and {:.1} %)", choice.label, shares[0], shares[1]);
+        all.push((apart, text));
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest: Vec<String> = all.iter().take(3).map(|(_, text)| text.clone()).collect();
+    Some(format!(
+        "Of the {} choices of the ledger these come nearest to the paper's 16.5 % and 17.9 %: {}. \
+         None of them was taken for that.",
+        all.len(),
+        listed(&nearest),
+    ))
+}

@@ -1,0 +1,111 @@
+//! Error models, read and written.
+
+use windlass_sim::loss::{BerFormula, LossModel};
+
+use super::error::Problem;
+use super::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
+use super::tree::Value;
+use super::write::{array, quote};
+use crate::units::Probability;
+
+/// One table, or an array of tables.
+pub(super) fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {
+    let items = match field.node.value {
+        Value::Array(_) => field.array()?,
+        _ => vec![Field { key: field.key, node: field.node }],
+    };
+    let mut directions = [None, None];
+    for item in &items {
+        let (model, places) = loss(item)?;
+        for direction in places {
+            if directions[*direction].replace(model.clone()).is_some() {
+                let which = ["forward", "backward"][*direction];
+                return Err(item.error(format!("the {which} direction has a loss model already")));
+            }
+        }
+    }
+    Ok(directions)
+}
+
+/// Names of the directions, as indices of [`super::LinkSpec::loss`].
+const DIRECTIONS: [(&str, &[usize]); 3] =
+    [("forward", &[0]), ("backward", &[1]), ("both", &[0, 1])];
+
+/// The models by name.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Drop,
+    Ber,
+    GilbertElliott,
+    List,
+}
+
+pub(super) const MODELS: [(&str, Kind); 4] = [
+    ("drop", Kind::Drop),
+    ("ber", Kind::Ber),
+    ("gilbert-elliott", Kind::GilbertElliott),
+    ("list", Kind::List),
+];
+
+fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
+    let fields = Fields::any(field.node, "`loss`")?;
+    let kind = fields.req("model", "\"drop\"", choice(&MODELS))?;
+    let model = kind.read(&fields, &["model", "direction"])?;
+    let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
+    Ok((model, direction))
+}
+
+impl Kind {
+    /// The model of this kind, from a table that has the keys `besides` too.
+    pub(super) fn read(self, fields: &Fields, besides: &[&str]) -> Result<LossModel, Problem> {
+        let keys: &[&str] = match self {
+            Kind::Drop => &["probability"],
+            Kind::Ber => &["rate", "formula"],
+            Kind::GilbertElliott => &["good_to_bad", "bad_to_good", "loss_good", "loss_bad"],
+            Kind::List => &["packets"],
+        };
+        fields.allow(&[besides, keys].concat())?;
+        Ok(match self {
+            Kind::Drop => {
+                LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
+            }
+            Kind::Ber => LossModel::Ber {
+                rate: fields.req("rate", "1e-6", probability)?,
+                formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
+            },
+            Kind::GilbertElliott => LossModel::GilbertElliott {
+                good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
+                bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
+                loss_good: fields.or("loss_good", probability, 0.0)?,
+                loss_bad: fields.or("loss_bad", probability, 1.0)?,
+            },
+            Kind::List => {
+                LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
+            }
+        })
+    }
+}
+
+/// The keys of a model and their TOML text.
+pub(super) fn written(loss: &LossModel) -> Vec<(&'static str, String)> {
+    let p = |p: f64| Probability(p).to_string();
+    let (model, mut pairs) = match loss {
+        LossModel::Drop { probability } => ("drop", vec![("probability", p(*probability))]),
+        LossModel::Ber { rate, formula } => {
+            let formula = quote(word_of(&BerFormula::ALL, formula));
+            ("ber", vec![("rate", p(*rate)), ("formula", formula)])
+        }
+        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => (
+            "gilbert-elliott",
+            vec![
+                ("good_to_bad", p(*good_to_bad)),
+                ("bad_to_good", p(*bad_to_good)),
+                ("loss_good", p(*loss_good)),
+                ("loss_bad", p(*loss_bad)),
+            ],
+        ),
+        LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
+    };
+    pairs.insert(0, ("model", quote(model)));
+    pairs
+}

@@ -1,0 +1,261 @@
+//! What a cell says of the air: rates, powers, queues and retries.
+
+use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::loss::LossModel;
+use windlass_sim::radio::{FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
+
+use super::super::error::Problem;
+use super::super::fields::{
+    Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
+};
+use super::super::loss::{self, Kind};
+use super::super::tree::Value;
+use crate::units::{Decibels, Distance, Power, QueueLimit};
+
+/// Keys that say what the air is like; a cell and the senders of a dumbbell have them in common.
+pub(in super::super) const AIR_KEYS: [&str; 18] = [
+    "standard",
+    "rate",
+    "control_rate",
+    "broadcast_rate",
+    "radius",
+    "queue",
+    "mtu",
+    "rts",
+    "short_retry_limit",
+    "long_retry_limit",
+    "power",
+    "path_loss",
+    "carrier_sense",
+    "sensitivity",
+    "noise_figure",
+    "capture",
+    "loss",
+    "eifs",
+];
+
+/// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
+/// its LLC header (IEEE 802.11-2016 section 9.2.4.7.1: 2304 bytes).
+const MTU_RANGE: (u32, u32) = (68, 2_296);
+const DEFAULT_MTU: u32 = 1_500;
+const DEFAULT_QUEUE: SimQueue = SimQueue::Packets(100);
+const DEFAULT_RADIUS_MM: i64 = 10_000;
+/// Farthest that anything stands from anything, millimetres.
+const FARTHEST_MM: i64 = 1_000_000_000;
+const MAX_RETRIES: u32 = 255;
+/// Levels beyond this are a slip of the keyboard.
+const MOST_DECIBELS: f64 = 300.0;
+
+/// The air of a cell, without its stations.
+pub(super) struct Air {
+    pub(super) radio: RadioConfig,
+    /// Most that a station holds unless it says otherwise.
+    pub(super) queue: SimQueue,
+    /// Radius of the circle of stations that have no place.
+    pub(super) radius_mm: i64,
+    pub(super) mtu: u32,
+}
+
+impl Air {
+    /// Reads the keys of [`AIR_KEYS`].
+    pub(super) fn read(fields: &Fields, name: String) -> Result<Air, Problem> {
+        let phy = fields.req("standard", "\"802.11g\"", choice(&Phy::ALL))?;
+        let mut air = Air {
+            radio: RadioConfig::new(name, phy),
+            queue: DEFAULT_QUEUE,
+            radius_mm: fields.or("radius", radius, DEFAULT_RADIUS_MM)?,
+            mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+        };
+        air.queue = fields.or("queue", |field| air.queue(field), DEFAULT_QUEUE)?;
+        let radio = &mut air.radio;
+        let one_of = |field: &Field| rate_of(field, &phy);
+        radio.data_rate_bps = fields.or("rate", one_of, radio.data_rate_bps)?;
+        let answer = phy.control_rate_for(radio.data_rate_bps);
+        radio.control_rate_bps = fields.or("control_rate", one_of, answer)?;
+        radio.broadcast_rate_bps = fields.or("broadcast_rate", one_of, radio.broadcast_rate_bps)?;
+        radio.rts = fields.or("rts", rts, radio.rts)?;
+        let attempts = whole_u32(1, MAX_RETRIES);
+        radio.retries.short = fields.or("short_retry_limit", &attempts, radio.retries.short)?;
+        radio.retries.long = fields.or("long_retry_limit", &attempts, radio.retries.long)?;
+        radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
+        levels(fields, radio)?;
+        radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
+        radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;
+        Ok(air)
+    }
+
+    /// Most packets that a station holds. A share of a bandwidth-delay product means nothing where
+    /// the rate is shared.
+    pub(super) fn queue(&self, field: &Field) -> Result<SimQueue, Problem> {
+        match limit(field)? {
+            QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
+                Err(field.error("must have room for the packet that is being sent: `1pkt` or more"))
+            }
+            QueueLimit::Packets(n) => Ok(SimQueue::Packets(n)),
+            QueueLimit::Bytes(n) => Ok(SimQueue::Bytes(n)),
+            QueueLimit::Unlimited => Ok(SimQueue::Unlimited),
+            QueueLimit::BdpMillionths(_) => Err(field.error(
+                "stations share the air, so that none has a bandwidth-delay product; write packets \
+                 or bytes such as `100pkt` or `64KiB`",
+            )),
+        }
+    }
+}
+
+/// Powers and ratios.
+fn levels(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
+    radio.tx_power_dbm = fields.or("power", power, radio.tx_power_dbm)?;
+    radio.carrier_sense_dbm = fields.or("carrier_sense", power, radio.carrier_sense_dbm)?;
+    radio.sensitivity_dbm = fields.or("sensitivity", power, radio.sensitivity_dbm)?;
+    radio.noise_figure_db = fields.or("noise_figure", decibels, radio.noise_figure_db)?;
+    radio.capture_db = fields.or("capture", capture, radio.capture_db)?;
+    Ok(())
+}
+
+/// A distance within the range of the simulator.
+pub(super) fn distance(field: &Field) -> Result<Distance, Problem> {
+    let distance: Distance = quantity(field)?;
+    if distance.mm.abs() <= FARTHEST_MM {
+        return Ok(distance);
+    }
+    Err(field.error(format!("{distance} is farther than `1000km`")))
+}
+
+fn radius(field: &Field) -> Result<i64, Problem> {
+    match distance(field)?.mm {
+        ..0 => Err(field.error("a radius is not negative, for example `10m`")),
+        mm => Ok(mm),
+    }
+}
+
+/// One of the rates that the standard has.
+fn rate_of(field: &Field, phy: &Phy) -> Result<u64, Problem> {
+    let bps = rate(field)?;
+    if phy.rate(bps).is_some() {
+        return Ok(bps);
+    }
+    let known: Vec<String> = phy.rates.iter().map(|r| megabits(r.bps)).collect();
+    let (standard, rate, known) = (phy.name, megabits(bps), known.join(", "));
+    Err(field.error(format!("{standard} has no rate of {rate}; its rates are {known}")))
+}
+
+/// A rate as standards write it: `5.5Mbps`.
+pub(super) fn megabits(bps: u64) -> String {
+    format!("{}Mbps", bps as f64 / 1e6)
+}
+
+fn rts(field: &Field) -> Result<RtsThreshold, Problem> {
+    match &field.node.value {
+        Value::Text(text) if text.eq_ignore_ascii_case("never") => Ok(RtsThreshold::Never),
+        Value::Text(text) if text.eq_ignore_ascii_case("always") => Ok(RtsThreshold::Always),
+        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            size_u32(0, u32::MAX)(field).map(RtsThreshold::Above)
+        }
+        _ => Err(field.error(
+            "must be `never`, `always`, or the size of a frame above which it is used, such as \
+             `500B`",
+        )),
+    }
+}
+
+fn power(field: &Field) -> Result<f64, Problem> {
+    let Power { dbm } = quantity(field)?;
+    within(field, dbm, "dBm")
+}
+
+fn decibels(field: &Field) -> Result<f64, Problem> {
+    let Decibels(db) = quantity(field)?;
+    within(field, db, "dB")
+}
+
+fn within(field: &Field, value: f64, unit: &str) -> Result<f64, Problem> {
+    if value.abs() <= MOST_DECIBELS {
+        return Ok(value);
+    }
+    let most = MOST_DECIBELS;
+    Err(field.error(format!("{value}{unit} is outside the range from -{most} to {most}{unit}")))
+}
+
+/// A ratio, or `none`.
+fn capture(field: &Field) -> Result<Option<f64>, Problem> {
+    if matches!(&field.node.value, Value::Text(text) if text.eq_ignore_ascii_case("none")) {
+        return Ok(None);
+    }
+    match decibels(field)? {
+        ..0.0 => Err(field.error("must not be negative: a weaker frame never survives")),
+        db => Ok(Some(db)),
+    }
+}
+
+/// How power falls with distance, by name.
+#[derive(Clone, Copy)]
+enum Fall {
+    LogDistance,
+    Friis,
+    Disc,
+}
+
+const FALLS: [(&str, Fall); 3] =
+    [("log-distance", Fall::LogDistance), ("friis", Fall::Friis), ("disc", Fall::Disc)];
+const EXPONENT_RANGE: (f64, f64) = (0.1, 20.0);
+
+fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
+    let fields = Fields::any(field.node, "`path_loss`")?;
+    let fall = fields.or("model", choice(&FALLS), Fall::LogDistance)?;
+    match fall {
+        Fall::LogDistance => {
+            fields.allow(&["model", "exponent", "reference"])?;
+            Ok(PathLoss::LogDistance {
+                exponent: fields.or("exponent", exponent, 3.0)?,
+                reference_loss_db: fields.or("reference", loss_db, phy.reference_loss_db())?,
+            })
+        }
+        Fall::Friis => fields.allow(&["model"]).map(|()| PathLoss::Friis),
+        Fall::Disc => {
+            fields.allow(&["model", "receive", "sense"])?;
+            let receive = fields.req("receive", "\"250m\"", radius)?;
+            let sense = |field: &Field| match radius(field)? {
+                mm if mm < receive => {
+                    let least = Distance { mm: receive };
+                    Err(field.error(format!("what is received is sensed too: at least `{least}`")))
+                }
+                mm => Ok(mm),
+            };
+            let sense = fields.or("sense", sense, receive)?;
+            // Neither is negative.
+            Ok(PathLoss::Disc { receive_mm: receive as u64, sense_mm: sense as u64 })
+        }
+    }
+}
+
+fn exponent(field: &Field) -> Result<f64, Problem> {
+    let (value, (min, max)) = (number(field)?, EXPONENT_RANGE);
+    if (min..=max).contains(&value) {
+        return Ok(value);
+    }
+    Err(field.error(format!("{value} is outside the range from {min} to {max}")))
+}
+
+fn loss_db(field: &Field) -> Result<f64, Problem> {
+    match decibels(field)? {
+        ..0.0 => Err(field.error("a loss is not negative, for example `40dB`")),
+        db => Ok(db),
+    }
+}
+
+/// An error model of frames: those of links, or `snr`.
+fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
+    let fields = Fields::any(field.node, "`loss`")?;
+    let links = loss::MODELS.map(|(name, kind)| (name, Some(kind)));
+    let models: Vec<(&str, Option<Kind>)> = links.into_iter().chain([("snr", None)]).collect();
+    match fields.req("model", "\"drop\"", choice(&models))? {
+        Some(kind) => {
+            kind.read(&fields, &["model"]).map(|model: LossModel| FrameErrors::Model(model))
+        }
+        None if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
+            "`snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` \
+             or `friis`",
+        )),
+        None => fields.allow(&["model"]).map(|()| FrameErrors::Snr),
+    }
+}

@@ -1,0 +1,107 @@
+//! Writing a cell with every default filled in.
+
+use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig};
+
+use super::super::fields::word_of;
+use super::super::loss;
+use super::super::model::WifiSpec;
+use super::super::write::{array, inline, quote};
+use crate::units::{BitRate, Bytes, Decibels, Distance, Packets, Power};
+
+/// The keys of a cell and their TOML text.
+pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'static str, String)> {
+    let radio = &spec.radio;
+    let dbm = |dbm: f64| quote(Power { dbm });
+    let station = |s: &StationConfig| station(s, nodes);
+    let mut pairs = vec![
+        ("name", quote(&radio.name)),
+        ("standard", quote(word_of(&Phy::ALL, &radio.phy))),
+        ("rate", quote(BitRate(radio.data_rate_bps))),
+        ("control_rate", quote(BitRate(radio.control_rate_bps))),
+        ("broadcast_rate", quote(BitRate(radio.broadcast_rate_bps))),
+        ("mtu", quote(Bytes(spec.mtu.into()))),
+        ("rts", quote(rts(radio.rts))),
+        ("short_retry_limit", radio.retries.short.to_string()),
+        ("long_retry_limit", radio.retries.long.to_string()),
+        ("power", dbm(radio.tx_power_dbm)),
+        ("path_loss", path_loss(radio.path_loss)),
+        ("carrier_sense", dbm(radio.carrier_sense_dbm)),
+        ("sensitivity", dbm(radio.sensitivity_dbm)),
+        ("noise_figure", quote(Decibels(radio.noise_figure_db))),
+        ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
+        ("eifs", radio.eifs.to_string()),
+    ];
+    match &radio.errors {
+        FrameErrors::None => {}
+        FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
+        FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
+    }
+    let names =
+        |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
+    let of_mode = match &radio.hops {
+        Hops::Star { centre } => {
+            let mut others = radio.stations.clone();
+            let access_point = others.remove(*centre);
+            vec![
+                ("mode", quote("infrastructure")),
+                ("access_point", station(&access_point)),
+                ("stations", array(&others, station)),
+            ]
+        }
+        Hops::Pairs(hops) => vec![
+            ("mode", quote("ad-hoc")),
+            ("stations", array(&radio.stations, station)),
+            ("hops", array(hops, names)),
+        ],
+        Hops::InRange => vec![
+            ("mode", quote("ad-hoc")),
+            ("stations", array(&radio.stations, station)),
+            ("hops", quote("in-range")),
+        ],
+    };
+    pairs.extend(of_mode);
+    pairs
+}
+
+fn station(station: &StationConfig, nodes: &[String]) -> String {
+    let place = [station.position.x_mm, station.position.y_mm];
+    let queue = match station.queue {
+        SimQueue::Packets(n) => Packets(n).to_string(),
+        SimQueue::Bytes(n) => Bytes(n).to_string(),
+        SimQueue::Unlimited => "unlimited".to_owned(),
+    };
+    inline(&[
+        ("node", quote(&nodes[station.node])),
+        ("at", array(&place, |mm| quote(Distance { mm: *mm }))),
+        ("queue", quote(queue)),
+    ])
+}
+
+fn rts(rts: RtsThreshold) -> String {
+    match rts {
+        RtsThreshold::Never => "never".to_owned(),
+        RtsThreshold::Always => "always".to_owned(),
+        RtsThreshold::Above(bytes) => Bytes(bytes.into()).to_string(),
+    }
+}
+
+fn path_loss(path_loss: PathLoss) -> String {
+    match path_loss {
+        PathLoss::LogDistance { exponent, reference_loss_db } => inline(&[
+            ("model", quote("log-distance")),
+            ("exponent", exponent.to_string()),
+            ("reference", quote(Decibels(reference_loss_db))),
+        ]),
+        PathLoss::Friis => inline(&[("model", quote("friis"))]),
+        PathLoss::Disc { receive_mm, sense_mm } => {
+            // The reader holds both to 1000 km.
+            let metres = |mm: u64| quote(Distance { mm: mm as i64 });
+            inline(&[
+                ("model", quote("disc")),
+                ("receive", metres(receive_mm)),
+                ("sense", metres(sense_mm)),
+            ])
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The paper CCM-SS as data: nothing dangles, its arithmetic stands as the notes say, and its report
+//! draws what runs yield. The paper's own runs last minutes; those here are cut short.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use windlass_lab::claims::{Claim, Judgement, Metric, Quantity, Verdict};
+use windlass_lab::experiment::{Plan, RunRecord};
+use windlass_lab::papers::{Material, Paper, Traces, text};
+use windlass_lab::report::model::{Block, Chart, Section};
+use windlass_lab::run::Task;
+use windlass_lab::scenario::Scenario;
+use windlass_lab::world::World;
+
+struct Setup {
+    paper: &'static Paper,
+    plan: Plan,
+    claims: Vec<Claim>,
+}
+
+fn setup() -> Setup {
+    let paper = Paper::by_id("ccm-ss").expect("the paper is built in");
+    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
+    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
+    Setup { paper, plan, claims }
+}
+
+impl Setup {
+    fn judged(&self, records: &[RunRecord]) -> Vec<Judgement> {
+        self.paper.judge(&self.claims, records, &Traces::new())
+    }
+
+    fn sections(&self, records: &[RunRecord]) -> Vec<Section> {
+        let judgements = self.judged(records);
+        self.paper.sections(&Material {
+            paper: self.paper,
+            plan: &self.plan,
+            claims: &self.claims,
+            records,
+            judgements: &judgements,
+            traces: &Traces::new(),
+        })
+    }
+
+    /// The scenario of a point, changed.
+    fn scenario(&self, experiment: &str, point: &str, more: &[(&str, &str)]) -> Scenario {
+        let found = self.plan.experiment(experiment).expect("known experiment");
+        let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
+        let mut overrides = point.overrides;
+        overrides.extend(more.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+        let text = self.paper.scenario(&found.scenario).expect("its scenario");
+        Scenario::with_overrides(text, &found.scenario, &overrides)
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// A run of a point at a tenth of the rate and a tenth of the time.
+    fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
+        let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "40s")];
+        let scenario = self.scenario(experiment, point, &short);
+        let task = Task {
+            experiment: experiment.to_owned(),
+            point: point.to_owned(),
+            seed,
+            scenario_hash: scenario.hash().into(),
+            scenario: Arc::new(scenario),
+            world: World::Sim,
+        };
+        task.record(&task.run().expect("it runs"))
+    }
+}
+
+#[test]
+fn every_measure_names_a_point_and_a_link_that_exist() {
+    let s = setup();
+    let mut metrics = 0;
+    for claim in &s.claims {
+        for quantity in claim.quantities() {
+            let Quantity::Metric(at) = quantity else { continue };
+            let (experiment, point) = at.place().unwrap();
+            let found = s.plan.experiment(experiment).expect("known experiment");
+            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
+            let name = Metric::parse(&at.path).unwrap().name;
+            assert!(name.is_empty() || name == "bottleneck:r1>r2", "{}: {}", claim.id, at.path);
+            metrics += 1;
+        }
+    }
+    assert!(metrics > 100, "only {metrics} metrics were looked at");
+}
+
+#[test]
+fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
+    let judged = setup().judged(&[]);
+    let with = |v| -> BTreeSet<&str> {
+        judged.iter().filter(|j| j.verdict == v).map(|j| j.id.as_str()).collect()
+    };
+    let slips = ["eq19.flexibility", "eq17.rate", "eq9.point", "eq5.least", "fig12a.axis"];
+    assert_eq!(with(Verdict::Contradicted), slips.into());
+    assert_eq!(with(Verdict::Reproduced), ["eq20.lower"].into());
+    for j in judged.iter().filter(|j| j.verdict == Verdict::Contradicted) {
+        assert!(j.note.contains("CS-"), "{} cites no note: {}", j.id, j.note);
+    }
+}
+
+#[test]
+fn every_note_that_is_cited_exists_and_every_ambiguity_has_one() {
+    let s = setup();
+    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
+    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
+    let mut cited: BTreeSet<String> = all.split("CS-").skip(1).map(number).collect();
+    assert!(cited.len() > 12, "{cited:?}");
+    cited.extend((1..=19).map(|n| n.to_string()));
+    for id in cited {
+        assert!(s.paper.fidelity.contains(&format!("\n## CS-{id}: ")), "CS-{id} is not explained");
+    }
+}
+
+#[test]
+fn quick_runs_have_what_the_claims_on_figures_need_and_are_few() {
+    let s = setup();
+    let mut runs = BTreeSet::new();
+    for experiment in &s.plan.experiments {
+        for point in experiment.points() {
+            let full = experiment.seeds(&point, false).count();
+            assert!(full >= 3, "{}/{}: the paper repeats three times", experiment.id, point.id);
+            if experiment.seeds(&point, true).count() > 0 {
+                runs.insert(format!("{}/{}", experiment.id, point.id));
+            }
+        }
+    }
+    assert!(runs.len() < 70, "{} quick runs", runs.len());
+    for claim in s.claims.iter().filter(|c| c.id != "sec6.bound") {
+        for quantity in claim.quantities() {
+            let Quantity::Metric(at) = quantity else { continue };
+            assert!(runs.contains(&at.at), "{}: {} is not run", claim.id, at.at);
+        }
+    }
+}
+
+#[test]
+fn the_queue_is_a_fraction_of_flow_ones_product_whatever_flow_two_has() {
+    let s = setup();
+    let product = |point: &str| {
+        let scenario = s.scenario("long", point, &[]);
+        let place =
+            scenario.links.iter().position(|l| l.name == "bottleneck").expect("a bottleneck");
+        scenario.bdp_bytes()[place]
+    };
+    // 250 Mbps for 100 ms, beside round trips of 50 and 190 ms.
+    assert_eq!(product("start=hystart,path=100-50"), 3_125_000);
+    assert_eq!(product("start=hystart,path=100-190"), 3_125_000);
+}
+
+#[test]
+fn round_trips_are_those_that_a_path_is_called_by() {
+    let s = setup();
+    for (experiment, path, expected) in [
+        ("long", "100-190", [100.0, 190.0]),
+        ("short", "50-2", [50.0, 2.0]),
+        ("similar", "16-8", [16.0, 8.0]),
+    ] {
+        let run = s.short_run(experiment, &format!("start=hystart,path={path}"), 1);
+        for (flow, rtt) in run.flows.iter().zip(expected) {
+            let least = flow.min_rtt_ms.expect("samples");
+            // A packet's time on four links at 25 Mbps and more is below a millisecond; other
+            // packets may always be there.
+            assert!(least >= rtt && least < rtt + 6.0, "{path}: {least}");
+        }
+    }
+}
+
+#[test]
+fn seeds_put_off_starts_alike_for_every_slow_start() {
+    let s = setup();
+    let active = |start: &str, seed: u64| {
+        let run = s.short_run("long", &format!("start={start},path=100-90"), seed);
+        run.flows.iter().map(|f| f.active_s).collect::<Vec<f64>>()
+    };
+    let one = active("hystart", 1);
+    assert_eq!(one, active("ccm-ss", 1));
+    assert_ne!(one, active("hystart", 2));
+    for (active, start) in one.iter().zip([1.0, 2.0]) {
+        let late = 40.0 - start - active;
+        assert!((0.0..=0.1).contains(&late), "{late}");
+    }
+}
+
+fn chart<'a>(sections: &'a [Section], id: &str) -> &'a Chart {
+    let blocks = sections.iter().flat_map(|s| &s.blocks);
+    let found = blocks.filter_map(|b| if let Block::Chart(c) = b { Some(c) } else { None });
+    let mut found = found.filter(|c| c.id == id);
+    found.next().unwrap_or_else(|| panic!("no chart {id}"))
+}
+
+#[test]
+fn the_report_draws_what_the_runs_yield() {
+    let s = setup();
+    let mut records = Vec::new();
+    for seed in 1..=2 {
+        for start in ["hystart", "ccm-ss"] {
+            records.push(s.short_run("long", &format!("start={start},path=100-50"), seed));
+            records.push(s.short_run(
+                "queue",
+                &format!("start={start},queue=0.1,path=100-50"),
+                seed,
+            ));
+        }
+    }
+    let dropped: u64 = records
+        .iter()
+        .filter(|r| r.experiment == "long" && r.point.starts_with("start=ccm-ss"))
+        .map(|r| r.links.iter().map(|l| l.drops).sum::<u64>())
+        .sum();
+    assert!(dropped > 0, "the runs lose something");
+    let sections = s.sections(&records);
+    // Mean drops a second in steps of 10 s, over two runs.
+    let losses = chart(&sections, "fig-12a");
+    let ccm_ss = losses.series.iter().find(|s| s.name == "CCM-SS").expect("its curve");
+    let sum: f64 = ccm_ss.points.iter().map(|p| p.y * 10.0 * 2.0).sum();
+    assert!((sum - dropped as f64).abs() < 1e-6, "{sum} {dropped}");
+    let forest = chart(&sections, "forest");
+    assert_eq!(forest.series.len(), 1);
+    assert!(forest.series[0].points[0].lo.is_some(), "two seeds have an interval");
+    let maps = sections.iter().flat_map(|s| &s.blocks);
+    let maps: Vec<_> =
+        maps.filter_map(|b| if let Block::Heat(m) = b { Some(m) } else { None }).collect();
+    assert_eq!((maps.len(), maps[0].cells.len()), (2, 1));
+    let printed = text::tables(&sections, text::WIDTH);
+    assert!(printed.contains("Convergence time"), "{printed}");
+}
+
+#[test]
+fn a_report_without_runs_says_so_and_stands() {
+    let s = setup();
+    let sections = s.sections(&[]);
+    let printed = text::tables(&sections, text::WIDTH);
+    assert!(printed.contains("All claims"), "{printed}");
+    for table in sections.iter().flat_map(|s| &s.blocks) {
+        let Block::Table(table) = table else { continue };
+        assert!(table.rows.iter().all(|r| r.cells.len() == table.columns.len()), "{}", table.id);
+    }
+}

@@ -1,0 +1,232 @@
+//! The paper TCP Modified: its plan, claims and notes fit each other, and a quick reproduction judges
+//! every claim.
+
+use std::collections::BTreeSet;
+use windlass_lab::claims::{Claim, Kind, Metric, Quantity, Verdict};
+use windlass_lab::experiment::Plan;
+use windlass_lab::papers::{FINDINGS, LONG, Paper, Traces, text};
+use windlass_lab::report::model::Block;
+use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::scenario::Scenario;
+use windlass_lab::store::Format;
+
+struct Setup {
+    paper: &'static Paper,
+    plan: Plan,
+    claims: Vec<Claim>,
+}
+
+fn setup() -> Setup {
+    let paper = Paper::by_id("TCP-Modified").expect("the paper is built in");
+    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
+    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
+    Setup { paper, plan, claims }
+}
+
+fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
+    let entries = scenario[list].as_array().expect("a list of tables");
+    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn every_measure_names_a_point_and_a_flow_or_link_that_exist() {
+    let s = setup();
+    let mut metrics = 0;
+    for claim in &s.claims {
+        for quantity in claim.quantities() {
+            let Quantity::Metric(at) = quantity else { continue };
+            let (experiment, point) = at.place().unwrap();
+            let found = s.plan.experiment(experiment).expect("known experiment");
+            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
+            let file = s.paper.scenario(&found.scenario).expect("a scenario");
+            let scenario: toml::Table = file.parse().unwrap();
+            let metric = Metric::parse(&at.path).unwrap();
+            let known = match metric.kind {
+                Kind::Flow => named(&scenario, "flow").contains(&metric.name),
+                Kind::Link => {
+                    let link = metric.name.split(':').next().unwrap_or_default();
+                    named(&scenario, "link").contains(link)
+                }
+                Kind::Cell | Kind::Station => named(&scenario, "wifi").contains(&metric.name),
+                Kind::Run => true,
+            };
+            assert!(known, "{}: {}", claim.id, at.path);
+            metrics += 1;
+        }
+    }
+    assert!(metrics > 100, "only {metrics} metrics were looked at");
+}
+
+#[test]
+fn every_stated_number_of_the_paper_is_a_claim() {
+    let s = setup();
+    let printed: Vec<f64> = s.claims.iter().filter_map(|c| c.paper).collect();
+    for number in [0.165, 0.179, 0.6, -0.3] {
+        assert!(printed.contains(&number), "{number} is not claimed");
+    }
+}
+
+#[test]
+fn every_point_can_be_read_and_has_twenty_seeds() {
+    let s = setup();
+    let mut read = 0;
+    for experiment in &s.plan.experiments {
+        let text = s.paper.scenario(&experiment.scenario).expect("a scenario");
+        for point in experiment.points() {
+            let scenario = Scenario::with_overrides(text, &experiment.scenario, &point.overrides);
+            scenario.unwrap_or_else(|e| panic!("{}/{}: {e}", experiment.id, point.id));
+            assert_eq!(experiment.seeds(&point, false), 1..=20);
+            read += 1;
+        }
+    }
+    assert!(read > 150, "{read} points");
+}
+
+#[test]
+fn the_extracted_notes_are_all_there_and_every_note_that_is_cited_exists() {
+    let s = setup();
+    let exists = |id: &str| s.paper.fidelity.contains(&format!("\n## TM-{id}: "));
+    for id in 1..=27 {
+        assert!(exists(&id.to_string()), "TM-{id} is missing");
+    }
+    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
+    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
+    let cited: BTreeSet<String> = all.split("TM-").skip(1).map(number).collect();
+    assert!(cited.len() > 10, "{cited:?}");
+    for id in cited {
+        assert!(exists(&id), "TM-{id} is not explained");
+    }
+}
+
+/// What a flow of a point runs, once all overrides are in.
+fn algorithm(s: &Setup, experiment: &str, overrides: &[(String, String)], flow: &str) -> String {
+    let file = &s.plan.experiment(experiment).expect("known experiment").scenario;
+    let text = s.paper.scenario(file).expect("a scenario");
+    let mut found = String::new();
+    let base: toml::Table = text.parse().unwrap();
+    for entry in base["flow"].as_array().unwrap() {
+        if entry["name"].as_str() == Some(flow) {
+            found = entry["algorithm"].as_str().unwrap().to_owned();
+        }
+    }
+    let key = format!("flow.{flow}.algorithm");
+    overrides.iter().filter(|(k, _)| *k == key).for_each(|(_, v)| found.clone_from(v));
+    found
+}
+
+#[test]
+fn flows_run_what_the_names_of_the_points_say() {
+    let s = setup();
+    for experiment in &s.plan.experiments {
+        for point in experiment.points() {
+            let run: Vec<String> = ["f1", "f2", "f3", "f4"]
+                .map(|flow| algorithm(&s, &experiment.id, &point.overrides, flow))
+                .into();
+            let label = |axis: &str| {
+                let found = point.coordinates.iter().find(|(name, _)| name == axis);
+                found.map(|(_, label)| label.as_str()).unwrap_or_default()
+            };
+            let ours = "tcp-modified";
+            let expected = match experiment.id.as_str() {
+                "three-one" => [ours, ours, ours, label("other")],
+                "two-two" | "wifi-two-two" => [ours, ours, label("other"), label("other")],
+                "same" | "wifi-same" => [label("all"); 4],
+                "assumptions" => [ours, ours, ours, "newreno"],
+                "ablation" => {
+                    let known = ["htcp", "cubic", "newreno"];
+                    let tested = label("variant");
+                    let tested = if known.contains(&tested) { tested } else { ours };
+                    [tested, tested, "newreno", "newreno"]
+                }
+                other => panic!("nothing is said of {other}"),
+            };
+            assert_eq!(run, expected, "{}/{}", experiment.id, point.id);
+        }
+    }
+}
+
+/// An increase in delay is said to flatten alpha; arithmetic says that it does the opposite.
+#[test]
+fn only_the_slip_on_beta_is_contradicted_without_a_run() {
+    let s = setup();
+    let judged = s.paper.judge(&s.claims, &[], &Traces::new());
+    let wrong = judged.iter().filter(|j| j.verdict == Verdict::Contradicted);
+    assert_eq!(wrong.map(|j| j.id.as_str()).collect::<Vec<_>>(), ["sec3.flatten"]);
+    assert!(judged.iter().all(|j| j.verdict != Verdict::Reproduced));
+}
+
+/// A quick reproduction in a folder of its own.
+fn quick(paper: &'static Paper, dir: &std::path::Path) -> Outcome {
+    let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
+    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
+    let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
+    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
+    let s = setup();
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = quick(s.paper, dir.path());
+    assert_eq!(outcome.judgements.len(), s.claims.len());
+    for (claim, j) in s.claims.iter().zip(&outcome.judgements) {
+        assert_eq!(claim.id, j.id);
+        assert_eq!(j.measured.is_some(), claim.measure.is_some(), "{}: {}", j.id, j.note);
+        if claim.not_comparable.is_none() {
+            assert_ne!(j.verdict, Verdict::NotComparable, "{}: {}", j.id, j.note);
+        }
+    }
+    findings_tell_what_was_measured(&outcome);
+    tables_are_full_and_fit_the_terminal(&outcome);
+    every_chart_has_data(&outcome);
+}
+
+fn findings_tell_what_was_measured(outcome: &Outcome) {
+    let findings = outcome.sections.first().expect("sections");
+    assert_eq!(findings.id, FINDINGS);
+    let told = text::prose(findings, usize::MAX);
+    for sentence in [
+        "One NewReno flow beside three of TCP Modified gets ",
+        "pairings on wires",
+        "What it was bought with: ",
+        "With one thing put right: ",
+        "With floor, bounds, RTTmin and alpha put right",
+        "choices of the ledger these come nearest",
+        "Contradicted are ",
+        "Not comparable are ",
+    ] {
+        assert!(told.contains(sentence), "{sentence} is not in {told}");
+    }
+}
+
+fn tables_are_full_and_fit_the_terminal(outcome: &Outcome) {
+    let mut rows = 0;
+    for block in outcome.sections.iter().flat_map(|s| &s.blocks) {
+        let Block::Table(table) = block else { continue };
+        assert!(!table.rows.is_empty(), "{} is empty", table.id);
+        for row in &table.rows {
+            rows += 1;
+            assert_eq!(row.cells.len(), table.columns.len(), "{}: {:?}", table.id, row.cells);
+            let missing =
+                |c: &String| c == "not judged" || (c == "–" && table.id != "claims-table");
+            assert!(!row.cells.iter().any(missing), "{}: {:?}", table.id, row.cells);
+        }
+    }
+    assert!(rows > 150, "{rows} rows");
+    let short = || outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
+    for line in text::tables(short(), text::WIDTH).lines() {
+        assert!(line.chars().count() <= text::WIDTH, "too wide: {line}");
+    }
+}
+
+fn every_chart_has_data(outcome: &Outcome) {
+    let mut charts = 0;
+    for block in outcome.sections.iter().flat_map(|s| &s.blocks) {
+        let Block::Chart(chart) = block else { continue };
+        charts += 1;
+        assert!(chart.series.iter().all(|s| !s.points.is_empty()), "{}", chart.id);
+    }
+    assert!(charts >= 10, "{charts} charts");
+}

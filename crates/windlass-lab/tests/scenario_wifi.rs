@@ -1,0 +1,449 @@
+//! Wi-Fi cells in scenario files: what they mean, what is wrong with them, and that they run.
+
+use windlass_lab::compile::compile;
+use windlass_lab::outlook;
+use windlass_lab::run::simulate;
+use windlass_lab::scenario::{Hop, Scenario};
+use windlass_lab::world::World;
+use windlass_sim::link::QueueLimit;
+use windlass_sim::loss::LossModel;
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RtsThreshold};
+
+const CELL: &str = r#"duration = "2s"
+
+[[wifi]]
+standard = "802.11g"
+access_point = "ap"
+stations = ["s1", "s2"]
+
+[[link]]
+between = ["ap", "server"]
+rate = "1Gbps"
+delay = "5ms"
+
+[[flow]]
+from = "s1"
+to = "server"
+algorithm = "reno"
+"#;
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_str(text, "s.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn with(from: &str, to: &str) -> Scenario {
+    assert!(CELL.contains(from), "{from}");
+    read(&CELL.replacen(from, to, 1))
+}
+
+#[test]
+fn everything_but_the_standard_and_the_stations_has_a_default() {
+    let s = read(CELL);
+    assert_eq!(s.nodes, ["ap", "server", "s1", "s2"]);
+    let radio = &s.wifi[0].radio;
+    assert_eq!((radio.name.as_str(), radio.phy, s.wifi[0].mtu), ("wifi", Phy::G, 1500));
+    assert_eq!((radio.data_rate_bps, radio.control_rate_bps), (54_000_000, 24_000_000));
+    assert_eq!((radio.rts, radio.errors.clone()), (RtsThreshold::Never, FrameErrors::None));
+    assert_eq!(radio.hops, Hops::Star { centre: 0 });
+    let places: Vec<Position> = radio.stations.iter().map(|s| s.position).collect();
+    let circle = [Position::metres(0, 0), Position::metres(10, 0), Position::metres(-10, 0)];
+    assert_eq!(places, circle);
+    assert!(radio.stations.iter().all(|s| s.queue == QueueLimit::Packets(100)));
+}
+
+#[test]
+fn the_control_rate_follows_the_data_rate_unless_it_is_given() {
+    let control = |more: &str| {
+        let s = with("standard = \"802.11g\"", &format!("standard = \"802.11g\"\n{more}"));
+        s.wifi[0].radio.control_rate_bps
+    };
+    assert_eq!(control("rate = \"18Mbps\""), 12_000_000);
+    assert_eq!(control("rate = \"18Mbps\"\ncontrol_rate = \"6Mbps\""), 6_000_000);
+}
+
+#[test]
+fn stations_have_places_and_queues_of_their_own() {
+    let stations = r#"stations = ["s1", { node = "s2", at = ["3m", "-4.5m"], queue = "20kB" }]"#;
+    let s = with(
+        "access_point = \"ap\"\nstations = [\"s1\", \"s2\"]",
+        &format!(
+            "access_point = {{ node = \"ap\", at = [\"1m\", \"1m\"] }}\nradius = \"5m\"\nqueue = \"unlimited\"\n{stations}"
+        ),
+    );
+    let [ap, s1, s2] = s.wifi[0].radio.stations.as_slice() else { panic!("three") };
+    assert_eq!((ap.position, s1.position), (Position::metres(1, 1), Position::metres(6, 1)));
+    assert_eq!(s2.position, Position { x_mm: 3_000, y_mm: -4_500 });
+    assert_eq!((s1.queue, s2.queue), (QueueLimit::Unlimited, QueueLimit::Bytes(20_000)));
+}
+
+#[test]
+fn a_pattern_makes_as_many_stations_as_are_counted() {
+    let s = with("[\"s1\", \"s2\"]", "\"s*\"\ncount = 4");
+    assert_eq!(s.nodes, ["ap", "server", "s1", "s2", "s3", "s4"]);
+    assert_eq!(s.wifi[0].radio.stations[2].position, Position::metres(0, 10));
+}
+
+#[test]
+fn the_air_may_lose_power_and_frames_in_several_ways() {
+    let radio = |more: &str| {
+        with("standard = \"802.11g\"", &format!("standard = \"802.11g\"\n{more}"))
+            .wifi
+            .remove(0)
+            .radio
+    };
+    let friis = radio("path_loss = { model = \"friis\" }\nloss = { model = \"snr\" }");
+    assert_eq!((friis.path_loss, friis.errors), (PathLoss::Friis, FrameErrors::Snr));
+    let disc = radio("path_loss = { model = \"disc\", receive = \"20m\", sense = \"40m\" }");
+    assert_eq!(disc.path_loss, PathLoss::Disc { receive_mm: 20_000, sense_mm: 40_000 });
+    let lossy = radio("loss = { model = \"drop\", probability = \"5%\" }\ncapture = \"10dB\"");
+    assert_eq!(lossy.errors, FrameErrors::Model(LossModel::Drop { probability: 0.05 }));
+    assert_eq!(lossy.capture_db, Some(10.0));
+    let tried = radio("rts = \"500B\"\nshort_retry_limit = 4\nlong_retry_limit = 9\neifs = false");
+    assert_eq!((tried.rts, tried.eifs), (RtsThreshold::Above(500), false));
+    assert_eq!((tried.retries.short, tried.retries.long), (4, 9));
+}
+
+#[test]
+fn stations_of_an_ad_hoc_cell_talk_among_themselves() {
+    let text = CELL.replace(
+        "access_point = \"ap\"\n",
+        "mode = \"ad-hoc\"\nhops = [[\"s1\", \"s2\"], [\"s2\", \"ap\"]]\n",
+    );
+    let text = text.replace("[\"s1\", \"s2\"]\n\n", "[\"s1\", \"s2\", \"ap\"]\n\n");
+    let s = read(&text);
+    assert_eq!(s.wifi[0].radio.hops, Hops::Pairs(vec![[0, 1], [1, 2]]));
+    let hops = s.ways().hops(s.flows[0].from, s.flows[0].to).unwrap();
+    assert_eq!(hops[0], Hop::Air { cell: 0, from: 0, to: 1 });
+    assert_eq!(hops[1], Hop::Air { cell: 0, from: 1, to: 2 });
+    assert_eq!((hops.len(), hops[2]), (3, Hop::Link(0)));
+    let s = read(&text.replace("hops = [[\"s1\", \"s2\"], [\"s2\", \"ap\"]]\n", ""));
+    assert_eq!(s.wifi[0].radio.hops, Hops::InRange);
+}
+
+#[test]
+fn what_is_simulated_has_the_ways_that_the_scenario_shows() {
+    let s = read(CELL);
+    let config = compile(&s, 7).unwrap();
+    assert_eq!(config.radios, [s.wifi[0].radio.clone()]);
+    let hops = s.ways().hops(s.flows[0].to, s.flows[0].from).unwrap();
+    assert_eq!(hops, [Hop::Link(1), Hop::Air { cell: 0, from: 0, to: 1 }]);
+    let text = CELL.replace("standard", "mtu = \"1000B\"\nstandard");
+    let mss = |text: &str| compile(&read(text), 1).unwrap().flows[0].profile.mss();
+    assert_eq!(mss(CELL) - mss(&text), 500, "the air's MTU counts");
+}
+
+#[test]
+fn senders_of_a_dumbbell_may_be_wireless() {
+    let dumbbell = |more: &str| {
+        read(&format!(
+            "duration = \"2s\"\n[topology]\nkind = \"dumbbell\"\npairs = 3\n\
+             access = {{ rate = \"10Mbps\", delay = \"10ms\" }}\n\
+             bottleneck = {{ rate = \"2Mbps\", delay = \"30ms\", queue = \"1bdp\" }}\n\
+             wireless = {{ standard = \"802.11g\"{more} }}\n\
+             [[flow]]\nfrom = \"s*\"\nto = \"d*\"\nalgorithm = \"reno\"\n"
+        ))
+    };
+    let s = dumbbell("");
+    assert_eq!(s.nodes[..5], ["r1", "s1", "s2", "s3", "r2"]);
+    assert_eq!(s.links.len(), 4, "the bottleneck and the receivers'");
+    let s = dumbbell(", rate = \"24Mbps\", backhaul = { rate = \"100Mbps\", delay = \"10ms\" }");
+    assert_eq!(s.wifi[0].radio.data_rate_bps, 24_000_000);
+    let names: Vec<&str> = s.links.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["backhaul", "bottleneck", "access-d1", "access-d2", "access-d3"]);
+    assert_eq!(s.nodes[0], "ap");
+    // The backhaul's delay stands for the access links': 2 Mbit/s over 2 · (10 + 30 + 10) ms.
+    assert_eq!(s.bdp_bytes()[1], 25_000);
+    assert_eq!(s.flows.len(), 3);
+}
+
+#[test]
+fn the_resolved_form_is_the_same_cell() {
+    for more in [
+        "",
+        "path_loss = { model = \"friis\" }\nloss = { model = \"snr\" }\nrts = \"always\"\n",
+        "path_loss = { model = \"disc\", receive = \"20m\" }\ncapture = \"3.5dB\"\nqueue = \"9kB\"\n",
+        "loss = { model = \"ber\", rate = 1e-6 }\npower = \"-3.25dBm\"\nsensitivity = \"-90dBm\"\n",
+    ] {
+        let s = with("access_point", &format!("{more}access_point"));
+        let again = read(&s.resolved_toml().replace("name = \"s\"", "name = \"s\""));
+        assert_eq!(again, s, "{more}");
+        assert_eq!(again.hash(), s.hash());
+    }
+    assert_ne!(with("\"802.11g\"", "\"802.11b\"").hash(), read(CELL).hash());
+    assert_ne!(with("[\"s1\", \"s2\"]", "[\"s1\", \"s2\", \"s3\"]").hash(), read(CELL).hash());
+}
+
+#[test]
+fn overrides_call_a_cell_by_name_or_number() {
+    let set = |key: &str, value: &str| {
+        let named = CELL.replace("standard", "name = \"cell\"\nstandard");
+        Scenario::with_overrides(&named, "s.toml", &[(key.to_owned(), value.to_owned())]).unwrap()
+    };
+    assert_eq!(set("wifi.cell.rate", "6Mbps").wifi[0].radio.data_rate_bps, 6_000_000);
+    assert_eq!(set("wifi.0.rate", "6Mbps").wifi[0].radio.data_rate_bps, 6_000_000);
+    let exponent = set("wifi.cell.path_loss.exponent", "4").wifi[0].radio.path_loss;
+    assert!(matches!(exponent, PathLoss::LogDistance { exponent: 4.0, .. }));
+}
+
+/// What is written instead of a part of [`CELL`], and the error that must follow.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "access_point =",
+        "acess_point =",
+        "s.toml:5:1: unknown key `acess_point` in `[[wifi]]`; did you mean `access_point`?",
+    ),
+    (
+        "\"802.11g\"",
+        "\"802.11x\"",
+        "s.toml:4:12: `standard`: unknown value `802.11x`; did you mean `802.11b`?",
+    ),
+    (
+        "standard = \"802.11g\"\n",
+        "",
+        "s.toml:3:1: `[[wifi]]` lacks the key `standard`; write for example `standard = \"802.11g\"`",
+    ),
+    (
+        "access_point = \"ap\"\n",
+        "",
+        "s.toml:3:1: `[[wifi]]` lacks the key `access_point`; write for example `access_point = \"r1\"`",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[]",
+        "s.toml:6:12: `stations`: a cell needs at least one station, for example [\"s1\"]",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", \"s1\"]",
+        "s.toml:6:19: `s1` stands here twice; a node has one station in a cell",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\", \"ap\"]",
+        "s.toml:6:19: `ap` stands here twice; a node has one station in a cell",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "\"s*\"",
+        "s.toml:6:12: `stations`: write the stations as an array, or `\"s*\"` with a `count`, the `*` standing for 1, 2, ...",
+    ),
+    (
+        "[\"s1\", \"s2\"]",
+        "[\"s1\"]\ncount = 2",
+        "s.toml:6:12: `stations`: `count` belongs to a pattern such as `stations = \"s*\"`",
+    ),
+    (
+        "access_point",
+        "rate = \"11Mbps\"\naccess_point",
+        "s.toml:5:8: `rate`: 802.11g has no rate of 11Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps",
+    ),
+    (
+        "access_point",
+        "control_rate = \"7Mbps\"\naccess_point",
+        "s.toml:5:16: `control_rate`: 802.11g has no rate of 7Mbps; its rates are 6Mbps, 9Mbps, 12Mbps, 18Mbps, 24Mbps, 36Mbps, 48Mbps, 54Mbps",
+    ),
+    (
+        "access_point",
+        "radius = 10\naccess_point",
+        "s.toml:5:10: `radius`: `10` has no unit; write a distance such as `10m`, `2.5m` or `1.2km`",
+    ),
+    (
+        "access_point",
+        "radius = \"-1m\"\naccess_point",
+        "s.toml:5:10: `radius`: a radius is not negative, for example `10m`",
+    ),
+    (
+        "access_point",
+        "queue = \"1bdp\"\naccess_point",
+        "s.toml:5:9: `queue`: stations share the air, so that none has a bandwidth-delay product; write packets or bytes such as `100pkt` or `64KiB`",
+    ),
+    (
+        "access_point",
+        "queue = \"0pkt\"\naccess_point",
+        "s.toml:5:9: `queue`: must have room for the packet that is being sent: `1pkt` or more",
+    ),
+    (
+        "access_point",
+        "rts = \"sometimes\"\naccess_point",
+        "s.toml:5:7: `rts`: must be `never`, `always`, or the size of a frame above which it is used, such as `500B`",
+    ),
+    (
+        "access_point",
+        "power = \"16\"\naccess_point",
+        "s.toml:5:9: `power`: `16` has no unit; write a power such as `16dBm`",
+    ),
+    (
+        "access_point",
+        "power = \"999dBm\"\naccess_point",
+        "s.toml:5:9: `power`: 999dBm is outside the range from -300 to 300dBm",
+    ),
+    (
+        "access_point",
+        "mtu = \"3kB\"\naccess_point",
+        "s.toml:5:7: `mtu`: 3kB is outside the range from 68B to 2296B",
+    ),
+    (
+        "access_point",
+        "short_retry_limit = 0\naccess_point",
+        "s.toml:5:21: `short_retry_limit`: 0 is outside the range from 1 to 255",
+    ),
+    (
+        "access_point",
+        "capture = \"-1dB\"\naccess_point",
+        "s.toml:5:11: `capture`: must not be negative: a weaker frame never survives",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"20m\", sense = \"10m\" }\naccess_point",
+        "s.toml:5:56: `sense`: what is received is sensed too: at least `20m`",
+    ),
+    (
+        "access_point",
+        "path_loss = { exponent = 30 }\naccess_point",
+        "s.toml:5:26: `exponent`: 30 is outside the range from 0.1 to 20",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"20m\" }\nloss = { model = \"snr\" }\naccess_point",
+        "s.toml:6:8: `loss`: `snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` or `friis`",
+    ),
+    (
+        "access_point",
+        "loss = { model = \"drop\", probability = 0.1, direction = \"both\" }\naccess_point",
+        "s.toml:5:45: unknown key `direction` in `loss`; the keys of `loss` are `model`, `probability`",
+    ),
+    (
+        "access_point",
+        "hops = \"in-range\"\naccess_point",
+        "s.toml:5:8: `hops`: stations talk to their access point only; `hops` is for `ad-hoc`",
+    ),
+    (
+        "access_point",
+        "mode = \"ad-hoc\"\naccess_point",
+        "s.toml:6:16: `access_point`: a cell with `mode = \"ad-hoc\"` has no access point",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"1m\"] }]",
+        "s.toml:6:39: `at`: a place has two coordinates, not 1; write [\"3m\", \"-4m\"]",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", on = [\"1m\"] }]",
+        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"2000km\", \"0m\"] }]",
+        "s.toml:6:40: `at`: 2000km is farther than `1000km`",
+    ),
+    (
+        "\"s2\"]",
+        "{ node = \"s2\", at = [\"1km\", \"0m\"] }]",
+        "s.toml:6:19: station \"s2\" is out of range of \"ap\": they are 1000 m apart, frames arrive at -114.2 dBm, and at least -82.0 dBm are needed; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`",
+    ),
+    (
+        "access_point",
+        "path_loss = { model = \"disc\", receive = \"5m\" }\naccess_point",
+        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or let `path_loss` reach farther",
+    ),
+    (
+        "from = \"s1\"",
+        "from = \"s3\"",
+        "s.toml:14:8: `from`: no link or cell mentions a node `s3`; did you mean `s1`?",
+    ),
+    (
+        "[[link]]",
+        "[[wifi]]\nname = \"wifi\"\nstandard = \"802.11b\"\naccess_point = \"ap\"\nstations = [\"x\"]\n[[link]]",
+        "s.toml:9:8: there is already a Wi-Fi cell `wifi`; their names are unique",
+    ),
+    (
+        "[[wifi]]",
+        "[wifi]",
+        "s.toml:3:1: `wifi`: write `[[wifi]]` with two brackets, as there may be many",
+    ),
+    (
+        "algorithm",
+        "stack = { mss = \"2kB\" }\nalgorithm",
+        "s.toml:16:17: `mss`: 2000B and 40B of headers exceed the MTU of 1500B between `s1` and `server`; write at most `1460B`",
+    ),
+];
+
+#[test]
+fn each_mistake_in_a_cell_has_its_sentence() {
+    let mut wrong = Vec::new();
+    for (part, instead, expected) in MISTAKES {
+        assert!(CELL.contains(part), "{part}");
+        let error = Scenario::from_str(&CELL.replacen(part, instead, 1), "s.toml");
+        let error = error.map_or_else(|e| e.to_string(), |_| "no error".to_owned());
+        if error != *expected {
+            wrong.push(format!("expected {expected}\n     got {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn kernels_have_no_radio() {
+    for world in [World::Linux, World::ALL[2]] {
+        let error = world.differences(&read(CELL)).unwrap_err().to_string();
+        let expected = format!("the world `{world}` has no radio for the Wi-Fi cell `wifi`: ");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(world.run(&read(CELL), 1).unwrap_err().to_string().starts_with(&expected));
+    }
+}
+
+/// The way out is one frame after the other: with 802.11g at 54 Mbit/s a full packet takes 28 µs of
+/// DIFS, 67.5 µs of mean back-off, 254 µs of frame, 10 µs and 34 µs of acknowledgement.
+#[test]
+fn one_station_alone_sends_what_the_frames_leave_it() {
+    let text = CELL.replace(
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"cbr\", rate = \"60Mbps\", packet = \"1472B\", transport = \"udp\" }",
+    );
+    let result = simulate(&read(&text), 1).unwrap();
+    let expected = 1472.0 * 8.0 / (28.0 + 67.5 + 254.0 + 10.0 + 34.0);
+    let mbps = result.flows[0].goodput_bps / 1e6;
+    assert!((mbps / expected - 1.0).abs() < 0.01, "{mbps} instead of {expected} Mbit/s");
+    let station = &result.radios[0].stations[1];
+    assert_eq!((station.name.as_str(), station.retransmissions), ("s1", 0));
+    assert!(station.drops_queue > 0);
+}
+
+/// Bianchi's closed form beside a scenario: ten stations that always have a datagram.
+#[test]
+fn a_saturated_cell_carries_what_the_outlook_says() {
+    let text = CELL
+        .replace("[\"s1\", \"s2\"]", "\"s*\"\ncount = 10\neifs = false")
+        .replace("duration = \"2s\"", "duration = \"6s\"")
+        .replace("\"s1\"\nto", "\"s*\"\ncount = 10\nto")
+        .replace(
+            "algorithm = \"reno\"",
+            "traffic = { kind = \"cbr\", rate = \"6Mbps\", packet = \"1472B\", transport = \"udp\" }",
+        );
+    let scenario = read(&text);
+    let [cell] = outlook::cells(&scenario).unwrap().try_into().unwrap();
+    assert_eq!((cell.stations, cell.packet_bytes), (10, 1500));
+    let flows = simulate(&scenario, 1).unwrap().flows;
+    let payload: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
+    let off = payload * 1500.0 / 1472.0 / cell.together_bps - 1.0;
+    assert!(off.abs() < 0.03, "{:+.2} % from {} bit/s", 100.0 * off, cell.together_bps);
+    assert!(cell.together_bps < 0.95 * cell.alone_bps && cell.collisions > 0.2);
+}
+
+#[test]
+fn the_outlook_tells_the_rate_of_the_air_and_who_is_hidden() {
+    let s = read(CELL);
+    let [path] = outlook::paths(&s).unwrap().try_into().unwrap();
+    assert_eq!((path.bottleneck.as_str(), path.shared), ("wifi:s1>ap", true));
+    assert_eq!(path.nodes, ["s1", "ap", "server"]);
+    // 1500 bytes in 28 + 67.5 + 254 + 10 + 34 µs.
+    assert_eq!(path.rate_bps, (1500.0 * 8.0 / 393.5e-6) as u64);
+    assert!(outlook::text(&[path]).contains("at 30.496Mbps for one station alone, shared by all"));
+    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("hear each other")));
+    let far =
+        with("access_point", "path_loss = { model = \"disc\", receive = \"15m\" }\naccess_point");
+    let expected = "cell wifi: s1 and s2 do not hear each other, so that their frames collide \
+                    wherever both are heard; `rts` may help";
+    assert!(outlook::warnings(&far).unwrap().iter().any(|w| w == expected));
+}

@@ -1,0 +1,159 @@
+//! Who hears whom, and the frames on the air.
+
+use windlass_cc::{Span, Time};
+
+use crate::packet::Ticket;
+use crate::radio::config::{FrameErrors, RadioConfig};
+use crate::radio::propagation::from_db;
+
+/// In place of a station: every station in range.
+pub const BROADCAST: u32 = u32::MAX;
+
+/// What a frame is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// A packet.
+    Data,
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// What it is.
+    pub kind: FrameKind,
+    /// Transmitter, by its index among the radio's stations.
+    pub from: u32,
+    /// Receiver, or [`BROADCAST`].
+    pub to: u32,
+    /// Duration field: for how long after its end the channel is taken.
+    pub nav: Span,
+    /// Number of the packet among its transmitter's, from 1: the sequence number of the standard,
+    /// but too long to come round, so that no old one is ever taken for a new one.
+    pub sequence: u64,
+    /// Whether it has been transmitted before.
+    pub retry: bool,
+    /// The packet of a data frame.
+    pub ticket: Ticket,
+    /// Bytes from MAC header to check sequence.
+    pub bytes: u32,
+}
+
+/// A frame on its way to those who hear it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// The frame.
+    pub frame: Frame,
+    /// When its transmission began.
+    pub start: Time,
+    /// How long it takes.
+    pub airtime: Span,
+    /// How many of the transmitter's neighbours it has reached, and left again.
+    pub reached: usize,
+    /// See `reached`.
+    pub left: usize,
+}
+
+/// A station that hears another.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbour {
+    /// Which.
+    pub station: u32,
+    /// Whether it can receive, or only sense.
+    pub receivable: bool,
+    /// How long a signal takes.
+    pub delay: Span,
+    /// Received power, milliwatts; 1 over a disc.
+    pub power: f64,
+}
+
+/// Who hears whom.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// The neighbours of all stations, the nearest first.
+    neighbours: Vec<Neighbour>,
+    /// Bit-error rates of data, control and broadcast frames at these; empty unless they follow
+    /// from signal and noise.
+    error_rates: Vec<[f64; 3]>,
+    /// Where the neighbours of each station begin; one entry more than there are stations.
+    begins: Vec<usize>,
+}
+
+impl Channel {
+    /// The channel of a radio that has been checked.
+    pub fn new(radio: &RadioConfig) -> Channel {
+        let mut channel =
+            Channel { neighbours: Vec::new(), error_rates: Vec::new(), begins: vec![0] };
+        for (i, a) in radio.stations.iter().enumerate() {
+            let others = radio.stations.iter().enumerate().filter(|(j, _)| *j != i);
+            let audible = others.filter_map(|(j, b)| {
+                let reach = radio.reach(a.position, b.position);
+                reach.audible.then_some(Neighbour {
+                    station: j as u32,
+                    receivable: reach.receivable,
+                    delay: reach.delay,
+                    power: reach.power_dbm.map_or(1.0, from_db),
+                })
+            });
+            channel.neighbours.extend(audible);
+            let begin = *channel.begins.last().unwrap_or(&0);
+            channel.neighbours[begin..].sort_by_key(|n| (n.delay, n.station));
+            channel.begins.push(channel.neighbours.len());
+        }
+        if radio.errors == FrameErrors::Snr {
+            channel.error_rates =
+                channel.neighbours.iter().map(|n| error_rates(radio, n)).collect();
+        }
+        channel
+    }
+
+    /// How many stations hear this one.
+    pub fn count(&self, station: u32) -> usize {
+        self.begins[station as usize + 1] - self.begins[station as usize]
+    }
+
+    /// One of those who hear this station, counted from the nearest.
+    pub fn neighbour(&self, station: u32, place: usize) -> Neighbour {
+        self.neighbours[self.begins[station as usize] + place]
+    }
+
+    /// Bit-error rate of this frame at one of those who hear its transmitter.
+    pub fn bit_error_rate(&self, frame: &Frame, place: usize) -> f64 {
+        let rates = &self.error_rates[self.begins[frame.from as usize] + place];
+        match frame.kind {
+            FrameKind::Data if frame.to == BROADCAST => rates[2],
+            FrameKind::Data => rates[0],
+            _ => rates[1],
+        }
+    }
+}
+
+fn error_rates(radio: &RadioConfig, neighbour: &Neighbour) -> [f64; 3] {
+    let snr = neighbour.power / from_db(radio.noise_dbm());
+    [radio.data_rate_bps, radio.control_rate_bps, radio.broadcast_rate_bps].map(|bps| {
+        let rate = radio.phy.rate(bps);
+        rate.map_or(0.0, |r| r.modulation.bit_error_rate(snr))
+    })
+}
+
+impl Flight {
+    /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
+    pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
+        let from = self.frame.from;
+        let at = |place| self.start + channel.neighbour(from, place).delay;
+        let n = channel.count(from);
+        if self.left == n {
+            return None;
+        }
+        let leaves = at(self.left) + self.airtime;
+        if self.reached < n && at(self.reached) < leaves {
+            return Some((at(self.reached), false));
+        }
+        Some((leaves, true))
+    }
+}

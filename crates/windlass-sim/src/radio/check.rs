@@ -1,0 +1,252 @@
+//! What a radio must fulfil to be simulated.
+
+use windlass_cc::Span;
+
+use crate::check::check_loss;
+use crate::link::QueueLimit;
+use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
+use crate::radio::phy::Format;
+
+/// Most stations of a radio: every pair has an entry in a table.
+pub const MAX_STATIONS: usize = 2000;
+/// Farthest from the origin that a station may stand, millimetres: 1000 km.
+const MAX_MM: i64 = 1_000_000_000;
+/// Largest window that a back-off is drawn from.
+const MAX_WINDOW: u32 = 65_535;
+/// Most attempts of a frame.
+const MAX_RETRIES: u32 = 255;
+
+impl RadioConfig {
+    /// Whether this can be simulated; `nodes` are the names of the network's nodes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence without the radio's name.
+    pub fn check(&self, nodes: &[String]) -> Result<(), String> {
+        self.check_stations(nodes)?;
+        self.check_phy()?;
+        self.check_powers()?;
+        self.check_errors()?;
+        self.check_hops(nodes)
+    }
+
+    fn check_stations(&self, nodes: &[String]) -> Result<(), String> {
+        let n = self.stations.len();
+        if !(2..=MAX_STATIONS).contains(&n) {
+            let has = if n == 0 { "no station".to_string() } else { format!("{n} station(s)") };
+            return Err(format!("it has {has}; a radio needs between 2 and {MAX_STATIONS}"));
+        }
+        let mut taken = vec![false; nodes.len()];
+        for station in &self.stations {
+            check_station(station, nodes)?;
+            if std::mem::replace(&mut taken[station.node], true) {
+                let name = &nodes[station.node];
+                return Err(format!("node \"{name}\" has two stations; it may have one"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_phy(&self) -> Result<(), String> {
+        let phy = &self.phy;
+        if phy.slot.0 == 0 || phy.sifs.0 == 0 || phy.turnaround >= phy.slot {
+            return Err("slot and SIFS must take time, the turnaround less than a slot".into());
+        }
+        let (preamble, symbol) = match phy.format {
+            Format::Dsss { .. } => (Span::ZERO, Span::ZERO),
+            Format::Ofdm { preamble, symbol, extension, .. } => (preamble + extension, symbol),
+        };
+        if [phy.slot, phy.sifs, preamble, symbol].iter().any(|t| *t > Span::from_secs(1)) {
+            return Err("slot, SIFS, preamble and symbol must take at most a second".into());
+        }
+        if phy.cw_min > phy.cw_max || phy.cw_max > MAX_WINDOW {
+            return Err(format!(
+                "the contention window must not shrink from {} to {}, nor exceed {MAX_WINDOW}",
+                phy.cw_min, phy.cw_max
+            ));
+        }
+        for (what, bps) in [
+            ("data", self.data_rate_bps),
+            ("control", self.control_rate_bps),
+            ("broadcast", self.broadcast_rate_bps),
+        ] {
+            if phy.rate(bps).is_none() {
+                let known: Vec<String> = phy.rates.iter().map(|r| megabits(r.bps)).collect();
+                return Err(format!(
+                    "{} has no {what} rate of {} Mbit/s; its rates are {} Mbit/s",
+                    phy.name,
+                    megabits(bps),
+                    known.join(", ")
+                ));
+            }
+        }
+        if phy.lowest_mandatory() == 0 {
+            return Err(format!("{} must have a mandatory rate", phy.name));
+        }
+        for (name, limit) in [("short", self.retries.short), ("long", self.retries.long)] {
+            if !(1..=MAX_RETRIES).contains(&limit) {
+                return Err(format!(
+                    "the {name} retry limit must be between 1 and {MAX_RETRIES}, not {limit}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_powers(&self) -> Result<(), String> {
+        for (what, value) in [
+            ("transmit power (dBm)", self.tx_power_dbm),
+            ("carrier-sense threshold (dBm)", self.carrier_sense_dbm),
+            ("sensitivity (dBm)", self.sensitivity_dbm),
+            ("noise figure (dB)", self.noise_figure_db),
+            ("capture threshold (dB)", self.capture_db.unwrap_or(0.0)),
+        ] {
+            if !(-300.0..=300.0).contains(&value) {
+                return Err(format!("the {what} must be between -300 and 300, not {value}"));
+            }
+        }
+        if self.capture_db.is_some_and(|db| db < 0.0) {
+            return Err("the capture threshold must be at least 0 dB".to_string());
+        }
+        match self.path_loss {
+            PathLoss::Friis => Ok(()),
+            PathLoss::LogDistance { exponent, reference_loss_db } => {
+                if !(0.1..=20.0).contains(&exponent) {
+                    return Err(format!(
+                        "the path-loss exponent must be between 0.1 and 20, not {exponent}"
+                    ));
+                }
+                if !(0.0..=300.0).contains(&reference_loss_db) {
+                    return Err(format!(
+                        "the loss at 1 m must be between 0 and 300 dB, not {reference_loss_db}"
+                    ));
+                }
+                Ok(())
+            }
+            PathLoss::Disc { receive_mm, sense_mm } if receive_mm > sense_mm => Err(format!(
+                "frames must be sensed at least as far as they are received: {} m, not {} m",
+                metres(receive_mm as f64 / 1000.0),
+                metres(sense_mm as f64 / 1000.0)
+            )),
+            PathLoss::Disc { .. } => Ok(()),
+        }
+    }
+
+    fn check_errors(&self) -> Result<(), String> {
+        let disc = matches!(self.path_loss, PathLoss::Disc { .. });
+        match &self.errors {
+            FrameErrors::None => Ok(()),
+            FrameErrors::Model(model) => check_loss(model),
+            FrameErrors::Snr if disc => Err("errors by signal to noise need a path loss with \
+                powers (log-distance or Friis), not a disc"
+                .to_string()),
+            FrameErrors::Snr => Ok(()),
+        }
+    }
+
+    fn check_hops(&self, nodes: &[String]) -> Result<(), String> {
+        let n = self.stations.len();
+        match &self.hops {
+            Hops::Star { centre } if *centre >= n => {
+                Err(format!("station {centre} does not exist; there are {n}"))
+            }
+            Hops::Star { centre } => (0..n)
+                .filter(|s| s != centre)
+                .try_for_each(|s| self.check_pair([s, *centre], nodes)),
+            Hops::Pairs(pairs) => pairs.iter().try_for_each(|pair| {
+                if let Some(s) = pair.iter().find(|s| **s >= n) {
+                    return Err(format!("station {s} does not exist; there are {n}"));
+                }
+                if pair[0] == pair[1] {
+                    let name = &nodes[self.stations[pair[0]].node];
+                    return Err(format!("a hop cannot lead from \"{name}\" to itself"));
+                }
+                self.check_pair(*pair, nodes)
+            }),
+            Hops::InRange => self.pairs().into_iter().try_for_each(|p| self.check_pair(p, nodes)),
+        }
+    }
+
+    /// A pair between which packets are routed must receive each other, in time.
+    fn check_pair(&self, pair: [usize; 2], nodes: &[String]) -> Result<(), String> {
+        let [a, b] = pair.map(|s| &self.stations[s]);
+        let [name, other] = [a, b].map(|s| &nodes[s.node]);
+        let reach = self.reach(a.position, b.position);
+        let apart = metres(reach.distance_m);
+        if !reach.receivable {
+            let why = match (self.path_loss, reach.power_dbm) {
+                (PathLoss::Disc { receive_mm, .. }, _) => {
+                    format!("and frames are received up to {} m", metres(receive_mm as f64 / 1e3))
+                }
+                (_, Some(power)) => format!(
+                    "frames arrive at {power:.1} dBm, and at least {:.1} dBm are needed",
+                    self.sensitivity_dbm
+                ),
+                _ => String::new(),
+            };
+            return Err(format!(
+                "station \"{name}\" is out of range of \"{other}\": they are {apart} m apart, {why}"
+            ));
+        }
+        if 2 * reach.delay.0 > self.phy.slot.0 {
+            return Err(format!(
+                "station \"{name}\" is {apart} m from \"{other}\": a signal takes more than half a \
+                 slot of {} µs that far, and every acknowledgement would come too late",
+                self.phy.slot.0 as f64 / 1000.0
+            ));
+        }
+        Ok(())
+    }
+
+    /// Most hops that routes may use, both ways counted.
+    pub(crate) fn most_hops(&self) -> usize {
+        let n = self.stations.len();
+        match &self.hops {
+            Hops::Star { .. } => 2 * n,
+            Hops::Pairs(pairs) => 2 * pairs.len(),
+            Hops::InRange => n.saturating_mul(n),
+        }
+    }
+
+    /// The pairs of stations between which packets may be routed.
+    pub fn pairs(&self) -> Vec<[usize; 2]> {
+        let n = self.stations.len();
+        match &self.hops {
+            Hops::Star { centre } => (0..n).filter(|s| s != centre).map(|s| [s, *centre]).collect(),
+            Hops::Pairs(pairs) => pairs.clone(),
+            Hops::InRange => {
+                let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b]));
+                all.filter(|[a, b]| {
+                    let [a, b] = [a, b].map(|s| self.stations[*s].position);
+                    self.reach(a, b).receivable
+                })
+                .collect()
+            }
+        }
+    }
+}
+
+fn check_station(station: &StationConfig, nodes: &[String]) -> Result<(), String> {
+    let Some(name) = nodes.get(station.node) else {
+        return Err(format!("node {} does not exist; there are {}", station.node, nodes.len()));
+    };
+    let p = station.position;
+    if [p.x_mm, p.y_mm].iter().any(|mm| !(-MAX_MM..=MAX_MM).contains(mm)) {
+        return Err(format!("station \"{name}\" is more than 1000 km from the origin"));
+    }
+    match station.queue {
+        QueueLimit::Packets(0) | QueueLimit::Bytes(0) => Err(format!(
+            "station \"{name}\" must have room for at least one packet: the one being sent counts"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn megabits(bps: u64) -> String {
+    format!("{}", bps as f64 / 1e6)
+}
+
+/// Metres to a decimetre.
+fn metres(m: f64) -> String {
+    format!("{}", libm::round(m * 10.0) / 10.0)
+}

@@ -1,0 +1,207 @@
+//! Exchanges of frames as their initiator sees them: RTS, data, success, failure.
+
+use windlass_cc::{Span, Time};
+
+use crate::radio::channel::{BROADCAST, Flight, Frame, FrameKind};
+use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Outcome, RTS_BYTES, Radio};
+use crate::radio::phy::Rate;
+use crate::radio::station::{Held, Phase, Reception};
+
+impl Radio {
+    /// The event of a station: whatever of its timers are due.
+    pub(super) fn on_station(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        if s.transmitting_until.is_some_and(|t| t <= now) {
+            self.on_transmitted(station, now);
+        }
+        let s = &mut self.stations[station as usize];
+        if s.transmitting_until.is_none()
+            && let Some((at, frame)) = s.response
+            && at <= now
+        {
+            s.response = None;
+            s.on_transmit(now, &self.timing);
+            self.transmit(station, frame, self.control, now);
+        }
+        if self.stations[station as usize].phase_until <= now {
+            self.on_phase_end(station, now);
+        }
+        let s = &mut self.stations[station as usize];
+        if s.grant <= now && s.transmitting_until.is_none() {
+            self.begin_exchange(station, now);
+        }
+    }
+
+    pub(super) fn on_phase_end(&mut self, station: u32, now: Time) {
+        let preamble = self.phy.preamble(self.control);
+        let s = &mut self.stations[station as usize];
+        s.phase_until = Time::NEVER;
+        match s.phase {
+            Phase::Gap => self.send_data(station, now),
+            Phase::AwaitCts | Phase::AwaitAck => {
+                // A frame is being received: it decides.
+                let receives = |r: Reception| r.receivable && now.since(r.began) >= preamble;
+                if s.reception.is_some_and(receives) {
+                    return;
+                }
+                self.on_failure(station, now);
+                self.stations[station as usize].plan_access(now, &self.timing);
+            }
+            Phase::Contend | Phase::SendRts | Phase::SendData => {}
+        }
+    }
+
+    /// The channel is a station's.
+    pub(super) fn begin_exchange(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        s.grant = Time::NEVER;
+        let Some(head) = s.queue.front().copied() else { return };
+        s.backoff = None;
+        let bytes = head.ticket.size + DATA_OVERHEAD;
+        if head.to == BROADCAST || !self.rts.asks_for(bytes) {
+            self.send_data(station, now);
+            return;
+        }
+        let control = self.phy.airtime(CONTROL_BYTES, self.control);
+        let sifs = self.timing.sifs;
+        let data = self.phy.airtime(bytes, self.data);
+        s.phase = Phase::SendRts;
+        s.counters.rts_sent += 1;
+        s.on_transmit(now, &self.timing);
+        let frame = Frame {
+            kind: FrameKind::Rts,
+            from: station,
+            to: head.to,
+            nav: sifs + control + sifs + data + sifs + control,
+            sequence: s.sequence,
+            retry: s.failed[0] > 0,
+            ticket: head.ticket,
+            bytes: RTS_BYTES,
+        };
+        self.transmit(station, frame, self.control, now);
+    }
+
+    pub(super) fn send_data(&mut self, station: u32, now: Time) {
+        let control = self.phy.airtime(CONTROL_BYTES, self.control);
+        let s = &mut self.stations[station as usize];
+        let Some(head) = s.queue.front().copied() else { return };
+        let to_all = head.to == BROADCAST;
+        s.phase = Phase::SendData;
+        s.counters.transmissions += 1;
+        s.counters.retransmissions += u64::from(s.tried);
+        s.on_transmit(now, &self.timing);
+        let frame = Frame {
+            kind: FrameKind::Data,
+            from: station,
+            to: head.to,
+            nav: if to_all { Span::ZERO } else { self.timing.sifs + control },
+            sequence: s.sequence,
+            retry: s.tried,
+            ticket: head.ticket,
+            bytes: head.ticket.size + DATA_OVERHEAD,
+        };
+        s.tried = true;
+        let rate = if to_all { self.broadcast } else { self.data };
+        self.transmit(station, frame, rate, now);
+    }
+
+    /// Puts a frame on the air.
+    pub(super) fn transmit(&mut self, station: u32, frame: Frame, rate: Rate, now: Time) {
+        let airtime = self.phy.airtime(frame.bytes, rate);
+        let s = &mut self.stations[station as usize];
+        s.transmitting_until = Some(now + airtime);
+        s.counters.airtime_ns += airtime.0;
+        if self.on_air == 0 {
+            self.busy_since = now;
+        }
+        self.on_air += 1;
+        let flight = Flight { frame, start: now, airtime, reached: 0, left: 0 };
+        let Some((at, _)) = flight.next(&self.channel) else { return };
+        let index = self.free.pop().unwrap_or(self.flights.len() as u32);
+        match self.flights.get_mut(index as usize) {
+            Some(place) => *place = flight,
+            None => self.flights.push(flight),
+        }
+        self.agenda.schedule(at, self.stations.len() as u32 + index);
+    }
+
+    /// A station has transmitted a frame.
+    pub(super) fn on_transmitted(&mut self, station: u32, now: Time) {
+        self.on_air -= 1;
+        if self.on_air == 0 {
+            self.busy_ns += now.since(self.busy_since).0;
+        }
+        let t = &self.timing;
+        let s = &mut self.stations[station as usize];
+        s.transmitting_until = None;
+        if s.signals == 0 {
+            s.on_idle(now, t);
+        }
+        // aSIFSTime + aSlotTime + aRxPHYStartDelay, section 10.3.2.9.
+        let wait = t.sifs + t.slot + self.phy.preamble(self.control);
+        match s.phase {
+            Phase::SendRts => {
+                s.phase = Phase::AwaitCts;
+                s.phase_until = now + wait;
+            }
+            Phase::SendData if s.queue.front().is_some_and(|h| h.to == BROADCAST) => {
+                self.on_broadcast(station, now);
+            }
+            Phase::SendData => {
+                s.phase = Phase::AwaitAck;
+                s.phase_until = now + wait;
+            }
+            _ => {}
+        }
+        self.stations[station as usize].plan_access(now, &self.timing);
+    }
+
+    pub(super) fn on_broadcast(&mut self, from: u32, now: Time) {
+        let s = &mut self.stations[from as usize];
+        let Some(Held { ticket, .. }) = s.queue.front().copied() else { return };
+        s.counters.delivered += 1;
+        s.counters.bytes += u64::from(ticket.size);
+        self.outcomes.push(Outcome::Broadcast { from, ticket });
+        self.finish(from, now);
+    }
+
+    /// The first packet is done with, and the next is tried from the least window.
+    pub(super) fn finish(&mut self, station: u32, now: Time) -> Option<Held> {
+        let s = &mut self.stations[station as usize];
+        s.phase = Phase::Contend;
+        s.phase_until = Time::NEVER;
+        s.window = self.timing.cw_min;
+        let held = s.finish_head(now);
+        s.start_backoff(now, &self.timing);
+        held
+    }
+
+    /// No CTS came, or no acknowledgement.
+    pub(super) fn on_failure(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let Some(head) = s.queue.front() else { return };
+        let after_rts = self.rts.asks_for(head.ticket.size + DATA_OVERHEAD);
+        let long = s.phase == Phase::AwaitAck && after_rts;
+        let limit = if long { self.retries.long } else { self.retries.short };
+        s.counters.failures += 1;
+        let failed = &mut s.failed[usize::from(long)];
+        *failed += 1;
+        if *failed >= limit {
+            self.give_up(station, now);
+            return;
+        }
+        s.phase = Phase::Contend;
+        s.phase_until = Time::NEVER;
+        s.window = (2 * s.window + 1).min(self.timing.cw_max);
+        s.start_backoff(now, &self.timing);
+    }
+
+    pub(super) fn give_up(&mut self, from: u32, now: Time) {
+        let taken = self.stations[from as usize].taken;
+        let Some(Held { ticket, to, .. }) = self.finish(from, now) else { return };
+        let c = &mut self.stations[from as usize].counters;
+        c.unconfirmed += u64::from(taken);
+        c.drops_retry += u64::from(!taken);
+        self.outcomes.push(Outcome::GaveUp { from, to, ticket, taken });
+    }
+}

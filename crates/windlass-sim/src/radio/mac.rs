@@ -1,0 +1,231 @@
+//! The distributed coordination function: what stations do with packets, and what becomes of frames.
+//!
+//! After IEEE 802.11-2016 section 10.3, without fragments, bursts and rate adaptation. Points where
+//! simulators differ:
+//!
+//! * A station does not notice what begins to arrive during its last turnaround before it
+//!   transmits, so that stations whose back-off ends in the same slot collide wherever they stand.
+//! * A packet that comes when the channel has been idle for a DIFS goes out at once (ns-3 has it
+//!   wait for another DIFS).
+//! * After a missing CTS or acknowledgement the new back-off counts in slots of the idle period that
+//!   is under way, without a second DIFS (ns-3 adds one after the timeout).
+//! * The slot in which the channel becomes busy is counted again afterwards, as DCF has it; EDCA,
+//!   and so ns-3's stations with QoS, count it.
+//! * A frame that can be sensed but not received is received in error: an EIFS follows.
+//! * The NAV that an RTS asks for lapses if nothing is heard of the frames that it announced.
+
+use windlass_cc::Time;
+
+use crate::agenda::Agenda;
+use crate::loss::LossProcess;
+use crate::packet::Ticket;
+use crate::radio::channel::{Channel, Flight};
+use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
+use crate::radio::phy::{Phy, Rate};
+use crate::radio::propagation::from_db;
+use crate::radio::station::{Held, Phase, Station, Timing};
+use crate::random::{Purpose, Stream};
+
+/// Bytes that a data frame adds to an IP packet: MAC header 24, LLC and SNAP header 8, check
+/// sequence 4.
+pub const DATA_OVERHEAD: u32 = 36;
+/// Bytes of an RTS.
+pub const RTS_BYTES: u32 = 20;
+/// Bytes of a CTS and of an acknowledgement.
+pub const CONTROL_BYTES: u32 = 14;
+
+/// What a radio tells those above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The next station has taken a packet.
+    Delivered {
+        /// Transmitter.
+        from: u32,
+        /// Receiver.
+        to: u32,
+        /// The packet.
+        ticket: Ticket,
+    },
+    /// A station has received a broadcast.
+    Heard {
+        /// Transmitter.
+        from: u32,
+        /// Receiver.
+        at: u32,
+        /// The packet.
+        ticket: Ticket,
+    },
+    /// A broadcast has been transmitted; those in range hear its end a time of flight later.
+    Broadcast {
+        /// Transmitter.
+        from: u32,
+        /// The packet.
+        ticket: Ticket,
+    },
+    /// The retry limit was reached: the next station is out of reach, or the channel too bad.
+    GaveUp {
+        /// Transmitter.
+        from: u32,
+        /// The station that did not answer.
+        to: u32,
+        /// The packet.
+        ticket: Ticket,
+        /// Whether that station has taken the packet all the same, and only its acknowledgements
+        /// were lost.
+        taken: bool,
+    },
+}
+
+/// A radio in the course of a run. It keeps an agenda of its own: [`Radio::next_event`] says when
+/// it wants to be looked after, [`Radio::step`] does that.
+#[derive(Clone, Debug)]
+pub struct Radio {
+    pub(crate) stations: Vec<Station>,
+    pub(super) channel: Channel,
+    pub(super) phy: Phy,
+    pub(super) timing: Timing,
+    pub(super) data: Rate,
+    pub(super) control: Rate,
+    pub(super) broadcast: Rate,
+    pub(super) rts: RtsThreshold,
+    pub(super) retries: Retries,
+    /// Ratio of powers at which a frame survives others.
+    pub(super) capture: Option<f64>,
+    pub(super) by_snr: bool,
+    /// For each receiver and transmitter the number of the last packet taken.
+    pub(super) last_taken: Vec<u64>,
+    pub(super) flights: Vec<Flight>,
+    pub(super) free: Vec<u32>,
+    /// Stations by their index, then flights.
+    pub(super) agenda: Agenda,
+    /// What has happened and those above have not been told.
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(super) on_air: u32,
+    pub(super) busy_since: Time,
+    pub(super) busy_ns: u64,
+}
+
+impl Radio {
+    /// An idle radio; `index` is its place among the network's radios, which its random numbers
+    /// depend on.
+    ///
+    /// # Panics
+    ///
+    /// If the configuration has not been checked and names a rate that the PHY lacks.
+    pub fn new(config: &RadioConfig, seed: u64, index: usize) -> Radio {
+        let phy = config.phy;
+        let rate = |bps| phy.rate(bps).expect("a checked configuration");
+        let lowest = rate(phy.lowest_mandatory());
+        let difs = phy.difs();
+        let timing = Timing {
+            slot: phy.slot,
+            sifs: phy.sifs,
+            difs,
+            eifs: match config.eifs {
+                true => phy.sifs + phy.airtime(CONTROL_BYTES, lowest) + difs,
+                false => difs,
+            },
+            turnaround: phy.turnaround,
+            cw_min: phy.cw_min,
+            cw_max: phy.cw_max,
+        };
+        let n = config.stations.len();
+        let stations = config.stations.iter().enumerate().map(|(i, s)| {
+            let entity = (index as u64) << 32 | i as u64;
+            let stream = |purpose| Stream::new(seed, entity, purpose);
+            let errors = match &config.errors {
+                FrameErrors::Model(model) => {
+                    Some(LossProcess::new(model, stream(Purpose::RadioErrors)))
+                }
+                _ => None,
+            };
+            let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
+            Station::new(s.queue, &timing, streams, errors)
+        });
+        Radio {
+            stations: stations.collect(),
+            channel: Channel::new(config),
+            phy,
+            timing,
+            data: rate(config.data_rate_bps),
+            control: rate(config.control_rate_bps),
+            broadcast: rate(config.broadcast_rate_bps),
+            rts: config.rts,
+            retries: config.retries,
+            capture: config.capture_db.map(from_db),
+            by_snr: config.errors == FrameErrors::Snr,
+            last_taken: vec![0; n * n],
+            flights: Vec::with_capacity(n),
+            free: Vec::with_capacity(n),
+            agenda: Agenda::with_capacity(8 * n),
+            outcomes: Vec::with_capacity(16),
+            on_air: 0,
+            busy_since: Time::ZERO,
+            busy_ns: 0,
+        }
+    }
+
+    /// Its stations, in the configuration's order.
+    pub fn stations(&self) -> &[Station] {
+        &self.stations
+    }
+
+    /// When something happens next.
+    pub fn next_event(&self) -> Option<Time> {
+        self.agenda.next().map(|(time, _)| time)
+    }
+
+    /// Hands a packet to a station for the next one, which is one that [`crate::radio::Hops`] may name (not so far
+    /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
+    /// whether the queue had room.
+    pub fn offer(&mut self, now: Time, from: u32, to: u32, ticket: Ticket) -> bool {
+        let station = &mut self.stations[from as usize];
+        let room = station.enqueue(now, Held { ticket, to, since: now });
+        if room && station.queue.len() == 1 && station.phase == Phase::Contend {
+            station.request_access(now, &self.timing);
+            self.wake(from, now);
+        }
+        room
+    }
+
+    /// Does one thing that is due. What it comes to is among the [outcomes](Radio::take_outcomes).
+    pub fn step(&mut self, now: Time) {
+        let Some((time, entity)) = self.agenda.next() else { return };
+        if time > now {
+            return;
+        }
+        let n = self.stations.len() as u32;
+        if entity >= n {
+            self.on_flight(entity - n, now);
+            return;
+        }
+        self.agenda.finish_next();
+        if self.stations[entity as usize].disarm(now) {
+            self.on_station(entity, now);
+            self.wake(entity, now);
+        }
+    }
+
+    /// Takes what has happened, in order.
+    pub fn take_outcomes(&mut self) -> std::vec::Drain<'_, Outcome> {
+        self.outcomes.drain(..)
+    }
+
+    /// Time up to `now` during which somebody transmitted, nanoseconds.
+    pub fn busy_ns_by(&self, now: Time) -> u64 {
+        let current = if self.on_air > 0 { now.since(self.busy_since).0 } else { 0 };
+        self.busy_ns + current
+    }
+
+    /// Time on the air of all frames up to `now`, nanoseconds.
+    pub fn airtime_ns_by(&self, now: Time) -> u64 {
+        self.stations.iter().map(|s| s.airtime_ns_by(now)).sum()
+    }
+
+    /// Timers are lazy: an event is added only if none is pending early enough.
+    pub(super) fn wake(&mut self, station: u32, now: Time) {
+        if let Some(at) = self.stations[station as usize].arm(now) {
+            self.agenda.schedule(at, station);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A radio channel that stations share under IEEE 802.11's distributed coordination function (DCF).
+//!
+//! * [`config`] and [`phy`] say what a radio is: its physical layer, its stations and where they
+//!   stand; [`check`] what can be simulated.
+//! * [`propagation`] and [`modulation`] say what arrives where, and how many bits are wrong.
+//! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
+//!   view of the channel; [`mac`] is the protocol between them, in two halves: `exchange` for who
+//!   transmits, `reception` for who listens.
+//! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
+//!   stations, and a node with a station may have links and other stations too.
+//!
+//! There is no access point in it. Whoever is in range of each other may talk, and routes decide
+//! who does.
+
+pub mod channel;
+pub mod check;
+pub mod config;
+mod exchange;
+pub mod mac;
+pub mod modulation;
+pub(crate) mod network;
+pub mod phy;
+pub mod propagation;
+mod reception;
+pub mod station;
+
+pub use channel::BROADCAST;
+pub use config::{
+    FrameErrors, Hops, PathLoss, Position, RadioConfig, Retries, RtsThreshold, StationConfig,
+};
+pub use mac::{Outcome, Radio};
+pub use phy::{Phy, Rate};

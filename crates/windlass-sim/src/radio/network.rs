@@ -1,0 +1,189 @@
+//! Radios as part of a network: hops of routes, books and results.
+
+use windlass_cc::Time;
+
+use crate::config::Config;
+use crate::packet::Ticket;
+use crate::radio::mac::{Outcome, Radio};
+use crate::radio::station::Station;
+use crate::results::{RadioResult, StationResult};
+use crate::routing::Direction;
+use crate::simulation::Simulation;
+
+/// A hop over a radio.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    radio: u32,
+    from: u32,
+    to: u32,
+}
+
+/// The radios of a network.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Radios {
+    /// The radios.
+    pub(crate) all: Vec<Radio>,
+    /// Moments of each radio's two earliest pending events, as for a host.
+    armed: Vec<[Time; 2]>,
+    /// The hops that routes may use: each pair of stations there and back.
+    hops: Vec<Hop>,
+}
+
+impl Radios {
+    /// The radios of a configuration that has been checked.
+    pub(crate) fn new(config: &Config) -> Radios {
+        let radios = config.radios.iter().enumerate();
+        let all: Vec<Radio> = radios.map(|(i, r)| Radio::new(r, config.seed, i)).collect();
+        let mut hops = Vec::new();
+        for (radio, r) in config.radios.iter().enumerate() {
+            for [a, b] in r.pairs() {
+                let hop = |from, to| Hop { radio: radio as u32, from: from as u32, to: to as u32 };
+                hops.extend([hop(a, b), hop(b, a)]);
+            }
+        }
+        Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, hops }
+    }
+
+    /// Pairs of nodes between which packets may be routed, in the order of the hops.
+    pub(crate) fn ends(config: &Config) -> impl Iterator<Item = [usize; 2]> + '_ {
+        config.radios.iter().flat_map(|r| {
+            r.pairs().into_iter().map(|pair| pair.map(|station| r.stations[station].node))
+        })
+    }
+
+    fn stations(&self) -> impl Iterator<Item = &Station> {
+        self.all.iter().flat_map(|r| &r.stations)
+    }
+
+    /// Packets held by stations that their receivers have not taken.
+    pub(crate) fn inside(&self) -> u64 {
+        self.stations().map(Station::inside).sum()
+    }
+
+    /// Packets that stations have dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.stations().map(|s| s.counters.drops_queue + s.counters.drops_retry).sum()
+    }
+
+    /// Packets transmitted at least once.
+    pub(crate) fn packet_hops(&self) -> u64 {
+        self.stations().map(|s| s.counters.transmissions - s.counters.retransmissions).sum()
+    }
+
+    /// The account of a station that does not close, if there is one.
+    pub(crate) fn open_account(&self, config: &Config) -> Option<String> {
+        self.all.iter().zip(&config.radios).find_map(|(radio, c)| {
+            let i = radio.stations.iter().position(|s| !s.books_close())?;
+            let name = &config.nodes[c.stations[i].node];
+            Some(format!("radio {}, {name}: {:?}", c.name, radio.stations[i].counters))
+        })
+    }
+
+    /// The results up to `now`.
+    pub(crate) fn results(&self, config: &Config, now: Time) -> Vec<RadioResult> {
+        let radios = self.all.iter().zip(&config.radios);
+        let results = radios.map(|(radio, c)| RadioResult {
+            name: c.name.clone(),
+            busy: ratio(radio.busy_ns_by(now), now.0),
+            airtime: ratio(radio.airtime_ns_by(now), now.0),
+            stations: radio
+                .stations
+                .iter()
+                .zip(&c.stations)
+                .map(|(s, c)| station_result(s, config.nodes[c.node].clone(), now))
+                .collect(),
+        });
+        results.collect()
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
+}
+
+fn station_result(s: &Station, name: String, now: Time) -> StationResult {
+    let c = &s.counters;
+    StationResult {
+        name,
+        offered: c.offered,
+        delivered: c.delivered,
+        drops_queue: c.drops_queue,
+        drops_retry: c.drops_retry,
+        inside: s.inside(),
+        unconfirmed: c.unconfirmed,
+        transmissions: c.transmissions,
+        retransmissions: c.retransmissions,
+        rts_sent: c.rts_sent,
+        failures: c.failures,
+        collisions_seen: c.collisions_seen,
+        frame_errors: c.frame_errors,
+        duplicates: c.duplicates,
+        broadcasts_received: c.broadcasts_received,
+        bytes: c.bytes,
+        airtime_s: s.airtime_ns_by(now) as f64 / 1e9,
+        mean_queue_packets: ratio(s.held_ns_by(now), now.0),
+        mean_queue_delay_ms: ratio(c.waited_ns, c.served) / 1e6,
+        mean_service_ms: ratio(c.service_ns, c.finished) / 1e6,
+        max_queue_packets: c.max_held,
+    }
+}
+
+impl Simulation {
+    /// The entry in the table of routes for a direction beyond those of the links.
+    pub(crate) fn is_radio_hop(&self, direction: Direction) -> Option<u32> {
+        (direction as usize).checked_sub(self.links.len()).map(|hop| hop as u32)
+    }
+
+    /// A packet is to go over a radio.
+    pub(crate) fn put_on_radio(&mut self, hop: u32, ticket: Ticket) {
+        let Hop { radio, from, to } = self.radios.hops[hop as usize];
+        if !self.radios.all[radio as usize].offer(self.now, from, to, ticket) {
+            self.drop_packet(ticket);
+        }
+        self.arm_radio(radio);
+    }
+
+    /// The event of a radio.
+    #[inline(never)]
+    pub(crate) fn on_radio_event(&mut self, index: u32) {
+        let i = index as usize;
+        let [first, second] = self.radios.armed[i];
+        if first != self.now {
+            return; // an earlier event took its place
+        }
+        self.radios.armed[i] = [second, Time::NEVER];
+        while self.radios.all[i].next_event().is_some_and(|at| at <= self.now) {
+            self.radios.all[i].step(self.now);
+            self.on_outcomes(i);
+        }
+        self.arm_radio(index);
+    }
+
+    fn on_outcomes(&mut self, radio: usize) {
+        if self.radios.all[radio].outcomes.is_empty() {
+            return;
+        }
+        let mut outcomes = std::mem::take(&mut self.radios.all[radio].outcomes);
+        for outcome in outcomes.drain(..) {
+            match outcome {
+                Outcome::Delivered { ticket, .. } => self.forward(ticket),
+                Outcome::GaveUp { ticket, taken: false, .. } => self.drop_packet(ticket),
+                // What was taken has gone on; routes lead to single stations, never to all.
+                Outcome::GaveUp { taken: true, .. }
+                | Outcome::Heard { .. }
+                | Outcome::Broadcast { .. } => {}
+            }
+        }
+        self.radios.all[radio].outcomes = outcomes; // its room is used again
+    }
+
+    fn arm_radio(&mut self, index: u32) {
+        let next = self.radios.all[index as usize].next_event();
+        let armed = &mut self.radios.armed[index as usize];
+        if let Some(at) = next.filter(|at| *at < armed[0]) {
+            *armed = [at, armed[0]];
+            let before = self.links.len() + self.hosts.len() + self.managed.len();
+            self.agenda.schedule(at, before as u32 + index);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Physical layers: timing, the time that a frame takes, rates and their bit-error curves.
+//!
+//! Figures are those of IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM,
+//! ERP-OFDM), and of IEEE 802.11ah-2016, clause 23 (S1G).
+
+use windlass_cc::Span;
+
+pub use crate::radio::modulation::{Code, Modulation};
+use crate::radio::propagation::LIGHT_M_PER_S;
+
+/// A physical layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phy {
+    /// Name for messages: `802.11b`.
+    pub name: &'static str,
+    /// Slot of the back-off (aSlotTime).
+    pub slot: Span,
+    /// Short interframe space (aSIFSTime).
+    pub sifs: Span,
+    /// Time that a station needs from the decision to transmit to the first symbol on the air
+    /// (aRxTxTurnaroundTime). It does not notice what begins to arrive meanwhile.
+    pub turnaround: Span,
+    /// Least contention window (aCWmin): the first back-off is 0 … `cw_min` slots.
+    pub cw_min: u32,
+    /// Largest contention window (aCWmax).
+    pub cw_max: u32,
+    /// How frames are framed.
+    pub format: Format,
+    /// Carrier frequency, for [`crate::radio::PathLoss::Friis`], hertz.
+    pub frequency_hz: u64,
+    /// Bandwidth of the receiver, for noise, hertz.
+    pub bandwidth_hz: u64,
+    /// Power at which a station must sense a frame of this PHY, dBm: the default of a radio.
+    pub carrier_sense_dbm: f64,
+    /// Its rates, ascending.
+    pub rates: &'static [Rate],
+}
+
+/// How long a frame takes beside its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// DSSS and HR/DSSS: preamble and header, then bits, the sum rounded up to a microsecond.
+    Dsss {
+        /// Whether frames faster than 1 Mbit/s have the short preamble (96 µs instead of 192 µs).
+        short_preamble: bool,
+    },
+    /// OFDM: preamble and signal field, then whole symbols.
+    Ofdm {
+        /// Preamble and signal field.
+        preamble: Span,
+        /// A symbol with its guard interval.
+        symbol: Span,
+        /// Bits before the data (service field) and after it (tail).
+        extra_bits: u32,
+        /// Silence that counts as part of the frame (ERP's signal extension).
+        extension: Span,
+    },
+}
+
+/// A rate of a physical layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Bits per second.
+    pub bps: u64,
+    /// Data bits a symbol of an OFDM format; 0 for DSSS.
+    pub bits_per_symbol: u32,
+    /// Modulation and coding.
+    pub modulation: Modulation,
+    /// Whether every station must have it.
+    pub mandatory: bool,
+}
+
+const fn dsss(bps: u64, modulation: Modulation) -> Rate {
+    Rate { bps, bits_per_symbol: 0, modulation, mandatory: bps <= 2_000_000 }
+}
+
+const fn ofdm(bps: u64, bits_per_symbol: u32, bits: u32, code: Code, mandatory: bool) -> Rate {
+    let modulation = Modulation::Coded { bits, code };
+    Rate { bps, bits_per_symbol, modulation, mandatory }
+}
+
+use Code::{FiveSixths, Half, ThreeQuarters, TwoThirds};
+
+const DSSS_RATES: [Rate; 4] = [
+    dsss(1_000_000, Modulation::Dbpsk),
+    dsss(2_000_000, Modulation::Dqpsk),
+    dsss(5_500_000, Modulation::Cck5_5),
+    dsss(11_000_000, Modulation::Cck11),
+];
+
+const ERP_OFDM_RATES: [Rate; 8] = [
+    ofdm(6_000_000, 24, 1, Half, true),
+    ofdm(9_000_000, 36, 1, ThreeQuarters, false),
+    ofdm(12_000_000, 48, 2, Half, true),
+    ofdm(18_000_000, 72, 2, ThreeQuarters, false),
+    ofdm(24_000_000, 96, 4, Half, true),
+    ofdm(36_000_000, 144, 4, ThreeQuarters, false),
+    ofdm(48_000_000, 192, 6, TwoThirds, false),
+    ofdm(54_000_000, 216, 6, ThreeQuarters, false),
+];
+
+/// S1G MCS 10 and 0 … 9 in 1 MHz, one spatial stream, guard interval of 8 µs.
+const S1G_1MHZ_RATES: [Rate; 11] = [
+    Rate {
+        bps: 150_000,
+        bits_per_symbol: 6,
+        modulation: Modulation::Repeated { bits: 1, code: Half },
+        mandatory: true,
+    },
+    ofdm(300_000, 12, 1, Half, true),
+    ofdm(600_000, 24, 2, Half, true),
+    ofdm(900_000, 36, 2, ThreeQuarters, true),
+    ofdm(1_200_000, 48, 4, Half, false),
+    ofdm(1_800_000, 72, 4, ThreeQuarters, false),
+    ofdm(2_400_000, 96, 6, TwoThirds, false),
+    ofdm(2_700_000, 108, 6, ThreeQuarters, false),
+    ofdm(3_000_000, 120, 6, FiveSixths, false),
+    ofdm(3_600_000, 144, 8, ThreeQuarters, false),
+    ofdm(4_000_000, 160, 8, FiveSixths, false),
+];
+
+/// S1G MCS 0 … 8 in 2 MHz (which has no MCS 9), one spatial stream, guard interval of 8 µs.
+const S1G_2MHZ_RATES: [Rate; 9] = [
+    ofdm(650_000, 26, 1, Half, true),
+    ofdm(1_300_000, 52, 2, Half, true),
+    ofdm(1_950_000, 78, 2, ThreeQuarters, true),
+    ofdm(2_600_000, 104, 4, Half, false),
+    ofdm(3_900_000, 156, 4, ThreeQuarters, false),
+    ofdm(5_200_000, 208, 6, TwoThirds, false),
+    ofdm(5_850_000, 234, 6, ThreeQuarters, false),
+    ofdm(6_500_000, 260, 6, FiveSixths, false),
+    ofdm(7_800_000, 312, 8, ThreeQuarters, false),
+];
+
+impl Phy {
+    /// 802.11b with the long preamble: 1, 2, 5.5 and 11 Mbit/s.
+    pub const B_LONG: Phy = Phy {
+        name: "802.11b",
+        slot: Span::from_micros(20),
+        sifs: Span::from_micros(10),
+        turnaround: Span::from_micros(5),
+        cw_min: 31,
+        cw_max: 1023,
+        format: Format::Dsss { short_preamble: false },
+        frequency_hz: 2_437_000_000,
+        bandwidth_hz: 22_000_000,
+        carrier_sense_dbm: -82.0,
+        rates: &DSSS_RATES,
+    };
+    /// 802.11b with the short preamble on frames faster than 1 Mbit/s, which has none.
+    pub const B_SHORT: Phy = Phy { format: Format::Dsss { short_preamble: true }, ..Phy::B_LONG };
+    /// 802.11g among its like (ERP-OFDM, short slot, no protection): 6 … 54 Mbit/s.
+    pub const G: Phy = Phy {
+        name: "802.11g",
+        slot: Span::from_micros(9),
+        sifs: Span::from_micros(10),
+        turnaround: Span::from_micros(2),
+        cw_min: 15,
+        cw_max: 1023,
+        format: Format::Ofdm {
+            preamble: Span::from_micros(20),
+            symbol: Span::from_micros(4),
+            extra_bits: 16 + 6,
+            extension: Span::from_micros(6),
+        },
+        frequency_hz: 2_437_000_000,
+        bandwidth_hz: 20_000_000,
+        carrier_sense_dbm: -82.0,
+        rates: &ERP_OFDM_RATES,
+    };
+    /// 802.11ah in 1 MHz (MCS 10 and 0 … 9, one stream): 150 kbit/s … 4 Mbit/s. Control frames are
+    /// those of other PHYs, not S1G's short NDP ones; no restricted access windows.
+    pub const AH_1MHZ: Phy = Phy {
+        name: "802.11ah 1 MHz",
+        slot: Span::from_micros(52),
+        sifs: Span::from_micros(160),
+        turnaround: Span::from_micros(5),
+        cw_min: 15,
+        cw_max: 1023,
+        format: Format::Ofdm {
+            preamble: Span::from_micros(560),
+            symbol: Span::from_micros(40),
+            extra_bits: 8 + 6,
+            extension: Span::ZERO,
+        },
+        frequency_hz: 915_000_000,
+        bandwidth_hz: 1_000_000,
+        carrier_sense_dbm: -98.0,
+        rates: &S1G_1MHZ_RATES,
+    };
+    /// 802.11ah in 2 MHz with the short preamble (MCS 0 … 8, one stream): 650 kbit/s … 7.8 Mbit/s.
+    /// Otherwise as [`Phy::AH_1MHZ`].
+    pub const AH_2MHZ: Phy = Phy {
+        name: "802.11ah 2 MHz",
+        format: Format::Ofdm {
+            preamble: Span::from_micros(240),
+            symbol: Span::from_micros(40),
+            extra_bits: 8 + 6,
+            extension: Span::ZERO,
+        },
+        bandwidth_hz: 2_000_000,
+        carrier_sense_dbm: -92.0,
+        rates: &S1G_2MHZ_RATES,
+        ..Phy::AH_1MHZ
+    };
+    /// Every preset with its name in scenarios.
+    pub const ALL: [(&'static str, Phy); 5] = [
+        ("802.11b", Phy::B_LONG),
+        ("802.11b-short", Phy::B_SHORT),
+        ("802.11g", Phy::G),
+        ("802.11ah-1mhz", Phy::AH_1MHZ),
+        ("802.11ah-2mhz", Phy::AH_2MHZ),
+    ];
+
+    /// DCF interframe space: SIFS and two slots.
+    pub fn difs(&self) -> Span {
+        self.sifs + self.slot + self.slot
+    }
+
+    /// The rate of so many bits per second, if there is one.
+    pub fn rate(&self, bps: u64) -> Option<Rate> {
+        self.rates.iter().find(|r| r.bps == bps).copied()
+    }
+
+    /// The lowest rate that every station has, bits per second.
+    pub fn lowest_mandatory(&self) -> u64 {
+        self.rates.iter().filter(|r| r.mandatory).map(|r| r.bps).min().unwrap_or(0)
+    }
+
+    /// The rate at which a frame of this rate is acknowledged if the basic rates are the mandatory
+    /// ones: the highest of them that is not faster (IEEE 802.11-2016 section 10.7.6.5.2).
+    pub fn control_rate_for(&self, bps: u64) -> u64 {
+        let basic = self.rates.iter().filter(|r| r.mandatory && r.bps <= bps).map(|r| r.bps);
+        basic.max().unwrap_or(self.lowest_mandatory())
+    }
+
+    /// Time from the start of a frame until its header is decoded: preamble and signal field.
+    pub fn preamble(&self, rate: Rate) -> Span {
+        match self.format {
+            // The short preamble is for frames of 2 Mbit/s and more.
+            Format::Dsss { short_preamble: true } if rate.bps > 1_000_000 => Span::from_micros(96),
+            Format::Dsss { .. } => Span::from_micros(192),
+            Format::Ofdm { preamble, .. } => preamble,
+        }
+    }
+
+    /// Time on the air of a MAC frame of this many bytes (TXTIME).
+    pub fn airtime(&self, mac_bytes: u32, rate: Rate) -> Span {
+        let bits = 8 * u64::from(mac_bytes);
+        let rest = match self.format {
+            Format::Dsss { .. } => Span::from_micros((bits * 1_000_000).div_ceil(rate.bps.max(1))),
+            Format::Ofdm { symbol, extra_bits, extension, .. } => {
+                let per_symbol = u64::from(rate.bits_per_symbol.max(1));
+                let symbols = (bits + u64::from(extra_bits)).div_ceil(per_symbol);
+                Span(symbols * symbol.0) + extension
+            }
+        };
+        self.preamble(rate) + rest
+    }
+
+    /// Friis loss at 1 m, dB.
+    pub fn reference_loss_db(&self) -> f64 {
+        let wavelengths = self.frequency_hz as f64 / LIGHT_M_PER_S;
+        20.0 * libm::log10(4.0 * std::f64::consts::PI * wavelengths)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(phy: Phy, bytes: u32, bps: u64) -> u64 {
+        phy.airtime(bytes, phy.rate(bps).unwrap()).0 / 1000
+    }
+
+    #[test]
+    fn frames_take_the_time_that_the_standard_gives_them() {
+        // 14 bytes at 1 Mbit/s: 192 + 112; the short preamble is not for 1 Mbit/s.
+        assert_eq!(us(Phy::B_LONG, 14, 1_000_000), 304);
+        assert_eq!(us(Phy::B_SHORT, 14, 1_000_000), 304);
+        assert_eq!(us(Phy::B_SHORT, 14, 2_000_000), 96 + 56);
+        // 1536 bytes at 11 Mbit/s: 1117.1 µs, rounded up.
+        assert_eq!(us(Phy::B_LONG, 1536, 11_000_000), 192 + 1118);
+        // An acknowledgement at 24 Mbit/s: 134 bits in 2 symbols.
+        assert_eq!(us(Phy::G, 14, 24_000_000), 20 + 8 + 6);
+        // 1536 bytes at 54 Mbit/s: 12310 bits in 57 symbols.
+        assert_eq!(us(Phy::G, 1536, 54_000_000), 20 + 4 * 57 + 6);
+        // 100 bytes at 300 kbit/s: 814 bits in 68 symbols of 40 µs.
+        assert_eq!(us(Phy::AH_1MHZ, 100, 300_000), 560 + 40 * 68);
+    }
+
+    #[test]
+    fn symbols_carry_what_the_rate_says() {
+        for (_, phy) in Phy::ALL {
+            assert!(phy.rates.windows(2).all(|w| w[0].bps < w[1].bps), "{}", phy.name);
+            let Format::Ofdm { symbol, .. } = phy.format else { continue };
+            for rate in phy.rates {
+                let bits = rate.bps as f64 * symbol.0 as f64 / 1e9;
+                assert_eq!(f64::from(rate.bits_per_symbol), bits, "{} {}", phy.name, rate.bps);
+            }
+        }
+    }
+
+    #[test]
+    fn control_frames_take_the_highest_mandatory_rate_not_above_the_datas() {
+        assert_eq!(Phy::G.control_rate_for(54_000_000), 24_000_000);
+        assert_eq!(Phy::G.control_rate_for(18_000_000), 12_000_000);
+        assert_eq!(Phy::B_LONG.control_rate_for(11_000_000), 2_000_000);
+        assert_eq!(Phy::G.difs(), Span::from_micros(28));
+        assert_eq!(Phy::B_LONG.difs(), Span::from_micros(50));
+        assert_eq!(Phy::AH_1MHZ.difs(), Span::from_micros(264));
+    }
+}

@@ -1,0 +1,120 @@
+//! What arrives where, how strong and how late.
+
+use windlass_cc::Span;
+
+use crate::radio::config::{PathLoss, Position, RadioConfig};
+
+/// Speed of light, metres per second.
+pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
+/// Thermal noise at 290 K, dBm in 1 Hz: `10·log10(k·T / 1 mW)`.
+const THERMAL_DBM_PER_HZ: f64 = -173.975;
+
+/// Milliwatts of a power in dBm, or the factor of a ratio in dB.
+pub fn from_db(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+/// How a station hears another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// Metres between them.
+    pub distance_m: f64,
+    /// Time that a signal takes, rounded to a nanosecond.
+    pub delay: Span,
+    /// Received power, dBm; `None` over a disc, which knows no powers.
+    pub power_dbm: Option<f64>,
+    /// Whether frames can be received.
+    pub receivable: bool,
+    /// Whether frames are sensed and disturb others; so are all that can be received.
+    pub audible: bool,
+}
+
+impl RadioConfig {
+    /// How a station at one place hears a station at another, and the other way round.
+    pub fn reach(&self, a: Position, b: Position) -> Reach {
+        let distance_m = a.distance_m(b);
+        let delay = Span(libm::round(distance_m / LIGHT_M_PER_S * 1e9) as u64);
+        let (power_dbm, receivable, audible) = match self.path_loss {
+            PathLoss::Disc { receive_mm, sense_mm } => {
+                let mm = distance_m * 1000.0;
+                (None, mm <= receive_mm as f64, mm <= sense_mm as f64)
+            }
+            PathLoss::Friis => self.thresholds(self.friis_db(distance_m)),
+            PathLoss::LogDistance { exponent, reference_loss_db } => {
+                let loss = reference_loss_db + 10.0 * exponent * libm::log10(distance_m.max(1.0));
+                self.thresholds(loss)
+            }
+        };
+        Reach { distance_m, delay, power_dbm, receivable, audible: audible || receivable }
+    }
+
+    fn friis_db(&self, distance_m: f64) -> f64 {
+        let wavelengths = distance_m * self.phy.frequency_hz as f64 / LIGHT_M_PER_S;
+        (20.0 * libm::log10(4.0 * std::f64::consts::PI * wavelengths)).max(0.0)
+    }
+
+    fn thresholds(&self, loss_db: f64) -> (Option<f64>, bool, bool) {
+        let power = self.tx_power_dbm - loss_db;
+        (Some(power), power >= self.sensitivity_dbm, power >= self.carrier_sense_dbm)
+    }
+
+    /// Power of the noise at a receiver, dBm.
+    pub fn noise_dbm(&self) -> f64 {
+        let bandwidth = 10.0 * libm::log10(self.phy.bandwidth_hz as f64);
+        THERMAL_DBM_PER_HZ + bandwidth + self.noise_figure_db
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::phy::Phy;
+
+    fn at(x: i64) -> Position {
+        Position::metres(x, 0)
+    }
+
+    #[test]
+    fn log_distance_loses_ten_times_the_exponent_a_decade() {
+        let radio = RadioConfig::new("r", Phy::G);
+        let power = |x| radio.reach(at(0), at(x)).power_dbm.unwrap();
+        assert!((power(1) - (16.0 - 40.18)).abs() < 0.01, "{}", power(1));
+        assert!((power(10) - power(100) - 30.0).abs() < 1e-9);
+        assert_eq!(power(0), power(1), "no gain nearer than 1 m");
+    }
+
+    #[test]
+    fn friis_loses_80_db_at_100_m_and_2_4_ghz() {
+        let mut radio = RadioConfig::new("r", Phy::G);
+        radio.path_loss = PathLoss::Friis;
+        let reach = radio.reach(at(0), at(100));
+        // 20·log10(4π·100/0.12302 m)
+        assert!((radio.tx_power_dbm - reach.power_dbm.unwrap() - 80.18).abs() < 0.01);
+        assert_eq!(reach.delay, Span(334)); // 100 m at 3.3356 ns/m
+        assert_eq!(radio.reach(at(5), at(5)).power_dbm, Some(16.0), "never a gain");
+    }
+
+    #[test]
+    fn a_disc_ends_where_it_says() {
+        let mut radio = RadioConfig::new("r", Phy::B_LONG);
+        radio.path_loss = PathLoss::Disc { receive_mm: 250_000, sense_mm: 550_000 };
+        let hears = |x| {
+            let r = radio.reach(at(0), at(x));
+            (r.receivable, r.audible)
+        };
+        assert_eq!(
+            [hears(250), hears(251), hears(550), hears(551)].map(|(r, _)| r),
+            [true, false, false, false]
+        );
+        assert_eq!(
+            [hears(250), hears(251), hears(550), hears(551)].map(|(_, a)| a),
+            [true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn noise_in_20_mhz_with_a_figure_of_7_db_is_minus_94_dbm() {
+        let noise = RadioConfig::new("r", Phy::G).noise_dbm();
+        assert!((noise + 93.965).abs() < 0.01, "{noise}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Frames as they arrive: what a station senses, receives and answers.
+
+use windlass_cc::{Span, Time};
+
+use crate::loss::{BerFormula, frame_error_rate};
+use crate::radio::channel::{BROADCAST, Frame, FrameKind, Neighbour};
+use crate::radio::mac::{CONTROL_BYTES, Outcome, Radio};
+use crate::radio::station::{Phase, Reception};
+use crate::random::Chance;
+
+impl Radio {
+    /// A frame, whose event is at the root of the agenda, reaches a station or leaves it.
+    pub(super) fn on_flight(&mut self, flight: u32, now: Time) {
+        let f = &mut self.flights[flight as usize];
+        let Some((_, leaves)) = f.next(&self.channel) else {
+            self.agenda.finish_next();
+            return;
+        };
+        let place = if leaves { f.left } else { f.reached };
+        f.left += usize::from(leaves);
+        f.reached += usize::from(!leaves);
+        let frame = f.frame;
+        let entity = self.stations.len() as u32 + flight;
+        match f.next(&self.channel) {
+            Some((at, _)) => self.agenda.replace_next(at, entity),
+            None => {
+                self.agenda.finish_next();
+                self.free.push(flight);
+            }
+        }
+        let neighbour = self.channel.neighbour(frame.from, place);
+        if leaves {
+            self.on_end(flight, &frame, place, neighbour, now);
+        } else {
+            self.on_start(flight, neighbour, now);
+        }
+        self.wake(neighbour.station, now);
+    }
+
+    pub(super) fn captures(&self, power: f64, others: f64) -> bool {
+        self.capture.is_some_and(|ratio| power >= ratio * others)
+    }
+
+    /// A frame begins to arrive at a station.
+    pub(super) fn on_start(&mut self, flight: u32, neighbour: Neighbour, now: Time) {
+        let Neighbour { station, receivable, power, .. } = neighbour;
+        let s = &mut self.stations[station as usize];
+        if !s.senses_busy() {
+            s.on_busy(now, &self.timing);
+        }
+        s.signals += 1;
+        let others = s.energy;
+        s.energy += power;
+        let (alone, all) = (s.signals == 1, s.energy);
+        if s.transmitting_until.is_some() {
+            return;
+        }
+        if receivable {
+            s.confirm_nav(now);
+        }
+        let before = s.reception;
+        let strongest = self.captures(power, others) && receivable;
+        let survives = before.is_some_and(|r| self.captures(r.power, (all - r.power).max(0.0)));
+        let s = &mut self.stations[station as usize];
+        let reception =
+            Reception { flight, began: now, power, receivable, destroyed: !alone && !strongest };
+        match &mut s.reception {
+            None => s.reception = Some(reception),
+            Some(current) if strongest => {
+                s.counters.collisions_seen += u64::from(current.receivable);
+                *current = reception;
+            }
+            Some(current) => {
+                current.destroyed |= !survives;
+                s.counters.collisions_seen += u64::from(receivable);
+            }
+        }
+    }
+
+    /// A frame has arrived at a station whole, if that was listening to it.
+    pub(super) fn on_end(
+        &mut self,
+        flight: u32,
+        frame: &Frame,
+        place: usize,
+        n: Neighbour,
+        now: Time,
+    ) {
+        let s = &mut self.stations[n.station as usize];
+        s.signals -= 1;
+        s.energy = if s.signals == 0 { 0.0 } else { (s.energy - n.power).max(0.0) };
+        if let Some(reception) = s.reception
+            && reception.flight == flight
+        {
+            s.reception = None;
+            self.on_reception(n.station, frame, place, reception, now);
+        }
+        let s = &mut self.stations[n.station as usize];
+        if !s.senses_busy() {
+            s.on_idle(now, &self.timing);
+            s.plan_access(now, &self.timing);
+        }
+    }
+
+    /// Whether the error model takes a frame that nothing has destroyed.
+    pub(super) fn has_error(&mut self, station: u32, frame: &Frame, place: usize) -> bool {
+        let s = &mut self.stations[station as usize];
+        if let Some(process) = &mut s.errors {
+            return process.takes(frame.bytes);
+        }
+        if !self.by_snr {
+            return false;
+        }
+        let ber = self.channel.bit_error_rate(frame, place);
+        let per = frame_error_rate(ber, 8 * u64::from(frame.bytes), BerFormula::Exact);
+        Chance::new(per).draw(&mut s.error_stream)
+    }
+
+    pub(super) fn on_reception(
+        &mut self,
+        at: u32,
+        frame: &Frame,
+        place: usize,
+        r: Reception,
+        now: Time,
+    ) {
+        let failed = if !r.receivable {
+            true
+        } else if r.destroyed {
+            self.stations[at as usize].counters.collisions_seen += 1;
+            true
+        } else {
+            let error = self.has_error(at, frame, place);
+            self.stations[at as usize].counters.frame_errors += u64::from(error);
+            error
+        };
+        let s = &mut self.stations[at as usize];
+        s.after_error = failed;
+        let awaited = match s.phase {
+            Phase::AwaitCts => Some(FrameKind::Cts),
+            Phase::AwaitAck => Some(FrameKind::Ack),
+            _ => None,
+        };
+        let answers = !failed && frame.to == at && awaited == Some(frame.kind);
+        // Whatever is received while an answer is awaited, and is not that, is in its place.
+        if awaited.is_some() && r.receivable && !answers {
+            self.on_failure(at, now);
+        }
+        if failed {
+            return;
+        }
+        if frame.to == at {
+            match frame.kind {
+                FrameKind::Rts => self.answer_rts(at, frame, now),
+                FrameKind::Data => self.take_data(at, frame, now),
+                FrameKind::Cts if answers => {
+                    let s = &mut self.stations[at as usize];
+                    s.phase = Phase::Gap;
+                    s.phase_until = now + self.timing.sifs;
+                }
+                FrameKind::Ack if answers => {
+                    self.finish(at, now);
+                }
+                FrameKind::Cts | FrameKind::Ack => {}
+            }
+        } else if frame.to == BROADCAST {
+            self.stations[at as usize].counters.broadcasts_received += 1;
+            let (from, ticket) = (frame.from, frame.ticket);
+            self.outcomes.push(Outcome::Heard { from, at, ticket });
+        } else {
+            self.set_nav(at, frame, now);
+        }
+    }
+
+    pub(super) fn set_nav(&mut self, at: u32, frame: &Frame, now: Time) {
+        let s = &mut self.stations[at as usize];
+        let until = now + frame.nav;
+        if frame.kind != FrameKind::Rts {
+            s.nav = s.nav.max(until);
+            return;
+        }
+        // Section 10.3.2.4: if no frame is heard by then, the NAV may be reset.
+        let (t, answer) = (&self.timing, self.phy.airtime(CONTROL_BYTES, self.control));
+        let wait = t.sifs + t.sifs + answer + self.phy.preamble(self.control) + t.slot + t.slot;
+        s.nav = s.nav.max(until.min(now + wait));
+        s.nav_asked = (until > now + wait).then_some((now + wait, until));
+    }
+
+    pub(super) fn answer_rts(&mut self, at: u32, rts: &Frame, now: Time) {
+        let s = &mut self.stations[at as usize];
+        if s.nav > now {
+            return;
+        }
+        let taken = self.timing.sifs + self.phy.airtime(CONTROL_BYTES, self.control);
+        let nav = Span(rts.nav.0.saturating_sub(taken.0));
+        let answer = Frame { kind: FrameKind::Cts, from: at, to: rts.from, nav, ..*rts };
+        let answer = Frame { bytes: CONTROL_BYTES, ..answer };
+        s.response = Some((now + self.timing.sifs, answer));
+    }
+
+    pub(super) fn take_data(&mut self, at: u32, data: &Frame, now: Time) {
+        let (from, to, ticket) = (data.from, at, data.ticket);
+        let ack = Frame { kind: FrameKind::Ack, from: at, to: from, nav: Span::ZERO, ..*data };
+        let ack = Frame { bytes: CONTROL_BYTES, ..ack };
+        let n = self.stations.len();
+        let last = &mut self.last_taken[at as usize * n + from as usize];
+        let duplicate = data.retry && *last == data.sequence;
+        *last = data.sequence;
+        let s = &mut self.stations[at as usize];
+        s.response = Some((now + self.timing.sifs, ack));
+        s.counters.duplicates += u64::from(duplicate);
+        if duplicate {
+            return;
+        }
+        let sender = &mut self.stations[from as usize];
+        if sender.sequence != data.sequence {
+            return; // from so far away that the sender has given up already
+        }
+        debug_assert!(!sender.taken, "taken twice");
+        sender.taken = true;
+        sender.counters.delivered += 1;
+        sender.counters.bytes += u64::from(ticket.size);
+        self.outcomes.push(Outcome::Delivered { from, to, ticket });
+    }
+}

@@ -1,0 +1,399 @@
+//! A station: its queue, its back-off and what it knows of the channel.
+
+use std::collections::VecDeque;
+
+use windlass_cc::{Span, Time};
+
+use crate::link::QueueLimit;
+use crate::loss::LossProcess;
+use crate::packet::Ticket;
+use crate::radio::channel::Frame;
+use crate::random::Stream;
+
+/// A packet that a station holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The packet.
+    pub ticket: Ticket,
+    /// The next station, or [`crate::radio::BROADCAST`].
+    pub to: u32,
+    /// When it came.
+    pub since: Time,
+}
+
+/// What a station is doing with the first packet of its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Waiting for the channel, or for a packet.
+    Contend,
+    /// Transmitting an RTS.
+    SendRts,
+    /// Waiting for the CTS.
+    AwaitCts,
+    /// The SIFS between CTS and data.
+    Gap,
+    /// Transmitting data.
+    SendData,
+    /// Waiting for the acknowledgement.
+    AwaitAck,
+}
+
+/// A frame being received: the one that came while no other was.
+#[derive(Clone, Copy, Debug)]
+pub struct Reception {
+    /// Its place among the frames on the air.
+    pub flight: u32,
+    /// When its first symbol came.
+    pub began: Time,
+    /// Received power, milliwatts.
+    pub power: f64,
+    /// Whether it is strong enough.
+    pub receivable: bool,
+    /// Whether another has destroyed it.
+    pub destroyed: bool,
+}
+
+/// Totals of a station; see [`crate::results::StationResult`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)] // documented where they are shown
+pub struct StationCounters {
+    pub offered: u64,
+    pub delivered: u64,
+    pub drops_queue: u64,
+    pub drops_retry: u64,
+    pub unconfirmed: u64,
+    pub transmissions: u64,
+    pub retransmissions: u64,
+    pub rts_sent: u64,
+    pub failures: u64,
+    pub collisions_seen: u64,
+    pub frame_errors: u64,
+    pub duplicates: u64,
+    pub broadcasts_received: u64,
+    pub bytes: u64,
+    pub airtime_ns: u64,
+    /// Integral of the queue length, packets times nanoseconds, up to the last change.
+    pub held_ns: u64,
+    /// Sum of the waits of the packets that became the first of the queue, nanoseconds.
+    pub waited_ns: u64,
+    /// Packets that became the first of the queue.
+    pub served: u64,
+    /// Sum of the times that finished packets were first, nanoseconds.
+    pub service_ns: u64,
+    /// Packets that are done with, one way or the other.
+    pub finished: u64,
+    pub max_held: u64,
+}
+
+/// Slots and spaces that a station counts with.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Slot.
+    pub slot: Span,
+    /// Short interframe space.
+    pub sifs: Span,
+    /// DCF interframe space.
+    pub difs: Span,
+    /// What a station waits for after a frame that it could not receive.
+    pub eifs: Span,
+    /// See [`crate::radio::Phy::turnaround`].
+    pub turnaround: Span,
+    /// Least contention window.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
+}
+
+/// A station.
+#[derive(Clone, Debug)]
+pub struct Station {
+    /// Packets to transmit; the first is being tried.
+    pub queue: VecDeque<Held>,
+    queued_bytes: u64,
+    limit: QueueLimit,
+    changed: Time,
+    /// Since when the first packet is the first.
+    head_since: Time,
+    /// Whether the receiver has taken the first packet, which the station does not know: for the
+    /// books.
+    pub taken: bool,
+    /// Whether the first packet has been transmitted.
+    pub tried: bool,
+    /// Number of the first packet.
+    pub sequence: u64,
+    /// Failed attempts of the first packet: RTS or data without it, and data after RTS.
+    pub failed: [u32; 2],
+    /// What it is doing.
+    pub phase: Phase,
+    /// When that ends by itself.
+    pub phase_until: Time,
+    /// A CTS or acknowledgement to send, and when.
+    pub response: Option<(Time, Frame)>,
+    /// End of its transmission.
+    pub transmitting_until: Option<Time>,
+    /// Contention window: the next back-off is 0 … `window` slots.
+    pub window: u32,
+    /// Slots still to count down, `None` without a back-off.
+    pub backoff: Option<u32>,
+    /// When counting begins or began.
+    pub slots_from: Time,
+    /// When it may transmit, if nothing comes between.
+    pub grant: Time,
+    /// Frames of others on the air here.
+    pub signals: u32,
+    /// Sum of their powers, milliwatts.
+    pub energy: f64,
+    /// The frame being received.
+    pub reception: Option<Reception>,
+    /// When the channel was last left idle.
+    pub idle_since: Time,
+    /// Whether the last frame could not be received, so that an EIFS is due.
+    pub after_error: bool,
+    /// Until when the channel is taken by what Duration fields said (NAV).
+    pub nav: Time,
+    /// A longer NAV that an RTS asked for, which counts if a frame is heard before this moment.
+    pub nav_asked: Option<(Time, Time)>,
+    /// What back-offs are drawn from.
+    pub stream: Stream,
+    /// Error model of what it receives.
+    pub errors: Option<Box<LossProcess>>,
+    /// What [`crate::radio::FrameErrors::Snr`] draws from.
+    pub error_stream: Stream,
+    armed: [Time; 2],
+    /// Totals.
+    pub counters: StationCounters,
+}
+
+impl Station {
+    /// An idle station.
+    pub fn new(
+        limit: QueueLimit,
+        timing: &Timing,
+        streams: [Stream; 2],
+        errors: Option<LossProcess>,
+    ) -> Station {
+        let [stream, error_stream] = streams;
+        Station {
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            limit,
+            changed: Time::ZERO,
+            head_since: Time::ZERO,
+            taken: false,
+            tried: false,
+            sequence: 0,
+            failed: [0; 2],
+            phase: Phase::Contend,
+            phase_until: Time::NEVER,
+            response: None,
+            transmitting_until: None,
+            window: timing.cw_min,
+            backoff: None,
+            // The channel is idle, and has been.
+            slots_from: Time::ZERO,
+            grant: Time::NEVER,
+            signals: 0,
+            energy: 0.0,
+            reception: None,
+            idle_since: Time::ZERO,
+            after_error: false,
+            nav: Time::ZERO,
+            nav_asked: None,
+            stream,
+            errors: errors.map(Box::new),
+            error_stream,
+            armed: [Time::NEVER; 2],
+            counters: StationCounters::default(),
+        }
+    }
+
+    /// A packet comes; whether there is room.
+    pub fn enqueue(&mut self, now: Time, held: Held) -> bool {
+        self.counters.offered += 1;
+        let (n, size) = (self.queue.len() as u64, u64::from(held.ticket.size));
+        if !self.limit.has_room(n, self.queued_bytes, size) {
+            self.counters.drops_queue += 1;
+            return false;
+        }
+        self.account(now);
+        self.queued_bytes += size;
+        self.queue.push_back(held);
+        self.counters.max_held = self.counters.max_held.max(n + 1);
+        if n == 0 {
+            self.serve(now);
+        }
+        true
+    }
+
+    /// The first packet of the queue is the one to be tried now.
+    fn serve(&mut self, now: Time) {
+        let Some(head) = self.queue.front() else { return };
+        self.counters.waited_ns += now.since(head.since).0;
+        self.counters.served += 1;
+        self.head_since = now;
+        self.taken = false;
+        self.tried = false;
+        self.failed = [0; 2];
+        self.sequence += 1;
+    }
+
+    /// The first packet is done with.
+    pub fn finish_head(&mut self, now: Time) -> Option<Held> {
+        self.account(now);
+        let head = self.queue.pop_front()?;
+        self.queued_bytes -= u64::from(head.ticket.size);
+        self.counters.service_ns += now.since(self.head_since).0;
+        self.counters.finished += 1;
+        self.serve(now);
+        Some(head)
+    }
+
+    /// Integral of the queue length up to `now`.
+    pub fn held_ns_by(&self, now: Time) -> u64 {
+        self.counters.held_ns + self.queue.len() as u64 * now.since(self.changed).0
+    }
+
+    /// Time on the air of its frames up to `now`, nanoseconds.
+    pub fn airtime_ns_by(&self, now: Time) -> u64 {
+        let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
+        self.counters.airtime_ns - ahead
+    }
+
+    fn account(&mut self, now: Time) {
+        self.counters.held_ns = self.held_ns_by(now);
+        self.changed = now;
+    }
+
+    /// Packets held that their receiver has not taken.
+    pub fn inside(&self) -> u64 {
+        let taken = self.taken && !self.queue.is_empty();
+        self.queue.len() as u64 - u64::from(taken)
+    }
+
+    /// Whether everything handed in is accounted for.
+    pub fn books_close(&self) -> bool {
+        let c = &self.counters;
+        c.offered == c.delivered + c.drops_queue + c.drops_retry + self.inside()
+    }
+
+    /// Whether the antenna finds the channel busy, or makes it so.
+    pub fn senses_busy(&self) -> bool {
+        self.signals > 0 || self.transmitting_until.is_some()
+    }
+
+    /// Whether it has a packet and waits for the channel with it.
+    fn wants_access(&self) -> bool {
+        self.phase == Phase::Contend && !self.queue.is_empty()
+    }
+
+    fn draw(&mut self) -> u32 {
+        let slots = u64::from(self.window) + 1;
+        (((self.stream.next_u64() >> 32) * slots) >> 32) as u32
+    }
+
+    /// Starts a new back-off, in the course of an idle period perhaps: then at a slot boundary of
+    /// that period, the first that is not past.
+    pub fn start_backoff(&mut self, now: Time, timing: &Timing) {
+        self.backoff = Some(self.draw());
+        self.grant = Time::NEVER;
+        let past = now.since(self.slots_from).0.div_ceil(timing.slot.0);
+        self.slots_from += Span(past.saturating_mul(timing.slot.0));
+    }
+
+    /// A packet has come into an empty queue: it goes out at once if the channel has been idle for
+    /// a DIFS and no back-off is under way, or as soon as that is so, or after a back-off if the
+    /// channel is busy (IEEE 802.11-2016 section 10.3.4.2).
+    pub fn request_access(&mut self, now: Time, timing: &Timing) {
+        let busy = self.senses_busy() || self.nav > now;
+        if busy && self.backoff.is_none() {
+            self.backoff = Some(self.draw());
+        }
+        self.plan_access(now, timing);
+    }
+
+    fn end_of(&self, slots: u32, timing: &Timing) -> Time {
+        self.slots_from + Span(u64::from(slots) * timing.slot.0)
+    }
+
+    /// Works out when it may transmit, unless the channel is busy or it has nothing to.
+    pub fn plan_access(&mut self, now: Time, timing: &Timing) {
+        if self.senses_busy() || !self.wants_access() || self.grant != Time::NEVER {
+            return;
+        }
+        self.grant = match self.backoff {
+            Some(slots) => self.end_of(slots, timing),
+            None => self.slots_from,
+        }
+        .max(now);
+    }
+
+    /// The channel falls idle.
+    pub fn on_idle(&mut self, now: Time, timing: &Timing) {
+        self.idle_since = now;
+        let space = if self.after_error { timing.eifs } else { timing.difs };
+        self.slots_from = (now + space).max(self.nav + timing.difs);
+    }
+
+    /// The channel becomes busy: the back-off is frozen, and slots not complete count again. Whoever
+    /// has less than its turnaround left to go transmits all the same.
+    pub fn on_busy(&mut self, now: Time, timing: &Timing) {
+        let seen = now + timing.turnaround;
+        if self.grant <= seen {
+            return;
+        }
+        let passed = seen.since(self.slots_from).0 / timing.slot.0;
+        let wants = self.wants_access();
+        self.backoff = match self.backoff {
+            Some(slots) if !wants && u64::from(slots) <= passed => None,
+            Some(slots) => Some(slots - passed.min(u64::from(slots)) as u32),
+            None if wants => Some(self.draw()),
+            None => None,
+        };
+        self.grant = Time::NEVER;
+    }
+
+    /// Its own transmission begins. What remains of a back-off is for later.
+    pub fn on_transmit(&mut self, now: Time, timing: &Timing) {
+        if self.signals == 0 {
+            self.on_busy(now, timing); // otherwise it is frozen already
+        }
+        self.grant = Time::NEVER;
+        self.reception = None;
+        self.after_error = false;
+    }
+
+    /// A frame begins to arrive: if an RTS asked for silence conditionally, it was right.
+    pub fn confirm_nav(&mut self, now: Time) {
+        if let Some((before, until)) = self.nav_asked.take()
+            && now <= before
+        {
+            self.nav = self.nav.max(until);
+        }
+    }
+
+    /// When the station must be looked after next.
+    fn deadline(&self) -> Time {
+        let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
+        own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
+    }
+
+    /// The event to schedule, if none is pending early enough.
+    pub fn arm(&mut self, now: Time) -> Option<Time> {
+        let deadline = self.deadline();
+        if deadline >= self.armed[0] {
+            return None;
+        }
+        let at = deadline.max(now);
+        self.armed = [at, self.armed[0]];
+        Some(at)
+    }
+
+    /// An event fires; whether it still counts.
+    pub fn disarm(&mut self, now: Time) -> bool {
+        let counts = self.armed[0] == now;
+        if counts {
+            self.armed = [self.armed[1], Time::NEVER];
+        }
+        counts
+    }
+}

@@ -1,0 +1,103 @@
+//! Cells that the radio tests share.
+
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Cbr, Config, Traffic};
+use windlass_sim::link::QueueLimit;
+use windlass_sim::packet::Ticket;
+use windlass_sim::radio::{
+    BROADCAST, Hops, Outcome, PathLoss, Phy, Position, Radio, RadioConfig, StationConfig,
+};
+
+use super::{flow, network, rfc};
+
+/// A station of node `node` on a line, so many metres along, with room for 100 packets.
+pub fn station(node: usize, metres: i64) -> StationConfig {
+    StationConfig { node, position: Position::metres(metres, 0), queue: QueueLimit::Packets(100) }
+}
+
+/// Stations on a line, received up to 250 m and sensed up to `sense_m`. On the line, so nobody
+/// hears anybody later than a microsecond.
+pub fn line(phy: Phy, sense_m: u64, places: &[i64]) -> RadioConfig {
+    let mut radio = RadioConfig::new("air", phy);
+    radio.path_loss = PathLoss::Disc { receive_mm: 250_000, sense_mm: 1000 * sense_m };
+    radio.stations = places.iter().enumerate().map(|(i, x)| station(i, *x)).collect();
+    radio
+}
+
+/// A network of this radio alone, with datagram flows.
+pub fn over(radio: RadioConfig, flows: &[([usize; 2], Cbr)], duration: Time) -> Config {
+    let nodes = radio.stations.len();
+    let flows = flows.iter().map(|(ends, c)| flow(*ends, rfc("reno"), Traffic::CbrUdp(*c)));
+    let mut config = network(Vec::new(), flows.collect(), duration);
+    config.nodes = (0..nodes).map(|n| format!("n{n}")).collect();
+    config.radios = vec![radio];
+    config
+}
+
+/// A radio alone, driven by hand, with what happened on it and when.
+pub struct Driver {
+    /// The radio.
+    pub radio: Radio,
+    /// Outcomes so far.
+    pub log: Vec<(Time, Outcome)>,
+    next: u32,
+}
+
+impl Driver {
+    /// The radio at time zero.
+    pub fn new(config: &RadioConfig, seed: u64) -> Driver {
+        let nodes: Vec<String> = (0..config.stations.len()).map(|n| format!("n{n}")).collect();
+        config.check(&nodes).expect("valid");
+        Driver { radio: Radio::new(config, seed, 0), log: Vec::new(), next: 0 }
+    }
+
+    /// Runs everything before `end`, and then stops there.
+    pub fn run_until(&mut self, end: Time) {
+        while let Some(at) = self.radio.next_event().filter(|at| *at < end) {
+            self.radio.step(at);
+            self.log.extend(self.radio.take_outcomes().map(|o| (at, o)));
+        }
+    }
+
+    /// A packet of `size` bytes is handed to a station at `at`. Returns its number.
+    pub fn send(&mut self, at: Time, from: u32, to: u32, size: u32) -> u32 {
+        self.try_send(at, from, to, size).expect("room")
+    }
+
+    /// The same if the queue has room.
+    pub fn try_send(&mut self, at: Time, from: u32, to: u32, size: u32) -> Option<u32> {
+        self.run_until(at);
+        let id = self.next;
+        self.next += 1;
+        self.radio.offer(at, from, to, Ticket { id, size, hop: 0 }).then_some(id)
+    }
+
+    /// The same for all in range.
+    pub fn broadcast(&mut self, at: Time, from: u32, size: u32) -> u32 {
+        self.send(at, from, BROADCAST, size)
+    }
+
+    /// Runs until nothing can happen any more.
+    pub fn finish(&mut self) {
+        self.run_until(Time(u64::MAX));
+    }
+
+    /// When a packet was taken by its receiver.
+    pub fn delivered(&self, id: u32) -> Vec<Time> {
+        let taken = self.log.iter().filter_map(|(at, o)| match o {
+            Outcome::Delivered { ticket, .. } if ticket.id == id => Some(*at),
+            _ => None,
+        });
+        taken.collect()
+    }
+}
+
+/// Microseconds.
+pub fn us(n: u64) -> Span {
+    Span::from_micros(n)
+}
+
+/// Only these pairs of stations are routed.
+pub fn pairs(pairs: &[[usize; 2]]) -> Hops {
+    Hops::Pairs(pairs.to_vec())
+}

@@ -1,0 +1,169 @@
+//! The receive window that grows with what arrives, and the acknowledgements that tell of it, as in
+//! Linux.
+
+use windlass_cc::{Span, Time};
+
+use super::{Endpoint, Profile};
+use crate::segment::Segment;
+
+/// `TCP_MAX_QUICKACKS`: acknowledgements of single segments when a connection begins, or after data
+/// that came twice.
+const MOST_QUICK: u32 = 16;
+/// Window of a new connection at most, bytes: half of `tcp_rmem[1]`, and what a SYN can say.
+const FIRST_WINDOW: u64 = 65_535;
+/// What the buffer of a new connection has room for, bytes: `tcp_rmem[1]` at `scaling_ratio`, which is
+/// 157/256 for 1448 bytes of payload in a buffer of 2304 bytes.
+const FIRST_ROOM: u64 = 131_072 * 157 / 256;
+/// Segments that a sender sends at first (`TCP_INIT_CWND`): what is expected of the first round trip.
+const FIRST_SPACE: u64 = 10;
+/// `tcp_rcv_space_adjust`: segments beyond twice what a round trip brought, against small variations.
+const CUSHION: u64 = 16;
+/// `tcp_event_data_recv`: data of less has no say in the window, bytes.
+const LEAST_PAYLOAD: u32 = 128;
+
+/// `tcp_comp_sack_nr`: reports of data beyond a hole that wait for another at most.
+const MOST_COMPRESSED: u32 = 44;
+/// Reports of a hole that go at once, for the sender to find the loss (`TCP_FASTRETRANS_THRESH`).
+const FIRST_REPORTS: u32 = 3;
+/// `tcp_comp_sack_delay_ns`: how long the others wait at most; otherwise a twentieth of a round trip.
+const COMPRESSION: Span = Span::from_millis(1);
+/// `tcp_comp_sack_slack_ns`: how much later the kernel's timer comes.
+const COMPRESSION_SLACK: Span = Span::from_micros(100);
+
+/// What an endpoint knows of the stream that it receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Autotune {
+    /// Most that is offered (`rcv_ssthresh`); zero before the first data.
+    window: u64,
+    /// Most that may be offered by and by (`window_clamp`).
+    room: u64,
+    /// Most that the application read within a round trip (`rcvq_space.space`).
+    space: u64,
+    /// Where the round trip being measured began, stream offset and moment.
+    start: u64,
+    since: Time,
+    /// Round trip by the echo of our timestamps, eight times as long as it is.
+    rtt_8: Span,
+    /// Our timestamp that was echoed last: each gives one sample.
+    echo: u32,
+    /// Segments still to be acknowledged at once (`icsk_ack.quick`).
+    quick: u32,
+    /// Stream offset of the hole that is being reported (`compressed_ack_rcv_nxt`).
+    hole: u64,
+    /// Reports of it that went at once (`dup_ack_counter`).
+    reports: u32,
+    /// Reports that wait to go with another (`compressed_ack`).
+    compressed: u32,
+}
+
+impl Autotune {
+    /// `tcp_rcv_rtt_measure_ts`: a round trip as the receiver sees it, and its average.
+    fn measure(&mut self, now: Time, s: &Segment, mss: u32) {
+        let Some(t) = s.options.timestamps else { return };
+        if t.echo == self.echo || t.echo == 0 || s.len < mss {
+            return;
+        }
+        self.echo = t.echo;
+        let ms = Endpoint::timestamp(now).wrapping_sub(t.echo);
+        if ms > i32::MAX as u32 {
+            return; // an echo from the future
+        }
+        let sample = Span::from_millis(u64::from(ms.max(1))).0;
+        self.rtt_8 = match self.rtt_8.0 {
+            0 => Span(8 * sample),
+            old => Span(old - old / 8 + sample),
+        };
+    }
+
+    /// `tcp_rcv_space_adjust`: once a round trip, room for twice what it brought, and more if that is
+    /// more than ever before.
+    fn adjust(&mut self, now: Time, read: u64, mss: u64, most: u64) {
+        if self.rtt_8.0 == 0 || now.since(self.since).0 < self.rtt_8.0 / 8 {
+            return;
+        }
+        let copied = read - self.start;
+        if copied > self.space {
+            let wanted = 2 * copied + CUSHION * mss;
+            let growth = wanted.saturating_mul(copied - self.space) / self.space.max(1);
+            self.room = self.room.max(wanted.saturating_add(2 * growth).min(most));
+            self.space = copied;
+        }
+        (self.start, self.since) = (read, now);
+    }
+}
+
+impl Endpoint {
+    /// Data arrive. What the application has read until now decides.
+    pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment) {
+        let mss = u64::from(self.mss);
+        let tune = &mut self.autotune;
+        if tune.window == 0 {
+            let most = p.stack.receive_buffer;
+            let window = most.min(FIRST_WINDOW);
+            tune.window = if window > mss { window - window % mss } else { window };
+            tune.room = most.min(FIRST_ROOM);
+            tune.space = tune.window.min(FIRST_SPACE * mss);
+            (tune.start, tune.since) = (self.rcv_read, now);
+            let quick = (tune.window / (2 * mss)).min(u64::from(MOST_QUICK)) as u32;
+            tune.quick = if p.stack.quick_acks { quick.max(2) } else { 0 };
+        }
+        if self.autotunes(p) {
+            let tune = &mut self.autotune;
+            tune.measure(now, s, self.mss);
+            tune.adjust(now, self.rcv_read, mss, p.stack.receive_buffer);
+            // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
+            if s.len >= LEAST_PAYLOAD && tune.window < tune.room {
+                tune.window = tune.room.min(tune.window + 2 * mss);
+                tune.quick |= u32::from(p.stack.quick_acks);
+            }
+        }
+        self.ack_now |= self.autotune.quick > 0;
+    }
+
+    /// Data arrived beyond a hole, which is to be told: at once, or together with what else arrives
+    /// within a short time (`__tcp_ack_snd_check`).
+    pub(super) fn report_hole(&mut self, p: &Profile, now: Time) {
+        let tune = &mut self.autotune;
+        if tune.hole != self.rcv_nxt {
+            (tune.hole, tune.reports) = (self.rcv_nxt, 0);
+        }
+        let many = tune.compressed >= MOST_COMPRESSED;
+        if !p.stack.sack_compression || !self.sack || many || tune.rtt_8.0 == 0 {
+            self.ack_now = true;
+        } else if tune.reports < FIRST_REPORTS {
+            tune.reports += 1;
+            self.ack_now = true;
+        } else {
+            tune.compressed += 1;
+            let delay = COMPRESSION.min(Span(tune.rtt_8.0 / 8 / 20)) + COMPRESSION_SLACK;
+            self.delack_deadline = self.delack_deadline.min(now + delay);
+        }
+    }
+
+    /// Data came that had come before (`tcp_enter_quickack_mode`).
+    pub(super) fn acknowledge_quickly(&mut self, p: &Profile) {
+        if p.stack.quick_acks {
+            self.autotune.quick = self.autotune.quick.max(MOST_QUICK);
+        }
+    }
+
+    /// An acknowledgement goes out.
+    pub(super) fn note_quick_ack(&mut self) {
+        self.autotune.quick = self.autotune.quick.saturating_sub(1);
+        self.autotune.compressed = 0;
+    }
+
+    /// Whether the receive window grows with what arrives: timestamps tell the round trip.
+    fn autotunes(&self, p: &Profile) -> bool {
+        p.stack.receive_autotuning && self.timestamps
+    }
+
+    /// Most that may be offered now, bytes.
+    pub(super) fn offered(&self, p: &Profile) -> u64 {
+        match self.autotune.window {
+            _ if !self.autotunes(p) => p.stack.receive_buffer,
+            0 => p.stack.receive_buffer.min(FIRST_WINDOW),
+            window => window,
+        }
+    }
+}
