@@ -2,12 +2,15 @@
 //!
 //! The values are drawn from themselves, with replacement, again and again; how the statistic
 //! scatters over the resamples tells how it would scatter over new runs. Resamples come from
-//! xoshiro256++ with a stated seed: the same values in any order give the same interval.
+//! xoshiro256++, seeded by a stated seed and the values: the same values in any order give the same
+//! interval. With the seed alone the chance in the resamples would be the same for all values, and
+//! err to the same side in every interval of a sweep.
 //!
-//! - [`bca`] takes any smooth statistic: bias-corrected and accelerated (B. Efron, "Better bootstrap
+//! - [`bca`] takes any statistic: bias-corrected and accelerated (B. Efron, "Better bootstrap
 //!   confidence intervals", JASA 82, 1987; Efron and Tibshirani, "An Introduction to the
-//!   Bootstrap", 1993, chapter 14). The median is not smooth: for it use the interval between order
-//!   statistics of [`Summary`](super::Summary), which is exact; that of BCa covers in 90 % only.
+//!   Bootstrap", 1993, chapter 14). Of 30 exponential values it covers the mean in 92 % and the median
+//!   in 94 % of samples; the interval between order statistics that [`Summary`](super::Summary) has
+//!   for the median is exact.
 //! - [`percentile_t`] is for the mean of skewed values, and the more reliable there (the same
 //!   book, chapter 12; P. Hall, "Theoretical comparison of bootstrap confidence intervals", Annals
 //!   of Statistics 16, 1988).
@@ -167,7 +170,7 @@ fn checked(values: &[f64]) -> Option<Vec<f64>> {
 /// Hands every resample, in ascending order, to `take`.
 fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64])) {
     let n = sorted.len();
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed_of(sorted, options.seed));
     let (mut counts, mut resample) = (vec![0_u32; n], Vec::with_capacity(n));
     for _ in 0..options.resamples {
         counts.fill(0);
@@ -182,6 +185,14 @@ fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64]))
         }
         take(&resample);
     }
+}
+
+/// A seed that differs with the values, so that errors of the resamples differ too.
+fn seed_of(sorted: &[f64], seed: u64) -> u64 {
+    // Multiplication by an odd number and rotation are bijections: no value is lost on the way.
+    let mix =
+        |acc: u64, v: &f64| (acc.rotate_left(23) ^ v.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    sorted.iter().fold(seed, mix)
 }
 
 /// The quantile at `level`, by linear interpolation between order statistics.
@@ -311,7 +322,8 @@ mod tests {
     /// The interval that a sweep prints: percentile-t where it is advised, Student's elsewhere.
     #[test]
     fn the_choice_between_the_intervals_keeps_its_coverage() {
-        let laws: [(&str, fn(&mut Random) -> f64, f64); 2] =
+        type Draw = fn(&mut Random) -> f64;
+        let laws: [(&str, Draw, f64); 2] =
             [("normal", |r| r.normal(), 0.0), ("exponential", |r| -r.uniform().ln(), 1.0)];
         let options = Options { resamples: 600, ..Options::default() };
         for (name, draw, mean) in laws {
@@ -330,12 +342,12 @@ mod tests {
 
     /// Exponential values, thirty at a time, in 1000 samples: what the documentation says of BCa.
     #[test]
-    fn bca_covers_the_mean_well_and_the_median_less_so() {
+    fn bca_covers_the_mean_and_the_median_as_often_as_documented() {
         type Statistic = fn(&[f64]) -> f64;
         let median: Statistic = |v| (v[v.len() / 2] + v[(v.len() - 1) / 2]) / 2.0;
         let mean: Statistic = |v| v.iter().sum::<f64>() / v.len() as f64;
         let options = Options { resamples: 500, ..Options::default() };
-        for (statistic, truth, expected) in [(mean, 1.0, 0.93), (median, 2f64.ln(), 0.90)] {
+        for (statistic, truth, expected) in [(mean, 1.0, 0.92), (median, 2f64.ln(), 0.94)] {
             let mut random = Random::new(9);
             let covers = (0..1000).filter(|_| {
                 let values: Vec<f64> = (0..30).map(|_| -random.uniform().ln()).collect();

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     #[ignore = "half a minute long; makes the documentation's table"]
     fn the_documentations_table_of_coverage() {
-        for min in [10, 20, 30] {
+        for min in [10, 20, 30, 100] {
             for law in LAWS {
                 let cells: Vec<String> = [10.0, 20.0, 50.0, 100.0, 200.0]
                     .map(|runs| coverage(law, min, runs, 4000))

@@ -157,7 +157,7 @@ fn interval(
 ) -> (Method, Option<[f64; 2]>) {
     if sequential {
         let look = Rule::look(values);
-        let ends = look.half.is_finite().then(|| [look.mean - look.half, look.mean + look.half]);
+        let ends = look.half.is_finite().then_some([look.mean - look.half, look.mean + look.half]);
         return (Method::Sequential, ends);
     }
     let student = summary.and_then(|s| s.ci95_mean);
