@@ -4,6 +4,7 @@ use super::mixtures::HARM;
 use super::values::{
     BySeed, RATES, bar, by_seed, cell, harm, queue_delay, queue_loss, share, spaced,
 };
+use super::windows;
 use crate::experiment::{AxisValue, RunRecord};
 use crate::papers::Material;
 use crate::papers::parts::commands;
@@ -16,7 +17,7 @@ const EXPERIMENT: &str = "ablation";
 /// What the steps come to to the letter.
 pub(super) const PRINTED: &str = "as-printed";
 /// All four flows alike.
-const ALIKE: &str = "newreno";
+pub(super) const ALIKE: &str = "newreno";
 /// The queue of the paper's experiments as assumed (TM-11).
 pub(super) const QUEUE: &str = "100pkt";
 const QUEUES: [&str; 4] = ["25pkt", "50pkt", "100pkt", "1bdp"];
@@ -61,6 +62,7 @@ pub(super) fn variants(m: &Material) -> Vec<AxisValue> {
 /// The section.
 pub(super) fn section(m: &Material) -> Section {
     let mut blocks: Vec<Block> = RATES.iter().map(|rate| Block::Chart(price(m, rate))).collect();
+    blocks.extend(windows::betas(m).map(Block::Chart));
     blocks.extend(RATES.iter().map(|rate| Block::Table(table(m, rate))));
     blocks.extend(RATES.iter().map(|rate| Block::Chart(by_queue(m, rate))));
     blocks.push(Block::Table(queues(m)));

@@ -23,6 +23,10 @@ const THRESHOLD: u64 = 65_535;
 const SEGMENT: u64 = 536;
 /// The least threshold of 25 segments, bytes.
 const FLOOR: f64 = 13_400.0;
+/// Field of the algorithm's state with beta in units of 2⁻¹⁵.
+const BETA: &str = "beta_q15";
+/// Beta above which a loss leaves more than the flight: 1/1.25.
+const OPENS: f64 = 0.8;
 
 /// A series of one flow.
 fn of_flow(trace: &Trace, flow: u32, series: Series) -> Vec<(Time, u64)> {
@@ -78,6 +82,50 @@ pub(super) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
     found.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Of the congestion events of figure 3's run that changed a threshold, the share that left less
+/// than the window.
+pub(super) fn closing_events(m: &Material) -> Option<f64> {
+    below_window(m.traces.get(ALIKE)?, 0..FLOWS)
+}
+
+/// The picture that explains the finding: beta of four flows, and where it makes a loss open the
+/// window.
+pub(super) fn betas(m: &Material) -> Option<Chart> {
+    let trace = m.traces.get(ALIKE)?;
+    let point = |(t, beta): (Time, u64)| ChartPoint {
+        x: seconds(t),
+        y: beta as f64 / f64::from(1 << 15),
+        ..ChartPoint::default()
+    };
+    let curve = |flow| ChartSeries {
+        name: name(ALIKE, flow),
+        mark: Mark::Step,
+        points: of_flow(trace, flow, Series::State(BETA)).into_iter().map(point).collect(),
+    };
+    let mut series: Vec<ChartSeries> = (0..FLOWS).map(curve).collect();
+    series.push(level("no back-off", OPENS, &series));
+    Some(Chart {
+        id: "betas".to_owned(),
+        caption: format!(
+            "Why so many packets are lost: beta of the four flows of figure 3 at {}. A loss leaves \
+             1.25·beta of the flight, so that above 0.8 it opens the window; 1.1 is reached where \
+             the shortest and the longest round trip since the last loss are alike",
+            spaced("1Mbps")
+        ),
+        x: ChartAxis { label: "Time (s)".to_owned(), scale: Scale::Linear },
+        y: ChartAxis { label: "Beta".to_owned(), scale: Scale::Linear },
+        series,
+        zoom: true,
+    })
+}
+
+/// A line at a height, as long as the longest of these curves.
+fn level(name: &str, y: f64, beside: &[ChartSeries]) -> ChartSeries {
+    let end = beside.iter().flat_map(|s| &s.points).map(|p| p.x).fold(0.0, f64::max);
+    let point = |x| ChartPoint { x, y, ..ChartPoint::default() };
+    ChartSeries { name: name.to_owned(), mark: Mark::Line, points: vec![point(0.0), point(end)] }
+}
+
 /// The section.
 pub(super) fn section(m: &Material) -> Section {
     let charts = [
@@ -106,13 +154,7 @@ fn chart(trace: &Trace, kind: &str, id: &str, caption: &str) -> Chart {
         points: of_flow(trace, flow, Series::Cwnd).into_iter().map(point).collect(),
     };
     let mut series: Vec<ChartSeries> = (0..FLOWS).map(curve).collect();
-    let end = series.iter().flat_map(|s| &s.points).map(|p| p.x).fold(0.0, f64::max);
-    let level = |x| ChartPoint { x, y: FLOOR, ..ChartPoint::default() };
-    series.push(ChartSeries {
-        name: "25 segments".to_owned(),
-        mark: Mark::Line,
-        points: vec![level(0.0), level(end)],
-    });
+    series.push(level("25 segments", FLOOR, &series));
     Chart {
         id: id.to_owned(),
         caption: format!(
