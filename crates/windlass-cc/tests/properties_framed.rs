@@ -64,7 +64,7 @@ proptest! {
         // What divisions have cut off is made good once a window.
         let rounding = match p.common().counting {
             Counting::Bytes => 0,
-            Counting::Segments => 1 + (before / u64::from(c.mss) >> 16),
+            Counting::Segments => 1 + ((before / u64::from(c.mss)) >> 16),
         };
         let most = counts.min(news.max(u64::from(c.mss))) + rounding;
         prop_assert!(more <= most, "{before} +{more}");

@@ -222,18 +222,18 @@ fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
          202 > . 11001+1000
          202 > . 12001+1000
          300 < . 1 ack 9001
+         300 > . 9001+1000
          300 > . 13001+1000
          302 < . 1 ack 9001 sack 11001-12001
-         302 > . 9001+1000
          302 > . 10001+1000
          302 > . 14001+1000
          303 < . 1 ack 9001 sack 11001-13001
          303 > . 15001+1000
          303 = phase Recovery
          303 = ssthresh 5000
-         402 < . 1 ack 10001 sack 11001-13001
-         402 = phase Recovery
-         402 = ssthresh 2500",
+         400 < . 1 ack 10001 sack 11001-13001
+         400 = phase Recovery
+         400 = ssthresh 2500",
     );
 }
 

@@ -126,7 +126,7 @@ impl Htcp {
     pub(super) fn count(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         // What can be counted no further is enough for any window.
         let full = self.counted == u16::MAX;
-        if full || u64::from(self.counted) * self.growth() >> SHIFT >= segments(c, w) {
+        if full || (u64::from(self.counted) * self.growth()) >> SHIFT >= segments(c, w) {
             w.add(c.mss.into());
             self.counted = 0;
             self.update_growth(p, c);
@@ -159,7 +159,7 @@ impl Htcp {
         // A share is cut to 16 fractional bits: it may be one more of the last.
         let tolerated = mul(p.throughput_change.0 + 1, old.into());
         let steady = u64::from(change) << 16 <= tolerated;
-        self.cut = self.rate << 1 | u32::from(steady);
+        self.cut = (self.rate << 1) | u32::from(steady);
         let adapts = steady && confirmed && p.adaptive_backoff;
         if !adapts || least <= rounded(p, Span(ADAPTABLE)) || self.max_rtt == 0 {
             return whole(p.keep_min);
