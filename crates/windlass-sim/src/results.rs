@@ -305,7 +305,7 @@ pub struct RunResult {
     pub end: Time,
     /// Events processed.
     pub events: u64,
-    /// Frames put on a link.
+    /// Frames put on a link, and packets transmitted by a station of a radio, retries not counted.
     pub packet_hops: u64,
     /// One entry a flow, in the scenario's order.
     pub flows: Vec<FlowResult>,

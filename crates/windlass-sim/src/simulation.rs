@@ -209,7 +209,7 @@ impl Simulation {
         self.now
     }
 
-    /// Frames put on links so far.
+    /// Frames put on links so far, and packets transmitted by stations of radios.
     pub fn packet_hops(&self) -> u64 {
         let on_links = self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue);
         on_links.sum::<u64>() + self.radios.packet_hops()

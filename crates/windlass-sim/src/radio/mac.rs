@@ -5,8 +5,12 @@
 //!
 //! * A station does not notice what begins to arrive during its last turnaround before it
 //!   transmits, so that stations whose back-off ends in the same slot collide wherever they stand.
+//! * A packet that comes when the channel has been idle for a DIFS goes out at once (ns-3 has it
+//!   wait for another DIFS).
 //! * After a missing CTS or acknowledgement the new back-off counts in slots of the idle period that
-//!   is under way, without a second DIFS.
+//!   is under way, without a second DIFS (ns-3 adds one after the timeout).
+//! * The slot in which the channel becomes busy is counted again afterwards, as DCF has it; EDCA,
+//!   and so ns-3's stations with QoS, count it.
 //! * A frame that can be sensed but not received is received in error: an EIFS follows.
 //! * The NAV that an RTS asks for lapses if nothing is heard of the frames that it announced.
 
@@ -51,8 +55,7 @@ pub enum Outcome {
         /// The packet.
         ticket: Ticket,
     },
-    /// A broadcast has been transmitted; who is in range may still hear it, less than half a
-    /// millisecond later.
+    /// A broadcast has been transmitted; those in range hear its end a time of flight later.
     Broadcast {
         /// Transmitter.
         from: u32,

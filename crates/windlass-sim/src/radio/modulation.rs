@@ -1,7 +1,7 @@
 //! Bit-error rates by the ratio of signal to noise.
 //!
 //! DSSS: the exact curve of DBPSK and the tight asymptotic one of DQPSK in additive white Gaussian
-//! noise (Proakis, *Digital Communications*); CCK as in IEEE 802.15.2-2003 section 5.3.2. OFDM:
+//! noise (Proakis, *Digital Communications*); CCK as IEEE 802.15.2-2003 bounds it. OFDM:
 //! Gray-coded constellations (Proakis), hard-decision Viterbi decoding of the standard's code
 //! (133, 171) bounded by the first terms of its distance spectrum (rate 1/2) and of the punctured
 //! ones (Haccoun and Bégin 1989, Frenger and others 1999).
@@ -46,7 +46,7 @@ pub enum Code {
     FiveSixths,
 }
 
-/// Chips per second of DSSS.
+/// Bandwidth in which noise is counted against DSSS, hertz.
 const DSSS_BANDWIDTH_HZ: f64 = 22e6;
 
 /// The tail of the normal distribution.
@@ -145,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn cck_lies_within_a_decibel_of_the_exact_evaluation() {
-        // Reception rates of 1024-byte frames by numerical evaluation of the optimum receiver, as
-        // ns-3's regression tests state them. Ours is the union bound: never better, and near.
+    fn cck_lies_within_a_decibel_of_published_reception_rates() {
+        // Reception rates of 1024-byte frames as ns-3's regression tests state them, which integrate
+        // over the receiver's decisions. Ours is the union bound: never better, and near.
         for (modulation, dbm, rate) in [
             (Modulation::Cck5_5, -91.0, 0.132),
             (Modulation::Cck5_5, -90.0, 0.744),

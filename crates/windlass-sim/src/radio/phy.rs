@@ -1,7 +1,7 @@
 //! Physical layers: timing, the time that a frame takes, rates and their bit-error curves.
 //!
-//! Figures are IEEE 802.11-2016's: table 15-5 and 16-4 (DSSS, HR/DSSS), 17-21 and 18-5 (OFDM,
-//! ERP-OFDM), and 802.11ah-2016's table 23-37 (S1G).
+//! Figures are those of IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM,
+//! ERP-OFDM), and of IEEE 802.11ah-2016, clause 23 (S1G).
 
 use windlass_cc::Span;
 
