@@ -64,7 +64,8 @@ Examples:
 const PRESETS_HELP: &str = "\
 Examples:
   windlass presets            the list
-  windlass presets riverbed   value by value, as a scenario spells it";
+  windlass presets riverbed   value by value, as a scenario spells it
+  windlass presets 802.11g    what a Wi-Fi standard fixes";
 
 const PAPERS_HELP: &str = "\
 Examples:
@@ -174,7 +175,7 @@ pub enum Command {
     /// List the congestion-control algorithms, slow starts and timers, or describe one.
     #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Algorithms),
-    /// List the stack presets, or print one value by value.
+    /// List the stack presets and Wi-Fi standards, or print one value by value.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
     /// List the papers, or print one's citation.
