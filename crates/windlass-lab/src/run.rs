@@ -93,6 +93,12 @@ impl Task {
         self.world.run(&self.scenario, self.seed)
     }
 
+    /// A kernel's window and progress are not seen from outside it.
+    fn course(&self, result: &RunResult) -> Option<Course> {
+        let timeline = result.timeline.as_ref().filter(|_| self.world == World::Sim)?;
+        Some(Course::of(timeline, &self.scenario, result))
+    }
+
     /// The totals of a result as a record of this task.
     pub fn record(&self, ran: &Ran) -> RunRecord {
         let result = &ran.result;
@@ -109,7 +115,7 @@ impl Task {
             packet_hops: result.packet_hops,
             flows: result.flows.clone(),
             links: result.links.clone(),
-            course: result.timeline.as_ref().map(|t| Course::of(t, &self.scenario, result)),
+            course: self.course(result),
             steady: Vec::new(),
             radios: result.radios.clone(),
         }

@@ -319,6 +319,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "\"reno\"",
+        "\"reno\"\nstart = \"99s\"\njitter = \"1s\"",
+        "s.toml:13:10: flow `server-client` starts up to 1s after 99s, when the run has ended (100s)",
+    ),
+    (
+        "\"reno\"",
         "\"reno\"\ncount = 0",
         "s.toml:12:9: `count`: 0 is outside the range from 1 to 10000",
     ),

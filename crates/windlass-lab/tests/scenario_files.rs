@@ -41,6 +41,61 @@ fn example(name: &str) -> Scenario {
 }
 
 #[test]
+fn the_long_fat_paths_read_and_refer_to_the_product_of_flow_one() {
+    for (name, one_ms, two_ms) in [
+        ("long-different", 100, 50),
+        ("long-same", 190, 190),
+        ("short-different", 50, 8),
+        ("short-same", 16, 16),
+    ] {
+        let path = format!("{}/../../scenarios/long-fat/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let s = Scenario::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read(&s.resolved_toml()), s);
+        let delay = |i: usize| s.links[i].delay.0;
+        let round_trips = [3, 4].map(|receiver| 2 * (delay(2) + delay(receiver)) / 1_000_000);
+        assert_eq!(round_trips, [one_ms, two_ms], "{name}");
+        assert_eq!(s.bdp_bytes()[2], 250_000_000 / 8 * one_ms / 1000, "{name}");
+    }
+}
+
+#[test]
+fn bdp_means_the_round_trip_that_the_link_names() {
+    let named = set(MINIMAL, &[("link.0.bdp_rtt", "80ms"), ("link.0.rate", "10Mbps")]);
+    assert_eq!(named.bdp_bytes(), [100_000]);
+    assert_eq!(read(&named.resolved_toml()), named);
+    assert_ne!(named.hash(), set(MINIMAL, &[("link.0.rate", "10Mbps")]).hash());
+}
+
+#[test]
+fn a_jitter_puts_off_each_start_by_its_own_share_of_it() {
+    let s = set(MINIMAL, &[("flow.0.jitter", "10ms"), ("flow.0.count", "3")]);
+    assert_eq!(read(&s.resolved_toml()), s);
+    let starts = |seed| {
+        let config = windlass_lab::compile::compile(&s, seed).expect("it compiles");
+        config.flows.iter().map(|f| f.start.as_nanos()).collect::<Vec<u64>>()
+    };
+    let mut seen = Vec::new();
+    for seed in 1..=50 {
+        assert_eq!(starts(seed), starts(seed));
+        seen.extend(starts(seed));
+    }
+    assert!(seen.iter().all(|start| *start <= 10_000_000));
+    let mean = seen.iter().sum::<u64>() / seen.len() as u64;
+    assert!((4_000_000..6_000_000).contains(&mean), "{mean}");
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(seen.len() > 140, "flows and seeds draw their own");
+}
+
+#[test]
+fn what_is_counted_by_intervals_is_part_of_the_hash() {
+    let (plain, counted) = (read(MINIMAL), set(MINIMAL, &[("record.bins", "1s")]));
+    assert_ne!(plain.hash(), counted.hash());
+    assert_eq!(plain.hash(), set(MINIMAL, &[("record.interval", "1s")]).hash());
+    assert_eq!(read(&counted.resolved_toml()), counted);
+}
+
+#[test]
 fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
     let s = read(MINIMAL);
     assert_eq!((s.name.as_str(), s.description.as_str(), s.seed), ("minimal", "", 1));

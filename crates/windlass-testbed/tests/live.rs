@@ -249,7 +249,7 @@ fn series_show_the_connection_as_it_goes() {
         config(vec![link(10_000_000, 20)], vec![bulk(LINUX, "cubic", Some(1_500_000))]);
     let series: Vec<Series> = Series::ALL.iter().map(|(_, s)| *s).collect();
     config.record =
-        Record { series: series.clone(), interval: Span::from_millis(5), capture: vec![] };
+        Record { series: series.clone(), interval: Span::from_millis(5), ..Record::default() };
     let outcome = run(&config);
     let values = |wanted: Series| {
         let samples = outcome.result.samples.iter().filter(move |s| s.series == wanted);

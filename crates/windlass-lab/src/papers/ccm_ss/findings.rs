@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::measures::{Measure, change, drops, early_drops, goodput, labels, pair, runs};
+use super::measures::{Measure, change, drops, early_drops, goodput, labels, pair, runs, summary};
 use crate::claims::number;
 use crate::experiment::RunRecord;
 use crate::papers::parts::cells::signed;
@@ -106,18 +106,24 @@ fn said((same, all): (usize, usize)) -> String {
     }
 }
 
-/// Whether HyStart itself does anything.
+/// What HyStart itself does on this path.
 fn without_hystart(m: &Material) -> Option<String> {
     let path = "path=100-90";
-    let standard = format!("algorithm=cubic-standard,{path}");
-    let same = alike(m, ("context", &standard), ("long", &format!("start=hystart,{path}")))?;
+    let of = |experiment, point: &str, measure| {
+        summary(m, experiment, point, measure).map(|s| number(s.mean))
+    };
+    let (standard, hystart) =
+        (format!("algorithm=cubic-standard,{path}"), format!("start=hystart,{path}"));
     Some(format!(
-        "With standard slow start in place of HyStart, on round trips of 100 and 90 ms and a queue of \
-         0.2 BDP, {}. Slow start sends at twice the bottleneck's rate, so that a flight of w segments \
-         leaves w/2 of them in the queue; a queue of 0.2 BDP overflows with a flight of less than half \
-         of what the path holds, before HyStart's train is half a round trip long and before a bound \
-         at B·minRTT is reached.",
-        said(same)
+        "On round trips of 100 and 90 ms and a queue of 0.2 BDP, standard slow start loses {} packets in \
+         the first 20 s and {} in all, HyStart {} and {}. Slow start sends at twice the bottleneck's rate, \
+         so that a flight of w segments leaves w/2 of them in the queue: this queue overflows with a \
+         flight of less than half of what the path holds, before HyStart's train is half a round trip \
+         long and before a bound at B·minRTT is reached (CS-24).",
+        of("context", &standard, early_drops)?,
+        of("context", &standard, drops)?,
+        of("long", &hystart, early_drops)?,
+        of("long", &hystart, drops)?
     ))
 }
 
