@@ -1,7 +1,6 @@
 //! What a cell says of the air: rates, powers, queues and retries.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::loss::LossModel;
 use windlass_sim::radio::{FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
 
 use super::super::error::Problem;
@@ -249,9 +248,7 @@ fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
     let links = loss::MODELS.map(|(name, kind)| (name, Some(kind)));
     let models: Vec<(&str, Option<Kind>)> = links.into_iter().chain([("snr", None)]).collect();
     match fields.req("model", "\"drop\"", choice(&models))? {
-        Some(kind) => {
-            kind.read(&fields, &["model"]).map(|model: LossModel| FrameErrors::Model(model))
-        }
+        Some(kind) => kind.read(&fields, &["model"]).map(FrameErrors::Model),
         None if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
             "`snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` \
              or `friis`",
