@@ -13,6 +13,8 @@ use crate::scenario::{range_text, value_text};
 
 /// One algorithm, slow start or timer, with its defaults.
 #[derive(Clone, Copy)]
+// There are some dozens of them, made and shown once.
+#[allow(clippy::large_enum_variant)]
 pub enum Entry {
     /// A congestion-control algorithm.
     Algorithm(AnyParams),
