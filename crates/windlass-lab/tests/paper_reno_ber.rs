@@ -53,6 +53,8 @@ fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
                 [(0, 1), (1, 0)].map(|(a, b)| format!("{name}:{}>{}", end(a), end(b)))
             })
             .collect(),
+        // The paper has no Wi-Fi.
+        Kind::Cell | Kind::Station => BTreeSet::new(),
     }
 }
 
