@@ -59,7 +59,7 @@ impl Simulation {
             drops.push(dropped - bins.dropped[i]);
             bins.dropped[i] = dropped;
         }
-        bins.next = bins.next + bins.timeline.bin;
+        bins.next += bins.timeline.bin;
     }
 
     /// Bytes that have reached a flow's application, and its sender's window.
