@@ -320,7 +320,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstart = \"99s\"\njitter = \"1s\"",
-        "s.toml:13:10: flow `server-client` starts up to 1s after 99s, when the run has ended (100s)",
+        "s.toml:13:10: flow `server-client` may start as late as 99s + 1s, when the run has ended (100s)",
     ),
     (
         "\"reno\"",
@@ -527,8 +527,8 @@ fn an_error_shows_the_offending_text_and_helps_with_all_that_is_known() {
         "   : ^^^^^",
         " 7 |",
         "   `----",
-        "  help: the keys of `[[link]]` are `name`, `between`, `rate`, `delay`, `queue`, `mtu`, `framing`,",
-        "        `loss`",
+        "  help: the keys of `[[link]]` are `name`, `between`, `rate`, `delay`, `queue`, `bdp_rtt`, `mtu`,",
+        "        `framing`, `loss`",
     ];
     assert_eq!(shown, expected);
 }
