@@ -94,6 +94,7 @@ def row(cell, ns3, ours):
     fair = lambda side: mean(jain(result["goodput_bps"]) for result in side)
     return {
         "cell": cell.name(),
+        "runs": len(ns3),
         "ns3_mbps": mean(theirs_mbps),
         "windlass_mbps": mean(ours_mbps),
         "difference": difference,
@@ -112,14 +113,14 @@ def rows(runs, ns3, ours):
 
 
 def cells_of_table(found):
-    head = ("cell", "Mbps ns-3", "ours", "difference", "failed ns-3", "ours", "Jain ns-3", "ours")
+    head = ("cell", "runs", "Mbps ns-3", "ours", "difference", "failed ns-3", "ours", "Jain ns-3", "ours")
     lines = [head]
     for one in found:
         doubt = f" ± {one['interval']:.1%}" if one["interval"] is not None else ""
         mark = " !" if abs(one["difference"]) > GOAL else ""
         lines.append((
-            one["cell"], f"{one['ns3_mbps']:.3f}", f"{one['windlass_mbps']:.3f}", f"{one['difference']:+.1%}{doubt}{mark}",
-            f"{one['ns3_failed']:.1%}", f"{one['windlass_failed']:.1%}",
+            one["cell"], str(one["runs"]), f"{one['ns3_mbps']:.3f}", f"{one['windlass_mbps']:.3f}",
+            f"{one['difference']:+.1%}{doubt}{mark}", f"{one['ns3_failed']:.1%}", f"{one['windlass_failed']:.1%}",
             f"{one['ns3_fairness']:.2f}", f"{one['windlass_fairness']:.2f}",
         ))
     return lines

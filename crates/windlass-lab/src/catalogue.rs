@@ -12,6 +12,8 @@ use windlass_cc::{ALGORITHMS, AnyParams, Ecn, Info, Param, Wants};
 use crate::scenario::{range_text, value_text};
 
 /// One algorithm, slow start or timer, with its defaults.
+// A few dozen exist for a moment: their size is of no account.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy)]
 // There are some dozens of them, made and shown once.
 #[allow(clippy::large_enum_variant)]

@@ -447,3 +447,17 @@ fn the_outlook_tells_the_rate_of_the_air_and_who_is_hidden() {
                     wherever both are heard; `rts` may help";
     assert!(outlook::warnings(&far).unwrap().iter().any(|w| w == expected));
 }
+
+#[test]
+fn the_example_fills_the_air_and_no_more() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-cell.toml");
+    let scenario = Scenario::from_file(path).unwrap();
+    assert_eq!(read(&scenario.resolved_toml()).hash(), scenario.hash());
+    let result = simulate(&scenario, 1).unwrap();
+    let payload: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
+    let [cell] = outlook::cells(&scenario).unwrap().try_into().unwrap();
+    // Acknowledgements of TCP take turns of their own.
+    assert!(payload < cell.together_bps && payload > 0.6 * cell.together_bps, "{payload}");
+    let radio = &result.radios[0];
+    assert!(radio.busy > 0.5 && radio.airtime > radio.busy, "{} {}", radio.busy, radio.airtime);
+}

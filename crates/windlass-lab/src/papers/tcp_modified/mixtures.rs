@@ -52,8 +52,19 @@ pub(super) const TWO_TWO: Mixture = Mixture {
     fairness: "Figure 7",
 };
 
+/// Two and two over Wi-Fi.
+pub(super) const WIRELESS: Mixture = Mixture {
+    experiment: "wifi-two-two",
+    alike: "wifi-same",
+    anchor: "figures-8-10",
+    title: "Figures 8 to 10: two flows of TCP Modified and two others over Wi-Fi",
+    throughput: "Figure 9",
+    fairness: "Figure 10",
+    ..TWO_TWO
+};
+
 /// All of them, in the paper's order.
-pub(super) const MIXTURES: &[Mixture] = &[THREE_ONE, TWO_TWO];
+pub(super) const MIXTURES: &[Mixture] = &[THREE_ONE, TWO_TWO, WIRELESS];
 
 /// One section for each.
 pub(super) fn sections(m: &Material) -> Vec<Section> {

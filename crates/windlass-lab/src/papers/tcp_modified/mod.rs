@@ -37,7 +37,7 @@ pub const PAPER: Paper = Paper {
     experiments: file!("experiments.toml"),
     claims: file!("claims.toml"),
     fidelity: file!("fidelity.md"),
-    scenarios: &[("dumbbell.toml", file!("dumbbell.toml"))],
+    scenarios: &[("dumbbell.toml", file!("dumbbell.toml")), ("wifi.toml", file!("wifi.toml"))],
     models: steps::models,
     quantities: windows::quantities,
     sections,

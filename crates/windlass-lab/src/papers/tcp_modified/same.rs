@@ -20,8 +20,10 @@ struct Channel {
     words: &'static str,
 }
 
-const CHANNELS: &[Channel] =
-    &[Channel { experiment: "same", claims: "fig11.wired", words: "wired" }];
+const CHANNELS: &[Channel] = &[
+    Channel { experiment: "same", claims: "fig11.wired", words: "wired" },
+    Channel { experiment: "wifi-same", claims: "fig11.wifi", words: "over Wi-Fi" },
+];
 
 /// Every algorithm, TCP Modified first.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
