@@ -15,8 +15,6 @@ use crate::scenario::{range_text, value_text};
 // A few dozen exist for a moment: their size is of no account.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy)]
-// There are some dozens of them, made and shown once.
-#[allow(clippy::large_enum_variant)]
 pub enum Entry {
     /// A congestion-control algorithm.
     Algorithm(AnyParams),
