@@ -47,7 +47,8 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             // What SACK had reported before counted then, as in Linux: after a timeout an
             // acknowledgement may cover a whole flight of it.
             Credit::Acked => a.acked.min(a.delivered.max(mss)),
-            Credit::Delivered => a.delivered.max(mss),
+            // A piece of a segment counts for no more than itself (RFC 3465 section 2.1).
+            Credit::Delivered => a.delivered.max(a.acked.min(mss)),
         };
         let mut credit = news.min(mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
         if self.window.in_slow_start() {
