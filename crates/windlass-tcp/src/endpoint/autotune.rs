@@ -94,8 +94,11 @@ impl Autotune {
 
 impl Endpoint {
     /// Data arrive. What the application has read until now decides.
-    pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment) {
+    pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment, in_order: bool) {
         let mss = u64::from(self.mss);
+        // Without SACK an acknowledgement with another window is no duplicate (RFC 5681 section 2),
+        // and the sender has to count those (`tcp_data_queue_ofo`).
+        let may_grow = in_order || self.sack;
         let tune = &mut self.autotune;
         if tune.window == 0 {
             let most = p.stack.receive_buffer;
@@ -112,7 +115,7 @@ impl Endpoint {
             tune.measure(now, s, self.mss);
             tune.adjust(now, self.rcv_read, mss, p.stack.receive_buffer);
             // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
-            if s.len >= LEAST_PAYLOAD && tune.window < tune.room {
+            if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
                 tune.window = tune.room.min(tune.window + 2 * mss);
                 tune.quick |= u32::from(p.stack.quick_acks);
             }

@@ -34,7 +34,7 @@ impl Endpoint {
             if duplicate {
                 self.acknowledge_quickly(p);
             } else {
-                self.follow_stream(p, now, s);
+                self.follow_stream(p, now, s, start <= self.rcv_nxt);
             }
         }
         self.note_duplicate(p, start, end);

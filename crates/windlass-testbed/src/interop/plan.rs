@@ -100,8 +100,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Two ends with these scripts: Linux's stack and CUBIC over 20 Mbps and 10 ms each way.
     pub fn new(sender: Vec<Step>, receiver: Vec<Step>) -> Plan {
-        // The cases count on one acknowledgement for two segments from the beginning.
-        let stack = StackConfig { time_wait: TIME_WAIT, quick_acks: false, ..stack::LINUX };
+        let stack = StackConfig { time_wait: TIME_WAIT, ..stack::LINUX };
         let end = |script| End { stack, algorithm: "cubic", script };
         Plan {
             rate_bps: 20_000_000,

@@ -280,6 +280,9 @@ impl Book<'_> {
             start.zip(end).is_some_and(|(start, end)| start < end && me.arrived.covers(start, end))
         });
         let (edge, allowed) = (ack + (u64::from(s.window) << shift), me.allowed);
+        // Past the peer's FIN there is nothing that a window could allow; Linux tells a smaller one
+        // from TIME-WAIT.
+        let over = self.ends[from.other() as usize].fin_at.is_some_and(|at| ack > at);
         self.rule(
             "ack",
             from,
@@ -291,7 +294,7 @@ impl Book<'_> {
         self.rule(
             "shrink",
             from,
-            edge + (1 << shift) > allowed,
+            over || edge + (1 << shift) > allowed,
             || format!("a window that reaches offset {allowed} as before"),
             || format!("{edge} in {}", describe(s)),
         );
