@@ -81,7 +81,7 @@ const RATE_BITS: u32 = 28;
 /// is long beyond any window.
 const LONGEST: u64 = 1 << 31;
 
-/// Growth of H-TCP. In variant linux some fields hold other things: [`linux`] says which.
+/// Growth of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Htcp {

@@ -1,6 +1,6 @@
 //! `windlass sweep`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -270,6 +270,6 @@ fn command(args: &Args) -> String {
     words.join(" ")
 }
 
-fn shown(path: &PathBuf) -> String {
+fn shown(path: &Path) -> String {
     path.display().to_string()
 }

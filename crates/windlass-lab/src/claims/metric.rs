@@ -11,8 +11,7 @@ pub struct Metric {
     pub kind: Kind,
     /// Name of the flow or cell, `link:from>to`, or `cell:node`; empty for the whole run.
     pub name: String,
-    /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`], [`CELL_FIELDS`], [`STATION_FIELDS`] or
-    /// [`RUN_FIELDS`].
+    /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`] or [`RUN_FIELDS`], or of a cell or station.
     pub field: String,
 }
 

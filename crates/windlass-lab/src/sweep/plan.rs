@@ -32,7 +32,7 @@ pub struct Request {
     pub file: PathBuf,
     /// Changes to the scenario at every point, as with `--set`.
     pub set: Vec<(String, String)>,
-    /// Axes as [`KEY=VALUE,...`](self), after those of the file.
+    /// Axes as `KEY=VALUE,...`, after those of the file.
     pub axes: Vec<String>,
     /// Worlds, an axis where there are several; those of the file when empty.
     pub on: Vec<World>,
