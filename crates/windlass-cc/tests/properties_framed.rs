@@ -35,6 +35,11 @@ proptest! {
         p in params_of(shrinking_by_phase_only()), (first, steps) in history(),
         c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
     ) {
+        let mut p = p;
+        // Vegas's slow start ends with a window smaller by `decrease`.
+        if matches!(p.common().slow_start, slow_start::AnyParams::Vegas(_)) {
+            p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
+        }
         let mut state = after(&p, &first, &steps);
         let c = Conn { mss: first.mss, phase, ..c };
         let before = state.control(&p, &c);
