@@ -2,14 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use indicatif::ProgressBar;
 use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
 use windlass_lab::experiment::RunRecord;
-use windlass_lab::keep::Folder;
-use windlass_lab::run::{RunError, Task, execute};
 use windlass_lab::scenario::{Candidate, Scenario};
 use windlass_lab::store::export::{Format, Provenance, export, write};
 use windlass_lab::store::replace;
@@ -17,6 +13,7 @@ use windlass_lab::units::Duration;
 use windlass_lab::world::World;
 use windlass_lab::{outlook, papers};
 
+use super::making::Making;
 use super::run::quoted;
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
@@ -34,8 +31,8 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
     let tasks = question.tasks();
     let begun = Instant::now();
     let records = match &args.out {
-        Some(dir) => keep(dir, tasks, args, chatter),
-        None => make(&tasks, args, chatter),
+        Some(dir) => making(args, chatter).keep(dir, tasks, &command(args)),
+        None => making(args, chatter).make(&tasks),
     }?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
     let findings = question.answer(&records);
@@ -113,46 +110,9 @@ fn position(candidates: &[Candidate], name: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Makes the runs and keeps them in a folder.
-fn keep(
-    dir: &Path,
-    tasks: Vec<Task>,
-    args: &Compare,
-    chatter: &Chatter,
-) -> Result<Vec<RunRecord>, Failure> {
-    let total = tasks.len();
-    let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
-    for notice in &folder.notices {
-        chatter.say(format!("note: {notice}"));
-    }
-    let finished = folder.finished();
-    if finished > 0 {
-        chatter.say(format!("{finished} of {total} runs are there already"));
-    }
-    let bar = chatter.bar((total - finished) as u64, "compare");
-    let records =
-        folder.fill(args.jobs.into(), &command(args), |record| tell(record, &bar, chatter));
-    bar.finish_and_clear();
-    records.map_err(Failure::of_keeping)
-}
-
-/// Makes the runs and keeps only their totals.
-fn make(tasks: &[Task], args: &Compare, chatter: &Chatter) -> Result<Vec<RunRecord>, Failure> {
-    let bar = chatter.bar(tasks.len() as u64, "compare");
-    let records = Mutex::new(Vec::new());
-    let outcome = execute(tasks, args.jobs.into(), |record| {
-        tell(&record, &bar, chatter);
-        records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-        Ok::<(), RunError>(())
-    });
-    bar.finish_and_clear();
-    outcome.map_err(Failure::of_run)?;
-    Ok(records.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-fn tell(record: &RunRecord, bar: &ProgressBar, chatter: &Chatter) {
-    bar.inc(1);
-    chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+fn making<'a>(args: &Compare, chatter: &'a Chatter) -> Making<'a> {
+    let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
+    Making { noun: "compare", jobs: args.jobs.into(), line, chatter }
 }
 
 /// The command that repeats this, whatever it was called by and wherever its results went.

@@ -8,6 +8,7 @@ pub mod completions;
 pub mod conform;
 pub mod crosscheck;
 pub mod interop;
+pub mod making;
 pub mod papers;
 pub mod presets;
 pub mod report;

@@ -1,19 +1,18 @@
 //! `windlass run`.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use indicatif::ProgressBar;
 use serde::Serialize;
 use windlass_lab::experiment::RunRecord;
-use windlass_lab::keep::Folder;
-use windlass_lab::run::{RunError, Task, execute};
+use windlass_lab::run::Task;
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::store::export::{Format, Provenance, write};
 use windlass_lab::store::table;
 use windlass_lab::world::World;
 use windlass_lab::{outlook, overview};
 
+use super::making::Making;
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
 
@@ -106,6 +105,11 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
         .collect()
 }
 
+fn making<'a>(args: &Run, chatter: &'a Chatter) -> Making<'a> {
+    let line = |r: &RunRecord| format!("{} seed {}", r.experiment, r.seed);
+    Making { noun: "runs", jobs: args.jobs.into(), line, chatter }
+}
+
 /// Makes the runs and keeps them in a folder.
 fn keep(
     dir: &Path,
@@ -113,20 +117,7 @@ fn keep(
     args: &Run,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
-    let total = tasks.len();
-    let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
-    for notice in &folder.notices {
-        chatter.say(format!("note: {notice}"));
-    }
-    let finished = folder.finished();
-    if finished > 0 {
-        chatter.say(format!("{finished} of {total} runs are there already"));
-    }
-    let bar = chatter.bar((total - finished) as u64, "runs");
-    let records =
-        folder.fill(args.jobs.into(), &command(args), |record| tell(record, &bar, chatter));
-    bar.finish_and_clear();
-    let records = records.map_err(Failure::of_keeping)?;
+    let records = making(args, chatter).keep(dir, tasks, &command(args))?;
     chatter.say(format!("results: {}", dir.display()));
     Ok(records)
 }
@@ -142,23 +133,9 @@ fn simulate(
     if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
-    let bar = chatter.bar(tasks.len() as u64, "runs");
-    let records = Mutex::new(Vec::new());
-    let outcome = execute(tasks, args.jobs.into(), |record| {
-        tell(&record, &bar, chatter);
-        records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-        Ok::<(), RunError>(())
-    });
-    bar.finish_and_clear();
-    outcome.map_err(Failure::of_run)?;
-    let mut records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut records = making(args, chatter).make(tasks)?;
     records.sort_by_key(|r| r.seed);
     Ok(records)
-}
-
-fn tell(record: &RunRecord, bar: &ProgressBar, chatter: &Chatter) {
-    bar.inc(1);
-    chatter.detail(format!("{} seed {}", record.experiment, record.seed));
 }
 
 /// The command that repeats these runs, whatever it was called by and wherever its results went.
