@@ -1,5 +1,7 @@
 //! The controller trait, its events and its answer.
 
+use crate::coupling::Group;
+use crate::cross_layer::CrossLayer;
 use crate::info::{Info, TraceField, Wants};
 use crate::time::{Rate, Span, Time};
 
@@ -215,6 +217,8 @@ pub struct Control {
 }
 
 /// An event as data: what recording, replay and fuzzing use in place of the methods.
+// Boxing what is large needs an allocator.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// [`Controller::on_ack`].
@@ -239,6 +243,10 @@ pub enum Event {
     },
     /// [`Controller::on_mss`], with the segment size before the change.
     Mss(u32),
+    /// [`Controller::on_group`].
+    Group(Group),
+    /// [`Controller::on_cross_layer`].
+    CrossLayer(CrossLayer),
 }
 
 /// A congestion-control algorithm.
@@ -290,6 +298,19 @@ pub trait Controller: Copy {
     /// The segment size changed from `old` to `c.mss`.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
 
+    /// The paths of the connection as they are now, for algorithms that couple them
+    /// ([`crate::coupling`]). A connection with one path is told too.
+    fn on_group(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group) {}
+
+    /// What this path's siblings are to know of it beyond its window and round-trip time.
+    fn disclosed(&self) -> u64 {
+        0
+    }
+
+    /// What the node's lower layers know, for algorithms that [want](Wants::cross_layer) it: told
+    /// before the acknowledgement that it comes with.
+    fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
+
     /// Visits the inner state as named integers, in the order of [`Info::trace`].
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64));
 
@@ -302,6 +323,8 @@ pub trait Controller: Copy {
             Event::Undo(why) => self.on_undo(p, c, *why),
             Event::IdleRestart { gap, reset } => self.on_idle_restart(p, c, *gap, *reset),
             Event::Mss(old) => self.on_mss(p, c, *old),
+            Event::Group(g) => self.on_group(p, c, g),
+            Event::CrossLayer(l) => self.on_cross_layer(p, c, l),
         }
     }
 }

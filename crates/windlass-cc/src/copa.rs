@@ -241,8 +241,13 @@ impl Copa {
 impl Controller for Copa {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants =
-        Wants { recovery: Style::Prr, slow_start: None, rate_samples: false, ecn: Ecn::None };
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: false,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
 
     fn init(p: &Setup<Params>, c: &Conn) -> Copa {
         let window = Window::new(c, p.initial_window, MAX_WINDOW);

@@ -1,6 +1,8 @@
 //! Window growth in congestion avoidance, and how far a loss cuts the window.
 
 use crate::controller::{Ack, Conn};
+use crate::coupling::Group;
+use crate::cross_layer::CrossLayer;
 use crate::info::{Info, TraceField, Wants};
 use crate::math::mul;
 use crate::params::{Parameters, Ratio};
@@ -94,6 +96,17 @@ pub trait Growth: Copy {
 
     /// The segment size changed from `old` to `c.mss`: what is kept in segments stays.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
+
+    /// The paths of the connection as they are now.
+    fn regroup(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group, _w: &mut Window) {}
+
+    /// What this path's siblings are to know of it.
+    fn disclosed(&self) -> u64 {
+        0
+    }
+
+    /// What the node's lower layers know now.
+    fn look_below(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
 
     /// Visits the inner state in the order of [`Info::trace`].
     fn trace(&self, _sink: &mut dyn FnMut(&'static TraceField, u64)) {}

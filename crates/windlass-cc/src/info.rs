@@ -45,6 +45,9 @@ pub struct Wants {
     pub rate_samples: bool,
     /// Explicit congestion notification.
     pub ecn: Ecn,
+    /// What the node's lower layers know
+    /// ([`Controller::on_cross_layer`](crate::Controller::on_cross_layer)).
+    pub cross_layer: bool,
 }
 
 impl Wants {
@@ -55,6 +58,7 @@ impl Wants {
         slow_start: Some("standard"),
         rate_samples: false,
         ecn: Ecn::Classic,
+        cross_layer: false,
     };
 }
 

@@ -56,6 +56,8 @@ pub mod bic;
 pub mod compound;
 pub mod controller;
 pub mod copa;
+pub mod coupling;
+pub mod cross_layer;
 pub mod cubic;
 pub mod dctcp;
 pub mod fast;
@@ -90,6 +92,8 @@ pub mod window;
 pub mod yeah;
 
 pub use controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, RateSample, Undo, flags};
+pub use coupling::{Coordinator, Group, PathEvent, PathView};
+pub use cross_layer::CrossLayer;
 pub use info::{Ecn, Info, TraceField, Wants};
 pub use pacer::Pacer;
 pub use params::{Param, ParamKind, Parameters, Ratio};

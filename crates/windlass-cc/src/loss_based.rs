@@ -2,6 +2,8 @@
 //! a cut on loss, one segment after a timeout.
 
 use crate::controller::{Ack, Conn, Control, Controller, Phase, Undo};
+use crate::coupling::Group;
+use crate::cross_layer::CrossLayer;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{divisor, mul, mul_div};
@@ -271,6 +273,18 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         self.window.set_ssthresh(ssthresh);
         self.prior = self.window;
         self.growth.on_mss(&p.own, c, old);
+    }
+
+    fn on_group(&mut self, p: &Self::Params, c: &Conn, g: &Group) {
+        self.growth.regroup(&p.own, c, g, &mut self.window);
+    }
+
+    fn disclosed(&self) -> u64 {
+        self.growth.disclosed()
+    }
+
+    fn on_cross_layer(&mut self, p: &Self::Params, c: &Conn, l: &CrossLayer) {
+        self.growth.look_below(&p.own, c, l);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

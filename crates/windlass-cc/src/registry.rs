@@ -177,6 +177,29 @@ macro_rules! algorithms {
                 }
             }
 
+            /// See `Controller::on_group`.
+            pub fn on_group(&mut self, p: &AnyParams, c: &$crate::Conn, g: &$crate::Group) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_group(s, p, c, g),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            /// See `Controller::disclosed`.
+            pub fn disclosed(&self) -> u64 {
+                match self { $(AnyController::$variant(s) => $crate::Controller::disclosed(s),)* }
+            }
+
+            /// See `Controller::on_cross_layer`.
+            pub fn on_cross_layer(&mut self, p: &AnyParams, c: &$crate::Conn, l: &$crate::CrossLayer) {
+                match (self, p) {
+                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_cross_layer(s, p, c, l),)*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
             /// See `Controller::apply`.
             pub fn apply(&mut self, p: &AnyParams, c: &$crate::Conn, e: &$crate::Event) {
                 match (self, p) {

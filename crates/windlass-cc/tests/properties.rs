@@ -136,6 +136,8 @@ proptest! {
                 Event::Undo(why) => live.on_undo(&p, c, why),
                 Event::IdleRestart { gap, reset } => live.on_idle_restart(&p, c, gap, reset),
                 Event::Mss(_) => unreachable!("a history has one segment size"),
+                Event::Group(g) => live.on_group(&p, c, &g),
+                Event::CrossLayer(l) => live.on_cross_layer(&p, c, &l),
             }
         }
         let replayed = after(&p, &first, &steps);

@@ -294,6 +294,8 @@ fn write_event(out: &mut Vec<u8>, e: &Event) {
             numbers.push(gap.0);
             (6 | u8::from(*reset) << 3, Vec::new())
         }
+        // No recorded host has several paths or a lower layer.
+        Event::Group(_) | Event::CrossLayer(_) => (8, vec![]),
         Event::Mss(old) => {
             numbers.push(u64::from(*old));
             (7, Vec::new())

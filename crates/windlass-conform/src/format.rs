@@ -329,6 +329,8 @@ impl Line {
                 line.event = "mss".to_owned();
                 line.old_mss = Some(*old);
             }
+            Event::Group(_) => line.event = "group".to_owned(),
+            Event::CrossLayer(_) => line.event = "cross_layer".to_owned(),
         }
         line
     }

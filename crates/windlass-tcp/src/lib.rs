@@ -64,6 +64,7 @@
 #![forbid(unsafe_code)]
 
 pub mod endpoint;
+pub mod mptcp;
 pub mod reassembly;
 pub mod scoreboard;
 pub mod segment;

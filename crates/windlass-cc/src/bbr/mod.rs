@@ -168,8 +168,13 @@ impl Bbr {
 impl Controller for Bbr {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants =
-        Wants { recovery: Style::Prr, slow_start: None, rate_samples: true, ecn: Ecn::None };
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: true,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
 
     fn init(p: &Setup<Params>, c: &Conn) -> Bbr {
         let mut bbr = Bbr {

@@ -206,8 +206,13 @@ impl Bbr3 {
 impl Controller for Bbr3 {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants =
-        Wants { recovery: Style::Prr, slow_start: None, rate_samples: true, ecn: Ecn::None };
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: true,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
 
     fn init(p: &Setup<Params>, c: &Conn) -> Bbr3 {
         let mut bbr = Bbr3 {

@@ -398,7 +398,7 @@ impl Model for Bbr {
                 self.policer = Policer::new(c);
             }
             Event::IdleRestart { .. } => self.on_idle_restart(c),
-            Event::Loss(_) | Event::Mss(_) => {}
+            Event::Loss(_) | Event::Mss(_) | Event::Group(_) | Event::CrossLayer(_) => {}
         }
     }
 

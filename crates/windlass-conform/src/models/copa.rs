@@ -204,7 +204,7 @@ impl Model for Copa {
                 self.round = (c.next_id, self.now.cwnd);
             }
             Event::Mss(_) => self.now.cwnd = self.now.cwnd.max(mss(c)),
-            Event::Loss(_) => {}
+            Event::Loss(_) | Event::Group(_) | Event::CrossLayer(_) => {}
         }
     }
 

@@ -314,6 +314,7 @@ impl<L: Law> Model for Frame<L> {
                 self.law.idle(c, *gap as f64 * 1e-9);
             }
             Event::Mss(old) => self.resize(c, *old),
+            Event::Group(_) | Event::CrossLayer(_) => {}
         }
     }
 

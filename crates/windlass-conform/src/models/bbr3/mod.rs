@@ -393,7 +393,7 @@ impl Model for Bbr3 {
             Event::Phase { from, to } => self.on_phase(c, *from, *to),
             Event::Undo(_) => self.handle_spurious_loss_detection(c),
             Event::IdleRestart { .. } => self.handle_restart_from_idle(c),
-            Event::Mss(_) => {}
+            Event::Mss(_) | Event::Group(_) | Event::CrossLayer(_) => {}
         }
     }
 
