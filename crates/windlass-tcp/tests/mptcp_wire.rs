@@ -115,7 +115,7 @@ fn dss_has_the_bytes_of_figure_9() {
 }
 
 #[test]
-fn the_other_options_have_the_bytes_of_figures_11_to_17() {
+fn the_other_options_have_the_bytes_of_sections_3_3_8_to_3_7() {
     let ip = [10, 0, 0, 2];
     let announced = MpOption::AddAddress { address: 4, echo: false, ip, hmac: Some(0x0102) };
     let expected = [30, 16, 0x30, 4, 10, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 2];
