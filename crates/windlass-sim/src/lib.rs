@@ -89,8 +89,8 @@ mod totals;
 
 pub use config::{Config, ConfigError};
 pub use results::{
-    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample,
-    Series, StationResult, Timeline,
+    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, PathPacket, RadioResult,
+    RunResult, Sample, Series, StationResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

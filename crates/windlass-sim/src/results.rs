@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
+use windlass_tcp::mptcp::MpOption;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -296,6 +297,20 @@ pub struct PacketEvent {
     pub segment: Option<Segment>,
     /// IP packet size, bytes.
     pub ip_len: u32,
+    /// Of a multipath flow's packet: what it is besides.
+    #[serde(default)]
+    pub path: Option<PathPacket>,
+}
+
+/// What a packet of a multipath flow is besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPacket {
+    /// Place of its subflow among the flow's.
+    pub path: u8,
+    /// Which attempt of the subflow's it belongs to, from 0: each has a port of its own.
+    pub attempt: u16,
+    /// Its Multipath TCP option.
+    pub option: Option<MpOption>,
 }
 
 /// Everything that a run yields.

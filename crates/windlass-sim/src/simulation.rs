@@ -363,7 +363,16 @@ impl Simulation {
             Body::Datagram { .. } => None,
         };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, ticket.size);
-        recorder.packets.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+        recorder.packets.push(PacketEvent {
+            time,
+            link,
+            flow,
+            forward,
+            fate,
+            segment,
+            ip_len,
+            path: None,
+        });
     }
 
     fn deliver(&mut self, host: u32, id: u32) {
