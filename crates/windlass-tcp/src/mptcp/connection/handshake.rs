@@ -377,6 +377,8 @@ impl Connection {
         let subflow = &self.subflows[path];
         let answer = flags.has(Flags::ACK);
         match subflow.stage {
+            // What the client did not offer, and a server that does not speak it, is not answered.
+            Stage::Opening if !subflow.endpoint.is_layered() => None,
             Stage::Opening => Some(MpOption::Capable {
                 sender_key: answer.then_some(self.key),
                 receiver_key: None,
