@@ -209,3 +209,6 @@ fn end_of(from: &End, option: Option<&MpOption>) -> Option<(u64, u64)> {
     let end = from.stream.offset(mapping.data_seq.wrapping_add(mapping.len.into()))?;
     Some((end - 1, end))
 }
+
+#[cfg(test)]
+mod tests;
