@@ -164,7 +164,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn add_profile(&mut self, profile: Profile) -> u32 {
+    pub(crate) fn add_profile(&mut self, profile: Profile) -> u32 {
         let known = self.profiles.iter().rposition(|p| *p == profile);
         let index = known.unwrap_or_else(|| {
             self.profiles.push(profile);
