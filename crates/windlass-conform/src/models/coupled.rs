@@ -182,8 +182,9 @@ pub struct Balia {
 
 impl Law for Balia {
     fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        // Never more than Reno; an undone timeout opens the window beyond what the group told.
         let reno = 1.0 / w.segments(c);
-        bytes(c, credit, self.linked.map_or(reno, |(segments, _)| segments))
+        bytes(c, credit, self.linked.map_or(reno, |(segments, _)| segments.min(reno)))
     }
 
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
