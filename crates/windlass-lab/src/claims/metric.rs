@@ -50,6 +50,19 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("min_rtt_ms", |f| f.min_rtt_ms),
     ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
     ("completion_s", |f| Some(f.completion_s.unwrap_or(f64::INFINITY))),
+    ("delay_ms", |f| Some(f.transit?.mean_ms)),
+    ("delay_min_ms", |f| Some(f.transit?.min_ms)),
+    ("delay_max_ms", |f| Some(f.transit?.max_ms)),
+    ("jitter_ms", |f| f.transit?.jitter_ms),
+    ("jitter_smoothed_ms", |f| f.transit?.jitter_smoothed_ms),
+    ("gap_ms", |f| f.transit?.gap_ms),
+    ("messages_sent", |f| Some(f.messages?.sent as f64)),
+    ("messages_arrived", |f| Some(f.messages?.arrived as f64)),
+    ("messages_late", |f| Some(f.messages?.late as f64)),
+    ("message_mean_ms", |f| f.messages?.mean_ms),
+    ("message_p95_ms", |f| f.messages?.p95_ms),
+    ("message_p99_ms", |f| f.messages?.p99_ms),
+    ("message_max_ms", |f| f.messages?.max_ms),
 ];
 
 /// The fields of a direction of a link. `drop_fraction` is `drops` over `sent`.
