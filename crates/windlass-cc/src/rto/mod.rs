@@ -116,6 +116,8 @@ macro_rules! timers {
         ///
         /// Its methods take the parameters with which it was made; those of another timer change
         /// nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyRto {
             $(
@@ -125,6 +127,7 @@ macro_rules! timers {
         }
 
         /// Parameters of any timer; which one they are of decides which one runs.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyParams {
             $(

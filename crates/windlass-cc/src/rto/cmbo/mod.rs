@@ -132,7 +132,7 @@ pub struct Cmbo {
 impl Cmbo {
     /// Takes in a sample and what was sent by then.
     fn remember(&mut self, p: &CmboParams, s: &RttSample) {
-        let most = p.samples.clamp(1, MAX_SAMPLES as u64) as u16;
+        let most = p.samples.min(MAX_SAMPLES as u64) as u16;
         let ticks = (s.rtt.0 >> TICK_BITS).min(u64::from(u32::MAX)) as u32;
         if let Some(place) = self.samples.get_mut(usize::from(self.next)) {
             *place = ticks;

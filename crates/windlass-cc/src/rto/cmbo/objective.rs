@@ -55,10 +55,9 @@ impl<'a> Objective<'a> {
     /// is at a sample or at `lower`: sorted samples and one pass over them find it.
     pub fn cheapest(&self, lower: u32) -> u32 {
         let mut sorted = [u32::MAX; MAX_SAMPLES];
-        for (place, sample) in sorted.iter_mut().zip(self.samples) {
-            *place = *sample;
+        for (n, sample) in self.samples.iter().enumerate() {
+            insert(&mut sorted, n, *sample);
         }
-        sort(&mut sorted, self.samples.len());
         let (mut x, mut cost) = (lower, self.at(lower));
         let (mut below, mut sum) = (0, 0);
         let all = self.samples.len() as u64;
@@ -79,19 +78,18 @@ impl<'a> Objective<'a> {
     }
 }
 
-/// Sorts the first `n` by insertion.
-fn sort(samples: &mut [u32; MAX_SAMPLES], n: usize) {
-    let mut i = 1;
-    while i < n {
-        let mut j = i;
-        while j > 0 {
-            let Some([left, right]) = samples.get_mut(j - 1..=j) else { break };
-            if left <= right {
-                break;
-            }
-            core::mem::swap(left, right);
-            j -= 1;
+/// Inserts a sample into the `n` that are sorted already.
+fn insert(sorted: &mut [u32; MAX_SAMPLES], n: usize, sample: u32) {
+    let mut at = n;
+    while at > 0 {
+        let Some([left, right]) = sorted.get_mut(at - 1..=at) else { return };
+        if *left <= sample {
+            break;
         }
-        i += 1;
+        *right = *left;
+        at -= 1;
+    }
+    if let Some(place) = sorted.get_mut(at) {
+        *place = sample;
     }
 }

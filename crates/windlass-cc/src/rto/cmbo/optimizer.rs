@@ -161,10 +161,12 @@ fn scattered<const M: usize>(search: &Search<M>, draws: &mut Draws) -> Agent<M> 
     agent
 }
 
-/// Bounds that are in order and that the arithmetic can bear.
+/// Bounds that are in order and that the arithmetic can bear. (`clamp` can panic, and the compiler for
+/// BPF does not see that it cannot here.)
+#[allow(clippy::manual_clamp)]
 fn within(lower: i64, upper: i64) -> (i64, i64) {
-    let lower = lower.clamp(-LIMIT, LIMIT);
-    (lower, upper.clamp(lower, LIMIT))
+    let lower = lower.max(-LIMIT).min(LIMIT);
+    (lower, upper.min(LIMIT).max(lower))
 }
 
 /// The member at a place of the order jumps if that is to its advantage.
@@ -196,7 +198,7 @@ fn jump<const M: usize>(
         let way = to - if doubles { 2 * *x } else { *x };
         let length = ((way.unsigned_abs() * draws.uniform()) >> UNIFORM_BITS) as i64;
         let (lower, upper) = within(*lower, *upper);
-        *x = (*x + way.signum() * sign * length).clamp(lower, upper);
+        *x = (*x + way.signum() * sign * length).min(upper).max(lower);
     }
     let value = objective(&place);
     if value < jumper.value {
