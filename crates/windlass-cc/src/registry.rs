@@ -301,4 +301,5 @@ built_in! { $
     WVegas: Windowed<crate::coupling::wvegas::WVegas>;
     MpFast: Windowed<crate::coupling::mpfast::MpFast>;
     EmReno: Windowed<crate::coupling::emreno::EmReno>;
+    Mfvl: Windowed<crate::coupling::mfvl::Mfvl>;
 }
