@@ -187,7 +187,8 @@ fn its_slow_start_is_that_of_vegas() {
     let mut vegas = Path::new(begins_at("vegas", 2 * MSS, 1 << 40), 1_000, Span::from_millis(40));
     while vegas.control().cwnd < vegas.control().ssthresh {
         assert_eq!(path.control(), vegas.control());
-        (path.step(), vegas.step());
+        path.step();
+        vegas.step();
     }
     assert_eq!(path.control().ssthresh, vegas.control().ssthresh);
     assert!(vegas.c.now > Time::from_millis(200), "it left at {}", vegas.c.now);
