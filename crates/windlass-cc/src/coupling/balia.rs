@@ -89,8 +89,8 @@ impl Growth for Balia {
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
         let least = if self.linked == 0 { 2 } else { p.least };
-        let cut = Ratio(u64::from(self.cut_q)).times(c.flight_size);
-        c.flight_size.saturating_sub(cut).max(mul(least, u64::from(c.mss)))
+        let keep = Ratio(Ratio::ONE.0.saturating_sub(u64::from(self.cut_q)));
+        keep.times(c.flight_size).max(mul(least, u64::from(c.mss)))
     }
 
     fn regroup(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {

@@ -46,21 +46,21 @@ enum Course {
 #[repr(C)]
 pub struct WVegas {
     round: Round,
-    /// Bytes queued according to the last round that could say.
-    queued: u64,
     /// Rate when the queue was last long enough, bytes per second; zero for not yet.
     rate: u64,
     /// The same of all siblings together.
     others: u64,
-    /// Least queueing delay since the queue was last drained, nanoseconds; zero without one.
-    least_delay: u64,
-    /// Segments to keep queued.
-    alpha: u32,
+    /// Least queueing delay since the queue was last drained, microseconds; zero without one.
+    least_delay: u32,
+    /// Segments to keep queued; the ranges of the parameters end far below the largest.
+    alpha: u16,
     course: Course,
 }
 
-const TRACE: &[TraceField] =
-    &[TraceField { name: "queued_B", unit: "B" }, TraceField { name: "alpha_segments", unit: "1" }];
+const TRACE: &[TraceField] = &[
+    TraceField { name: "rate_Bps", unit: "B/s" },
+    TraceField { name: "alpha_segments", unit: "1" },
+];
 
 /// Samples without which a round says nothing.
 const MIN_SAMPLES: u32 = 3;
@@ -73,17 +73,18 @@ impl WVegas {
         self.rate = mul_div(cwnd, 1_000_000_000, rtt.0.max(1)).clamp(1, MAX_RATE);
         let all = self.rate.saturating_add(self.others);
         let part = mul_div(p.total_alpha, self.rate, all);
-        self.alpha = part.max(p.initial_alpha).min(u64::from(u32::MAX)) as u32;
+        self.alpha = part.max(p.initial_alpha).min(u64::from(u16::MAX)) as u16;
     }
 
     /// A round has ended with this mean in congestion avoidance.
     fn adjust(&mut self, p: &Params, c: &Conn, w: &mut Window, rtt: Span) {
         let mss = divisor(u64::from(c.mss));
         let least = mul(2, mss.get());
-        if self.queued / mss >= u64::from(self.alpha) {
+        let segments = backlog(w.cwnd(), c.min_rtt, rtt) / mss;
+        if segments >= u64::from(self.alpha) {
             self.weigh(p, w.cwnd(), rtt);
         }
-        let (segments, alpha) = (self.queued / mss, u64::from(self.alpha));
+        let alpha = u64::from(self.alpha);
         self.course = if segments < alpha { Course::Open } else { Course::Hold };
         if segments > alpha {
             w.shrink(c, w.cwnd().saturating_sub(mss.get()).max(least));
@@ -94,7 +95,8 @@ impl WVegas {
     }
 
     fn drain(&mut self, c: &Conn, w: &mut Window, rtt: Span, least: u64) {
-        let delay = rtt.0.saturating_sub(c.min_rtt.0);
+        let delay = rtt.0.saturating_sub(c.min_rtt.0) / 1_000;
+        let delay = delay.min(u64::from(u32::MAX)) as u32;
         if delay == 0 {
             // Nothing is queued: there is nothing to drain, and twice nothing would always be reached.
             self.least_delay = 0;
@@ -113,7 +115,7 @@ impl WVegas {
     fn forget(&mut self, p: &Params, c: &Conn) {
         self.round.begin(c);
         (self.rate, self.least_delay, self.course) = (0, 0, Course::Blind);
-        self.alpha = p.initial_alpha.min(u64::from(u32::MAX)) as u32;
+        self.alpha = p.initial_alpha.min(u64::from(u16::MAX)) as u16;
     }
 }
 
@@ -142,7 +144,6 @@ impl Growth for WVegas {
     fn init(p: &Params, c: &Conn) -> WVegas {
         let mut state = WVegas {
             round: Round::new(c),
-            queued: 0,
             rate: 0,
             others: 0,
             least_delay: 0,
@@ -159,7 +160,6 @@ impl Growth for WVegas {
             self.course = Course::Blind;
             return;
         }
-        self.queued = backlog(w.cwnd(), c.min_rtt, round.mean);
         if matches!(c.phase, Phase::Open | Phase::Loss) && !w.in_slow_start() {
             self.adjust(p, c, w, round.mean);
         }
@@ -194,6 +194,6 @@ impl Growth for WVegas {
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
-        show(TRACE, &[self.queued, u64::from(self.alpha)], sink);
+        show(TRACE, &[self.rate, u64::from(self.alpha)], sink);
     }
 }
