@@ -340,6 +340,8 @@ pub(crate) mod fixtures {
                 completion_s: finished,
                 responses_s: vec![],
                 failure: None,
+                transit: None,
+                messages: None,
             }],
             links: vec![LinkResult {
                 name: "l:a>b".to_owned(),
