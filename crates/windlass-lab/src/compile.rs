@@ -46,6 +46,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
             bins: scenario.record.bins,
+            delays: scenario.record.delays,
         },
     })
 }
@@ -156,13 +157,14 @@ fn traffic(spec: &Traffic, duration: Span) -> SimTraffic {
         Traffic::RequestResponse { request, response, requests, think } => {
             SimTraffic::RequestResponse { request, response, requests, think }
         }
-        Traffic::Cbr { rate_bps, packet, transport, stop } => {
+        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
             let bits = 8 * u128::from(packet) * 1_000_000_000;
             let interval = bits / u128::from(rate_bps.max(1));
             let cbr = Cbr {
                 packet: u64::from(packet),
                 interval: Span(u64::try_from(interval).unwrap_or(u64::MAX).max(1)),
                 stop: Time::ZERO + stop.unwrap_or(duration),
+                deadline,
             };
             match transport {
                 Transport::Tcp => SimTraffic::CbrTcp(cbr),

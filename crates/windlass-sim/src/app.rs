@@ -4,7 +4,8 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::mptcp::{Connection, MultipathProfile};
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::{Cbr, ReadPolicy};
+use crate::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
+use crate::latency::Messages;
 
 /// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
 pub trait Socket {
@@ -86,6 +87,8 @@ pub struct App {
     pub completed: Option<Time>,
     /// Time that each response took, seconds.
     pub responses_s: Vec<f64>,
+    /// The messages that it awaits, if they have a deadline.
+    pub messages: Option<Box<Messages>>,
 }
 
 /// What an application does.
@@ -137,6 +140,15 @@ struct Reader {
 }
 
 impl App {
+    /// An application at an end of a flow.
+    pub fn of_flow(role: Role, policy: ReadPolicy, flow: &FlowConfig) -> App {
+        let awaited = match (role, flow.traffic) {
+            (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(cbr, flow.start),
+            _ => None,
+        };
+        App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
+    }
+
     /// An application that opens the connection at `start` if its role does.
     pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
         let wake =
@@ -149,6 +161,7 @@ impl App {
             delivered: 0,
             completed: None,
             responses_s: Vec::new(),
+            messages: None,
         }
     }
 
@@ -259,6 +272,9 @@ impl App {
                 self.read.ready = now + Span((n * 1_000_000_000).div_ceil(bytes_per_s.max(1)));
                 self.read.due = if e.readable() > 0 { self.read.ready } else { Time::NEVER };
             }
+        }
+        if let Some(messages) = &mut self.messages {
+            messages.read(now, self.delivered);
         }
     }
 }

@@ -61,7 +61,7 @@ impl MultipathEnd {
         if listens {
             connection.listen();
         }
-        let app = App::new(role, read, flow.start);
+        let app = App::of_flow(role, read, flow);
         MultipathEnd { connection, app, opens: !listens, profile: 0, paths: Vec::new(), track: 0 }
     }
 

@@ -129,6 +129,8 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            transit: None,
+            messages: None,
             multipath: None,
         };
         self.add_sender_inside(2 * i, &mut result);

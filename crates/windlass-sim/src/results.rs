@@ -8,6 +8,8 @@ use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 use windlass_tcp::mptcp::MpOption;
 
+use crate::latency::{MessageResult, TransitResult};
+
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
@@ -54,6 +56,12 @@ pub struct FlowResult {
     pub responses_s: Vec<f64>,
     /// Why the connection failed, if it did.
     pub failure: Option<String>,
+    /// Delays of its data packets, `None` unless asked for.
+    #[serde(default)]
+    pub transit: Option<TransitResult>,
+    /// What became of its messages, `None` where they have no deadline.
+    #[serde(default)]
+    pub messages: Option<MessageResult>,
     /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<MultipathResult>,

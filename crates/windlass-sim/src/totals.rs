@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
+use crate::latency::TransitResult;
 use crate::link::Link;
 use crate::managed::Managed;
 use crate::results::{FlowResult, LinkResult, RunResult};
@@ -165,7 +166,9 @@ impl Simulation {
         let flow = &self.config.flows[i];
         match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
             (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
-            (Kind::Multipath(tx), Kind::Multipath(rx)) => self.multipath_result(flow, tx, rx),
+            (Kind::Multipath(tx), Kind::Multipath(rx)) => {
+                self.multipath_result(flow, tx, rx, self.transit(i))
+            }
             (Kind::Outside(_), _) | (_, Kind::Outside(_)) => self.outside_result(i, flow),
             _ => self.datagram_result(i, flow),
         }
@@ -209,8 +212,14 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: app.responses_s.clone(),
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
+            transit: self.transit(i),
+            messages: app.messages.as_ref().map(|m| m.result(self.now())),
             multipath: None,
         }
+    }
+
+    fn transit(&self, i: usize) -> Option<TransitResult> {
+        self.transits.get(i)?.result()
     }
 
     fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
@@ -241,6 +250,8 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            transit: self.transit(i),
+            messages: None,
             multipath: None,
         }
     }

@@ -354,6 +354,8 @@ pub(crate) mod fixtures {
                 completion_s: finished,
                 responses_s: vec![],
                 failure: None,
+                transit: None,
+                messages: None,
                 multipath: Some(multipath()),
             }],
             links: vec![LinkResult {

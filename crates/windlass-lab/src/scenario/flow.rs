@@ -395,7 +395,7 @@ fn traffic(field: &Field) -> Result<Traffic, Problem> {
             }
         }
         TrafficKind::Cbr => {
-            fields.allow(&["kind", "rate", "packet", "transport", "stop"])?;
+            fields.allow(&["kind", "rate", "packet", "transport", "stop", "deadline"])?;
             cbr(field, &fields)?
         }
     })
@@ -412,7 +412,12 @@ fn cbr(field: &Field, fields: &Fields) -> Result<Traffic, Problem> {
     }
     let transport = fields.or("transport", choice(&Transport::ALL), Transport::Tcp)?;
     let stop = fields.opt("stop", span)?;
-    Ok(Traffic::Cbr { rate_bps, packet, transport, stop })
+    let deadline = fields.opt("deadline", positive_span)?;
+    if deadline.is_some() && transport == Transport::Udp {
+        let message = "`deadline`: packets are judged as messages over TCP only";
+        return Err(Problem::new(place_of(fields, "deadline"), message.to_owned()));
+    }
+    Ok(Traffic::Cbr { rate_bps, packet, transport, stop, deadline })
 }
 
 #[derive(Clone, Copy)]
