@@ -278,6 +278,7 @@ impl Plan {
                 discipline: self.discipline,
                 framing: Framing::NONE,
                 loss: self.loss.clone(),
+                down: Vec::new(),
             });
             let flow = self.flow(Side::Sender);
             flows.push(FlowConfig {
@@ -308,6 +309,7 @@ impl Plan {
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
+            multipath: None,
         }
     }
 
