@@ -22,6 +22,8 @@ pub struct Path {
     pub twice: u64,
     /// Nanoseconds that a byte occupies the path; 0 for no limit.
     pub byte_ns: u64,
+    /// Milliseconds of waiting beyond which a segment finds no room.
+    pub queue: u64,
     /// Milliseconds from when until when it loses everything.
     pub outages: Vec<(u64, u64)>,
     /// Options of Multipath TCP that boxes on it remove.
@@ -48,6 +50,7 @@ impl Path {
             loss: 0,
             twice: 0,
             byte_ns: 0,
+            queue: 100,
             outages: Vec::new(),
             strips: Strip::Nothing,
         }
@@ -114,6 +117,11 @@ pub struct Net {
     /// Everything that was sent: when, by which side, what.
     pub log: Vec<(Time, usize, Outgoing)>,
     pub keep_log: bool,
+    /// Which of the client's segments with payload are lost, counted from 0.
+    pub drop_data: Vec<u64>,
+    data_sent: u64,
+    /// What a box does to segments on the way, told who sent them.
+    pub tamper: fn(usize, &mut Outgoing),
 }
 
 pub fn profile(algorithm: &str, stack: StackConfig, mtu: u32) -> Profile {
@@ -165,6 +173,9 @@ impl Net {
             departures: 0,
             log: Vec::new(),
             keep_log: false,
+            drop_data: Vec::new(),
+            data_sent: 0,
+            tamper: |_, _| {},
         };
         net.ends[1].c.listen();
         net.ends[0].c.connect();
@@ -297,6 +308,12 @@ impl Net {
     fn put(&mut self, from: usize, mut out: Outgoing, place: Option<u64>) {
         let path = self.paths[out.path].clone();
         let ms = self.now.0 / 1_000_000;
+        let nth = self.data_sent;
+        self.data_sent += u64::from(from == 0 && out.segment.len > 0);
+        if from == 0 && out.segment.len > 0 && self.drop_data.contains(&nth) {
+            return;
+        }
+        (self.tamper)(from, &mut out);
         let dead = path.outages.iter().any(|o| o.0 <= ms && ms < o.1);
         if dead || self.draw(1000) < path.loss {
             return;
@@ -315,6 +332,9 @@ impl Net {
         let mut at = self.now;
         if path.byte_ns > 0 {
             let free = &mut self.busy[out.path][from];
+            if *free > at + Span::from_millis(path.queue) {
+                return;
+            }
             at = at.max(*free) + Span(path.byte_ns * u64::from(out.ip_len()));
             *free = at;
         }

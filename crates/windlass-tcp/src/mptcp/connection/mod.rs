@@ -182,11 +182,6 @@ impl Connection {
             self.join_paths(p, now);
             self.watch_orphan(now);
         }
-        let stack = &p.path(0).stack;
-        if self.established {
-            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
-            self.watch_progress(p, now);
-        }
         self.coupling.share(p, now, &mut self.subflows);
     }
 

@@ -23,7 +23,13 @@ impl Connection {
                 return Some(out);
             }
         }
-        self.poll_fin(p, now)
+        let fin = self.poll_fin(p, now);
+        if fin.is_none() && self.established {
+            let stack = &p.path(0).stack;
+            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
+            self.watch_progress(p, now);
+        }
+        fin
     }
 
     fn poll_plain(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {

@@ -92,7 +92,7 @@ impl Scheduling {
     pub fn piece_for(&self, path: usize, b: &Backlog) -> (u64, u64) {
         match self.kind {
             Scheduler::Redundant => (self.cursors[path].max(b.una), b.limit),
-            Scheduler::EarliestArrival => self.plan.front(path, b).unwrap_or((b.next, b.limit)),
+            Scheduler::EarliestArrival => self.plan.next_for(path, b).unwrap_or((b.next, b.limit)),
             _ => (b.next, b.limit),
         }
     }
