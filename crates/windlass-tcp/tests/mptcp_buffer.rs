@@ -8,7 +8,7 @@ use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 /// A fast path and one with ten times its round trip.
 fn unequal() -> Vec<Path> {
-    vec![Path::rated(10, 10), Path::rated(100, 10)]
+    [10, 100].map(|delay| Path { queue: 20, ..Path::rated(delay, 10) }).to_vec()
 }
 
 /// Bytes delivered in order until 20 s, with this receive buffer.
@@ -23,18 +23,18 @@ fn delivered(config: MultipathConfig) -> (u64, Net) {
 fn a_small_buffer_lets_the_slow_path_hold_up_the_fast_one() {
     let plain = MultipathConfig { penalise: false, opportunistic: false, ..Default::default() };
     let (much, large) = delivered(plain);
-    let (little, small) = delivered(MultipathConfig { receive_buffer: 60_000, ..plain });
+    let (little, small) = delivered(MultipathConfig { receive_buffer: 120_000, ..plain });
     // 20 s at 20 Mbit/s are 50 MB.
-    assert!(much > 40_000_000, "{much}");
-    assert!(little < much / 3, "{little} of {much}");
-    assert!(small.ends[1].c.stats().max_out_of_order_bytes > 30_000);
-    assert!(small.ends[1].c.stats().max_out_of_order_bytes <= 60_000);
-    assert!(large.ends[1].c.stats().max_out_of_order_bytes > 60_000);
+    assert!(much > 30_000_000, "{much}");
+    assert!(little < much * 3 / 4, "{little} of {much}");
+    assert!(small.ends[1].c.stats().max_out_of_order_bytes > 50_000);
+    assert!(small.ends[1].c.stats().max_out_of_order_bytes <= 120_000);
+    assert!(large.ends[1].c.stats().max_out_of_order_bytes > 120_000);
 }
 
 #[test]
 fn opportunistic_retransmission_and_penalties_win_part_of_it_back() {
-    let small = MultipathConfig { receive_buffer: 60_000, ..Default::default() };
+    let small = MultipathConfig { receive_buffer: 120_000, ..Default::default() };
     let (neither, net) =
         delivered(MultipathConfig { penalise: false, opportunistic: false, ..small });
     assert_eq!((net.ends[0].c.stats().opportunistic, net.ends[0].c.stats().penalties), (0, 0));
@@ -74,7 +74,7 @@ fn the_books_of_the_subflows_close() {
         paths.push(Path { loss: 30, ..Path::rated(40, 5) });
         paths[1].outages = vec![(2_000, 5_000)];
         let mut net = Net::transfer(p, 8_000_000, paths, 11);
-        net.run_until(3_000);
+        net.run_until(4_500);
         for last in [false, true] {
             if last {
                 net.run_to_close(200_000);
@@ -96,6 +96,6 @@ fn the_books_of_the_subflows_close() {
             assert_eq!(arrived, kept + server.stats().duplicate_bytes, "{name}");
         }
         assert_eq!(net.ends[1].read, 8_000_000);
-        assert!(net.now > Time::from_millis(3_000));
+        assert!(net.now > Time::from_millis(4_500));
     }
 }

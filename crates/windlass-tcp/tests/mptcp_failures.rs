@@ -109,7 +109,7 @@ fn a_first_path_that_does_not_answer_gives_way_to_the_next() {
     let mut paths = two_paths();
     paths[0].outages = vec![(0, 10_000)];
     let p = multipath(MultipathConfig::default(), 2);
-    let mut net = Net::transfer(p, 20_000_000, paths, 4);
+    let mut net = Net::transfer(p, 80_000_000, paths, 4);
     net.run_until(16_000);
     let client = &net.ends[0].c;
     assert!(client.was_established() && !client.fallen_back());
@@ -167,7 +167,7 @@ fn a_subflow_that_ends_is_replaced_when_its_path_is_back() {
     paths[1].outages = vec![(1_000, 30_000)];
     let stack = StackConfig { max_data_retries: 2, max_syn_retries: 2, ..RFC };
     let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
-    let mut net = Net::transfer(p.unwrap(), 100_000_000, paths, 6);
+    let mut net = Net::transfer(p.unwrap(), 300_000_000, paths, 6);
     net.run_until(29_000);
     let client = &net.ends[0].c;
     assert_eq!(client.stats().lost_subflows, 1);
@@ -202,10 +202,10 @@ fn a_connection_that_stays_without_subflows_fails_in_the_end() {
     let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
     let mut net = Net::transfer(p.unwrap(), 2_000_000, paths, 6);
     net.run_until(2_000_000);
-    for end in &net.ends {
-        assert_eq!(end.c.failure(), Some(Failure::DataTimeout));
-        assert!(end.c.is_closed() && end.c.deadline().is_never());
-    }
+    // The server has nothing to send and never learns of it, like a plain one.
+    let client = &net.ends[0].c;
+    assert_eq!(client.failure(), Some(Failure::DataTimeout));
+    assert!(client.is_closed() && client.deadline().is_never());
 }
 
 #[test]

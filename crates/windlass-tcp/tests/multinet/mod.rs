@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use windlass_cc::recovery::Style;
 use windlass_cc::{AnyParams, Span, Time};
 use windlass_tcp::mptcp::keys::initial_data_seq;
 use windlass_tcp::mptcp::{
@@ -128,9 +129,10 @@ pub fn profile(algorithm: &str, stack: StackConfig, mtu: u32) -> Profile {
     Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), mtu)
 }
 
-/// `paths` paths with Reno and the RFCs' stack.
+/// `paths` paths with Reno, the recovery of RFC 6675 and otherwise the RFCs' stack.
 pub fn multipath(config: MultipathConfig, paths: usize) -> MultipathProfile {
-    MultipathProfile::new(config, vec![profile("reno", RFC, 1500); paths]).unwrap()
+    let stack = StackConfig { recovery: Some(Style::Sack), ..RFC };
+    MultipathProfile::new(config, vec![profile("reno", stack, 1500); paths]).unwrap()
 }
 
 pub fn scheduled(scheduler: Scheduler) -> MultipathConfig {
@@ -207,6 +209,13 @@ impl Net {
                 return;
             }
             self.step();
+        }
+        if std::env::var_os("DUMP").is_some() {
+            for e in &self.ends {
+                let all = format!("{:?}", e.c);
+                let from = all.find("sender: Sender").unwrap();
+                eprintln!("{}", &all[from..from + 5000.min(all.len() - from)]);
+            }
         }
         panic!("no end after {most_events} events: {}", self.describe());
     }

@@ -15,7 +15,8 @@ impl Connection {
         if self.fallen {
             return self.poll_plain(p, now);
         }
-        let first = self.assign(p, now);
+        let third = std::mem::take(&mut self.third_now);
+        let first = if third { Some(self.initial) } else { self.assign(p, now) };
         self.instruct();
         let others = (0..self.subflows.len()).filter(|i| Some(*i) != first);
         for path in first.into_iter().chain(others) {

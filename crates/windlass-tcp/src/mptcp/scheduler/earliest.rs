@@ -101,7 +101,9 @@ impl Plan {
             }
             let best = paths.iter().min_by_key(|p| (self.arrival(p), p.path))?;
             let range = self.unplanned(best.mss, b)?;
-            self.paths[best.path].push_back(range);
+            let ranges = &mut self.paths[best.path];
+            let place = ranges.partition_point(|r| r.0 < range.0);
+            ranges.insert(place, range);
         }
     }
 

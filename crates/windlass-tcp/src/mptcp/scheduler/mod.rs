@@ -97,6 +97,15 @@ impl Scheduling {
         }
     }
 
+    /// Whether the size of what a path would carry next is settled: it does not grow by waiting.
+    pub fn is_settled(&self, path: usize, b: &Backlog) -> bool {
+        match self.kind {
+            Scheduler::Redundant => self.piece_for(path, b).0 < b.next,
+            Scheduler::EarliestArrival => self.plan.next_for(path, b).is_some(),
+            _ => false,
+        }
+    }
+
     /// The next piece and its path. `paths` are all that may carry new data, whether they have room
     /// or not; `None` to wait, for data or for a better path.
     pub fn next(&mut self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
