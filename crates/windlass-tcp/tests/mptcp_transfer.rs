@@ -151,14 +151,21 @@ fn transfer(p: [MultipathProfile; 2], mut apps: [App; 2], paths: Vec<Path>, seed
     if apps[0].closes_last && apps[1].closes_last {
         apps[0].closes_last = false; // one has to begin
     }
-    // Streams of a few bytes at a time are kept short.
-    for i in 0..2 {
-        let buffers = [p[0].config(), p[1].config()]
-            .map(|c| c.receive_buffer.min(c.send_buffer).saturating_mul(300));
-        apps[i].bytes = apps[i].bytes.min(buffers[0]).min(buffers[1]);
-    }
-    let mut net = Net::new(p, apps, paths, seed);
+    let smallest = [p[0].config(), p[1].config()].map(|c| c.receive_buffer.min(c.send_buffer));
+    let mut net = Net::new(p, short(apps, smallest[0].min(smallest[1])), paths, seed);
     net.run_to_close(400_000);
+    net
+}
+
+/// Streams of a few bytes at a time are kept short.
+fn short(apps: [App; 2], step: u64) -> [App; 2] {
+    apps.map(|app| App { bytes: app.bytes.min(step.saturating_mul(300)), ..app })
+}
+
+/// As [`transfer`], until nothing more happens: the connection may fail.
+fn run_to_rest(p: [MultipathProfile; 2], apps: [App; 2], paths: Vec<Path>, seed: u64) -> Net {
+    let mut net = Net::new(p, short(apps, 3_000), paths, seed);
+    net.run_to_rest(400_000);
     net
 }
 
@@ -178,6 +185,36 @@ proptest! {
             prop_assert_eq!((end.c.received(), end.read), (peer.offered, peer.offered));
             prop_assert!(peer.c.all_acknowledged());
             prop_assert!(end.c.deadline().is_never(), "a timer outlives the connection");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300, failure_persistence: None, max_shrink_iters: 300, ..Default::default()
+    })]
+
+    /// The same where subflows give up soon, are replaced, and the connection outlives them.
+    #[test]
+    fn streams_survive_the_end_of_their_subflows(s in situation(100), retries in 1u32..5) {
+        let (p, mut apps, paths, seed) = s;
+        let p = p.map(|p| {
+            let mortal = |path: &Profile| {
+                let stack = StackConfig { max_data_retries: retries, ..path.stack };
+                Profile { stack, ..*path }
+            };
+            MultipathProfile::new(*p.config(), p.paths().iter().map(mortal).collect()).unwrap()
+        });
+        apps[0].closes_last = false;
+        apps[1].closes_last = true;
+        let net = run_to_rest(p, apps, paths, seed);
+        let [client, server] = &net.ends;
+        // An end that only listens never learns that the other is gone, as with plain TCP; and the
+        // last subflow may end before the client knows that others would be welcome.
+        let failed = client.c.failure().is_some() || server.c.failure().is_some();
+        if !failed {
+            prop_assert_eq!((server.read, client.read), (client.offered, server.offered));
+            prop_assert!(client.c.all_acknowledged());
         }
     }
 }
