@@ -284,6 +284,7 @@ impl Connection {
         self.last_path = path;
         self.subflows[path].stage = Stage::Ready;
         self.subflows[path].confirmed = true;
+        self.third_now = self.role == Role::Client;
         self.coupling.begin(p, now);
         if !self.subflows[path].endpoint.is_layered() && !self.fallen {
             self.fall_back(path);
@@ -377,8 +378,7 @@ impl Connection {
         let subflow = &self.subflows[path];
         let answer = flags.has(Flags::ACK);
         match subflow.stage {
-            // What the client did not offer, and a server that does not speak it, is not answered.
-            Stage::Opening if !subflow.endpoint.is_layered() => None,
+            _ if !subflow.endpoint.is_layered() => None,
             Stage::Opening => Some(MpOption::Capable {
                 sender_key: answer.then_some(self.key),
                 receiver_key: None,

@@ -27,7 +27,8 @@ impl Connection {
                 Verdict::Abort => {
                     self.subflows[path].endpoint.on_segment(p.path(path), now, s);
                     self.subflows[path].endpoint.abort();
-                    self.refresh(p, now, path);
+                    self.end_subflow(p, now, path);
+                    self.settle(p, now);
                     return;
                 }
                 Verdict::Take => {}
@@ -43,9 +44,8 @@ impl Connection {
             self.coupling.share(p, now, &mut self.subflows);
             return;
         }
-        self.read_third(path, s, option);
-        // The segment that ends a plain handshake may bring data, which nobody maps.
         if self.subflows[path].endpoint.is_layered() {
+            self.read_third(path, s, option);
             self.take_arrived(path);
         }
         self.refresh(p, now, path);

@@ -78,6 +78,8 @@ pub struct Connection {
     established: bool,
     /// The peer has sent a data sequence signal: no box on the way removes them.
     confirmed: bool,
+    /// The client's third segment goes before its first data, which may get lost.
+    third_now: bool,
     fallen: bool,
     failure: Option<Failure>,
     sender: Sender,
@@ -125,6 +127,7 @@ impl Connection {
             random,
             established: false,
             confirmed: false,
+            third_now: false,
             fallen: false,
             failure: None,
             sender: Sender::new(config.send_buffer),
@@ -181,11 +184,6 @@ impl Connection {
         } else if self.established {
             self.join_paths(p, now);
             self.watch_orphan(now);
-        }
-        let stack = &p.path(0).stack;
-        if self.established {
-            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
-            self.watch_progress(p, now);
         }
         self.coupling.share(p, now, &mut self.subflows);
     }

@@ -124,8 +124,7 @@ impl Connection {
 
     /// A connection without any subflow lives on for some time: the paths are tried again.
     pub(super) fn watch_orphan(&mut self, now: Time) {
-        let alive = |s: &Subflow| s.is_live() || s.stage == Stage::Joining;
-        if self.subflows.iter().any(alive) {
+        if self.subflows.iter().any(Subflow::is_live) {
             self.orphaned_at = Time::NEVER;
         } else if self.orphaned_at.is_never() {
             self.orphaned_at = now + ORPHAN_LIFE;
