@@ -8,6 +8,7 @@ use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+use crate::compile::senders;
 use crate::experiment::RunRecord;
 use crate::run::{RunError, Task, side_by_side};
 use crate::scenario::Scenario;
@@ -189,7 +190,8 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
     if !scenario.record.capture.is_empty() {
         let flows: Vec<CapturedFlow> = (0u32..)
             .zip(&scenario.flows)
-            .map(|(i, f)| FlowAddresses::new(i, f.from as u32, f.to as u32).into())
+            .zip(senders(scenario, task.seed))
+            .map(|((i, f), from)| FlowAddresses::new(i, from as u32, f.to as u32).into())
             .collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
         let options = CaptureOptions::default();

@@ -207,6 +207,9 @@ fn flow(
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
+    if !flow.draw.is_empty() {
+        lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
+    }
     lines.quoted("algorithm", flow.algorithm());
     if let Some(controller) = &flow.controller {
         for (key, text) in settings(controller, controllers) {
