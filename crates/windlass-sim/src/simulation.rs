@@ -108,6 +108,9 @@ impl Simulation {
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
         }
+        for radio in 0..simulation.radios.all.len() as u32 {
+            simulation.arm_radio(radio);
+        }
         Ok(simulation)
     }
 
