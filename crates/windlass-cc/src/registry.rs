@@ -292,4 +292,11 @@ built_in! { $
     Bbr: crate::bbr::Bbr;
     Bbr3: crate::bbr3::Bbr3;
     Copa: crate::copa::Copa;
+    Lia: Windowed<crate::coupling::lia::Lia>;
+    Olia: Windowed<crate::coupling::olia::Olia>;
+    Balia: Windowed<crate::coupling::balia::Balia>;
+    DLia: Windowed<crate::coupling::dlia::DLia>;
+    WVegas: Windowed<crate::coupling::wvegas::WVegas>;
+    MpFast: Windowed<crate::coupling::mpfast::MpFast>;
+    EmReno: Windowed<crate::coupling::emreno::EmReno>;
 }

@@ -43,6 +43,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
             bins: scenario.record.bins,
+            delays: scenario.record.delays,
         },
     })
 }
@@ -151,7 +152,7 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
         Traffic::RequestResponse { request, response, requests, think } => {
             SimTraffic::RequestResponse { request, response, requests, think }
         }
-        Traffic::Cbr { rate_bps, packet, transport, stop } => {
+        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
             let bits = 8 * u128::from(packet) * 1_000_000_000;
             let interval = bits / u128::from(rate_bps.max(1));
             let cbr = Cbr {
@@ -161,6 +162,7 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
                     Some([_, until]) => shifted(spec, *until, start),
                     None => Time::ZERO + stop.unwrap_or(duration),
                 },
+                deadline,
             };
             match transport {
                 Transport::Tcp => SimTraffic::CbrTcp(cbr),

@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::{Endpoint, Profile};
 
 use crate::config::{Cbr, ReadPolicy};
+use crate::latency::Messages;
 
 /// The application on one end of a flow.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct App {
     pub completed: Option<Time>,
     /// Time that each response took, seconds.
     pub responses_s: Vec<f64>,
+    /// The messages that it awaits, if they have a deadline.
+    pub messages: Option<Box<Messages>>,
 }
 
 /// What an application does.
@@ -83,6 +86,7 @@ impl App {
             delivered: 0,
             completed: None,
             responses_s: Vec::new(),
+            messages: None,
         }
     }
 
@@ -193,6 +197,9 @@ impl App {
                 self.read.ready = now + Span((n * 1_000_000_000).div_ceil(bytes_per_s.max(1)));
                 self.read.due = if e.readable() > 0 { self.read.ready } else { Time::NEVER };
             }
+        }
+        if let Some(messages) = &mut self.messages {
+            messages.read(now, self.delivered);
         }
     }
 }

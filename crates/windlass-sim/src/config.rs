@@ -106,6 +106,9 @@ pub struct Cbr {
     pub interval: Span,
     /// When to stop.
     pub stop: Time,
+    /// Over TCP: each packet is a message that the receiving application should have read whole so
+    /// long after it was written; `None` to keep no account of that.
+    pub deadline: Option<Span>,
 }
 
 /// How the receiving application reads.
@@ -130,6 +133,8 @@ pub struct Record {
     pub capture: Vec<usize>,
     /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
     pub bins: Span,
+    /// Whether the delay of each data packet is measured.
+    pub delays: bool,
 }
 
 /// Why a configuration cannot be simulated.

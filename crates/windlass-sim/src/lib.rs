@@ -73,6 +73,7 @@ pub mod app;
 mod check;
 pub mod config;
 pub mod host;
+pub mod latency;
 pub mod link;
 pub mod loss;
 mod managed;

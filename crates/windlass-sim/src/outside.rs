@@ -126,6 +126,8 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            transit: None,
+            messages: None,
             radio: self.radio_use(flow),
         };
         self.add_sender_inside(2 * i, &mut result);

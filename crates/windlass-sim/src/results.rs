@@ -7,6 +7,8 @@ use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 
+use crate::latency::{MessageResult, TransitResult};
+
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
@@ -53,6 +55,12 @@ pub struct FlowResult {
     pub responses_s: Vec<f64>,
     /// Why the connection failed, if it did.
     pub failure: Option<String>,
+    /// Delays of its data packets, `None` unless asked for.
+    #[serde(default)]
+    pub transit: Option<TransitResult>,
+    /// What became of its messages, `None` where they have no deadline.
+    #[serde(default)]
+    pub messages: Option<MessageResult>,
     /// What the radios at its two ends did during the run; `None` if neither node has one.
     #[serde(default)]
     pub radio: Option<RadioUse>,

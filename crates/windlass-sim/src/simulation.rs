@@ -9,6 +9,7 @@ use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
+use crate::latency::{Messages, Transit};
 use crate::link::{Link, Offer, QueueLimit};
 use crate::loss::LossProcess;
 use crate::managed::Managed;
@@ -62,6 +63,10 @@ pub struct Simulation {
     pub(crate) emitted: u64,
     /// Packets that have reached an end outside and wait to be taken.
     pub(crate) departures: Vec<Departure>,
+    /// Delays by flow; empty unless they are measured, as is the next.
+    pub(crate) transits: Vec<Transit>,
+    /// When each packet in the network was sent, by its place.
+    births: Vec<Time>,
 }
 
 impl Simulation {
@@ -97,6 +102,11 @@ impl Simulation {
             received: 0,
             emitted: 0,
             departures: Vec::new(),
+            transits: vec![
+                Transit::default();
+                if config.record.delays { config.flows.len() } else { 0 }
+            ],
+            births: Vec::new(),
             config,
         };
         let config = &simulation.config;
@@ -191,10 +201,13 @@ impl Simulation {
                 tcp(0, Role::Sender { bytes }, ReadPolicy::Immediate),
                 tcp(1, Role::Receiver, flow.read),
             ],
-            Traffic::CbrTcp(cbr) => [
-                tcp(0, Role::CbrSender(cbr), ReadPolicy::Immediate),
-                tcp(1, Role::Receiver, flow.read),
-            ],
+            Traffic::CbrTcp(cbr) => {
+                let mut receiver = tcp(1, Role::Receiver, flow.read);
+                if let Kind::Tcp { app, .. } = &mut receiver {
+                    app.messages = Messages::new(cbr, flow.start).map(Box::new);
+                }
+                [tcp(0, Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
+            }
             Traffic::RequestResponse { request, response, requests, think } => {
                 let client = Role::Client {
                     request,
@@ -333,11 +346,32 @@ impl Simulation {
     /// Puts a packet that is among [`Packets`] on the first hop of the route that begins at `hop`.
     pub(crate) fn launch(&mut self, hop: u32, size: u32, id: u32) {
         self.emitted += 1;
+        if !self.transits.is_empty() {
+            self.note_birth(id);
+        }
         let (ticket, first) = (Ticket { id, size, hop }, self.routes[hop as usize]);
         if first < RADIO {
             self.put_on_link(first, ticket);
         } else {
             self.put_elsewhere(first, ticket);
+        }
+    }
+
+    #[cold]
+    fn note_birth(&mut self, id: u32) {
+        let place = id as usize;
+        self.births.resize(self.births.len().max(place + 1), Time::ZERO);
+        self.births[place] = self.now;
+    }
+
+    #[cold]
+    fn note_arrival(&mut self, host: u32, id: u32) {
+        let len = match self.packets.get(id) {
+            Body::Segment(segment) => segment.len,
+            Body::Datagram { len } => *len,
+        };
+        if host % 2 == 1 && len > 0 {
+            self.transits[host as usize / 2].arrival(self.births[id as usize], self.now);
         }
     }
 
@@ -376,6 +410,9 @@ impl Simulation {
 
     fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
+        if !self.transits.is_empty() {
+            self.note_arrival(host, id);
+        }
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
         let profile = &self.profiles[*profile as usize];
         match (kind, self.packets.get(id)) {

@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
+use crate::latency::TransitResult;
 use crate::link::Link;
 use crate::managed::Managed;
 use crate::results::{FlowResult, LinkResult, RadioUse, RunResult};
@@ -210,8 +211,14 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: app.responses_s.clone(),
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
+            transit: self.transit(i),
+            messages: app.messages.as_ref().map(|m| m.result(self.now())),
             radio: self.radio_use(flow),
         }
+    }
+
+    fn transit(&self, i: usize) -> Option<TransitResult> {
+        self.transits.get(i)?.result()
     }
 
     fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
@@ -244,6 +251,8 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            transit: self.transit(i),
+            messages: None,
             radio: self.radio_use(flow),
         }
     }

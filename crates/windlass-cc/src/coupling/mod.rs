@@ -10,6 +10,15 @@
 //! Decisions that belong to the connection rather than to a path, such as which algorithm runs on
 //! which path, are a [`Coordinator`]'s. It sees losses on all paths and tells each path its mode.
 
+pub mod balia;
+pub mod dlia;
+pub mod emreno;
+pub mod lia;
+pub mod members;
+pub mod mpfast;
+pub mod olia;
+pub mod wvegas;
+
 use crate::controller::Phase;
 use crate::registry::AnyParams;
 use crate::time::{Span, Time};

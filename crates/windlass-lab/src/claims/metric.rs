@@ -52,6 +52,19 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("min_rtt_ms", |f| f.min_rtt_ms),
     ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
     ("completion_s", |f| Some(f.completion_s.unwrap_or(f64::INFINITY))),
+    ("delay_ms", |f| Some(f.transit?.mean_ms)),
+    ("delay_min_ms", |f| Some(f.transit?.min_ms)),
+    ("delay_max_ms", |f| Some(f.transit?.max_ms)),
+    ("jitter_ms", |f| f.transit?.jitter_ms),
+    ("jitter_smoothed_ms", |f| f.transit?.jitter_smoothed_ms),
+    ("gap_ms", |f| f.transit?.gap_ms),
+    ("messages_sent", |f| Some(f.messages?.sent as f64)),
+    ("messages_arrived", |f| Some(f.messages?.arrived as f64)),
+    ("messages_late", |f| Some(f.messages?.late as f64)),
+    ("message_mean_ms", |f| f.messages?.mean_ms),
+    ("message_p95_ms", |f| f.messages?.p95_ms),
+    ("message_p99_ms", |f| f.messages?.p99_ms),
+    ("message_max_ms", |f| f.messages?.max_ms),
     ("sender_radio_s", |f| Some(f.radio?.sender_s)),
     ("receiver_radio_s", |f| Some(f.radio?.receiver_s)),
     ("sender_energy_j", |f| f.radio?.sender_j),
@@ -82,13 +95,56 @@ pub const LINK_FIELDS: &[Field<LinkResult>] = &[
     ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
 ];
 
-/// The fields of a whole run: sums over its flows and, of radio time and energy, over its stations, Jain's index of their goodputs, and how long the
+/// Data packets of a flow that arrived, where their delay was measured.
+fn arrived(f: &FlowResult) -> u64 {
+    f.transit.map_or(0, |t| t.packets)
+}
+
+/// The mean of a value of the flows that have it, each counting by its packets.
+fn by_packets(
+    r: &RunRecord,
+    packets: fn(&FlowResult) -> u64,
+    value: fn(&FlowResult) -> Option<f64>,
+) -> Option<f64> {
+    let pairs = r.flows.iter().filter_map(|f| Some((packets(f) as f64, value(f)?)));
+    let (n, sum) = pairs.fold((0.0, 0.0), |(n, sum), (w, v)| (n + w, sum + w * v));
+    (n > 0.0).then(|| sum / n)
+}
+
+/// IP bits that all link directions and stations delivered, each hop counted, per second.
+fn hop_throughput(r: &RunRecord) -> Option<f64> {
+    let links: u64 = r.links.iter().map(|l| l.bytes).sum();
+    let stations: u64 = r.radios.iter().flat_map(|c| &c.stations).map(|s| s.bytes).sum();
+    (r.end_s > 0.0).then(|| (links + stations) as f64 * 8.0 / r.end_s)
+}
+
+/// The fields of a whole run: sums over its flows (`goodput_mean_bps` is the mean of a flow), Jain's
+/// index of their goodputs, `hop_throughput_bps` over every hop of the network, delays and losses of
+/// all packets together (`delay_excess_ms` is above the least of each flow), the share of messages
+/// that were late, radio time and energy summed over its stations, and how long the
 /// second of two flows takes to reach four fifths of the first one's window or rate
 /// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
     ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),
     ("jain_index", |r| jain_index(r.flows.iter().map(|f| f.goodput_bps))),
+    ("goodput_mean_bps", |r| {
+        let n = r.flows.len();
+        (n > 0).then(|| r.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
+    }),
+    ("hop_throughput_bps", hop_throughput),
+    ("loss_rate", |r| by_packets(r, |f| f.packets_sent, |f| Some(f.loss_rate))),
+    ("delay_ms", |r| by_packets(r, arrived, |f| Some(f.transit?.mean_ms))),
+    ("delay_excess_ms", |r| {
+        by_packets(r, arrived, |f| Some(f.transit?.mean_ms - f.transit?.min_ms))
+    }),
+    ("jitter_ms", |r| by_packets(r, arrived, |f| f.transit?.jitter_ms)),
+    ("gap_ms", |r| by_packets(r, arrived, |f| f.transit?.gap_ms)),
+    ("late_fraction", |r| {
+        let sent: u64 = r.flows.iter().filter_map(|f| Some(f.messages?.sent)).sum();
+        let late: u64 = r.flows.iter().filter_map(|f| Some(f.messages?.late)).sum();
+        (sent > 0).then(|| late as f64 / sent as f64)
+    }),
     ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
     ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
     ("convergence_cwnd_s", |r| {
@@ -232,6 +288,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use windlass_sim::latency::{MessageResult, TransitResult};
 
     #[test]
     fn names_may_hold_the_punctuation_of_link_directions() {
@@ -276,6 +333,27 @@ mod tests {
         let of = |path: &str| Metric::parse(path).unwrap().of(&run);
         assert_eq!(of("run.goodput_bps"), Some(4e6));
         assert_eq!(of("run.jain_index"), Some(0.8));
+        assert_eq!(of("run.goodput_mean_bps"), Some(2e6));
+        assert_eq!((of("run.delay_ms"), of("run.late_fraction")), (None, None));
+    }
+
+    #[test]
+    fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
+        let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let transit = |packets, mean_ms| TransitResult {
+            packets,
+            mean_ms,
+            min_ms: 1.0,
+            ..TransitResult::default()
+        };
+        let mut second = run.flows[0].clone();
+        run.flows[0].transit = Some(transit(1, 10.0));
+        second.transit = Some(transit(3, 30.0));
+        second.messages = Some(MessageResult { sent: 8, late: 2, ..MessageResult::default() });
+        run.flows.push(second);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!((of("run.delay_ms"), of("run.delay_excess_ms")), (Some(25.0), Some(24.0)));
+        assert_eq!((of("run.late_fraction"), of("run.jitter_ms")), (Some(0.25), None));
     }
 
     /// A numeric field added to the results must be nameable, but for identity and lists.

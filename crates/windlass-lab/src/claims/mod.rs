@@ -340,6 +340,8 @@ pub(crate) mod fixtures {
                 completion_s: finished,
                 responses_s: vec![],
                 failure: None,
+                transit: None,
+                messages: None,
                 radio: Some(RadioUse {
                     sender_s: 0.5,
                     receiver_s: 0.25,

@@ -387,7 +387,7 @@ fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
             }
         }
         TrafficKind::Cbr => {
-            fields.allow(&["kind", "rate", "packet", "transport", "stop", "on"])?;
+            fields.allow(&["kind", "rate", "packet", "transport", "stop", "on", "deadline"])?;
             return cbr(field, &fields);
         }
     };
@@ -405,6 +405,11 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
     }
     let transport = fields.or("transport", choice(&Transport::ALL), Transport::Tcp)?;
     let stop = fields.opt("stop", span)?;
+    let deadline = fields.opt("deadline", positive_span)?;
+    if deadline.is_some() && transport == Transport::Udp {
+        let message = "`deadline`: packets are judged as messages over TCP only";
+        return Err(Problem::new(place_of(fields, "deadline"), message.to_owned()));
+    }
     let on = match fields.field("on") {
         None => Vec::new(),
         Some(field) if transport == Transport::Tcp => {
@@ -415,7 +420,7 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
         }
         Some(field) => intervals(&field)?,
     };
-    Ok((Traffic::Cbr { rate_bps, packet, transport, stop }, on))
+    Ok((Traffic::Cbr { rate_bps, packet, transport, stop, deadline }, on))
 }
 
 /// The intervals with the first one at `start`.

@@ -149,6 +149,8 @@ pub enum Traffic {
         transport: Transport,
         /// Simulated time of the end, `None` for the end of the run.
         stop: Option<Span>,
+        /// Over TCP: time within which the other application should have read a packet.
+        deadline: Option<Span>,
     },
 }
 
@@ -195,4 +197,6 @@ pub struct RecordSpec {
     pub capture: Vec<usize>,
     /// Length of the intervals by which losses and progress are counted; zero for not at all.
     pub bins: Span,
+    /// Whether the delay of each data packet is measured.
+    pub delays: bool,
 }

@@ -123,6 +123,9 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     if scenario.record.bins > Span::ZERO {
         lines.quoted("bins", Duration(scenario.record.bins));
     }
+    if scenario.record.delays {
+        lines.raw("delays", true);
+    }
     let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
@@ -237,7 +240,7 @@ fn traffic(flow: &FlowSpec) -> String {
             ("requests", requests.to_string()),
             ("think", quote(Duration(think))),
         ]),
-        Traffic::Cbr { rate_bps, packet, transport, stop } => {
+        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
             let mut pairs = vec![
                 ("kind", quote("cbr")),
                 ("rate", quote(BitRate(rate_bps))),
@@ -245,6 +248,7 @@ fn traffic(flow: &FlowSpec) -> String {
                 ("transport", quote(word_of(&Transport::ALL, &transport))),
             ];
             pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
+            pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
             if !flow.on.is_empty() {
                 let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
                 pairs.push(("on", array(&flow.on, interval)));
@@ -273,5 +277,8 @@ fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
     lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
     if record.bins > Span::ZERO {
         lines.quoted("bins", Duration(record.bins));
+    }
+    if record.delays {
+        lines.raw("delays", true);
     }
 }

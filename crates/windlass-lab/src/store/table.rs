@@ -177,7 +177,7 @@ pub fn summary(records: &[RunRecord]) -> Table {
     let columns = Columns::of_run(&rows, |(run, _)| run)
         .text("flow", "Name of the flow", |(_, f)| &f.name)
         .text("algorithm", "Congestion control of the data sender", |(_, f)| &f.algorithm);
-    flow_radios(flow_counts(flow_rates(columns)))
+    flow_radios(flow_delays(flow_counts(flow_rates(columns))))
         .push("responses_s", "Completion time of each request, in order", Values::Reals(responses))
         .push("failure", "Why the connection failed; null if it did not", Values::Text(failure))
         .table("summary")
@@ -204,6 +204,38 @@ fn flow_rates(columns: FlowColumns<'_>) -> FlowColumns<'_> {
         .real_or_null("min_rtt_ms", "Least RTT seen; null without a sample", |r| r.1.min_rtt_ms)
         .real_or_null("completion_s", "Time to the last byte delivered; null if unfinished", |r| {
             r.1.completion_s
+        })
+}
+
+/// Delays and latencies are null unless a scenario asks for them.
+fn flow_delays(columns: FlowColumns<'_>) -> FlowColumns<'_> {
+    columns
+        .real_or_null("delay_ms", "Mean one-way delay of data packets; null unless recorded", |r| {
+            Some(r.1.transit?.mean_ms)
+        })
+        .real_or_null("delay_min_ms", "Least one-way delay", |r| Some(r.1.transit?.min_ms))
+        .real_or_null("delay_max_ms", "Largest one-way delay", |r| Some(r.1.transit?.max_ms))
+        .real_or_null("jitter_ms", "Mean change of delay from one arrival to the next", |r| {
+            r.1.transit?.jitter_ms
+        })
+        .real_or_null("jitter_smoothed_ms", "The same smoothed as in RFC 3550, at the end", |r| {
+            r.1.transit?.jitter_smoothed_ms
+        })
+        .real_or_null("gap_ms", "Mean time between arrivals of data packets", |r| {
+            r.1.transit?.gap_ms
+        })
+        .real_or_null("messages_sent", "Messages written; null without a deadline", |r| {
+            Some(r.1.messages?.sent as f64)
+        })
+        .real_or_null("messages_late", "Messages past their deadline, read or not", |r| {
+            Some(r.1.messages?.late as f64)
+        })
+        .real_or_null("message_mean_ms", "Mean latency of messages read", |r| r.1.messages?.mean_ms)
+        .real_or_null("message_p99_ms", "Latency that 99 % of those do not exceed", |r| {
+            r.1.messages?.p99_ms
+        })
+        .real_or_null("message_max_ms", "Largest latency of messages read", |r| {
+            r.1.messages?.max_ms
         })
 }
 

@@ -177,7 +177,7 @@ impl Point {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link],
             radios: Vec::new(),
-            flows: vec![flow(Cbr { packet, interval, stop }, start)],
+            flows: vec![flow(Cbr { packet, interval, stop, deadline: None }, start)],
             duration: stop + drained + AFTER,
             seed: SEED,
             record: Record {
