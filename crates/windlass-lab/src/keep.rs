@@ -176,7 +176,7 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
     let result = &ran.result;
     let scenario = &task.scenario;
     if !scenario.record.series.is_empty() {
-        let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
+        let flows = scenario.tracks();
         let run = SeriesRun {
             experiment: &task.experiment,
             point: &task.point,

@@ -29,7 +29,16 @@ impl Log {
         let ip_len = segment.map_or(1028, |s| s.ip_len());
         let time = Time::from_millis(0) + windlass_cc::Span::from_micros(self.now_ns / 1000);
         let link = u32::from(!forward);
-        self.events.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+        self.events.push(PacketEvent {
+            time,
+            link,
+            flow,
+            forward,
+            fate,
+            segment,
+            ip_len,
+            path: None,
+        });
         self.now_ns += 1_001_000;
     }
 
@@ -255,6 +264,7 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
         fate: PacketFate::Sent,
         segment: None,
         ip_len: 28,
+        path: None,
     };
     let write = |event: PacketEvent| {
         write_pcapng(Vec::new(), &LINKS, &flows(), [&event], CaptureOptions::default())

@@ -49,6 +49,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
             }),
             read: ReadPolicy::Immediate,
             start: Time(1000 * i as u64),
+            multipath: None,
             pauses: Vec::new(),
         });
     }

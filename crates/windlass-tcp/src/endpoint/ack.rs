@@ -22,7 +22,7 @@ impl Endpoint {
             self.ack_now = true;
             return false;
         }
-        let window = u64::from(s.window) << self.snd_scale;
+        let window = self.limiting_window(u64::from(s.window) << self.snd_scale);
         if self.by_board {
             self.on_ack_by_board(p, now, ack, start, window, s);
             return true;

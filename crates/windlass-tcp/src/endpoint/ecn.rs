@@ -114,10 +114,15 @@ impl Endpoint {
     pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
         let classic = self.ecn.agreed && p.params.wants().ecn == Ecn::Classic;
         if classic && s.flags.has(Flags::ECE) && self.phase == Phase::Open {
-            self.ecn.answered_to = self.snd_max;
             let flight = self.flight_size() + acked;
-            self.set_phase(p, now, Phase::Cwr, flight);
+            self.answer_mark(p, now, flight);
         }
+    }
+
+    /// The window is reduced as for a mark that this flight met.
+    pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64) {
+        self.ecn.answered_to = self.snd_max;
+        self.set_phase(p, now, Phase::Cwr, flight);
     }
 
     /// Whether what was sent before the window was reduced for a mark is acknowledged, and more: the

@@ -90,6 +90,7 @@ impl Endpoint {
             snd_end: self.snd_end,
             fin_queued: self.fin_queued,
             deaf: self.deaf,
+            layer: self.layer,
             stats: self.stats,
             ..Endpoint::new(p, self.iss)
         };
@@ -99,7 +100,7 @@ impl Endpoint {
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.irs = s.seq;
         self.rcv_nxt = 1;
-        self.rcv_adv = 1 + p.stack.receive_buffer.min(0xffff);
+        self.rcv_adv = self.first_edge(p);
         self.last_ack_sent = 1;
         let o = &s.options;
         self.timestamps = p.stack.timestamps && o.timestamps.is_some();
@@ -116,10 +117,10 @@ impl Endpoint {
         }
         // RFC 9293 section 3.7.1: 536 when the option is missing.
         let peer = u32::from(o.mss.unwrap_or(536));
-        let options = if self.timestamps { 12 } else { 0 };
+        let options = if self.timestamps { 12 } else { 0 } + self.layer.option_room();
         self.mss = p.mss().min(peer).saturating_sub(options).max(1);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
-        self.snd_wnd = u64::from(s.window);
+        self.snd_wnd = self.limiting_window(u64::from(s.window));
         self.max_snd_wnd = self.snd_wnd;
         self.snd_wl1 = 0;
     }

@@ -7,6 +7,7 @@ mod board;
 mod ecn;
 mod handshake;
 mod input;
+mod layer;
 mod output;
 mod pacing;
 mod rack;
@@ -142,6 +143,24 @@ pub struct Stats {
     pub ecn_reductions: u64,
 }
 
+impl Stats {
+    /// The sum of both.
+    pub fn plus(&self, o: &Stats) -> Stats {
+        Stats {
+            segments_sent: self.segments_sent + o.segments_sent,
+            data_segments: self.data_segments + o.data_segments,
+            data_bytes: self.data_bytes + o.data_bytes,
+            retransmits: self.retransmits + o.retransmits,
+            fast_retransmits: self.fast_retransmits + o.fast_retransmits,
+            rto_count: self.rto_count + o.rto_count,
+            dup_acks: self.dup_acks + o.dup_acks,
+            window_probes: self.window_probes + o.window_probes,
+            undone: self.undone + o.undone,
+            ecn_reductions: self.ecn_reductions + o.ecn_reductions,
+        }
+    }
+}
+
 /// How much of the window was used within the last one: what RFC 7661 asks before it may grow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Usage {
@@ -232,6 +251,7 @@ pub struct Endpoint {
     snd_wl1: u64,
     ranges: Ranges,
     autotune: autotune::Autotune,
+    layer: layer::Layer,
     board: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
@@ -319,6 +339,7 @@ impl Endpoint {
             snd_wl1: 0,
             ranges: Ranges::default(),
             autotune: autotune::Autotune::default(),
+            layer: layer::Layer::default(),
             board: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),

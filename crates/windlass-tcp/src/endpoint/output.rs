@@ -50,7 +50,7 @@ impl Endpoint {
     /// SACK blocks that a segment with payload reports: they may take half of it.
     fn sack_blocks_beside_data(&self) -> usize {
         let blocks = self.ranges.len() + usize::from(self.dsack.is_some());
-        if !self.sack || blocks == 0 {
+        if !self.sack || blocks == 0 || self.layer.on {
             return 0;
         }
         let room = (self.mss as usize / 2).saturating_sub(4) / 8;
@@ -80,7 +80,7 @@ impl Endpoint {
             self.note_usage(available);
             return None;
         }
-        let limit = self.payload_limit();
+        let limit = self.payload_limit().min(self.piece(self.snd_nxt));
         let len = available.min(self.usable_window(p)).min(limit);
         let fin = fin && len == available;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
-    fn usable_window(&self, p: &Profile) -> u64 {
+    pub(super) fn usable_window(&self, p: &Profile) -> u64 {
         if self.by_board {
             let window = self.snd_wnd.min(self.flight_limit(p));
             let offered = (self.snd_una + window).saturating_sub(self.snd_nxt);
@@ -123,7 +123,7 @@ impl Endpoint {
     fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
         let idle = self.snd_nxt == self.snd_una;
         len == limit
-            || (len == available && (!p.stack.nagle || idle || fin))
+            || (len == available && (!p.stack.nagle || idle || fin || self.layer.on))
             || (len > 0 && len * 2 >= self.max_snd_wnd)
             // What goes again goes at once, but not in crumbs that a fraction of a window leaves.
             || (len > 0 && self.snd_nxt < self.snd_max
@@ -161,7 +161,8 @@ impl Endpoint {
     /// The first unacknowledged segment again, `snd_nxt` staying where it is.
     fn retransmit(&mut self, p: &Profile, now: Time) -> Segment {
         let data_end = self.snd_max.min(self.snd_end);
-        let len = data_end.saturating_sub(self.snd_una).min(self.payload_limit());
+        let most = self.payload_limit().min(self.piece(self.snd_una));
+        let len = data_end.saturating_sub(self.snd_una).min(most);
         let end = self.snd_una + len;
         let fin = self.fin_queued && end == self.snd_end && self.snd_max > self.snd_end;
         self.count_data(len, true);
@@ -268,9 +269,7 @@ impl Endpoint {
         len: u64,
         flags: Flags,
     ) -> Segment {
-        let edge = self.window_edge(p);
-        let field = (edge - self.rcv_nxt) >> self.rcv_scale;
-        self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + (field << self.rcv_scale));
+        let field = self.advance_window(p);
         self.ack_now = false;
         self.delack_deadline = Time::NEVER;
         self.unacked_segments = 0;
@@ -283,7 +282,9 @@ impl Endpoint {
         }
         if self.sack && (!self.ranges.is_empty() || self.dsack.is_some()) {
             let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
-            self.report_ranges(&mut options, blocks);
+            if blocks > 0 {
+                self.report_ranges(&mut options, blocks);
+            }
         }
         Segment {
             seq: self.iss.add(start),

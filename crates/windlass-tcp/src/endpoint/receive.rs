@@ -89,6 +89,18 @@ impl Endpoint {
         }
     }
 
+    /// Opens the window as far as it goes now; returns the header's field.
+    pub(super) fn advance_window(&mut self, p: &Profile) -> u64 {
+        let (field, edge) = if self.layer.on {
+            self.layered_window()
+        } else {
+            let field = (self.window_edge(p) - self.rcv_nxt) >> self.rcv_scale;
+            (field, self.rcv_nxt + (field << self.rcv_scale))
+        };
+        self.rcv_adv = self.rcv_adv.max(edge);
+        field
+    }
+
     /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and
     /// moves on only by a worthwhile step.
     pub(super) fn window_edge(&self, p: &Profile) -> u64 {

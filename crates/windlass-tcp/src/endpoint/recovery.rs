@@ -20,7 +20,7 @@ impl Endpoint {
             style => style,
         };
         self.by_board = matches!(self.style, Style::Sack | Style::Prr);
-        self.records = self.by_board || wants.rate_samples;
+        self.records = self.by_board || wants.rate_samples || self.layer.on;
         self.board = Scoreboard::default();
         self.sampler = RateSampler::new(now);
         self.usage = Usage::default();
@@ -166,6 +166,7 @@ impl Endpoint {
         if !self.records {
             return;
         }
+        let available = self.layer.backlog(available);
         let (cwnd, mss) = (self.control.cwnd, u64::from(self.mss));
         let in_flight = self.in_flight();
         let full = in_flight + mss > cwnd;

@@ -181,6 +181,7 @@ impl Plan {
             discipline: self.discipline,
             framing: Framing::NONE,
             loss: self.loss.clone(),
+            down: Vec::new(),
         };
         Config {
             nodes: vec!["sender".into(), "receiver".into()],
@@ -203,6 +204,7 @@ impl Plan {
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
+            multipath: None,
             pauses: Vec::new(),
         }
     }

@@ -255,6 +255,7 @@ impl Bench {
             fate,
             segment: Some(segment),
             ip_len: segment.ip_len(),
+            path: None,
         });
     }
 

@@ -25,6 +25,7 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         traffic: Traffic::Bulk { bytes: None },
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        multipath: None,
         pauses: Vec::new(),
     };
     let mut told = Told::new(&flow, ReceiveWindow::Pinned);

@@ -4,6 +4,7 @@
 //! [`parse`] reads such bytes back. Both compute the IPv4 header checksum and the TCP checksum;
 //! `parse` refuses a packet whose checksums do not hold. What is written has the size that
 //! [`Segment::ip_len`] states, which is what the simulator charges a link for.
+//! [`emit_multipath`] writes one with an option of Multipath TCP besides, and `parse` reads that too.
 //!
 //! The fields that a [`Segment`] does not have are written as follows and ignored when read:
 //! differentiated services 0, identification 0 with "don't fragment" set (RFC 6864 section 4.1), time to live
@@ -16,7 +17,9 @@
 //! no exception. It does not see words that change places, nor two flipped bits that weigh the
 //! same and go opposite ways.
 
-use std::fmt;
+mod error;
+mod options;
+
 use std::net::SocketAddrV4;
 
 use etherparse::checksum::Sum16BitWords;
@@ -24,8 +27,12 @@ use etherparse::{
     IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader,
 };
 
-use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::mptcp::{MpOption, Signal, codec};
+use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
+use options::{append_multipath, decode_options, encode_options};
+
+pub use error::{EmitError, WireError};
 
 /// Room for options in a TCP header, bytes.
 pub const MAX_OPTIONS: u32 = 40;
@@ -35,14 +42,6 @@ pub const MAX_IP_LEN: u32 = 65_535;
 pub const UDP_HEADER: u32 = 8;
 
 const TIME_TO_LIVE: u8 = 64;
-
-const END_OF_OPTIONS: u8 = 0;
-const NO_OPERATION: u8 = 1;
-const MSS: u8 = 2;
-const WINDOW_SCALE: u8 = 3;
-const SACK_PERMITTED: u8 = 4;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
 
 /// Where a packet comes from and where it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,76 +66,11 @@ pub struct Packet<'a> {
     pub addresses: Addresses,
     /// The segment.
     pub segment: Segment,
+    /// Its option of Multipath TCP.
+    pub multipath: Option<Signal>,
     /// Its payload, `segment.len` bytes.
     pub payload: &'a [u8],
 }
-
-/// Why a segment has no wire format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EmitError {
-    /// More than [`MAX_SACK_BLOCKS`] SACK blocks.
-    TooManySackBlocks(u8),
-    /// The options take so many bytes, more than [`MAX_OPTIONS`].
-    OptionsTooLong(u32),
-    /// The packet would have so many bytes, more than [`MAX_IP_LEN`].
-    TooLong(u64),
-}
-
-impl fmt::Display for EmitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EmitError::TooManySackBlocks(n) => {
-                write!(f, "a segment carries at most {MAX_SACK_BLOCKS} SACK blocks, not {n}")
-            }
-            EmitError::OptionsTooLong(n) => {
-                write!(f, "a TCP header has room for {MAX_OPTIONS} bytes of options, not {n}")
-            }
-            EmitError::TooLong(n) => {
-                write!(f, "an IPv4 packet has at most {MAX_IP_LEN} bytes, not {n}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for EmitError {}
-
-/// Why bytes are not a TCP segment in an IPv4 packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WireError {
-    /// The version field is not 4.
-    Version(u8),
-    /// A header or the packet ends before its stated length.
-    Truncated,
-    /// A length field is below the least that its header needs.
-    HeaderLength,
-    /// The IPv4 header checksum does not hold.
-    IpChecksum,
-    /// The packet is a fragment of a larger one.
-    Fragment,
-    /// The payload is of another protocol, by its IANA number.
-    NotTcp(u8),
-    /// The TCP checksum does not hold.
-    TcpChecksum,
-    /// An option of this kind has a length that it cannot have.
-    OptionLength(u8),
-}
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WireError::Version(v) => write!(f, "IP version 4 is needed, the packet has {v}"),
-            WireError::Truncated => f.write_str("the packet is shorter than its headers state"),
-            WireError::HeaderLength => f.write_str("a header length is below its least value"),
-            WireError::IpChecksum => f.write_str("the IPv4 header checksum does not hold"),
-            WireError::Fragment => f.write_str("the packet is a fragment"),
-            WireError::NotTcp(p) => write!(f, "protocol 6 (TCP) is needed, the packet has {p}"),
-            WireError::TcpChecksum => f.write_str("the TCP checksum does not hold"),
-            WireError::OptionLength(k) => write!(f, "TCP option {k} has a wrong length"),
-        }
-    }
-}
-
-impl std::error::Error for WireError {}
 
 /// The test pattern that stands for a stream's bytes: fills `payload`, whose first byte has the
 /// sequence number `seq`. A byte depends on its sequence number only, so that a retransmission
@@ -160,7 +94,29 @@ pub fn emit(
     fill_payload: impl FnOnce(&mut [u8]),
     out: &mut Vec<u8>,
 ) -> Result<(), EmitError> {
-    let options = encode_options(&segment.options)?;
+    emit_multipath(segment, None, false, addresses, fill_payload, out)
+}
+
+/// [`emit`] with an option of Multipath TCP. It stands behind the others, and the packet is longer
+/// by its [`MpOption::wire_len`]. With `checksums` MP_CAPABLE demands checksums and mappings have
+/// one (RFC 8684 section 3.3.1).
+///
+/// # Errors
+///
+/// As of [`emit`]; and with `checksums`, a mapping has other payload than the segment.
+pub fn emit_multipath(
+    segment: &Segment,
+    option: Option<&MpOption>,
+    checksums: bool,
+    addresses: &Addresses,
+    fill_payload: impl FnOnce(&mut [u8]),
+    out: &mut Vec<u8>,
+) -> Result<(), EmitError> {
+    let mut options = encode_options(&segment.options)?;
+    let sum = match option {
+        Some(option) => append_multipath(segment, option, checksums, &mut options)?,
+        None => None,
+    };
     let mut tcp = TcpHeader::new(
         addresses.source.port(),
         addresses.destination.port(),
@@ -179,11 +135,17 @@ pub fn emit(
     let body = out.len();
     out.extend_from_slice(&tcp.to_bytes());
     append_payload(segment.len as usize, fill_payload, out);
+    if let Some((mapping, at)) = sum {
+        let payload = body + tcp.header_len();
+        let sum = codec::checksum(mapping, &out[payload..]).to_be_bytes();
+        out[body + 20 + at..][..2].copy_from_slice(&sum);
+    }
 
     let sum = pseudo_header(&ip, tcp_len as u16).add_slice(&out[body..]).ones_complement();
     // The sum is kept in memory order, as etherparse adds words without swapping them.
     out[body + 16..body + 18].copy_from_slice(&sum.to_ne_bytes());
-    debug_assert_eq!(out.len() - start, segment.ip_len() as usize);
+    let more = option.map_or(0, MpOption::wire_len);
+    debug_assert_eq!(out.len() - start, (segment.ip_len() + more) as usize);
     Ok(())
 }
 
@@ -221,7 +183,9 @@ pub fn emit_datagram(
 
 /// Reads the TCP segment in an IPv4 packet. Bytes after the packet's stated length are ignored,
 /// as links pad short frames. Options of unknown kind are skipped; of more than
-/// [`MAX_SACK_BLOCKS`] SACK blocks the first are kept, which report the most recent data.
+/// [`MAX_SACK_BLOCKS`](crate::segment::MAX_SACK_BLOCKS) SACK blocks the first are kept, which report the most recent data; of several
+/// options of Multipath TCP the most pressing one: a data acknowledgement without mapping, which comes
+/// again with the next segment, goes behind all others.
 ///
 /// # Errors
 ///
@@ -233,6 +197,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
     }
     let tcp = TcpHeaderSlice::from_slice(body).map_err(tcp_error)?;
     let payload = &body[tcp.slice().len()..];
+    let (options, multipath) = decode_options(tcp.options())?;
     let segment = Segment {
         seq: Seq(tcp.sequence_number()),
         ack: Seq(tcp.acknowledgment_number()),
@@ -240,13 +205,13 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
         window: tcp.window_size(),
         flags: Flags(tcp.slice()[13]),
         ecn: Codepoint::from_bits(ip.ecn().value()),
-        options: decode_options(tcp.options())?,
+        options,
     };
     let addresses = Addresses {
         source: SocketAddrV4::new(ip.source_addr(), tcp.source_port()),
         destination: SocketAddrV4::new(ip.destination_addr(), tcp.destination_port()),
     };
-    Ok(Packet { addresses, segment, payload })
+    Ok(Packet { addresses, segment, multipath, payload })
 }
 
 fn append_payload(len: usize, fill: impl FnOnce(&mut [u8]), out: &mut Vec<u8>) {
@@ -343,129 +308,6 @@ fn set_flags(tcp: &mut TcpHeader, flags: Flags) {
     tcp.urg = flags.has(Flags(0x20));
     tcp.ece = flags.has(Flags::ECE);
     tcp.cwr = flags.has(Flags::CWR);
-}
-
-/// Options as they stand in a header.
-struct OptionBytes {
-    bytes: [u8; MAX_OPTIONS as usize],
-    len: usize,
-}
-
-impl OptionBytes {
-    fn push(&mut self, bytes: &[u8]) {
-        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
-    }
-
-    fn push_timestamps(&mut self, timestamps: Timestamps) {
-        self.push(&[TIMESTAMPS, 10]);
-        self.push(&timestamps.value.to_be_bytes());
-        self.push(&timestamps.echo.to_be_bytes());
-    }
-
-    fn push_sack(&mut self, blocks: &[SackBlock]) {
-        self.push(&[SACK, 2 + 8 * blocks.len() as u8]);
-        for block in blocks {
-            self.push(&block.left.0.to_be_bytes());
-            self.push(&block.right.0.to_be_bytes());
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
-/// Writes options without a byte more than [`Options::wire_len`]. MSS and window scale (with one
-/// byte of padding) are multiples of four; SACK-permitted, timestamps and SACK are two more than
-/// one, so that two of them make a multiple of four and an odd one needs two bytes of padding,
-/// which stand in front as RFC 7323 appendix A shows.
-fn encode_options(options: &Options) -> Result<OptionBytes, EmitError> {
-    if usize::from(options.sack_count) > MAX_SACK_BLOCKS {
-        return Err(EmitError::TooManySackBlocks(options.sack_count));
-    }
-    if options.wire_len() > MAX_OPTIONS {
-        return Err(EmitError::OptionsTooLong(options.wire_len()));
-    }
-    let mut out = OptionBytes { bytes: [0; MAX_OPTIONS as usize], len: 0 };
-    if let Some(mss) = options.mss {
-        out.push(&[MSS, 4]);
-        out.push(&mss.to_be_bytes());
-    }
-    let halves = u8::from(options.sack_permitted)
-        + u8::from(options.timestamps.is_some())
-        + u8::from(options.sack_count > 0);
-    if halves % 2 == 1 {
-        out.push(&[NO_OPERATION, NO_OPERATION]);
-    }
-    if options.sack_permitted {
-        out.push(&[SACK_PERMITTED, 2]);
-    }
-    if let Some(timestamps) = options.timestamps {
-        out.push_timestamps(timestamps);
-    }
-    if options.sack_count > 0 {
-        out.push_sack(options.sack_blocks());
-    }
-    if let Some(shift) = options.window_scale {
-        out.push(&[NO_OPERATION, WINDOW_SCALE, 3, shift]);
-    }
-    Ok(out)
-}
-
-fn decode_options(mut bytes: &[u8]) -> Result<Options, WireError> {
-    let mut options = Options::default();
-    while let [kind, rest @ ..] = bytes {
-        match *kind {
-            END_OF_OPTIONS => break,
-            NO_OPERATION => bytes = rest,
-            kind => {
-                let len = rest.first().map_or(0, |&len| usize::from(len));
-                if len < 2 || len > bytes.len() {
-                    return Err(WireError::OptionLength(kind));
-                }
-                decode_option(kind, &bytes[2..len], &mut options)?;
-                bytes = &bytes[len..];
-            }
-        }
-    }
-    Ok(options)
-}
-
-fn decode_option(kind: u8, value: &[u8], options: &mut Options) -> Result<(), WireError> {
-    match (kind, value) {
-        (MSS, &[a, b]) => options.mss = Some(u16::from_be_bytes([a, b])),
-        (WINDOW_SCALE, &[shift]) => options.window_scale = Some(shift),
-        (SACK_PERMITTED, &[]) => options.sack_permitted = true,
-        (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
-            options.timestamps = Some(Timestamps {
-                value: u32::from_be_bytes([a, b, c, d]),
-                echo: u32::from_be_bytes([e, f, g, h]),
-            });
-        }
-        (SACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => {
-            decode_sack(blocks, options);
-        }
-        (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK, _) => {
-            return Err(WireError::OptionLength(kind));
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn decode_sack(value: &[u8], options: &mut Options) {
-    let edge = |b: &[u8]| Seq(u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
-    options.sack = Default::default();
-    options.sack_count = 0;
-    for (slot, block) in options.sack.iter_mut().zip(value.chunks_exact(8)) {
-        *slot = SackBlock { left: edge(&block[..4]), right: edge(&block[4..]) };
-        options.sack_count += 1;
-    }
 }
 
 #[cfg(test)]

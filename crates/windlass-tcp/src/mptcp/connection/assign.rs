@@ -1,0 +1,218 @@
+//! Which piece of the stream goes on which path next.
+
+use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::{Phase, Time};
+
+use super::{Connection, MultipathProfile};
+use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
+use crate::mptcp::sender::{Again, Demand};
+
+/// A segment that holds up the window goes again on a path that is so many times faster than the
+/// one that carries it, or if that one's window is down to so many segments.
+const MUCH_FASTER: u64 = 4;
+const SMALL_WINDOW: u64 = 4;
+
+impl Connection {
+    /// Gives a path the next piece of the stream, if there is one to send now; returns the path.
+    pub(super) fn assign(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        if !self.established || self.closing {
+            return None;
+        }
+        if let Some(path) = self.assign_repeat(p, now) {
+            return Some(path);
+        }
+        let demand = self.sender.demand();
+        let waits = demand.unsent > 0 || self.scheduling.has_earlier_pieces();
+        if !waits {
+            self.set_waiting(false);
+            return None;
+        }
+        let backlog = self.backlog(now, &demand);
+        let states = self.path_states(p, now, &backlog);
+        if let Some(a) = self.scheduling.next(states.paths(), &backlog) {
+            self.assign_new(&a);
+            return Some(a.path);
+        }
+        for state in states.paths() {
+            // A path with room that the scheduler leaves alone has nothing to send.
+            self.subflows[state.path].waiting = state.room == 0 || demand.window_limited;
+        }
+        if demand.window_limited {
+            return self.answer_blocking(p, now);
+        }
+        None
+    }
+
+    fn set_waiting(&mut self, waiting: bool) {
+        for subflow in &mut self.subflows {
+            subflow.waiting = waiting;
+        }
+    }
+
+    fn assign_new(&mut self, a: &Assignment) {
+        self.give(a.path, a.start, a.len);
+        self.scheduling.on_assigned(a);
+        let end = a.start + a.len;
+        if self.scheduling.is_redundant() {
+            let fresh = end.saturating_sub(self.sender.next.max(a.start));
+            self.stats.first_bytes += fresh;
+            self.stats.redundant_bytes += a.len - fresh;
+        } else {
+            self.stats.first_bytes += a.len;
+        }
+        self.sender.next = self.sender.next.max(end);
+        self.sender.probe_now = false;
+        self.set_waiting(true);
+    }
+
+    fn backlog(&self, now: Time, demand: &Demand) -> Backlog {
+        Backlog {
+            now,
+            next: self.sender.next,
+            limit: self.sender.next + demand.sendable,
+            una: self.sender.una,
+            unsent: demand.unsent,
+            window: self.sender.window(),
+        }
+    }
+
+    /// The paths that may carry new data, as the scheduler sees them.
+    fn path_states(&mut self, p: &MultipathProfile, now: Time, b: &Backlog) -> States {
+        let mut states = States::default();
+        for path in 0..self.subflows.len() {
+            if !self.subflows[path].is_usable() {
+                continue;
+            }
+            let (start, end) = self.scheduling.piece_for(path, b);
+            let mss = u64::from(self.subflows[path].endpoint.mss());
+            let want = mss.min(end.saturating_sub(start));
+            let fresh = start == b.next;
+            let worthwhile = !fresh || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
+            let endpoint = &mut self.subflows[path].endpoint;
+            let room =
+                if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
+            states.push(PathState {
+                path,
+                srtt: endpoint.srtt(),
+                rttvar: endpoint.rttvar(),
+                cwnd: endpoint.control().cwnd,
+                in_flight: endpoint.in_flight(),
+                mss,
+                room,
+            });
+        }
+        states
+    }
+
+    /// The usable path with the lowest round-trip time that takes a piece of up to `len` bytes at
+    /// once, not counting `without` (a bit each), and how much it takes.
+    fn path_with_room(
+        &mut self,
+        p: &MultipathProfile,
+        now: Time,
+        len: u64,
+        without: u8,
+    ) -> Option<(usize, u64)> {
+        let mut best = None;
+        for (path, subflow) in self.subflows.iter_mut().enumerate() {
+            if !subflow.is_usable() || without & (1 << path) != 0 {
+                continue;
+            }
+            let room = subflow.endpoint.room(p.path(path), now, len);
+            let key = (subflow.endpoint.srtt(), path);
+            if room > 0 && best.is_none_or(|(least, _)| key < least) {
+                best = Some((key, room));
+            }
+        }
+        best.map(|((_, path), room)| (path, room))
+    }
+
+    /// What goes once more goes before all else.
+    fn assign_repeat(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        if !self.sender.has_repeats() {
+            return None;
+        }
+        let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.is_usable());
+        let mask = usable.fold(0, |mask, (path, _)| mask | 1 << path);
+        let (place, again) = self.sender.next_repeat(mask)?;
+        let len = again.end - again.start;
+        let (path, room) = self.path_with_room(p, now, len, again.carried)?;
+        self.give(path, again.start, room);
+        self.sender.repeated(place, again.start, room);
+        self.stats.reinjections += 1;
+        self.stats.reinjected_bytes += room;
+        self.stats.opportunistic += u64::from(again.opportunistic);
+        Some(path)
+    }
+
+    /// The receive window keeps data back. If a path has room, what holds the window up can go on
+    /// it, and the path that holds it up can be slowed (Raiciu et al. 2012, sections 4.1 and 4.2);
+    /// a closed window is probed.
+    fn answer_blocking(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        let mss = u64::from(self.subflows[self.initial].endpoint.mss());
+        let (path, _) = self.path_with_room(p, now, mss, 0)?;
+        self.scheduling.on_blocked();
+        if self.sender.probe_now {
+            return self.probe_window(p, now);
+        }
+        let una = self.sender.una;
+        let config = p.config();
+        let unasked = std::mem::replace(&mut self.sender.asked_at, una) != una;
+        let blocked = unasked && self.sender.is_outstanding() && !self.scheduling.is_redundant();
+        if !blocked || !(config.opportunistic || config.penalise) {
+            return None;
+        }
+        let mut carriers = 0;
+        let mut end = una;
+        let mut slow = false;
+        let srtt = self.subflows[path].endpoint.srtt();
+        for (other, subflow) in self.subflows.iter_mut().enumerate() {
+            let Some(piece) = subflow.sent.holding(una) else { continue };
+            carriers |= 1 << other;
+            end = end.max(piece.data_end());
+            let endpoint = &mut subflow.endpoint;
+            let segments = endpoint.control().cwnd / u64::from(endpoint.mss());
+            slow |=
+                srtt.0.saturating_mul(MUCH_FASTER) < endpoint.srtt().0 || segments <= SMALL_WINDOW;
+            let due = now >= subflow.penalty_over && endpoint.srtt() > srtt && other != path;
+            if config.penalise && due && endpoint.phase() == Phase::Open {
+                endpoint.reduce(p.path(other), now);
+                subflow.penalty_over = now + endpoint.srtt();
+                self.stats.penalties += 1;
+            }
+        }
+        let elsewhere = carriers != 0 && carriers & (1 << path) == 0;
+        if !(config.opportunistic && slow && elsewhere) {
+            return None;
+        }
+        self.sender.repeat(Again { start: una, end, carried: carriers, opportunistic: true });
+        self.assign_repeat(p, now)
+    }
+
+    /// A byte that the peer has had goes again, since what it answers tells its window.
+    fn probe_window(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        let (path, _) = self.path_with_room(p, now, 1, 0)?;
+        self.sender.probe_now = false;
+        self.stats.probe_bytes += 1;
+        self.give(path, self.sender.una - 1, 1);
+        Some(path)
+    }
+}
+
+/// States of the usable paths, without a heap.
+#[derive(Default)]
+struct States {
+    count: usize,
+    list: [PathState; MAX_PATHS],
+}
+
+impl States {
+    fn push(&mut self, state: PathState) {
+        self.list[self.count] = state;
+        self.count += 1;
+    }
+
+    fn paths(&self) -> &[PathState] {
+        &self.list[..self.count]
+    }
+}

@@ -1,0 +1,406 @@
+//! Handshakes: MP_CAPABLE on the first subflow, MP_JOIN on the others, and what happens where they
+//! fail (RFC 8684 sections 3.1, 3.2 and 3.7).
+
+use windlass_cc::{Span, Time};
+
+use super::{Connection, MultipathProfile, Role};
+use crate::endpoint::{Failure, State};
+use crate::mptcp::keys::{Credentials, initial_data_seq, join_ack_hmac, join_syn_ack_hmac, token};
+use crate::mptcp::option::MpOption;
+use crate::mptcp::subflow::Stage;
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+
+/// Timeouts of a SYN after which the next path is tried.
+const SYN_TIMEOUTS: u64 = 2;
+
+/// What is to be done with a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// It belongs to the subflow.
+    Take,
+    /// It is to be ignored.
+    Drop,
+    /// It shows that the subflow cannot be part of the connection.
+    Abort,
+}
+
+impl Connection {
+    /// Begins the connection on a path that has a fresh endpoint.
+    pub(super) fn open_on(&mut self, path: usize) {
+        self.initial = path;
+        let subflow = &mut self.subflows[path];
+        subflow.stage = Stage::Opening;
+        subflow.tried = true;
+        subflow.endpoint.set_layered(true);
+        subflow.endpoint.connect();
+    }
+
+    /// A new endpoint for another attempt on a path.
+    fn renew(&mut self, p: &MultipathProfile, path: usize, stage: Stage) {
+        let iss = Seq(self.draw() as u32);
+        self.subflows[path].renew(p.path(path), iss, stage);
+    }
+
+    /// The first handshake has failed on a path.
+    pub(super) fn opening_failed(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        if self.role == Role::Server || self.established {
+            return;
+        }
+        let why = self.subflows[path].endpoint.failure().unwrap_or(Failure::ConnectTimeout);
+        let tried = |s: &crate::mptcp::subflow::Subflow| s.tried;
+        if self.subflows.iter().all(tried) || !self.open_on_next(p, now) {
+            self.fail(why);
+        }
+    }
+
+    /// Goes on to the next path with the first handshake, if there is another. A path gets as many
+    /// SYNs in all as a plain connection sends.
+    fn open_on_next(&mut self, p: &MultipathProfile, _now: Time) -> bool {
+        let count = self.subflows.len();
+        let most = u64::from(p.path(0).stack.max_syn_retries);
+        let next = (1..count).map(|i| (self.initial + i) % count);
+        let fresh = |path: &usize| self.subflows[*path].total().rto_count <= most;
+        let Some(next) = next.into_iter().find(fresh) else { return false };
+        let old = self.initial;
+        // What still comes there is answered with a reset, so that the server forgets it.
+        self.renew(p, old, Stage::Idle);
+        self.renew(p, next, Stage::Idle);
+        self.open_on(next);
+        true
+    }
+
+    /// A SYN goes unanswered: another path may do better.
+    pub(super) fn reconsider_opening(&mut self, p: &MultipathProfile, now: Time) {
+        let endpoint = &self.subflows[self.initial].endpoint;
+        let waiting = self.role == Role::Client && endpoint.state() == State::SynSent;
+        if waiting && self.subflows.len() > 1 && endpoint.stats().rto_count >= SYN_TIMEOUTS {
+            self.open_on_next(p, now);
+        }
+    }
+
+    /// Whether a segment may go to the endpoint of its path, as far as handshakes are concerned.
+    pub(super) fn judge(
+        &mut self,
+        p: &MultipathProfile,
+        path: usize,
+        s: &Segment,
+        o: Option<&MpOption>,
+    ) -> Verdict {
+        if s.flags.has(Flags::RST) {
+            return Verdict::Take;
+        }
+        let opens = s.flags.has(Flags::SYN) && !s.flags.has(Flags::ACK);
+        if self.role == Role::Server && opens && self.started {
+            return self.judge_syn(p, path, s, o);
+        }
+        match (self.subflows[path].stage, self.role) {
+            (Stage::Idle, _) => Verdict::Take, // a reset is the answer
+            (Stage::Opening, Role::Client) => self.judge_answer(path, s, o),
+            (Stage::Opening, Role::Server) => self.judge_third(path, s, o),
+            (Stage::Joining, Role::Client) => self.judge_join_answer(path, s, o),
+            (Stage::Joining, Role::Server) => self.judge_join_third(path, o),
+            (Stage::Ready, _) => self.judge_ready(path, s, o),
+        }
+    }
+
+    /// A server gets a SYN.
+    fn judge_syn(
+        &mut self,
+        p: &MultipathProfile,
+        path: usize,
+        s: &Segment,
+        o: Option<&MpOption>,
+    ) -> Verdict {
+        let subflow = &self.subflows[path];
+        let pending = matches!(subflow.stage, Stage::Opening | Stage::Joining);
+        if pending && subflow.endpoint.peer_start() == s.seq {
+            return Verdict::Take; // once more
+        }
+        match o {
+            Some(MpOption::JoinSyn { token, nonce, .. }) => {
+                if subflow.nonces_seen.contains(nonce) {
+                    // An old duplicate, or one to which the endpoint has its answer.
+                    return if subflow.nonces_seen.last() == Some(nonce) {
+                        Verdict::Take
+                    } else {
+                        Verdict::Drop
+                    };
+                }
+                let known = self.established && *token == self.token && !self.closing;
+                if !known {
+                    return if subflow.stage == Stage::Idle {
+                        Verdict::Take
+                    } else {
+                        Verdict::Drop
+                    };
+                }
+                self.answer_join(p, path, *nonce);
+                Verdict::Take
+            }
+            _ if self.established => match subflow.stage {
+                Stage::Ready => Verdict::Take, // challenged
+                _ => Verdict::Drop,
+            },
+            _ => {
+                let capable = matches!(o, Some(MpOption::Capable { .. }));
+                self.renew(p, path, Stage::Opening);
+                let endpoint = &mut self.subflows[path].endpoint;
+                endpoint.set_layered(capable && p.config().peer_capable);
+                endpoint.listen();
+                Verdict::Take
+            }
+        }
+    }
+
+    /// A server gets a valid SYN of a new subflow; one that was there before is over for the client.
+    fn answer_join(&mut self, p: &MultipathProfile, path: usize, nonce: u32) {
+        if self.subflows[path].stage == Stage::Ready {
+            self.stats.lost_subflows += 1;
+            self.give_to_others(path, 0);
+            self.sender.forget_carrier(path);
+            self.scheduling.on_path_gone(path);
+        }
+        self.renew(p, path, Stage::Joining);
+        let own = self.draw() as u32;
+        let subflow = &mut self.subflows[path];
+        subflow.nonce = own;
+        subflow.peer_nonce = nonce;
+        subflow.nonces_seen.push(nonce);
+        subflow.endpoint.set_layered(true);
+        subflow.endpoint.listen();
+    }
+
+    /// A client gets the answer to its MP_CAPABLE, or to its SYN alone.
+    fn judge_answer(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
+        if !self.subflows[path].endpoint.is_answer(s) {
+            return Verdict::Take; // the endpoint knows what to do
+        }
+        match o {
+            Some(MpOption::Capable { sender_key: Some(key), .. }) => {
+                self.meet_peer(*key);
+                self.sender.open_window(1, u64::from(s.window));
+            }
+            _ => self.fall_back(path),
+        }
+        Verdict::Take
+    }
+
+    fn meet_peer(&mut self, key: u64) {
+        self.peer_key = key;
+        self.peer_start = initial_data_seq(key);
+    }
+
+    /// A server gets the third segment of the first handshake. As long as it does not know the
+    /// peer's key it can make nothing of any other.
+    fn judge_third(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
+        if !self.subflows[path].endpoint.is_layered() {
+            return Verdict::Take;
+        }
+        match o {
+            Some(MpOption::Capable { sender_key: Some(peer), receiver_key: Some(own), .. })
+                if *own == self.key =>
+            {
+                self.meet_peer(*peer);
+                Verdict::Take
+            }
+            Some(_) => Verdict::Drop,
+            None if s.flags.has(Flags::ACK) => {
+                // A box on the way has removed the option (RFC 8684 section 3.7).
+                self.subflows[path].endpoint.set_layered(false);
+                Verdict::Take
+            }
+            None => Verdict::Take,
+        }
+    }
+
+    fn own_credentials(&self, path: usize) -> Credentials {
+        Credentials { key: self.key, nonce: self.subflows[path].nonce }
+    }
+
+    fn peer_credentials(&self, path: usize) -> Credentials {
+        Credentials { key: self.peer_key, nonce: self.subflows[path].peer_nonce }
+    }
+
+    fn judge_join_answer(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
+        if !self.subflows[path].endpoint.is_answer(s) {
+            return Verdict::Take;
+        }
+        let Some(MpOption::JoinSynAck { hmac, nonce, .. }) = o else { return Verdict::Abort };
+        self.subflows[path].peer_nonce = *nonce;
+        let expected = join_syn_ack_hmac(self.peer_credentials(path), self.own_credentials(path));
+        if *hmac == expected { Verdict::Take } else { Verdict::Abort }
+    }
+
+    fn judge_join_third(&mut self, path: usize, o: Option<&MpOption>) -> Verdict {
+        if self.subflows[path].confirmed {
+            return Verdict::Take;
+        }
+        // Anything else is data that has overtaken it, which comes again.
+        let Some(MpOption::JoinAck { hmac }) = o else { return Verdict::Drop };
+        if *hmac != join_ack_hmac(self.peer_credentials(path), self.own_credentials(path)) {
+            return Verdict::Abort;
+        }
+        self.subflows[path].confirmed = true;
+        Verdict::Take
+    }
+
+    /// A segment of an established subflow.
+    fn judge_ready(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
+        if s.flags.has(Flags::SYN) {
+            return Verdict::Take; // challenged, or the answer to ours once more
+        }
+        if self.role == Role::Client && o.is_none() && s.flags.has(Flags::ACK) {
+            let subflow = &self.subflows[path];
+            let plain = subflow.sent.iter().all(|p| p.data == p.start) && self.stats.joins == 0;
+            if path == self.initial && !self.confirmed && plain {
+                self.fall_back(path);
+                return Verdict::Take;
+            }
+        }
+        self.judge_place(path, s, o)
+    }
+
+    /// A path on which there is no third segment to wait for, or whose was the right one.
+    pub(super) fn follow_handshake(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        let subflow = &self.subflows[path];
+        if !subflow.endpoint.was_established() {
+            return;
+        }
+        match subflow.stage {
+            Stage::Opening if self.established => {
+                // Another path was faster.
+                self.subflows[path].endpoint.abort();
+            }
+            Stage::Opening => self.establish(p, now, path),
+            Stage::Joining => self.complete_join(p, now, path),
+            Stage::Idle | Stage::Ready => {}
+        }
+    }
+
+    fn establish(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        self.established = true;
+        self.initial = path;
+        self.last_path = path;
+        self.subflows[path].stage = Stage::Ready;
+        self.subflows[path].confirmed = true;
+        self.coupling.begin(p, now);
+        if !self.subflows[path].endpoint.is_layered() && !self.fallen {
+            self.fall_back(path);
+        }
+        // A server that was asked on several paths goes on with one of them.
+        for other in (0..self.subflows.len()).filter(|i| *i != path) {
+            if self.subflows[other].stage == Stage::Opening {
+                self.renew(p, other, Stage::Idle);
+            }
+        }
+    }
+
+    fn complete_join(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        self.stats.joins += 1;
+        let subflow = &mut self.subflows[path];
+        subflow.stage = Stage::Ready;
+        if self.role == Role::Server {
+            // The client may not send data before this (RFC 8684 section 3.2).
+            subflow.endpoint.acknowledge_now();
+        } else {
+            subflow.confirm_at = now + subflow.endpoint.rto(p.path(path));
+        }
+    }
+
+    /// The client joins every path on which it is time to.
+    pub(super) fn join_paths(&mut self, p: &MultipathProfile, now: Time) {
+        if self.role == Role::Server || !self.confirmed || self.failure.is_some() {
+            return;
+        }
+        for path in 0..self.subflows.len() {
+            let subflow = &self.subflows[path];
+            let due = subflow.retry_at.is_never() || subflow.retry_at <= now;
+            if subflow.stage != Stage::Idle || !due {
+                continue;
+            }
+            self.renew(p, path, Stage::Joining);
+            let nonce = self.draw() as u32;
+            let subflow = &mut self.subflows[path];
+            subflow.nonce = nonce;
+            subflow.endpoint.set_layered(true);
+            subflow.endpoint.connect();
+        }
+    }
+
+    /// A segment of the peer's has shown that it accepts the join.
+    pub(super) fn confirm_join(&mut self, path: usize) {
+        let subflow = &mut self.subflows[path];
+        if !subflow.confirmed && subflow.stage == Stage::Ready {
+            subflow.confirmed = true;
+            subflow.failures = 0;
+            subflow.confirm_at = Time::NEVER;
+        }
+    }
+
+    /// The third segment of a join goes again, until it is answered.
+    pub(super) fn repeat_third(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        let subflow = &mut self.subflows[path];
+        if now < subflow.confirm_at {
+            return;
+        }
+        subflow.confirm_shift += 1;
+        if subflow.confirm_shift > p.path(path).stack.max_syn_retries {
+            subflow.endpoint.abort();
+            return;
+        }
+        let wait =
+            subflow.endpoint.rto(p.path(path)).0.saturating_mul(1 << subflow.confirm_shift.min(6));
+        subflow.confirm_at = now + Span(wait);
+        subflow.endpoint.acknowledge_now();
+    }
+
+    /// The connection goes on as a plain one on this path (RFC 8684 section 3.7). Offsets of stream
+    /// and subflow are the same, as nothing was sent elsewhere.
+    pub(super) fn fall_back(&mut self, path: usize) {
+        self.fallen = true;
+        self.initial = path;
+        let left = self.sender.end - self.sender.next;
+        let closed = self.sender.closed;
+        let subflow = &mut self.subflows[path];
+        subflow.endpoint.set_layered(false);
+        subflow.endpoint.offer(left);
+        if closed {
+            subflow.endpoint.close();
+        }
+        subflow.sent.clear();
+        self.sender.next = self.sender.end;
+    }
+
+    /// The option of a SYN, of the answer to one, or of the third segment of a handshake.
+    pub(super) fn handshake_option(&self, path: usize, flags: Flags) -> Option<MpOption> {
+        let subflow = &self.subflows[path];
+        let answer = flags.has(Flags::ACK);
+        match subflow.stage {
+            Stage::Opening => Some(MpOption::Capable {
+                sender_key: answer.then_some(self.key),
+                receiver_key: None,
+                data_len: None,
+            }),
+            Stage::Joining if answer => Some(MpOption::JoinSynAck {
+                backup: false,
+                address: path as u8,
+                hmac: join_syn_ack_hmac(self.own_credentials(path), self.peer_credentials(path)),
+                nonce: subflow.nonce,
+            }),
+            Stage::Joining => Some(MpOption::JoinSyn {
+                backup: false,
+                address: path as u8,
+                token: token(self.peer_key),
+                nonce: subflow.nonce,
+            }),
+            Stage::Idle | Stage::Ready => None,
+        }
+    }
+
+    /// The proof that the third segment of a join carries.
+    pub(super) fn join_proof(&self, path: usize) -> MpOption {
+        let hmac = join_ack_hmac(self.own_credentials(path), self.peer_credentials(path));
+        MpOption::JoinAck { hmac }
+    }
+}

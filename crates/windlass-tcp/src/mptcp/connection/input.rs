@@ -1,0 +1,166 @@
+//! Segments in: what their options say of the connection's streams.
+
+use windlass_cc::Time;
+
+use super::handshake::Verdict;
+use super::{Connection, MultipathProfile, Role};
+use crate::mptcp::option::{Dss, Mapping, MpOption};
+use crate::mptcp::subflow::{Piece, Stage};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// A segment arrived on a path, with this option of Multipath TCP.
+    pub fn on_segment(
+        &mut self,
+        p: &MultipathProfile,
+        now: Time,
+        path: usize,
+        s: &Segment,
+        option: Option<&MpOption>,
+    ) {
+        if path >= self.subflows.len() {
+            return;
+        }
+        if !self.fallen {
+            match self.judge(p, path, s, option) {
+                Verdict::Drop => return,
+                Verdict::Abort => {
+                    self.subflows[path].endpoint.on_segment(p.path(path), now, s);
+                    self.subflows[path].endpoint.abort();
+                    self.refresh(p, now, path);
+                    return;
+                }
+                Verdict::Take => {}
+            }
+        }
+        if !self.fallen && !s.flags.has(Flags::RST) && self.subflows[path].stage != Stage::Idle {
+            self.read_option(path, s, option);
+        }
+        self.subflows[path].endpoint.on_segment(p.path(path), now, s);
+        if self.fallen {
+            self.follow_handshake(p, now, path);
+            self.coupling.report(now, path, &mut self.subflows[path]);
+            self.coupling.share(p, now, &mut self.subflows);
+            return;
+        }
+        self.read_third(path, s, option);
+        self.take_arrived(path);
+        self.refresh(p, now, path);
+    }
+
+    fn read_option(&mut self, path: usize, s: &Segment, option: Option<&MpOption>) {
+        if s.flags.has(Flags::SYN) {
+            return;
+        }
+        match option {
+            Some(MpOption::Dss(dss)) => {
+                self.confirmed = true;
+                self.confirm_join(path);
+                self.read_signal(path, s, dss);
+            }
+            Some(MpOption::Capable { data_len: Some(len), .. }) => {
+                let piece = Piece { start: 1, data: 1, len: u64::from(*len), repeated: false };
+                self.subflows[path].arrived.insert(piece);
+            }
+            Some(MpOption::JoinAck { .. }) => self.subflows[path].endpoint.acknowledge_now(),
+            _ => {}
+        }
+    }
+
+    /// The window in the third segment of the first handshake, which the endpoint had to read
+    /// first to know its scale.
+    fn read_third(&mut self, path: usize, s: &Segment, option: Option<&MpOption>) {
+        let third = matches!(option, Some(MpOption::Capable { receiver_key: Some(_), .. }));
+        let subflow = &self.subflows[path];
+        if third && self.role == Role::Server && subflow.endpoint.was_established() {
+            self.sender.open_window(1, subflow.endpoint.window_told(s));
+        }
+    }
+
+    /// A data sequence signal.
+    fn read_signal(&mut self, path: usize, s: &Segment, dss: &Dss) {
+        let subflow = &mut self.subflows[path];
+        if let Some(ack) = dss.data_ack {
+            let window = subflow.endpoint.window_told(s);
+            self.sender.on_data_ack(ack.wrapping_sub(self.own_start), window);
+        }
+        let Some(mapping) = dss.mapping else { return };
+        let data = mapping.data_seq.wrapping_sub(self.peer_start);
+        let Some(len) = u64::from(mapping.len).checked_sub(u64::from(dss.data_fin)) else { return };
+        let Some(end) = data.checked_add(len) else { return };
+        if dss.data_fin {
+            self.receiver.end_at(end);
+            subflow.endpoint.acknowledge_now();
+        }
+        if let (Some(start), true) = (start_of(&mapping, subflow, s), len > 0) {
+            subflow.arrived.insert(Piece { start, data, len, repeated: false });
+        }
+    }
+
+    /// Whether it is known where in the stream the payload of a segment belongs.
+    pub(super) fn judge_place(
+        &mut self,
+        path: usize,
+        s: &Segment,
+        o: Option<&MpOption>,
+    ) -> Verdict {
+        let subflow = &self.subflows[path];
+        if s.len == 0 {
+            return Verdict::Take;
+        }
+        match o {
+            Some(MpOption::Dss(Dss { mapping: Some(mapping), .. })) => {
+                // Otherwise it is of an earlier subflow of this path, or wrong.
+                let known = start_of(mapping, subflow, s).is_some();
+                if known { Verdict::Take } else { Verdict::Drop }
+            }
+            Some(MpOption::Capable { data_len: Some(_), .. }) => Verdict::Take,
+            _ => {
+                let start = subflow.endpoint.offset_of(s, true).unwrap_or(0);
+                let old = start + u64::from(s.len) <= subflow.taken;
+                let known = old || subflow.arrived.at(start.max(subflow.taken)).is_some();
+                // The stream could not go on without these bytes of the subflow.
+                if known { Verdict::Take } else { Verdict::Abort }
+            }
+        }
+    }
+
+    /// What the subflow has in order goes to its place in the stream.
+    fn take_arrived(&mut self, path: usize) {
+        let subflow = &mut self.subflows[path];
+        let to = subflow.endpoint.take_arrived();
+        if to > subflow.taken {
+            self.last_path = path;
+        }
+        while subflow.taken < to {
+            let Some(piece) = subflow.arrived.at(subflow.taken) else {
+                // Bytes that nothing is known of: the subflow cannot be used any more.
+                subflow.taken = to;
+                subflow.endpoint.abort();
+                return;
+            };
+            let end = piece.end().min(to);
+            let data = piece.data.wrapping_add(subflow.taken - piece.start);
+            let twice = self.receiver.take(data, data.wrapping_add(end - subflow.taken));
+            self.stats.duplicate_bytes += twice;
+            subflow.taken = end;
+        }
+        subflow.arrived.forget_below(subflow.taken);
+        let waiting = self.out_of_order();
+        self.stats.max_out_of_order_bytes = self.stats.max_out_of_order_bytes.max(waiting);
+    }
+}
+
+/// Offset in the subflow at which a mapping begins, if it covers the payload of its segment.
+fn start_of(
+    mapping: &Mapping,
+    subflow: &crate::mptcp::subflow::Subflow,
+    s: &Segment,
+) -> Option<u64> {
+    let first = subflow.endpoint.peer_start().add(u64::from(mapping.subflow_offset));
+    let before = u64::from(s.seq.0.wrapping_sub(first.0));
+    if before + u64::from(s.len) > u64::from(mapping.len) {
+        return None;
+    }
+    subflow.endpoint.offset_of(s, true)?.checked_sub(before)
+}

@@ -1,0 +1,134 @@
+//! Deadlines, and what is done about subflows that do not answer.
+
+use windlass_cc::{Span, Time};
+
+use super::{Connection, MultipathProfile, ORPHAN_LIFE};
+use crate::endpoint::Failure;
+use crate::mptcp::sender::Again;
+use crate::mptcp::subflow::{Stage, Subflow};
+
+impl Connection {
+    /// When [`on_deadline`](Connection::on_deadline) must be called, [`Time::NEVER`] for not at
+    /// all.
+    pub fn deadline(&self) -> Time {
+        let subflows = self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Time::NEVER);
+        if self.fallen || !self.established || self.failure.is_some() {
+            return subflows.min(self.coupling.deadline());
+        }
+        subflows.min(self.coupling.deadline()).min(self.sender.deadline()).min(self.orphaned_at)
+    }
+
+    /// A deadline has come: timers that are due act. Calling it early does nothing.
+    pub fn on_deadline(&mut self, p: &MultipathProfile, now: Time) {
+        for path in 0..self.subflows.len() {
+            if self.subflows[path].endpoint.deadline() <= now {
+                self.on_subflow_deadline(p, now, path);
+            }
+            if self.subflows[path].confirm_at <= now {
+                self.repeat_third(p, now, path);
+                self.refresh(p, now, path);
+            }
+        }
+        if !self.established && self.started && self.failure.is_none() {
+            self.reconsider_opening(p, now);
+        }
+        if self.established && !self.fallen && self.failure.is_none() {
+            self.on_stream_deadline(now);
+        }
+        self.settle(p, now);
+        if self.fallen {
+            self.coupling.share(p, now, &mut self.subflows);
+        }
+    }
+
+    fn on_subflow_deadline(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+        let before = self.subflows[path].endpoint.stats().rto_count;
+        self.subflows[path].endpoint.on_deadline(p.path(path), now);
+        if self.fallen {
+            self.coupling.report(now, path, &mut self.subflows[path]);
+            return;
+        }
+        let subflow = &self.subflows[path];
+        let timeout = subflow.endpoint.stats().rto_count > before;
+        if timeout && subflow.stage == Stage::Ready && !self.closing {
+            self.on_timeout(p, path);
+        }
+        self.refresh(p, now, path);
+    }
+
+    /// A subflow has timed out: what it carries goes on others too, and after some timeouts in a row
+    /// it gets nothing new.
+    fn on_timeout(&mut self, p: &MultipathProfile, path: usize) {
+        self.give_to_others(path, 1 << path);
+        let subflow = &mut self.subflows[path];
+        let silent = subflow.endpoint.unanswered() >= p.config().timeouts_to_fail;
+        if silent && !subflow.suspended {
+            subflow.suspended = true;
+            self.stats.suspensions += 1;
+            self.scheduling.on_path_gone(path);
+        }
+    }
+
+    /// The timers of the connection's own stream.
+    fn on_stream_deadline(&mut self, now: Time) {
+        if self.sender.fin_at <= now {
+            self.sender.fin_at = Time::NEVER;
+            self.fin_now = true;
+        }
+        if self.sender.probe_at <= now {
+            self.sender.probe_at = Time::NEVER;
+            self.sender.probe_shift = (self.sender.probe_shift + 1).min(16);
+            self.sender.probe_now = true;
+        }
+        if self.sender.stuck_at <= now {
+            self.sender.stuck_at = Time::NEVER;
+            self.sender.stuck_shift = (self.sender.stuck_shift + 1).min(6);
+            self.repeat_stuck();
+        }
+        if self.orphaned_at <= now {
+            self.orphaned_at = Time::NEVER;
+            // If both streams have arrived, only the peer's last word is missing.
+            if self.receiver.has_ended() && self.sender.all_acknowledged() {
+                self.closing = true;
+            } else {
+                self.fail(Failure::DataTimeout);
+            }
+        }
+    }
+
+    /// What every subflow has delivered, and the peer has not acknowledged, was lost above them:
+    /// the peer had no room for it, or its subflow ended.
+    fn repeat_stuck(&mut self) {
+        let una = self.sender.una;
+        let carried = self.subflows.iter().any(|s| s.is_live() && s.sent.holding(una).is_some());
+        if carried || self.scheduling.plans(una) || self.sender.has_repeats() {
+            return;
+        }
+        let mss = self.subflows.iter().map(|s| u64::from(s.endpoint.mss())).min().unwrap_or(1);
+        let end = self.sender.next.min(una + mss);
+        self.sender.repeat(Again { start: una, end, carried: 0, opportunistic: false });
+    }
+
+    /// Sees that the stream goes on.
+    pub(super) fn watch_progress(&mut self, p: &MultipathProfile, now: Time) {
+        if !self.sender.is_outstanding() {
+            self.sender.stuck_at = Time::NEVER;
+        } else if self.sender.stuck_at.is_never() {
+            let live = self.subflows.iter().enumerate().filter(|(_, s)| s.is_live());
+            let slowest = live.map(|(path, s)| s.endpoint.rto(p.path(path))).max();
+            let wait = slowest.unwrap_or(Span::from_secs(1)).0.max(1);
+            let wait = wait.saturating_mul(2 << self.sender.stuck_shift);
+            self.sender.stuck_at = now + Span(wait);
+        }
+    }
+
+    /// A connection without any subflow lives on for some time: the paths are tried again.
+    pub(super) fn watch_orphan(&mut self, now: Time) {
+        let alive = |s: &Subflow| s.is_live() || s.stage == Stage::Joining;
+        if self.subflows.iter().any(alive) {
+            self.orphaned_at = Time::NEVER;
+        } else if self.orphaned_at.is_never() {
+            self.orphaned_at = now + ORPHAN_LIFE;
+        }
+    }
+}

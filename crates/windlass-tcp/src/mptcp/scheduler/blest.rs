@@ -1,0 +1,79 @@
+//! BLEST, blocking estimation (Ferlin, Alay, Mehani, Boreli: BLEST: Blocking estimation-based MPTCP
+//! scheduler for heterogeneous networks, IFIP Networking 2016, section III).
+
+use windlass_cc::Time;
+
+use super::{Backlog, PathState, fastest, lowest_rtt};
+
+/// λ and its bounds and steps, thousandths: the values of the authors' kernel.
+const LAMBDA: u64 = 1200;
+const LEAST_LAMBDA: u64 = 1000;
+const MOST_LAMBDA: u64 = 1300;
+const AFTER_BLOCKING: u64 = 40;
+const WITHOUT_BLOCKING: u64 = 10;
+
+/// State of BLEST.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Blest {
+    /// Correction of the estimate, thousandths.
+    lambda: u64,
+    /// When it was last adapted.
+    adapted: Time,
+    /// The receive window has kept data back since.
+    blocked: bool,
+}
+
+impl Default for Blest {
+    fn default() -> Blest {
+        Blest { lambda: LAMBDA, adapted: Time::ZERO, blocked: false }
+    }
+}
+
+impl Blest {
+    pub(super) fn on_blocked(&mut self) {
+        self.blocked = true;
+    }
+
+    /// Once per round trip of the fastest path: λ rises after blocking and falls without.
+    fn adapt(&mut self, now: Time, fast: &PathState) {
+        if now.since(self.adapted) < fast.srtt {
+            return;
+        }
+        self.adapted = now;
+        let blocked = std::mem::take(&mut self.blocked);
+        let lambda = match blocked {
+            true => self.lambda + AFTER_BLOCKING,
+            false => self.lambda - WITHOUT_BLOCKING,
+        };
+        self.lambda = lambda.clamp(LEAST_LAMBDA, MOST_LAMBDA);
+    }
+
+    /// The fastest path if it has room; otherwise the best of the others, unless what it would
+    /// occupy of the window until it is delivered is what the fast path can use in that time.
+    pub(super) fn choose<'a>(
+        &mut self,
+        paths: &'a [PathState],
+        b: &Backlog,
+    ) -> Option<&'a PathState> {
+        let fast = fastest(paths)?;
+        self.adapt(b.now, fast);
+        if fast.room > 0 {
+            return Some(fast);
+        }
+        let slow = lowest_rtt(paths)?;
+        // MSS·(inflight_S + 1)
+        let occupied = slow.in_flight + slow.mss;
+        let needed = u128::from(fast_bytes(fast, slow)) * u128::from(self.lambda) / 1000;
+        (needed <= u128::from(b.window.saturating_sub(occupied))).then_some(slow)
+    }
+}
+
+/// X of the paper, bytes: what the fast path sends within a round trip of the slow one, its window
+/// growing by a segment per round trip: `MSS·(CWND_F + (rtts − 1)/2)·rtts` with
+/// `rtts = RTT_S/RTT_F`.
+fn fast_bytes(fast: &PathState, slow: &PathState) -> u64 {
+    let rtts = u128::from(slow.srtt.0) * 1000 / u128::from(fast.srtt.0.max(1)); // thousandths
+    let growth = u128::from(fast.mss) * rtts.saturating_sub(1000) / 2000;
+    let bytes = (u128::from(fast.cwnd) + growth) * rtts / 1000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}

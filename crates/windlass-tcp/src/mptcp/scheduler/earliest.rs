@@ -1,0 +1,111 @@
+//! Earliest arrival: each segment goes on the path on which it is predicted to arrive first. A path
+//! that has room and is slow gets data from further ahead, the data before it being planned for
+//! the faster ones, so that all arrives in order.
+
+use std::collections::VecDeque;
+
+use windlass_cc::coupling::MAX_PATHS;
+
+use super::{Assignment, Backlog, PathState};
+
+/// What is planned for each path, ranges of the stream in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    paths: [VecDeque<(u64, u64)>; MAX_PATHS],
+    /// Ranges whose path is gone: they are planned anew before all others.
+    loose: VecDeque<(u64, u64)>,
+    /// Everything below is planned, or loose.
+    to: u64,
+}
+
+impl Plan {
+    /// The first range planned for a path, what is acknowledged meanwhile left out.
+    pub(super) fn front(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
+        let ranges = self.paths[path].iter().map(|r| (r.0.max(b.una), r.1));
+        ranges.into_iter().find(|r| r.0 < r.1)
+    }
+
+    fn bytes(&self, path: usize) -> u64 {
+        self.paths[path].iter().map(|r| r.1 - r.0).sum()
+    }
+
+    /// Whether ranges wait for a path.
+    pub(super) fn is_empty(&self) -> bool {
+        self.loose.is_empty() && self.paths.iter().all(VecDeque::is_empty)
+    }
+
+    /// Whether an offset waits for a path.
+    pub(super) fn holds(&self, offset: u64) -> bool {
+        let all = self.paths.iter().flatten().chain(&self.loose);
+        all.into_iter().any(|r| r.0 <= offset && offset < r.1)
+    }
+
+    /// A path is gone, and what was planned for it goes elsewhere.
+    pub(super) fn withdraw(&mut self, path: usize) {
+        let ranges = std::mem::take(&mut self.paths[path]);
+        self.loose.extend(ranges);
+    }
+
+    /// The next `len` bytes or less that no path is to carry yet.
+    fn unplanned(&mut self, len: u64, b: &Backlog) -> Option<(u64, u64)> {
+        if let Some(front) = self.loose.front_mut() {
+            let range = (front.0, front.1.min(front.0 + len));
+            front.0 = range.1;
+            if front.0 == front.1 {
+                self.loose.pop_front();
+            }
+            return Some(range);
+        }
+        self.to = self.to.max(b.next);
+        let left = b.limit.saturating_sub(self.to);
+        // A window that lets a part of a segment go will soon let all of it go.
+        let cut = b.limit < b.next + b.unsent && left < len;
+        if left == 0 || cut && self.to > b.una {
+            return None;
+        }
+        let range = (self.to, self.to + left.min(len));
+        self.to = range.1;
+        Some(range)
+    }
+
+    /// A piece is with its path.
+    pub(super) fn take(&mut self, a: &Assignment) {
+        let ranges = &mut self.paths[a.path];
+        while let Some(front) = ranges.front_mut() {
+            front.0 = front.0.max(a.start + a.len);
+            if front.0 < front.1 {
+                return;
+            }
+            ranges.pop_front();
+        }
+    }
+
+    /// Plans ahead until a path that has room has something to send.
+    pub(super) fn next(&mut self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
+        loop {
+            let ready = paths.iter().filter(|p| p.room > 0);
+            let piece = |p: &PathState| {
+                let (start, end) = self.front(p.path, b)?;
+                Some(Assignment { path: p.path, start, len: p.room.min(end - start) })
+            };
+            if let Some(found) = ready.clone().find_map(piece) {
+                return Some(found);
+            }
+            if ready.count() == 0 {
+                return None;
+            }
+            let best = paths.iter().min_by_key(|p| (self.arrival(p), p.path))?;
+            let range = self.unplanned(best.mss, b)?;
+            self.paths[best.path].push_back(range);
+        }
+    }
+
+    /// Predicted time to the arrival of one more segment, nanoseconds: what exceeds the window has
+    /// to wait for acknowledgements, which come at a window per round trip, and then half a
+    /// round trip.
+    fn arrival(&self, p: &PathState) -> u128 {
+        let ahead = p.in_flight + self.bytes(p.path) + p.mss;
+        let excess = u128::from(ahead.saturating_sub(p.cwnd));
+        excess * u128::from(p.srtt.0) / u128::from(p.cwnd.max(1)) + u128::from(p.srtt.0 / 2)
+    }
+}

@@ -1,0 +1,173 @@
+//! The options of a TCP header.
+
+use super::{EmitError, MAX_OPTIONS, WireError};
+use crate::mptcp::codec::{self, Signal};
+use crate::mptcp::{Mapping, MpOption};
+use crate::segment::{MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::seq::Seq;
+
+const END_OF_OPTIONS: u8 = 0;
+const NO_OPERATION: u8 = 1;
+const MSS: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// Options as they stand in a header.
+pub(super) struct OptionBytes {
+    bytes: [u8; MAX_OPTIONS as usize],
+    len: usize,
+}
+
+impl OptionBytes {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn push_timestamps(&mut self, timestamps: Timestamps) {
+        self.push(&[TIMESTAMPS, 10]);
+        self.push(&timestamps.value.to_be_bytes());
+        self.push(&timestamps.echo.to_be_bytes());
+    }
+
+    fn push_sack(&mut self, blocks: &[SackBlock]) {
+        self.push(&[SACK, 2 + 8 * blocks.len() as u8]);
+        for block in blocks {
+            self.push(&block.left.0.to_be_bytes());
+            self.push(&block.right.0.to_be_bytes());
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Writes options without a byte more than [`Options::wire_len`]. MSS and window scale (with one
+/// byte of padding) are multiples of four; SACK-permitted, timestamps and SACK are two more than
+/// one, so that two of them make a multiple of four and an odd one needs two bytes of padding,
+/// which stand in front as RFC 7323 appendix A shows.
+pub(super) fn encode_options(options: &Options) -> Result<OptionBytes, EmitError> {
+    if usize::from(options.sack_count) > MAX_SACK_BLOCKS {
+        return Err(EmitError::TooManySackBlocks(options.sack_count));
+    }
+    if options.wire_len() > MAX_OPTIONS {
+        return Err(EmitError::OptionsTooLong(options.wire_len()));
+    }
+    let mut out = OptionBytes { bytes: [0; MAX_OPTIONS as usize], len: 0 };
+    if let Some(mss) = options.mss {
+        out.push(&[MSS, 4]);
+        out.push(&mss.to_be_bytes());
+    }
+    let halves = u8::from(options.sack_permitted)
+        + u8::from(options.timestamps.is_some())
+        + u8::from(options.sack_count > 0);
+    if halves % 2 == 1 {
+        out.push(&[NO_OPERATION, NO_OPERATION]);
+    }
+    if options.sack_permitted {
+        out.push(&[SACK_PERMITTED, 2]);
+    }
+    if let Some(timestamps) = options.timestamps {
+        out.push_timestamps(timestamps);
+    }
+    if options.sack_count > 0 {
+        out.push_sack(options.sack_blocks());
+    }
+    if let Some(shift) = options.window_scale {
+        out.push(&[NO_OPERATION, WINDOW_SCALE, 3, shift]);
+    }
+    Ok(out)
+}
+
+/// Returns the mapping that needs a checksum, and where among the options that stands.
+pub(super) fn append_multipath(
+    segment: &Segment,
+    option: &MpOption,
+    checksums: bool,
+    options: &mut OptionBytes,
+) -> Result<Option<(Mapping, usize)>, EmitError> {
+    let encoded = codec::encode(option, checksums).map_err(EmitError::Multipath)?;
+    let len = (options.len() + encoded.padded().len()) as u32;
+    if len > MAX_OPTIONS {
+        return Err(EmitError::OptionsTooLong(len));
+    }
+    let at = options.len() + encoded.sum_at();
+    options.push(encoded.padded());
+    // A mapping without length, which ends Multipath TCP, has the checksum 0 (section 3.7).
+    let Some(mapping) = option.mapping().filter(|m| checksums && m.len > 0) else {
+        return Ok(None);
+    };
+    let fin = matches!(option, MpOption::Dss(dss) if dss.data_fin);
+    let mapped = u32::from(mapping.len) - u32::from(fin);
+    if mapped != segment.len {
+        return Err(EmitError::MappingCut { mapped, payload: segment.len });
+    }
+    Ok(Some((mapping, at)))
+}
+
+pub(super) fn decode_options(mut bytes: &[u8]) -> Result<(Options, Option<Signal>), WireError> {
+    let mut options = Options::default();
+    let mut multipath: Option<Signal> = None;
+    while let [kind, rest @ ..] = bytes {
+        match *kind {
+            END_OF_OPTIONS => break,
+            NO_OPERATION => bytes = rest,
+            kind => {
+                let len = rest.first().map_or(0, |&len| usize::from(len));
+                if len < 2 || len > bytes.len() {
+                    return Err(WireError::OptionLength(kind));
+                }
+                if kind == codec::KIND {
+                    let found = codec::decode(&bytes[2..len]);
+                    let more_pressing = |s: &Signal| {
+                        multipath.is_none_or(|m| codec::rank(&m.option) < codec::rank(&s.option))
+                    };
+                    multipath = found.filter(more_pressing).or(multipath);
+                } else {
+                    decode_option(kind, &bytes[2..len], &mut options)?;
+                }
+                bytes = &bytes[len..];
+            }
+        }
+    }
+    Ok((options, multipath))
+}
+
+fn decode_option(kind: u8, value: &[u8], options: &mut Options) -> Result<(), WireError> {
+    match (kind, value) {
+        (MSS, &[a, b]) => options.mss = Some(u16::from_be_bytes([a, b])),
+        (WINDOW_SCALE, &[shift]) => options.window_scale = Some(shift),
+        (SACK_PERMITTED, &[]) => options.sack_permitted = true,
+        (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
+            options.timestamps = Some(Timestamps {
+                value: u32::from_be_bytes([a, b, c, d]),
+                echo: u32::from_be_bytes([e, f, g, h]),
+            });
+        }
+        (SACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => {
+            decode_sack(blocks, options);
+        }
+        (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK, _) => {
+            return Err(WireError::OptionLength(kind));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn decode_sack(value: &[u8], options: &mut Options) {
+    let edge = |b: &[u8]| Seq(u32::from_be_bytes([b[0], b[1], b[2], b[3]]));
+    options.sack = Default::default();
+    options.sack_count = 0;
+    for (slot, block) in options.sack.iter_mut().zip(value.chunks_exact(8)) {
+        *slot = SackBlock { left: edge(&block[..4]), right: edge(&block[4..]) };
+        options.sack_count += 1;
+    }
+}
