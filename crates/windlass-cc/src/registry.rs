@@ -285,6 +285,8 @@ built_in! { $
     Veno: Windowed<crate::veno::Veno>;
     Vegas: Windowed<crate::vegas::Vegas>;
     Fast: Windowed<crate::fast::Fast>;
+    MVegas: Windowed<crate::mvegas::MVegas>;
+    MFast: Windowed<crate::mfast::MFast>;
     Yeah: Windowed<crate::yeah::Yeah>;
     Compound: Windowed<crate::compound::Compound>;
     Ledbat: Windowed<crate::ledbat::Ledbat>;
@@ -299,4 +301,5 @@ built_in! { $
     WVegas: Windowed<crate::coupling::wvegas::WVegas>;
     MpFast: Windowed<crate::coupling::mpfast::MpFast>;
     EmReno: Windowed<crate::coupling::emreno::EmReno>;
+    Mfvl: Windowed<crate::coupling::mfvl::Mfvl>;
 }

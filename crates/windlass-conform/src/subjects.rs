@@ -13,6 +13,7 @@ use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
+use super::models::mfvl::{MFast, MVegas};
 use super::models::reno::Reno;
 use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
@@ -173,6 +174,19 @@ pub const SUBJECTS: &[Subject] = &[
         id: "fast",
         source: "Jin, Wei, Low 2004",
         model: |s| frame(Fast::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "mvegas",
+        source: "Mudassir and Baig 2021, section 3.1",
+        segment_us: 7_000, // so that more than six segments are queued at times
+        model: |s| frame(MVegas::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "mfast",
+        source: "Mudassir and Baig 2021, section 3.2; the NS-2 module",
+        model: |s| frame(MFast::new(&s.conn), s),
         ..BASE
     },
     Subject {

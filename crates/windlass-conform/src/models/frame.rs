@@ -65,6 +65,10 @@ pub trait Law {
     fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
     /// The threshold after a cut.
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
+    /// Segments that a timeout leaves: the loss window of RFC 5681 section 3.1.
+    fn loss_window(&self) -> f64 {
+        1.0
+    }
     /// Factor on slow start.
     fn slow_start_gain(&self, _c: &Conn) -> f64 {
         1.0
@@ -273,7 +277,7 @@ impl<L: Law> Frame<L> {
                     // RFC 5681 equation 4 is an upper bound: the first cut stays in force.
                     self.w.ssthresh = self.cut(c, Cause::Timeout).min(self.w.ssthresh);
                 }
-                self.w.cwnd = mss(c); // RFC 5681 section 3.1: the loss window
+                self.w.cwnd = self.law.loss_window() * mss(c);
                 self.law.restart(c, &self.w);
             }
             _ => {}

@@ -13,6 +13,7 @@ pub mod frame;
 pub mod highspeed;
 pub mod hystart;
 pub mod measured;
+pub mod mfvl;
 pub mod policer;
 pub mod reno;
 pub mod rounds;
