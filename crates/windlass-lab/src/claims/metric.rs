@@ -56,6 +56,7 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("packets_sent", |f| Some(f.packets_sent as f64)),
     ("peer_packets_sent", |f| Some(f.peer_packets_sent as f64)),
     ("loss_rate", |f| Some(f.loss_rate)),
+    ("drops", |f| Some(dropped(f.loss_rate, f.packets_sent))),
     ("srtt_ms", |f| f.srtt_ms),
     ("min_rtt_ms", |f| f.min_rtt_ms),
     ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
@@ -80,6 +81,11 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("radio_per_byte_ns", |f| per_byte(f.radio?.sender_s, f.delivered_bytes)),
     ("energy_per_byte_nj", |f| per_byte(f.radio?.sender_j?, f.delivered_bytes)),
 ];
+
+/// Packets that the network dropped, of so many sent.
+fn dropped(loss_rate: f64, sent: u64) -> f64 {
+    (loss_rate * sent as f64).round()
+}
 
 /// So much of a billion parts of a unit for each byte: nanojoules of joules.
 fn per_byte(amount: f64, bytes: u64) -> Option<f64> {
@@ -254,6 +260,7 @@ pub const SUBFLOW_FIELDS: &[Field<SubflowResult>] = &[
     ("packets_sent", |s| Some(s.packets_sent as f64)),
     ("peer_packets_sent", |s| Some(s.peer_packets_sent as f64)),
     ("loss_rate", |s| Some(s.loss_rate)),
+    ("drops", |s| Some(dropped(s.loss_rate, s.packets_sent))),
     ("srtt_ms", |s| s.srtt_ms),
     ("min_rtt_ms", |s| s.min_rtt_ms),
     ("cwnd_bytes", |s| Some(s.cwnd_bytes as f64)),
