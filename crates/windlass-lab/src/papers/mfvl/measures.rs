@@ -64,7 +64,7 @@ pub(super) fn at(x: f64, values: &BySeed) -> Option<ChartPoint> {
 }
 
 /// A metric by its path.
-pub(super) fn named(path: &str) -> impl Fn(&RunRecord) -> Option<f64> {
+pub(super) fn named(path: &str) -> impl Fn(&RunRecord) -> Option<f64> + use<> {
     let metric = Metric::parse(path).ok();
     move |run| metric.as_ref()?.of(run)
 }
