@@ -125,7 +125,8 @@ fn log() -> Vec<PacketEvent> {
 
 fn capture(options: CaptureOptions) -> (Vec<u8>, u64) {
     let mut bytes = Vec::new();
-    let count = write_pcapng(&mut bytes, &LINKS, &flows(), &log(), options).expect("written");
+    let count = write_pcapng(&mut bytes, &LINKS, &flows().map(Into::into), &log(), options)
+        .expect("written");
     (bytes, count)
 }
 
@@ -267,7 +268,13 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
         path: None,
     };
     let write = |event: PacketEvent| {
-        write_pcapng(Vec::new(), &LINKS, &flows(), [&event], CaptureOptions::default())
+        write_pcapng(
+            Vec::new(),
+            &LINKS,
+            &flows().map(Into::into),
+            [&event],
+            CaptureOptions::default(),
+        )
     };
     assert_eq!(write(event).expect("an empty datagram"), 1);
     for bad in [
@@ -285,7 +292,8 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-    let error = write_pcapng(full, &LINKS, &flows(), &log(), CaptureOptions::default());
+    let error =
+        write_pcapng(full, &LINKS, &flows().map(Into::into), &log(), CaptureOptions::default());
     assert_eq!(error.expect_err("full").kind(), std::io::ErrorKind::StorageFull);
 }
 

@@ -4,7 +4,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::mptcp::{Connection, MultipathProfile};
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::{Cbr, ReadPolicy};
+use crate::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
 use crate::latency::Messages;
 
 /// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
@@ -140,6 +140,15 @@ struct Reader {
 }
 
 impl App {
+    /// An application at an end of a flow.
+    pub fn of_flow(role: Role, policy: ReadPolicy, flow: &FlowConfig) -> App {
+        let awaited = match (role, flow.traffic) {
+            (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(cbr, flow.start),
+            _ => None,
+        };
+        App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
+    }
+
     /// An application that opens the connection at `start` if its role does.
     pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
         let wake =

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_cc::{Span, Time};
 
-use crate::app::Role;
-use crate::config::{Cbr, FlowConfig, Traffic};
+use crate::config::Cbr;
 
 /// Delays of a flow's data packets, retransmissions included, from the moment at which the sender
 /// hands them to its first link or radio to their arrival.
@@ -93,14 +92,6 @@ impl Messages {
     /// Those of a source that begins at `start`, if they have a deadline.
     pub fn new(cbr: Cbr, start: Time) -> Option<Messages> {
         Some(Messages { cbr, start, deadline: cbr.deadline?, latencies_ns: Vec::new() })
-    }
-
-    /// Those that an application of this role awaits, if it does.
-    pub fn of(flow: &FlowConfig, role: Role) -> Option<Messages> {
-        match (flow.traffic, role) {
-            (Traffic::CbrTcp(cbr), Role::Receiver) => Messages::new(cbr, flow.start),
-            _ => None,
-        }
     }
 
     /// The application has read so many bytes in all.

@@ -1,12 +1,13 @@
 //! Multipath connections in the network: an end owns the connection and its application, and each
 //! path has a port at each end, which gives its packets a route and an account of their own.
 
+use windlass_tcp::Segment;
 use windlass_tcp::mptcp::{Connection, MultipathProfile, Outgoing};
+use windlass_tcp::segment::Flags;
 
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, Multipath, ReadPolicy, SubflowConfig};
 use crate::host::{Host, Kind};
-use crate::latency::Messages;
 use crate::packet::Body;
 use crate::random::{Purpose, Stream};
 use crate::results::PathPacket;
@@ -20,6 +21,10 @@ pub struct MultipathEnd {
     pub connection: Connection,
     /// The application.
     pub app: App,
+    /// Whether it opens the connection and all its subflows.
+    opens: bool,
+    /// Place of its profile among those of multipath connections.
+    profile: u32,
     /// What is known of each path.
     pub(crate) paths: Vec<PathEnd>,
     /// Number of the first path among all series: see [`Config::track`].
@@ -33,6 +38,9 @@ pub(crate) struct PathEnd {
     route: u32,
     /// The host that its packets come in by.
     pub(crate) port: u32,
+    /// The attempt to have a subflow that is under way: each has a port of its own at the end that
+    /// opens, so that what is left of one never gets to the next.
+    attempt: u16,
     /// Packets put on the first link, and packets that have come in.
     pub(crate) sent: u64,
     pub(crate) received: u64,
@@ -53,9 +61,19 @@ impl MultipathEnd {
         if listens {
             connection.listen();
         }
-        let mut app = App::new(role, read, flow.start);
-        app.messages = Messages::of(flow, role).map(Box::new);
-        MultipathEnd { connection, app, paths: Vec::new(), track: 0 }
+        let app = App::of_flow(role, read, flow);
+        MultipathEnd { connection, app, opens: !listens, profile: 0, paths: Vec::new(), track: 0 }
+    }
+
+    /// Whether a packet is for the port in use on its path. The end that opens chooses it, and the
+    /// other learns of it by the SYN.
+    fn takes(&mut self, packet: &PathPacket, segment: &Segment) -> bool {
+        let path = &mut self.paths[usize::from(packet.path)];
+        let begins = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        if begins && !self.opens {
+            path.attempt = packet.attempt;
+        }
+        path.attempt == packet.attempt
     }
 
     /// Congestion windows of all paths together, bytes.
@@ -91,13 +109,17 @@ impl Simulation {
         let config = &self.config;
         let host = 2 * flow as u64;
         let place = self.multipath_profiles.len() as u32;
+        let mut ends = Vec::new();
         for (end, (role, read)) in (0..).zip(roles) {
             let seed = Stream::new(config.seed, host + end, Purpose::Multipath).next_u64();
             let mut end = MultipathEnd::new(&profile, seed, role, read, &config.flows[flow]);
-            end.track = config.track(flow) as u32;
-            // Its own place in the table of routes is never used.
-            self.hosts.push(Host::new(0, place, Kind::Multipath(Box::new(end))));
+            (end.profile, end.track) = (place, config.track(flow) as u32);
+            ends.push(end);
         }
+        // What a host of an ordinary connection has is never used of this one.
+        let own = self.add_profile(self.config.flows[flow].profile);
+        let hosts = ends.into_iter().map(|end| Host::new(0, own, Kind::Multipath(Box::new(end))));
+        self.hosts.extend(hosts);
         self.multipath_profiles.push(profile);
     }
 
@@ -117,13 +139,14 @@ impl Simulation {
     /// Enters a path between the hosts `owner` and `owner + 1`.
     fn add_path(&mut self, owner: u32, path: u32, way: Vec<Direction>) {
         let port = self.hosts.len() as u32;
+        let profile = self.hosts[owner as usize].profile;
         let back = way.iter().rev().map(|direction| direction ^ 1).collect();
         let routes = [self.add_route(way, port + 1), self.add_route(back, port)];
         for (end, route) in (0..).zip(routes) {
-            self.hosts.push(Host::new(route, 0, Kind::Port { owner: owner + end, path }));
+            self.hosts.push(Host::new(route, profile, Kind::Port { owner: owner + end, path }));
             if let Kind::Multipath(end_of) = &mut self.hosts[(owner + end) as usize].kind {
                 let port = port + end;
-                end_of.paths.push(PathEnd { route, port, sent: 0, received: 0 });
+                end_of.paths.push(PathEnd { route, port, attempt: 0, sent: 0, received: 0 });
             }
         }
     }
@@ -132,13 +155,15 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn deliver_to_port(&mut self, owner: u32, path: u32, id: u32) {
-        let Host { profile, kind, .. } = &mut self.hosts[owner as usize];
+        let kind = &mut self.hosts[owner as usize].kind;
         if let (Kind::Multipath(end), Body::Segment(segment)) = (kind, self.packets.get(id)) {
-            let profile = &self.multipath_profiles[*profile as usize];
-            let option = self.packets.path(id).and_then(|p| p.option);
+            let profile = &self.multipath_profiles[end.profile as usize];
             end.paths[path as usize].received += 1;
-            end.connection.on_segment(profile, self.now, path as usize, segment, option.as_ref());
-            end.app.act(profile, self.now, &mut end.connection);
+            if let Some(packet) = self.packets.path(id).filter(|p| end.takes(p, segment)) {
+                let (path, option) = (path as usize, packet.option.as_ref());
+                end.connection.on_segment(profile, self.now, path, segment, option);
+                end.app.act(profile, self.now, &mut end.connection);
+            }
         }
         // Freed before the answer is sent, which then takes its place.
         self.packets.remove(id);
@@ -150,9 +175,8 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_multipath(&mut self, host: u32) {
-        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
-        let Kind::Multipath(end) = kind else { return };
-        let profile = &self.multipath_profiles[*profile as usize];
+        let Kind::Multipath(end) = &mut self.hosts[host as usize].kind else { return };
+        let profile = &self.multipath_profiles[end.profile as usize];
         end.connection.on_deadline(profile, self.now);
         end.app.act(profile, self.now, &mut end.connection);
         self.flush_multipath(host);
@@ -161,14 +185,17 @@ impl Simulation {
     /// Sends what an end has to say, and records it.
     fn flush_multipath(&mut self, host: u32) {
         loop {
-            let Host { profile, kind, .. } = &mut self.hosts[host as usize];
-            let Kind::Multipath(end) = kind else { return };
-            let profile = &self.multipath_profiles[*profile as usize];
+            let Kind::Multipath(end) = &mut self.hosts[host as usize].kind else { return };
+            let profile = &self.multipath_profiles[end.profile as usize];
             let Some(out) = end.connection.poll_transmit(profile, self.now) else { break };
             let size = out.ip_len();
             let Outgoing { path, attempt, segment, option } = out;
-            let packet = PathPacket { path: path as u8, attempt, option };
+            let number = path as u8; // there are at most MAX_PATHS
             let path = &mut end.paths[path];
+            if end.opens {
+                path.attempt = attempt;
+            }
+            let packet = PathPacket { path: number, attempt: path.attempt, option };
             path.sent += 1;
             let hop = path.route;
             let id = self.packets.insert_multipath(segment, packet);
@@ -179,10 +206,8 @@ impl Simulation {
 
     fn record_multipath(&mut self, host: u32) {
         let Some(recorder) = &mut self.recorder else { return };
-        let Host { profile, kind: Kind::Multipath(end), .. } = &self.hosts[host as usize] else {
-            return;
-        };
-        let profile = &self.multipath_profiles[*profile as usize];
+        let Kind::Multipath(end) = &self.hosts[host as usize].kind else { return };
+        let profile = &self.multipath_profiles[end.profile as usize];
         let MultipathEnd { connection, app, .. } = &**end;
         for (path, p) in profile.paths().iter().enumerate() {
             let (subflow, track) = (connection.subflow(path), end.track + path as u32);

@@ -4,6 +4,7 @@ use windlass_tcp::mptcp::MultipathStats;
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
+use crate::latency::TransitResult;
 use crate::multipath::{MultipathEnd, PathEnd};
 use crate::results::{FlowResult, MultipathResult, SubflowResult};
 use crate::simulation::Simulation;
@@ -53,6 +54,7 @@ impl Simulation {
         flow: &FlowConfig,
         tx: &MultipathEnd,
         rx: &MultipathEnd,
+        transit: Option<TransitResult>,
     ) -> FlowResult {
         let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
         let completed = if endless { None } else { rx.app.completed };
@@ -84,7 +86,7 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: rx.app.responses_s.clone(),
             failure: failure.map(|f| f.describe().to_string()),
-            transit: None,
+            transit,
             messages: rx.app.messages.as_ref().map(|m| m.result(self.now())),
             radio: self.radio_use(flow),
             multipath: Some(multipath_totals(tx, rx, subflows)),

@@ -129,9 +129,9 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
-            multipath: None,
             transit: None,
             messages: None,
+            multipath: None,
             radio: self.radio_use(flow),
         };
         self.add_sender_inside(2 * i, &mut result);

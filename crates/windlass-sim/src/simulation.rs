@@ -10,7 +10,7 @@ use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
-use crate::latency::{Messages, Transit};
+use crate::latency::Transit;
 use crate::link::{Link, Offer, QueueLimit};
 use crate::loss::{Errors, LossProcess};
 use crate::managed::Managed;
@@ -177,7 +177,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn add_profile(&mut self, profile: Profile) -> u32 {
+    pub(crate) fn add_profile(&mut self, profile: Profile) -> u32 {
         let known = self.profiles.iter().rposition(|p| *p == profile);
         let index = known.unwrap_or_else(|| {
             self.profiles.push(profile);
@@ -221,9 +221,7 @@ impl Simulation {
             if matches!(role, Role::Receiver | Role::Server { .. }) {
                 endpoint.listen();
             }
-            let mut app = App::new(role, read, flow.start);
-            app.messages = Messages::of(flow, role).map(Box::new);
-            Kind::Tcp { endpoint, app }
+            Kind::Tcp { endpoint, app: App::of_flow(role, read, flow) }
         };
         let [sender, receiver] = Simulation::roles(flow);
         [tcp(0, sender), tcp(1, receiver)]
@@ -386,6 +384,10 @@ impl Simulation {
 
     #[cold]
     fn note_arrival(&mut self, host: u32, id: u32) {
+        let host = match &self.hosts[host as usize].kind {
+            Kind::Port { owner, .. } => *owner,
+            _ => host,
+        };
         let len = match self.packets.get(id) {
             Body::Segment(segment) => segment.len,
             Body::Datagram { len } => *len,

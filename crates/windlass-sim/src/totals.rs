@@ -166,7 +166,9 @@ impl Simulation {
         let flow = &self.config.flows[i];
         match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
             (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
-            (Kind::Multipath(tx), Kind::Multipath(rx)) => self.multipath_result(flow, tx, rx),
+            (Kind::Multipath(tx), Kind::Multipath(rx)) => {
+                self.multipath_result(flow, tx, rx, self.transit(i))
+            }
             (Kind::Outside(_), _) | (_, Kind::Outside(_)) => self.outside_result(i, flow),
             _ => self.datagram_result(i, flow),
         }
@@ -215,9 +217,9 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: app.responses_s.clone(),
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
-            multipath: None,
             transit: self.transit(i),
             messages: app.messages.as_ref().map(|m| m.result(self.now())),
+            multipath: None,
             radio: self.radio_use(flow),
         }
     }
@@ -256,9 +258,9 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
-            multipath: None,
             transit: self.transit(i),
             messages: None,
+            multipath: None,
             radio: self.radio_use(flow),
         }
     }

@@ -83,7 +83,8 @@ impl Growth for Balia {
     }
 
     fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
-        // What is divided by is never less than the window that it was computed for.
+        // What is divided by is never less than the window that it was computed for; an undone
+        // timeout may have opened that since.
         w.add_q(additive(c, credit, self.linked.max(w.cwnd())));
     }
 

@@ -29,10 +29,6 @@ crate::parameters! {
         mi_threshold: Span = Span::from_micros(750),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) },
             "NS-2 module of FAST (0.00075 s)";
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
-        in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
-            "invented, as for LIA";
     }
 }
 
@@ -118,8 +114,9 @@ impl Growth for MpFast {
         self.fast.on_mss(&self.own(p), c, old);
     }
 
-    fn regroup(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
-        let share = Members::of(g, w, p.in_recovery).map_or(Ratio::ONE, |members| members.share());
+    fn regroup(&mut self, _p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
+        let members = Members::of(g, w, InRecovery::Threshold);
+        let share = members.map_or(Ratio::ONE, |members| members.share());
         self.share_q = share.0.min(Ratio::ONE.0) as u32;
     }
 

@@ -2,7 +2,7 @@
 //! algorithms with a window fill in how it grows and how far it is cut.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{Ack, Conn, Event, Phase, Span};
+use windlass_cc::{Ack, Conn, Event, Group, Phase, Span};
 
 use super::Model;
 use super::hystart::HyStart;
@@ -81,6 +81,12 @@ pub trait Law {
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
     /// After an idle time the window has fallen back to the restart window.
     fn fall_back(&mut self, _c: &Conn) {}
+    /// The paths of the connection are now these.
+    fn regroup(&mut self, _c: &Conn, _g: &Group, _w: &Windows) {}
+    /// See [`Model::disclosed`].
+    fn disclosed(&self) -> f64 {
+        0.0
+    }
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
     /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
@@ -318,12 +324,18 @@ impl<L: Law> Model for Frame<L> {
                 self.law.idle(c, *gap as f64 * 1e-9);
             }
             Event::Mss(old) => self.resize(c, *old),
-            Event::Group(_) | Event::CrossLayer(_) => {}
+            Event::Group(g) => self.law.regroup(c, g, &self.w),
+            // No algorithm of this frame asks what lies below.
+            Event::CrossLayer(_) => {}
         }
     }
 
     fn windows(&self) -> (f64, f64) {
         (self.w.cwnd, self.w.ssthresh)
+    }
+
+    fn disclosed(&self) -> f64 {
+        self.law.disclosed()
     }
 
     fn tolerance(&self) -> f64 {

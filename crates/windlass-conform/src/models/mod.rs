@@ -6,6 +6,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod cat_and_mouse;
 pub mod copa;
+pub mod coupled;
 pub mod cubic;
 pub mod delay;
 pub mod filters;
@@ -31,6 +32,10 @@ pub trait Model {
     /// Pacing rate, bytes per second, where the algorithm has one.
     fn pacing(&self) -> Option<f64> {
         None
+    }
+    /// What sibling paths are to know of it, in the algorithm's own unit.
+    fn disclosed(&self) -> f64 {
+        0.0
     }
     /// Bytes by which an integer implementation may differ.
     fn tolerance(&self) -> f64;
