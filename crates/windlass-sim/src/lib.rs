@@ -51,6 +51,7 @@
 //!     read: ReadPolicy::Immediate,
 //!     start: Time::ZERO,
 //!     multipath: None,
+//!     pauses: Vec::new(),
 //! };
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
@@ -95,7 +96,7 @@ mod totals;
 pub use config::{Config, ConfigError};
 pub use results::{
     FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, PathPacket,
-    RadioResult, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
+    RadioResult, RadioUse, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

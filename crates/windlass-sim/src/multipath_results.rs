@@ -88,6 +88,7 @@ impl Simulation {
             failure: failure.map(|f| f.describe().to_string()),
             transit,
             messages: rx.app.messages.as_ref().map(|m| m.result(self.now())),
+            radio: self.radio_use(flow),
             multipath: Some(multipath_totals(tx, rx, subflows)),
         }
     }

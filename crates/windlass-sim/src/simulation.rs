@@ -123,6 +123,9 @@ impl Simulation {
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
         }
+        for radio in 0..simulation.radios.all.len() as u32 {
+            simulation.arm_radio(radio);
+        }
         Ok(simulation)
     }
 
@@ -203,7 +206,12 @@ impl Simulation {
     fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
         if let Traffic::CbrUdp(cbr) = flow.traffic {
             return [
-                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
+                Kind::DatagramSource {
+                    cbr,
+                    next: flow.start,
+                    sent: 0,
+                    pauses: flow.pauses.iter().rev().copied().collect(),
+                },
                 Kind::DatagramSink { bytes: 0, last: Time::ZERO },
             ];
         }
@@ -498,13 +506,19 @@ impl Simulation {
 
     fn send_datagram(&mut self, host: u32) {
         let Host { route, kind, .. } = &mut self.hosts[host as usize];
-        let Kind::DatagramSource { cbr, next, sent } = kind else { return };
+        let Kind::DatagramSource { cbr, next, sent, pauses } = kind else { return };
         if self.now < *next {
             return;
         }
         if self.now >= cbr.stop {
             *next = Time::NEVER;
             return;
+        }
+        while let Some([_, until]) = pauses.pop_if(|[from, _]| *from <= self.now) {
+            *next = until;
+            if self.now < until {
+                return;
+            }
         }
         *next = self.now + cbr.interval;
         *sent += 1;
