@@ -61,27 +61,70 @@ pub struct Fast {
     rounds: u32,
 }
 
-const TRACE: &[TraceField] =
+/// Fields of the trace.
+pub(crate) const TRACE: &[TraceField] =
     &[TraceField { name: "avg_rtt_ns", unit: "ns" }, TraceField { name: "target_B", unit: "B" }];
 
-/// `min(2w, (1-gamma)·w + gamma·(base/rtt·w + alpha))` in bytes, `base` being at most `rtt`.
-fn law(p: &Params, c: &Conn, cwnd: u64, base: Span, rtt: Span) -> u64 {
-    let kept = mul_div(cwnd, base.0, rtt.0.max(1));
-    let goal = kept.saturating_add(mul(p.alpha, u64::from(c.mss))).min(MAX_WINDOW);
-    let step = p.gamma.times(goal.abs_diff(cwnd));
-    let next = if goal > cwnd { cwnd.saturating_add(step) } else { cwnd.saturating_sub(step) };
-    next.min(cwnd.saturating_add(cwnd))
+/// The law that the window follows, of FAST and of what is made of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Law {
+    /// Segments to keep queued.
+    pub(crate) alpha: u64,
+    /// Factor on where the window is to go: one in FAST.
+    pub(crate) sigma: Ratio,
+    /// Step towards it.
+    pub(crate) gamma: Ratio,
+    /// Round trips from one update to the next.
+    pub(crate) interval: u64,
+    /// Weight of a new sample in the averaged round-trip time.
+    pub(crate) weight: Weight,
+    /// Queueing delay at which multiplicative increase ends.
+    pub(crate) mi_threshold: Span,
+    /// Multiplicative increase comes back whenever the delay is below that.
+    pub(crate) mi_returns: bool,
+}
+
+impl Params {
+    fn law(&self) -> Law {
+        Law {
+            alpha: self.alpha,
+            sigma: Ratio::ONE,
+            gamma: self.gamma,
+            interval: self.interval,
+            weight: self.weight,
+            mi_threshold: self.mi_threshold,
+            mi_returns: false,
+        }
+    }
+}
+
+impl Law {
+    /// `min(2w, (1-gamma)·w + sigma·gamma·(base/rtt·w + alpha))` in bytes, `base` being at most
+    /// `rtt`.
+    fn next(&self, c: &Conn, cwnd: u64, base: Span, rtt: Span) -> u64 {
+        let kept = mul_div(cwnd, base.0, rtt.0.max(1));
+        let goal = kept.saturating_add(mul(self.alpha, u64::from(c.mss))).min(MAX_WINDOW);
+        let goal = self.sigma.times(goal);
+        let step = self.gamma.times(goal.abs_diff(cwnd));
+        let next = if goal > cwnd { cwnd.saturating_add(step) } else { cwnd.saturating_sub(step) };
+        next.min(cwnd.saturating_add(cwnd))
+    }
 }
 
 impl Fast {
-    fn average(&mut self, p: &Params, c: &Conn, rtt: Span, cwnd: u64) {
+    /// State of a new connection.
+    pub(crate) fn new(c: &Conn) -> Fast {
+        Fast { avg_rtt: Span::NONE, round_end: c.next_id, target: 0, rounds: 0 }
+    }
+
+    fn average(&mut self, l: &Law, c: &Conn, rtt: Span, cwnd: u64) {
         if !self.avg_rtt.is_known() {
             self.avg_rtt = rtt;
             return;
         }
         // 1/weight is cwnd/(3·mss), in a 256th.
         let segments = mul_div(cwnd, 256, 3 * u64::from(c.mss.max(1)));
-        let parts = segments.max(match p.weight {
+        let parts = segments.max(match l.weight {
             Weight::Paper => 4 << 8,
             Weight::Ns2 => 256 << 8,
         });
@@ -90,10 +133,81 @@ impl Fast {
         self.avg_rtt = Span(if new > old { old + step } else { old - step });
     }
 
-    fn update(&mut self, p: &Params, c: &Conn, w: &mut Window) {
+    fn update(&mut self, l: &Law, c: &Conn, w: &mut Window) {
         let base = c.min_rtt.min(self.avg_rtt);
-        self.target = law(p, c, w.cwnd(), base, self.avg_rtt);
+        self.target = l.next(c, w.cwnd(), base, self.avg_rtt);
         w.shrink(c, self.target.max(2 * u64::from(c.mss)));
+    }
+
+    /// Averaged time that segments wait in queues.
+    fn delay(&self, c: &Conn) -> u64 {
+        self.avg_rtt.0.saturating_sub(c.min_rtt.0)
+    }
+
+    /// Multiplicative increase is on, outside slow start.
+    fn multiplies(&self, l: &Law, c: &Conn) -> bool {
+        let known = self.avg_rtt.is_known() && c.min_rtt.is_known();
+        l.mi_returns && known && self.delay(c) < l.mi_threshold.0
+    }
+
+    /// Takes an acknowledgement's sample, ends slow start and, at an update, moves the window or
+    /// says where it is to go.
+    pub(crate) fn look(&mut self, l: &Law, c: &Conn, a: &Ack, w: &mut Window) {
+        if a.rtt.is_known() {
+            self.average(l, c, a.rtt, w.cwnd());
+        }
+        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+        if !growing || !self.avg_rtt.is_known() || !c.min_rtt.is_known() {
+            return;
+        }
+        if w.in_slow_start() {
+            let delay = self.delay(c);
+            if delay > 0 && delay >= l.mi_threshold.0 {
+                w.set_ssthresh(w.cwnd());
+                self.target = w.cwnd();
+            }
+        } else if self.multiplies(l, c) {
+            // The next update is a whole interval after the increase.
+            self.begin(c, w);
+            return;
+        }
+        if c.una > self.round_end {
+            self.round_end = c.next_id;
+            self.rounds = self.rounds.saturating_add(1);
+            if u64::from(self.rounds) >= l.interval && !w.in_slow_start() {
+                self.rounds = 0;
+                self.update(l, c, w);
+            }
+        }
+    }
+
+    /// Opens the window for an acknowledgement in congestion avoidance.
+    pub(crate) fn open(&self, l: &Law, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        if self.multiplies(l, c) {
+            w.add(credit);
+        } else {
+            w.add(a.acked.min(self.target.saturating_sub(w.cwnd())));
+        }
+    }
+
+    /// The window stays where it is until an interval from now.
+    pub(crate) fn begin(&mut self, c: &Conn, w: &Window) {
+        (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
+    }
+
+    /// The window was put back: it stays there until the law says more.
+    pub(crate) fn hold(&mut self, w: &Window) {
+        self.target = w.cwnd();
+    }
+
+    /// The window falls back, perhaps, or changes its unit: it stays there until the law says more.
+    pub(crate) fn forget_target(&mut self) {
+        self.target = 0;
+    }
+
+    /// What a trace shows, in the order of [`TRACE`].
+    pub(crate) fn shown(&self) -> [u64; 2] {
+        [self.avg_rtt.0, self.target]
     }
 }
 
@@ -119,36 +233,15 @@ impl Growth for Fast {
     const WANTS: Wants = Wants::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> Fast {
-        Fast { avg_rtt: Span::NONE, round_end: c.next_id, target: 0, rounds: 0 }
+        Fast::new(c)
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
-        if a.rtt.is_known() {
-            self.average(p, c, a.rtt, w.cwnd());
-        }
-        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
-        if !growing || !self.avg_rtt.is_known() || !c.min_rtt.is_known() {
-            return;
-        }
-        if w.in_slow_start() {
-            let delay = self.avg_rtt.0.saturating_sub(c.min_rtt.0);
-            if delay > 0 && delay >= p.mi_threshold.0 {
-                w.set_ssthresh(w.cwnd());
-                self.target = w.cwnd();
-            }
-        }
-        if c.una > self.round_end {
-            self.round_end = c.next_id;
-            self.rounds = self.rounds.saturating_add(1);
-            if u64::from(self.rounds) >= p.interval && !w.in_slow_start() {
-                self.rounds = 0;
-                self.update(p, c, w);
-            }
-        }
+        self.look(&p.law(), c, a, w);
     }
 
-    fn avoid(&mut self, _p: &Params, _c: &Conn, a: &Ack, _credit: u64, w: &mut Window) {
-        w.add(a.acked.min(self.target.saturating_sub(w.cwnd())));
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        self.open(&p.law(), c, a, credit, w);
     }
 
     fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
@@ -156,23 +249,22 @@ impl Growth for Fast {
     }
 
     fn restart(&mut self, _p: &Params, c: &Conn, w: &mut Window) {
-        (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
+        self.begin(c, w);
     }
 
     fn undo(&mut self, _p: &Params, _c: &Conn, w: &Window) {
-        self.target = w.cwnd();
+        self.hold(w);
     }
 
-    /// The window falls back, perhaps: it stays there until the law says more.
     fn idle(&mut self, _p: &Params, _c: &Conn, _gap: Span) {
-        self.target = 0;
+        self.forget_target();
     }
 
     fn on_mss(&mut self, _p: &Params, _c: &Conn, _old: u32) {
-        self.target = 0;
+        self.forget_target();
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
-        show(TRACE, &[self.avg_rtt.0, self.target], sink);
+        show(TRACE, &self.shown(), sink);
     }
 }

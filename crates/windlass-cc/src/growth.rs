@@ -82,6 +82,11 @@ pub trait Growth: Copy {
         Ratio::ONE
     }
 
+    /// Whether slow start is the standard one just now, whatever slow start was chosen.
+    fn starts_plainly(&self) -> bool {
+        false
+    }
+
     /// A cut is done or loss recovery is over, as the phase tells: a new epoch of growth begins.
     fn restart(&mut self, _p: &Self::Params, _c: &Conn, _w: &mut Window) {}
 

@@ -71,6 +71,8 @@ pub mod info;
 pub mod ledbat;
 pub mod loss_based;
 pub mod math;
+pub mod mfast;
+pub mod mvegas;
 pub mod pacer;
 pub mod params;
 pub mod prr;

@@ -40,7 +40,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
-        self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
+        if !self.growth.starts_plainly() {
+            self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
+        }
         if !c.cwnd_limited() {
             return;
         }
@@ -59,7 +61,11 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             credit = credit.min(room.max(mss));
             let gain = self.growth.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
-            self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
+            if self.growth.starts_plainly() {
+                self.window.add(credit);
+            } else {
+                self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
+            }
             let grown = self.window.cwnd_q().saturating_sub(before);
             if gain > Ratio::ONE {
                 // What the gain adds ends at the threshold.
@@ -129,7 +135,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             Counting::Bytes => kept,
             Counting::Segments => G::rounding(why).whole(kept, self.cwnd(), c.mss),
         };
-        if self.window.in_slow_start() {
+        if self.window.in_slow_start() && !self.growth.starts_plainly() {
             return self.slow_start.threshold(&p.slow_start, c, &self.window, ssthresh);
         }
         ssthresh

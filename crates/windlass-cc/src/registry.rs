@@ -285,6 +285,8 @@ built_in! { $
     Veno: Windowed<crate::veno::Veno>;
     Vegas: Windowed<crate::vegas::Vegas>;
     Fast: Windowed<crate::fast::Fast>;
+    MVegas: Windowed<crate::mvegas::MVegas>;
+    MFast: Windowed<crate::mfast::MFast>;
     Yeah: Windowed<crate::yeah::Yeah>;
     Compound: Windowed<crate::compound::Compound>;
     Ledbat: Windowed<crate::ledbat::Ledbat>;
@@ -292,4 +294,12 @@ built_in! { $
     Bbr: crate::bbr::Bbr;
     Bbr3: crate::bbr3::Bbr3;
     Copa: crate::copa::Copa;
+    Lia: Windowed<crate::coupling::lia::Lia>;
+    Olia: Windowed<crate::coupling::olia::Olia>;
+    Balia: Windowed<crate::coupling::balia::Balia>;
+    DLia: Windowed<crate::coupling::dlia::DLia>;
+    WVegas: Windowed<crate::coupling::wvegas::WVegas>;
+    MpFast: Windowed<crate::coupling::mpfast::MpFast>;
+    EmReno: Windowed<crate::coupling::emreno::EmReno>;
+    Mfvl: Windowed<crate::coupling::mfvl::Mfvl>;
 }

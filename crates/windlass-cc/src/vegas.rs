@@ -1,7 +1,7 @@
 //! Vegas: keeps a few segments queued and stops there.
 
 use crate::controller::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::math::mul;
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -57,13 +57,36 @@ crate::parameters! {
 /// What the window does until the round ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-enum Course {
+pub(crate) enum Course {
     /// Opens by a segment over the round.
     Open,
     /// Stays.
     Hold,
     /// Nothing is known of the queue: opens as Reno.
     Blind,
+}
+
+impl Course {
+    /// Moves the window for one acknowledgement.
+    pub(crate) fn follow(self, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        let cwnd = w.cwnd();
+        match self {
+            // By bytes, so that it is one segment whatever the acknowledgement policy.
+            Course::Open => w.add_q(quotient(u64::from(c.mss), a.acked.min(cwnd), cwnd)),
+            Course::Hold => {}
+            Course::Blind => w.add_q(additive(c, credit, cwnd)),
+        }
+    }
+}
+
+/// Closes the window by a segment, not below two, where it may be moved: outside slow start and
+/// recovery.
+pub(crate) fn retreat(c: &Conn, w: &mut Window) {
+    let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+    if growing && !w.in_slow_start() {
+        let mss = u64::from(c.mss);
+        w.shrink(c, w.cwnd().saturating_sub(mss).max(2 * mss));
+    }
 }
 
 /// Growth of Vegas.
@@ -128,27 +151,18 @@ impl Growth for Vegas {
             return;
         }
         self.course = Course::Hold;
-        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
-        if self.queued > mul(p.beta, mss) && growing && !w.in_slow_start() {
-            w.shrink(c, w.cwnd().saturating_sub(mss).max(2 * mss));
+        if self.queued > mul(p.beta, mss) {
+            retreat(c, w);
         }
     }
 
     fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
-        let cwnd = w.cwnd();
-        match self.course {
-            // By bytes, so that it is one segment whatever the acknowledgement policy.
-            Course::Open => w.add_q(quotient(u64::from(c.mss), a.acked.min(cwnd), cwnd)),
-            Course::Hold => {}
-            Course::Blind => w.add_q(additive(c, credit, cwnd)),
-        }
+        self.course.follow(c, a, credit, w);
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
         match (p.reduction, why) {
-            (Reduction::Quarter, Cut::Loss | Cut::Ecn) => {
-                Ratio::of(3, 4).times(c.flight_size).max(2 * u64::from(c.mss))
-            }
+            (Reduction::Quarter, Cut::Loss | Cut::Ecn) => kept_flight(c, Ratio::of(3, 4)),
             _ => half_flight(c),
         }
     }

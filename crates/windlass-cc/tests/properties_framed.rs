@@ -8,7 +8,7 @@ use common::any::{
 };
 use common::classes::{
     closing_when_idle, framed, growing_as_reno_at_most, halving_the_flight, named,
-    shrinking_by_phase_only,
+    one_after_timeout, shrinking_by_phase_only,
 };
 use proptest::prelude::*;
 use windlass_cc::setup::{Counting, Credit};
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn a_timeout_leaves_one_segment_whatever_came_before(
-        p in params_of(framed()), (first, steps) in history(), from in any_phase(),
+        p in params_of(one_after_timeout()), (first, steps) in history(), from in any_phase(),
     ) {
         let mut state = after(&p, &first, &steps);
         state.on_phase(&p, &first, from, Phase::Loss);

@@ -403,10 +403,12 @@ enum Step {
 
 fn any_step() -> impl Strategy<Value = Step> {
     let sample = (any_number(), any::<u32>(), any_number(), any_number(), any_number());
+    let counts = (any_number(), any_number());
     prop_oneof![
-        4 => sample.prop_map(|(rtt, retransmits, now, una, next_id)| Step::Sample(RttSample {
-            rtt: Span(rtt), retransmits, now: Time(now), una, next_id,
-        })),
+        4 => (sample, counts).prop_map(|((rtt, retransmits, now, una, next_id), (sent, resent))| {
+            let (rtt, now) = (Span(rtt), Time(now));
+            Step::Sample(RttSample { rtt, retransmits, now, una, next_id, sent, resent })
+        }),
         3 => Just(Step::Timeout),
         1 => Just(Step::Progress),
         1 => Just(Step::LostSyn),
@@ -506,11 +508,11 @@ fn timers_are_found_in_any_case_and_their_defaults_are_admissible() {
 }
 
 #[test]
-fn only_the_kinds_of_cocoa_want_samples_of_retransmitted_segments() {
+fn only_the_kinds_of_cocoa_and_icc_want_samples_of_retransmitted_segments() {
     let wanting: Vec<_> = TIMERS
         .iter()
         .map(|info| info.id)
         .filter(|id| AnyParams::by_name(id).unwrap().wants_ambiguous())
         .collect();
-    assert_eq!(wanting, ["cocoa", "cocoa+"]);
+    assert_eq!(wanting, ["cocoa", "cocoa+", "icc"]);
 }

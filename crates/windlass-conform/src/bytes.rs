@@ -1,12 +1,13 @@
 //! Histories as bytes: any bytes are a history, so a fuzzer can make them; and what must hold of
 //! every one.
 
+use windlass_cc::coupling::MAX_PATHS;
 use windlass_cc::recovery::Style;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{
-    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Event, Loss, Param, ParamKind, Phase,
-    RateSample, Setup, Span, Time, Undo,
+    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Event, Group, Loss,
+    Param, ParamKind, PathView, Phase, Rate, RateSample, Setup, Span, Time, Undo,
 };
 
 /// An algorithm with its parameters, a new connection, and what happened.
@@ -165,7 +166,9 @@ impl Reader<'_> {
     fn event(&mut self) -> Event {
         let tag = self.byte();
         match tag % 8 {
-            0..=2 => Event::Ack(self.ack(tag & 8 != 0, tag & 16 != 0)),
+            0 | 1 => Event::Ack(self.ack(tag & 8 != 0, tag & 16 != 0)),
+            2 if tag & 8 == 0 => Event::Group(self.group()),
+            2 => Event::CrossLayer(self.below()),
             3 => {
                 let (from, to) = (self.byte(), self.byte());
                 Event::Phase { from: pick(&PHASES, from), to: pick(&PHASES, to) }
@@ -179,6 +182,41 @@ impl Reader<'_> {
             5 => Event::Undo(pick(&UNDOS, self.byte())),
             6 => Event::IdleRestart { gap: Span(self.number()), reset: tag & 8 != 0 },
             _ => Event::Mss(self.number() as u32),
+        }
+    }
+
+    fn group(&mut self) -> Group {
+        let (count, own, mode) = (self.byte(), self.byte(), self.byte());
+        let paths: Vec<PathView> =
+            (0..count % (MAX_PATHS as u64 + 1)).map(|_| self.path()).collect();
+        Group::new(paths).seen_from(own as usize, mode as u8)
+    }
+
+    fn path(&mut self) -> PathView {
+        PathView {
+            cwnd: self.number(),
+            ssthresh: self.number(),
+            srtt: Span(self.number()),
+            min_rtt: Span(self.number()),
+            disclosed: self.number(),
+            mss: self.number() as u32,
+            phase: pick(&PHASES, self.byte()),
+        }
+    }
+
+    fn below(&mut self) -> CrossLayer {
+        let mut small = || u32::from_le_bytes(self.take());
+        let (queue_len, queue_limit, hops) = (small(), small(), small());
+        let (failure_share, battery) = (small(), small());
+        CrossLayer {
+            queue_len,
+            queue_limit,
+            hops,
+            failure_share,
+            battery,
+            service_rate: Rate(self.number()),
+            service_time: Span(self.number()),
+            base_rtt: Span(self.number()),
         }
     }
 
@@ -281,10 +319,7 @@ fn write_event(out: &mut Vec<u8>, e: &Event) {
             let last = if rated { vec![u8::from(r.app_limited)] } else { Vec::new() };
             (u8::from(a.duplicate) << 3 | u8::from(rated) << 4, last)
         }
-        Event::Phase { from, to } => {
-            let place = |p: &Phase| PHASES.iter().position(|q| q == p).unwrap_or(0) as u8;
-            (3, vec![place(from), place(to)])
-        }
+        Event::Phase { from, to } => (3, vec![phase_byte(*from), phase_byte(*to)]),
         Event::Loss(l) => {
             numbers.extend([l.bytes, l.tx_in_flight, l.lost_since_sent]);
             (4 | u8::from(l.app_limited) << 3, Vec::new())
@@ -294,8 +329,8 @@ fn write_event(out: &mut Vec<u8>, e: &Event) {
             numbers.push(gap.0);
             (6 | u8::from(*reset) << 3, Vec::new())
         }
-        // No recorded host has several paths or a lower layer.
-        Event::Group(_) | Event::CrossLayer(_) => (8, vec![]),
+        Event::Group(g) => (2, group_bytes(g)),
+        Event::CrossLayer(l) => (2 | 1 << 3, below_bytes(l)),
         Event::Mss(old) => {
             numbers.push(u64::from(*old));
             (7, Vec::new())
@@ -306,6 +341,30 @@ fn write_event(out: &mut Vec<u8>, e: &Event) {
         out.extend(number.to_le_bytes());
     }
     out.extend(bytes);
+}
+
+fn phase_byte(phase: Phase) -> u8 {
+    PHASES.iter().position(|known| *known == phase).unwrap_or(0) as u8
+}
+
+fn group_bytes(g: &Group) -> Vec<u8> {
+    let mut out = vec![g.paths().len() as u8, g.place() as u8, g.mode()];
+    for path in g.paths() {
+        let (Span(srtt), Span(min_rtt), mss) = (path.srtt, path.min_rtt, u64::from(path.mss));
+        for number in [path.cwnd, path.ssthresh, srtt, min_rtt, path.disclosed, mss] {
+            out.extend(number.to_le_bytes());
+        }
+        out.push(phase_byte(path.phase));
+    }
+    out
+}
+
+fn below_bytes(l: &CrossLayer) -> Vec<u8> {
+    let small = [l.queue_len, l.queue_limit, l.hops, l.failure_share, l.battery];
+    let large = [l.service_rate.0, l.service_time.0, l.base_rtt.0];
+    let mut out: Vec<u8> = small.iter().flat_map(|number| number.to_le_bytes()).collect();
+    out.extend(large.iter().flat_map(|number| number.to_le_bytes()));
+    out
 }
 
 /// What must hold of every algorithm over any history. The error says what does not.

@@ -9,6 +9,7 @@ use windlass_cc::{
 };
 
 use super::parameters::{read_slow_start, read_table};
+use super::paths::{BelowLine, PathLine, group};
 
 /// What [`Header::format`] says.
 pub const FORMAT: &str = "windlass-conformance";
@@ -121,7 +122,8 @@ pub struct ConnLine {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields of `Event`'s variants")]
 pub struct Line {
-    /// `ack`, `phase`, `loss`, `undo`, `idle` or `mss`; which other fields there are follows from it.
+    /// `ack`, `phase`, `loss`, `undo`, `idle`, `mss`, `group` or `cross_layer`; which other fields
+    /// there are follows from it.
     pub event: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acked: Option<u64>,
@@ -159,6 +161,16 @@ pub struct Line {
     pub reset: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_mss: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<PathLine>>,
+    /// Place of the algorithm's own path among `paths`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<usize>,
+    /// What the connection decided for that path; 0 is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<BelowLine>,
     /// The connection after the event.
     pub conn: ConnLine,
     /// The answer to it.
@@ -180,7 +192,7 @@ pub struct RateLine {
     pub app_limited: bool,
 }
 
-const PHASES: [(&str, Phase); 4] = [
+pub(crate) const PHASES: [(&str, Phase); 4] = [
     ("open", Phase::Open),
     ("recovery", Phase::Recovery),
     ("loss", Phase::Loss),
@@ -191,11 +203,15 @@ const UNDOS: [(&str, Undo); 3] =
 const LIMITS: [(&str, u32); 3] =
     [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
 
-fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
+pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
     words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()
 }
 
-fn meaning<T: Copy>(words: &[(&'static str, T)], key: &str, text: &str) -> Result<T, String> {
+pub(crate) fn meaning<T: Copy>(
+    words: &[(&'static str, T)],
+    key: &str,
+    text: &str,
+) -> Result<T, String> {
     words.iter().find(|(w, _)| *w == text).map(|(_, v)| *v).ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(w, _)| *w).collect();
         format!("`{key}` is \"{text}\"; it must be one of {}", known.join(", "))
@@ -206,7 +222,7 @@ fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("the event `{event}` lacks `{key}`"))
 }
 
-fn known(span: Span) -> Option<u64> {
+pub(crate) fn known(span: Span) -> Option<u64> {
     span.is_known().then_some(span.0)
 }
 
@@ -329,8 +345,16 @@ impl Line {
                 line.event = "mss".to_owned();
                 line.old_mss = Some(*old);
             }
-            Event::Group(_) => line.event = "group".to_owned(),
-            Event::CrossLayer(_) => line.event = "cross_layer".to_owned(),
+            Event::Group(g) => {
+                line.event = "group".to_owned();
+                line.paths = Some(g.paths().iter().map(PathLine::of).collect());
+                line.own = Some(g.place());
+                line.mode = (g.mode() > 0).then_some(g.mode());
+            }
+            Event::CrossLayer(l) => {
+                line.event = "cross_layer".to_owned();
+                line.below = Some(BelowLine::of(l));
+            }
         }
         line
     }
@@ -356,6 +380,10 @@ impl Line {
             gap_ns: None,
             reset: None,
             old_mss: None,
+            paths: None,
+            own: None,
+            mode: None,
+            below: None,
             conn,
             expect,
         }
@@ -393,8 +421,18 @@ impl Line {
                 reset: need(self.reset, name, "reset")?,
             }),
             "mss" => need(self.old_mss, name, "old_mss").map(Event::Mss),
+            "group" => {
+                let paths = need(self.paths.as_deref(), name, "paths")?;
+                let own = need(self.own, name, "own")?;
+                group(paths, own, self.mode.unwrap_or(0)).map(Event::Group)
+            }
+            "cross_layer" => {
+                let below = need(self.below.as_ref(), name, "below")?;
+                Ok(Event::CrossLayer(below.snapshot()))
+            }
             other => Err(format!(
-                "the event \"{other}\" is not one of ack, phase, loss, undo, idle, mss"
+                "the event \"{other}\" is not one of ack, phase, loss, undo, idle, mss, group, \
+                 cross_layer"
             )),
         }
     }

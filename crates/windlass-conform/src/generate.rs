@@ -4,9 +4,10 @@ use windlass_cc::recovery::Style;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time};
 
-use super::cases::{CASES, Case};
+use super::cases::pairs::{self, Lane, PairCase};
+use super::cases::{CASES, Case, Opening};
 use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
-use super::host::{Host, Sender, Setting};
+use super::host::{Host, Pair, Sender, Setting, Sibling};
 use super::models::Model;
 use super::parameters::write_params;
 use super::subjects::{SUBJECTS, Start, Subject, subject};
@@ -36,6 +37,16 @@ impl Sender for Modelled {
     }
 }
 
+impl Sibling for Modelled {
+    fn ssthresh(&self, _c: &Conn) -> u64 {
+        self.0.windows().1 as u64
+    }
+
+    fn disclosed(&self) -> u64 {
+        self.0.disclosed() as u64
+    }
+}
+
 /// Every file of the kit: the vectors of every algorithm that has a model, and the table of cases.
 pub fn generate() -> Vec<File> {
     let mut files = Vec::new();
@@ -45,6 +56,10 @@ pub fn generate() -> Vec<File> {
             let path = format!("{}/{}.jsonl", subject.id, case.id);
             files.push(File { path, text: vector(subject, case) });
         }
+        for case in subject.pairs {
+            let path = format!("{}/{}.jsonl", subject.id, case.id);
+            files.push(File { path, text: pair_vector(subject, case) });
+        }
     }
     files.push(File { path: "README.md".to_owned(), text: coverage() });
     files
@@ -52,80 +67,160 @@ pub fn generate() -> Vec<File> {
 
 /// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one that the
 /// case is about.
-fn style(params: &AnyParams, case: &Case) -> Style {
-    match case.recovery.unwrap_or(params.wants().recovery) {
-        Style::Prr if case.recovery.is_none() => Style::Sack,
+fn style(params: &AnyParams, asked: Option<Style>) -> Style {
+    match asked.unwrap_or(params.wants().recovery) {
+        Style::Prr if asked.is_none() => Style::Sack,
         style => style,
     }
 }
 
-fn params(subject: &Subject, case: &Case) -> AnyParams {
-    let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
-    let initial_window = case.window * u64::from(subject.scale) * u64::from(case.mss);
-    let initial_ssthresh = if case.avoidance { initial_window } else { MAX_WINDOW };
-    params.set_common(&Setup {
-        initial_window,
-        initial_ssthresh,
-        recovery: Some(style(&params, case)),
-        ack_limit: case.ack_limit,
-        slow_start: case.opening.params().unwrap_or_default(),
-        ..params.common()
-    });
-    params
+/// What a case sets up.
+struct Beginning {
+    mss: u32,
+    initial_window: u64,
+    avoidance: bool,
+    ack_limit: u32,
+    recovery: Option<Style>,
+    opening: Opening,
+}
+
+impl Beginning {
+    fn of(subject: &Subject, case: &Case) -> Beginning {
+        Beginning {
+            mss: case.mss,
+            initial_window: case.window * u64::from(subject.scale) * u64::from(case.mss),
+            avoidance: case.avoidance,
+            ack_limit: case.ack_limit,
+            recovery: case.recovery,
+            opening: case.opening,
+        }
+    }
+
+    fn of_lane(lane: &Lane, avoidance: bool) -> Beginning {
+        Beginning {
+            mss: lane.mss,
+            initial_window: lane.window * u64::from(lane.mss),
+            avoidance,
+            ack_limit: 1,
+            recovery: None,
+            opening: Opening::Standard,
+        }
+    }
+
+    fn params(&self, subject: &Subject) -> AnyParams {
+        let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
+        for (name, raw) in subject.params {
+            let place = params.info().params.iter().position(|param| param.name == *name);
+            params.set(place.unwrap_or(usize::MAX), *raw);
+        }
+        let initial_ssthresh = if self.avoidance { self.initial_window } else { MAX_WINDOW };
+        params.set_common(&Setup {
+            initial_window: self.initial_window,
+            initial_ssthresh,
+            recovery: Some(style(&params, self.recovery)),
+            ack_limit: self.ack_limit,
+            slow_start: self.opening.params().unwrap_or_default(),
+            ..params.common()
+        });
+        params
+    }
+
+    fn conn(&self) -> Conn {
+        Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(self.mss) }
+    }
+
+    fn model(&self, subject: &Subject) -> Box<dyn Model> {
+        let params = self.params(subject);
+        let common = params.common();
+        (subject.model)(&Start {
+            conn: self.conn(),
+            initial_window: common.initial_window as f64,
+            initial_ssthresh: common.initial_ssthresh as f64,
+            style: style(&params, self.recovery),
+            ack_limit: self.ack_limit,
+            opening: self.opening,
+        })
+    }
+
+    fn setting(&self, subject: &Subject, rtt: Span, segment_time: Span) -> Setting {
+        let params = self.params(subject);
+        Setting {
+            rtt,
+            segment_time,
+            rto: Span::from_secs(1),
+            style: style(&params, self.recovery),
+            ecn: params.wants().ecn,
+        }
+    }
+
+    fn header(&self, subject: &Subject, case: &str, about: &str) -> Header {
+        let params = self.params(subject);
+        let (own, slow_start) = write_params(&params);
+        Header {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            algorithm: subject.id.to_owned(),
+            case: case.to_owned(),
+            about: about.split_whitespace().collect::<Vec<_>>().join(" "),
+            source: subject.source.to_owned(),
+            params: own,
+            slow_start,
+            setup: SetupLine::of(&params),
+            conn: ConnLine::of(&self.conn(), None),
+            expect: expect(self.model(subject).as_ref()),
+        }
+    }
+}
+
+/// Takes events down.
+struct Scribe {
+    text: String,
+    before: Conn,
+    rates: bool,
+}
+
+impl Scribe {
+    fn write(&mut self, sender: &Modelled, c: &Conn, e: &Event) {
+        let mut conn = ConnLine::of(c, Some(&self.before));
+        if !self.rates {
+            conn.entropy = None; // nobody draws
+        }
+        self.text += &json(&Line::of(e, self.rates, conn, expect(sender.0.as_ref())));
+        self.before = *c;
+    }
 }
 
 fn vector(subject: &Subject, case: &Case) -> String {
-    let params = params(subject, case);
-    let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(case.mss) };
-    let common = params.common();
-    let start = Start {
-        conn: first,
-        initial_window: common.initial_window as f64,
-        initial_ssthresh: common.initial_ssthresh as f64,
-        style: style(&params, case),
-        ack_limit: case.ack_limit,
-        opening: case.opening,
-    };
-    let model = (subject.model)(&start);
-    let (own, slow_start) = write_params(&params);
-    let header = Header {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        algorithm: subject.id.to_owned(),
-        case: case.id.to_owned(),
-        about: case.about.split_whitespace().collect::<Vec<_>>().join(" "),
-        source: subject.source.to_owned(),
-        params: own,
-        slow_start,
-        setup: SetupLine::of(&params),
-        conn: ConnLine::of(&first, None),
-        expect: expect(model.as_ref()),
-    };
-    let mut text = json(&header);
+    let beginning = Beginning::of(subject, case);
     let (rtt, segment_time) = case
         .path
         .unwrap_or((Span::from_millis(subject.rtt_ms), Span::from_micros(subject.segment_us)));
-    let setting = Setting {
-        rtt,
-        segment_time,
-        rto: Span::from_secs(1),
-        style: style(&params, case),
-        ecn: params.wants().ecn,
-    };
-    let rates = params.wants().rate_samples;
-    let mut before = first;
-    let mut host = Host::new(Modelled(model), first, setting);
+    let setting = beginning.setting(subject, rtt, segment_time);
+    let rates = beginning.params(subject).wants().rate_samples;
+    let text = json(&beginning.header(subject, case.id, case.about));
+    let mut scribe = Scribe { text, before: beginning.conn(), rates };
+    let mut host = Host::new(Modelled(beginning.model(subject)), beginning.conn(), setting);
     for step in (case.script)(subject.scale.min(3)) {
-        host.play(&step, &mut |sender, c, e| {
-            let mut conn = ConnLine::of(c, Some(&before));
-            if !rates {
-                conn.entropy = None; // nobody draws
-            }
-            text += &json(&Line::of(e, rates, conn, expect(sender.0.as_ref())));
-            before = *c;
-        });
+        host.play(&step, &mut |sender, c, e| scribe.write(sender, c, e));
     }
-    text
+    scribe.text
+}
+
+fn pair_vector(subject: &Subject, case: &PairCase) -> String {
+    let begin = |lane: &Lane| Beginning::of_lane(lane, case.avoidance);
+    let host = |lane: &Lane| {
+        let beginning = begin(lane);
+        let setting = beginning.setting(subject, lane.rtt, lane.segment_time);
+        Host::new(Modelled(beginning.model(subject)), beginning.conn(), setting)
+    };
+    let [first, second] = &case.lanes;
+    let text = json(&begin(first).header(subject, case.id, case.about));
+    let mut scribe = Scribe { text, before: begin(first).conn(), rates: false };
+    let mut pair = Pair::new([host(first), host(second)]);
+    for step in (case.script)() {
+        pair.play(&step, &mut |sender, c, e| scribe.write(sender, c, e));
+    }
+    scribe.text
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -153,10 +248,13 @@ fn coverage() -> String {
         "# Conformance vectors\n\nWritten by `windlass conform --write`; the format stands in \
          [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n",
     );
-    out += &table(CASES);
+    out += &table(CASES.iter().map(|case| (case.id, case.about)));
+    out += "\n### Cases with two paths\n\nOf the algorithms that couple them.\n\n";
+    out += &table(pairs::CASES.iter().map(|case| (case.id, case.about)));
     for subject in SUBJECTS {
-        if let Some(own) = subject.own {
-            out += &format!("\n### Cases of `{}`\n\n{}", subject.id, table(own));
+        if let Some(own) = subject.own.filter(|own| !own.is_empty()) {
+            let cases = table(own.iter().map(|case| (case.id, case.about)));
+            out += &format!("\n### Cases of `{}`\n\n{cases}", subject.id);
         }
     }
     out += "\n## Algorithms\n\n| algorithm | expected values from | cases | left out |\n\
@@ -167,11 +265,11 @@ fn coverage() -> String {
     out
 }
 
-fn table(cases: &[Case]) -> String {
+fn table<'a>(cases: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut out = String::from("| case | about |\n| --- | --- |\n");
-    for case in cases {
-        let about: Vec<&str> = case.about.split_whitespace().collect();
-        out += &format!("| `{}` | {} |\n", case.id, about.join(" "));
+    for (id, about) in cases {
+        let about: Vec<&str> = about.split_whitespace().collect();
+        out += &format!("| `{id}` | {} |\n", about.join(" "));
     }
     out
 }
@@ -180,11 +278,14 @@ fn row(id: &str) -> String {
     let Some(subject) = subject(id) else {
         return format!("| `{id}` | | 0 | no independent model is written yet |\n");
     };
-    let count = subject.cases().count();
+    let count = subject.cases().count() + subject.pairs.len();
     format!("| `{id}` | {} | {count} | {} |\n", subject.source, left_out(subject))
 }
 
 fn left_out(subject: &Subject) -> String {
+    if !subject.pairs.is_empty() {
+        return "has cases with two paths; on one path it is what algorithms.md says".to_owned();
+    }
     if subject.own.is_some() {
         return "has cases of its own".to_owned();
     }

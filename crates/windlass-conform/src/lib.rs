@@ -17,6 +17,7 @@ mod generate;
 pub mod host;
 pub mod models;
 pub mod parameters;
+pub mod paths;
 pub mod script;
 pub mod subjects;
 

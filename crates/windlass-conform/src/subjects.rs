@@ -1,18 +1,21 @@
 //! Which algorithms have vectors, on what path, by which model.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{AnyParams, Conn};
+use windlass_cc::{AnyParams, Conn, Ratio};
 
+use super::cases::pairs::{self, PairCase};
 use super::cases::{CASES, Case, Opening, bbr, bbr3, copa};
 use super::models::Model;
 use super::models::bbr::Bbr;
 use super::models::bbr3::Bbr3;
 use super::models::copa::Copa;
+use super::models::coupled::{self, Balia, DLia, Lia, MpFast, Olia};
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
+use super::models::mfvl::{MFast, MVegas};
 use super::models::reno::Reno;
 use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
@@ -50,6 +53,10 @@ pub struct Subject {
     pub model: fn(&Start) -> Box<dyn Model>,
     /// Its own cases, which take the place of the common ones.
     pub own: Option<&'static [Case]>,
+    /// Its cases with two paths.
+    pub pairs: &'static [PairCase],
+    /// Parameters that are not at their defaults, in the unit of their kind.
+    pub params: &'static [(&'static str, u64)],
 }
 
 impl Subject {
@@ -78,7 +85,12 @@ const BASE: Subject = Subject {
     segment_us: 2_000,
     model: |s| frame(Reno, s),
     own: None,
+    pairs: &[],
+    params: &[],
 };
+
+/// One that couples two paths.
+const COUPLED: Subject = Subject { own: Some(&[]), pairs: pairs::CASES, ..BASE };
 
 /// The algorithms with vectors.
 pub const SUBJECTS: &[Subject] = &[
@@ -176,6 +188,19 @@ pub const SUBJECTS: &[Subject] = &[
         ..BASE
     },
     Subject {
+        id: "mvegas",
+        source: "Mudassir and Baig 2021, section 3.1",
+        segment_us: 7_000, // so that more than six segments are queued at times
+        model: |s| frame(MVegas::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "mfast",
+        source: "Mudassir and Baig 2021, section 3.2; the NS-2 module",
+        model: |s| frame(MFast::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
         id: "yeah",
         source: "Baiocchi, Castellani, Vacirca 2007, with the constants of Linux",
         scale: 9, // more than 80 segments queued
@@ -229,6 +254,49 @@ pub const SUBJECTS: &[Subject] = &[
         model: |s| Box::new(Copa::new(s.initial_window, &s.conn)),
         own: Some(copa::CASES),
         ..BASE
+    },
+    Subject {
+        id: "lia",
+        source: "RFC 6356 section 3",
+        model: |s| frame(Lia::default(), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "olia",
+        source: "draft-khalili-mptcp-congestion-control-05 section 3",
+        model: |s| frame(Olia::default(), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "balia",
+        source: "draft-walid-mptcp-congestion-control-04 section 3",
+        model: |s| frame(Balia::default(), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "d-lia",
+        source: "Lubna, Mahmud, Cho 2020, the authors' published code",
+        model: |s| frame(DLia::new(&s.conn), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "wvegas",
+        source: "Cao, Xu, Fu 2012, with the constants of out-of-tree Linux",
+        model: |s| frame(coupled::WVegas::new(&s.conn), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "mpfast-approx",
+        source: "this project's approximation, see algorithms.md",
+        model: |s| frame(MpFast::new(&s.conn), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "emreno-approx",
+        source: "this project's approximation, see algorithms.md",
+        params: &[("price", Ratio::of(1, 4).0)],
+        model: |s| frame(Lia::priced(0.25), s),
+        ..COUPLED
     },
 ];
 

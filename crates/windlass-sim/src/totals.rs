@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
+use crate::latency::TransitResult;
 use crate::link::Link;
 use crate::managed::Managed;
 use crate::results::{FlowResult, LinkResult, RunResult};
@@ -24,11 +25,11 @@ impl std::fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn known_ms(span: Span) -> Option<f64> {
+pub(crate) fn known_ms(span: Span) -> Option<f64> {
     span.is_known().then(|| span.0 as f64 / 1e6)
 }
 
@@ -102,7 +103,10 @@ impl Simulation {
             );
             return Err(BooksError { account });
         }
-        Ok(())
+        match self.open_multipath_account() {
+            Some(account) => Err(BooksError { account }),
+            None => Ok(()),
+        }
     }
 
     fn direction_name(&self, i: usize) -> String {
@@ -162,13 +166,16 @@ impl Simulation {
         let flow = &self.config.flows[i];
         match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
             (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
+            (Kind::Multipath(tx), Kind::Multipath(rx)) => {
+                self.multipath_result(flow, tx, rx, self.transit(i))
+            }
             (Kind::Outside(_), _) | (_, Kind::Outside(_)) => self.outside_result(i, flow),
             _ => self.datagram_result(i, flow),
         }
     }
 
     /// Seconds from the flow's start to `end`, or to the end of the run.
-    fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
+    pub(crate) fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
         end.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9
     }
 
@@ -205,7 +212,14 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: app.responses_s.clone(),
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
+            transit: self.transit(i),
+            messages: app.messages.as_ref().map(|m| m.result(self.now())),
+            multipath: None,
         }
+    }
+
+    fn transit(&self, i: usize) -> Option<TransitResult> {
+        self.transits.get(i)?.result()
     }
 
     fn datagram_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
@@ -236,6 +250,9 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            transit: self.transit(i),
+            messages: None,
+            multipath: None,
         }
     }
 }

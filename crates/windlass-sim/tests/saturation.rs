@@ -44,9 +44,11 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
                 packet: u64::from(PACKET) - 28,
                 interval,
                 stop: Time::from_secs(seconds),
+                deadline: None,
             }),
             read: ReadPolicy::Immediate,
             start: Time(1000 * i as u64),
+            multipath: None,
         });
     }
     Config {

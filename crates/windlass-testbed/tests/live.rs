@@ -194,7 +194,12 @@ fn requests_are_answered_one_after_the_other() {
 #[test]
 fn constant_bit_rate_comes_as_asked_over_both_transports() {
     need_live!();
-    let cbr = Cbr { packet: 500, interval: Span::from_millis(10), stop: Time::from_secs(2) };
+    let cbr = Cbr {
+        packet: 500,
+        interval: Span::from_millis(10),
+        stop: Time::from_secs(2),
+        deadline: None,
+    };
     let mut udp = flow(LINUX, "reno", Traffic::CbrUdp(cbr));
     udp.name = "u".into();
     let tcp = flow(LINUX, "reno", Traffic::CbrTcp(cbr));
@@ -211,7 +216,12 @@ fn constant_bit_rate_comes_as_asked_over_both_transports() {
 #[test]
 fn datagrams_larger_than_the_path_are_not_fragmented() {
     need_live!();
-    let cbr = Cbr { packet: 4_000, interval: Span::from_millis(20), stop: Time::from_millis(200) };
+    let cbr = Cbr {
+        packet: 4_000,
+        interval: Span::from_millis(20),
+        stop: Time::from_millis(200),
+        deadline: None,
+    };
     let mut config =
         config(vec![link(10_000_000, 1)], vec![flow(LINUX, "reno", Traffic::CbrUdp(cbr))]);
     config.duration = Time::from_secs(2);
@@ -421,7 +431,12 @@ fn what_is_due_after_the_end_does_not_keep_a_run_from_ending() {
     // A reader that would read too late, and a packet that would be sent a few microseconds too late.
     let mut transfer = bulk(LINUX, "reno", None);
     transfer.read = ReadPolicy::Delayed(Span::from_secs(3));
-    let cbr = Cbr { packet: 100, interval: Span::from_micros(500_001), stop: Time::from_secs(9) };
+    let cbr = Cbr {
+        packet: 100,
+        interval: Span::from_micros(500_001),
+        stop: Time::from_secs(9),
+        deadline: None,
+    };
     let mut config = config(
         vec![link(10_000_000, 1)],
         vec![transfer, flow(LINUX, "reno", Traffic::CbrTcp(cbr))],

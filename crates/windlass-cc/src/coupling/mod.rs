@@ -10,6 +10,18 @@
 //! Decisions that belong to the connection rather than to a path, such as which algorithm runs on
 //! which path, are a [`Coordinator`]'s. It sees losses on all paths and tells each path its mode.
 
+pub mod balia;
+pub mod cycle;
+pub mod detection;
+pub mod dlia;
+pub mod emreno;
+pub mod lia;
+pub mod members;
+pub mod mfvl;
+pub mod mpfast;
+pub mod olia;
+pub mod wvegas;
+
 use crate::controller::Phase;
 use crate::registry::AnyParams;
 use crate::time::{Span, Time};
@@ -81,6 +93,15 @@ impl Group {
         Group { own: own as u8, mode, ..*self }
     }
 
+    /// The group of one's own path and those of the others that are asked for.
+    pub fn among(&self, asked_for: impl Fn(&PathView) -> bool) -> Group {
+        let chosen = |(place, path): &(usize, &PathView)| *place == self.place() || asked_for(path);
+        let before = self.paths().iter().enumerate().take(self.place());
+        let own = before.filter(chosen).count();
+        let paths = self.paths().iter().enumerate().filter(chosen).map(|(_, path)| *path);
+        Group::new(paths).seen_from(own, self.mode)
+    }
+
     /// The paths.
     pub fn paths(&self) -> &[PathView] {
         self.views.get(..usize::from(self.count)).unwrap_or(&[])
@@ -116,34 +137,55 @@ pub enum PathEvent {
 }
 
 /// Decisions of a connection about its paths.
+// Boxing what is large needs an allocator.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Coordinator {
     /// Nothing is decided: every path is in mode 0.
     #[default]
     None,
+    /// MFVL chooses what runs on which path.
+    Mfvl(cycle::Cycle),
 }
 
 impl Coordinator {
     /// What an algorithm with these parameters needs, for a connection that begins at `now`.
-    pub fn new(_params: &AnyParams, _now: Time) -> Coordinator {
-        Coordinator::None
+    pub fn new(params: &AnyParams, now: Time) -> Coordinator {
+        match params {
+            AnyParams::Mfvl(setup) => Coordinator::Mfvl(cycle::Cycle::new(&setup.own, now)),
+            _ => Coordinator::None,
+        }
     }
 
     /// Something happened on the path with this place.
-    pub fn on_event(&mut self, _now: Time, _place: usize, _what: PathEvent) {}
+    pub fn on_event(&mut self, now: Time, place: usize, what: PathEvent) {
+        match self {
+            Coordinator::None => {}
+            Coordinator::Mfvl(cycle) => cycle.on_event(now, place, what),
+        }
+    }
 
     /// Brings decisions up to date with the clock; returns whether a mode has changed.
-    pub fn advance(&mut self, _now: Time) -> bool {
-        false
+    pub fn advance(&mut self, now: Time) -> bool {
+        match self {
+            Coordinator::None => false,
+            Coordinator::Mfvl(cycle) => cycle.advance(now),
+        }
     }
 
     /// When [`advance`](Coordinator::advance) decides next, [`Time::NEVER`] for not at all.
     pub fn deadline(&self) -> Time {
-        Time::NEVER
+        match self {
+            Coordinator::None => Time::NEVER,
+            Coordinator::Mfvl(cycle) => cycle.deadline(),
+        }
     }
 
     /// Mode of the path with this place.
-    pub fn mode(&self, _place: usize) -> u8 {
-        0
+    pub fn mode(&self, place: usize) -> u8 {
+        match self {
+            Coordinator::None => 0,
+            Coordinator::Mfvl(cycle) => cycle.mode(place),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Retransmission timers.
 
+pub mod cmbo;
 mod cocoa;
+mod icc;
 mod linux;
 mod peakhopper;
 mod rfc6298;
@@ -11,7 +13,9 @@ use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
+pub use cmbo::{Cmbo, CmboParams};
 pub use cocoa::{Backoff, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams};
+pub use icc::{Icc, IccParams};
 pub use linux::{Linux, LinuxParams};
 pub use peakhopper::{Peakhopper, PeakhopperParams};
 pub use rfc6298::{Rfc6298, Rfc6298Params};
@@ -46,12 +50,16 @@ pub struct RttSample {
     pub una: u64,
     /// Stream offset that the next new byte will carry.
     pub next_id: u64,
+    /// Segments with data sent by now, those sent again included.
+    pub sent: u64,
+    /// Segments with data sent again by now.
+    pub resent: u64,
 }
 
 impl RttSample {
     /// A sample of a segment sent once; nothing else is known.
     pub fn of(rtt: Span) -> RttSample {
-        RttSample { rtt, retransmits: 0, now: Time::ZERO, una: 0, next_id: 0 }
+        RttSample { rtt, retransmits: 0, now: Time::ZERO, una: 0, next_id: 0, sent: 0, resent: 0 }
     }
 }
 
@@ -108,6 +116,8 @@ macro_rules! timers {
         ///
         /// Its methods take the parameters with which it was made; those of another timer change
         /// nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyRto {
             $(
@@ -117,6 +127,7 @@ macro_rules! timers {
         }
 
         /// Parameters of any timer; which one they are of decides which one runs.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AnyParams {
             $(
@@ -240,6 +251,8 @@ timers! {
     CocoaPlus: CocoaPlus;
     Peakhopper: Peakhopper;
     Uip: Uip;
+    Icc: Icc;
+    Cmbo: Cmbo;
 }
 
 impl Default for AnyParams {

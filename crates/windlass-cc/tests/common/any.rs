@@ -6,8 +6,8 @@ use windlass_cc::recovery::Style;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{
-    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Event, Loss, Phase, RateSample,
-    Setup, Span, Time, Undo,
+    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Event, Group, Loss,
+    PathView, Phase, Rate, RateSample, Setup, Span, Time, Undo,
 };
 
 /// Any integer, with the ends of the range and the small numbers often.
@@ -88,6 +88,39 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    pub fn any_path()(
+        (cwnd, ssthresh, disclosed) in (any_u64(), any_u64(), any_u64()),
+        (srtt, min_rtt) in (any_u64(), any_u64()),
+        mss in any_mss(),
+        phase in any_phase(),
+    ) -> PathView {
+        let (srtt, min_rtt) = (Span(srtt), Span(min_rtt));
+        PathView { cwnd, ssthresh, srtt, min_rtt, disclosed, mss, phase }
+    }
+}
+
+/// Up to more paths than a connection may have, seen from any of them or from none.
+pub fn any_group() -> impl Strategy<Value = Group> {
+    (prop::collection::vec(any_path(), 0..10), 0..12usize, any::<u8>())
+        .prop_map(|(paths, own, mode)| Group::new(paths).seen_from(own, mode))
+}
+
+prop_compose! {
+    pub fn any_cross_layer()(
+        (queue_len, queue_limit, hops) in (any::<u32>(), any::<u32>(), any::<u32>()),
+        (failure_share, battery) in (any::<u32>(), any::<u32>()),
+        (service_rate, service_time, base_rtt) in (any_u64(), any_u64(), any_u64()),
+    ) -> CrossLayer {
+        let (service_time, base_rtt) = (Span(service_time), Span(base_rtt));
+        let service_rate = Rate(service_rate);
+        CrossLayer {
+            queue_len, queue_limit, hops, failure_share, battery, service_rate, service_time,
+            base_rtt,
+        }
+    }
+}
+
 /// Events that a host with a constant segment size can send.
 pub fn steady_event() -> impl Strategy<Value = Event> {
     prop_oneof![
@@ -97,6 +130,8 @@ pub fn steady_event() -> impl Strategy<Value = Event> {
         1 => prop::sample::select(vec![Undo::Dsack, Undo::Eifel, Undo::Frto]).prop_map(Event::Undo),
         1 => (any_u64(), any::<bool>())
             .prop_map(|(gap, reset)| Event::IdleRestart { gap: Span(gap), reset }),
+        1 => any_group().prop_map(Event::Group),
+        1 => any_cross_layer().prop_map(Event::CrossLayer),
     ]
 }
 

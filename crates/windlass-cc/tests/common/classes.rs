@@ -3,17 +3,36 @@
 use windlass_cc::{ALGORITHMS, AnyParams};
 
 /// Algorithms whose window an acknowledgement of new data may shrink outside recovery: they answer
-/// delay, a rate or marks as soon as they measure them.
-const SHRINK_ON_ACK: &[&str] =
-    &["vegas", "fast", "yeah", "compound", "ledbat", "dctcp", "bbr", "bbr3", "copa"];
+/// delay, a rate or marks as soon as they measure them, or (OLIA) give window to a sibling path.
+const SHRINK_ON_ACK: &[&str] = &[
+    "vegas",
+    "fast",
+    "yeah",
+    "compound",
+    "ledbat",
+    "dctcp",
+    "bbr",
+    "bbr3",
+    "copa",
+    "olia",
+    "wvegas",
+    "mpfast-approx",
+    "mvegas",
+    "mfast",
+    "mfvl",
+];
 
 /// Algorithms that grow like Reno at most: a segment's worth for an acknowledgement that counts for
 /// one. The others grow faster by design (a long path's compensation, a polynomial in time, a
-/// fraction of the window), or step by measured rates.
-const AS_RENO_AT_MOST: &[&str] = &["tahoe", "reno", "newreno", "westwood", "veno"];
+/// fraction of the window), or step by measured rates; LIA may without its cap.
+const AS_RENO_AT_MOST: &[&str] =
+    &["tahoe", "reno", "newreno", "westwood", "veno", "balia", "d-lia", "emreno-approx"];
 
 /// Algorithms whose threshold is half the flight (RFC 5681 equation 4).
-const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno"];
+const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno", "lia", "wvegas", "emreno-approx"];
+
+/// Algorithms that a timeout leaves two segments (Mudassir and Baig 2021, section 3.1.3).
+const TWO_AFTER_TIMEOUT: &[&str] = &["mvegas", "mfvl"];
 
 /// Algorithms that hold the window small to see the round-trip time, and give it back when an idle
 /// time has shown it (draft-ietf-ccwg-bbr-06 section 5.4.1; Linux's BBR does the same).
@@ -39,6 +58,11 @@ pub fn shrinking_by_phase_only() -> Vec<&'static str> {
     ids(|id| windowed(id) && !SHRINK_ON_ACK.contains(&id))
 }
 
+/// Of [`framed`], those that a timeout leaves one segment (RFC 5681 section 3.1).
+pub fn one_after_timeout() -> Vec<&'static str> {
+    ids(|id| windowed(id) && !TWO_AFTER_TIMEOUT.contains(&id))
+}
+
 /// All but [`RESTORE_WHEN_IDLE`].
 pub fn closing_when_idle() -> Vec<&'static str> {
     ids(|id| !RESTORE_WHEN_IDLE.contains(&id))
@@ -56,5 +80,5 @@ pub fn halving_the_flight() -> Vec<&'static str> {
 
 /// Every identifier that a class names.
 pub fn named() -> Vec<&'static str> {
-    [SHRINK_ON_ACK, AS_RENO_AT_MOST, HALVE_THE_FLIGHT].concat()
+    [SHRINK_ON_ACK, AS_RENO_AT_MOST, HALVE_THE_FLIGHT, TWO_AFTER_TIMEOUT].concat()
 }

@@ -4,6 +4,7 @@
 pub mod any;
 pub mod bottleneck;
 pub mod classes;
+pub mod coupled;
 pub mod history;
 
 use windlass_cc::reno::Increase;

@@ -8,6 +8,7 @@ use super::host::Step;
 pub mod bbr;
 pub mod bbr3;
 pub mod copa;
+pub mod pairs;
 
 /// Slow starts that have cases of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

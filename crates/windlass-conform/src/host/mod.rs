@@ -10,7 +10,10 @@ use std::collections::VecDeque;
 use windlass_cc::recovery::Style;
 use windlass_cc::{Ack, Conn, Ecn, Event, Loss, Phase, RateSample, Span, Time, Undo, flags};
 
+mod pair;
 mod sending;
+
+pub use pair::{Move, Pair, Sibling};
 
 pub use super::script::{Sender, Setting, Step};
 

@@ -170,12 +170,14 @@ pub struct Fast {
     round_end: u64,
     rounds: u32,
     target: f64,
+    /// Segments to keep queued.
+    pub alpha: f64,
 }
 
 impl Fast {
     /// A new connection.
     pub fn new(c: &Conn) -> Fast {
-        Fast { avg_rtt: None, round_end: c.next_id, rounds: 0, target: 0.0 }
+        Fast { avg_rtt: None, round_end: c.next_id, rounds: 0, target: 0.0, alpha: 100.0 }
     }
 }
 
@@ -200,7 +202,7 @@ impl Law for Fast {
         if self.rounds >= 2 && w.cwnd >= w.ssthresh {
             self.rounds = 0;
             let mss = f64::from(c.mss);
-            let goal = base / avg * w.cwnd + 100.0 * mss;
+            let goal = base / avg * w.cwnd + self.alpha * mss;
             self.target = (0.5 * w.cwnd + 0.5 * goal).min(2.0 * w.cwnd);
             w.shrink(c, self.target.max(2.0 * mss));
         }

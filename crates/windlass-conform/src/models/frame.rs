@@ -2,7 +2,7 @@
 //! algorithms with a window fill in how it grows and how far it is cut.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{Ack, Conn, Event, Phase, Span};
+use windlass_cc::{Ack, Conn, Event, Group, Phase, Span};
 
 use super::Model;
 use super::hystart::HyStart;
@@ -65,6 +65,10 @@ pub trait Law {
     fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
     /// The threshold after a cut.
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
+    /// Segments that a timeout leaves: the loss window of RFC 5681 section 3.1.
+    fn loss_window(&self) -> f64 {
+        1.0
+    }
     /// Factor on slow start.
     fn slow_start_gain(&self, _c: &Conn) -> f64 {
         1.0
@@ -77,6 +81,12 @@ pub trait Law {
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
     /// After an idle time the window has fallen back to the restart window.
     fn fall_back(&mut self, _c: &Conn) {}
+    /// The paths of the connection are now these.
+    fn regroup(&mut self, _c: &Conn, _g: &Group, _w: &Windows) {}
+    /// See [`Model::disclosed`].
+    fn disclosed(&self) -> f64 {
+        0.0
+    }
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
     /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
@@ -273,7 +283,7 @@ impl<L: Law> Frame<L> {
                     // RFC 5681 equation 4 is an upper bound: the first cut stays in force.
                     self.w.ssthresh = self.cut(c, Cause::Timeout).min(self.w.ssthresh);
                 }
-                self.w.cwnd = mss(c); // RFC 5681 section 3.1: the loss window
+                self.w.cwnd = self.law.loss_window() * mss(c);
                 self.law.restart(c, &self.w);
             }
             _ => {}
@@ -314,12 +324,18 @@ impl<L: Law> Model for Frame<L> {
                 self.law.idle(c, *gap as f64 * 1e-9);
             }
             Event::Mss(old) => self.resize(c, *old),
-            Event::Group(_) | Event::CrossLayer(_) => {}
+            Event::Group(g) => self.law.regroup(c, g, &self.w),
+            // No algorithm of this frame asks what lies below.
+            Event::CrossLayer(_) => {}
         }
     }
 
     fn windows(&self) -> (f64, f64) {
         (self.w.cwnd, self.w.ssthresh)
+    }
+
+    fn disclosed(&self) -> f64 {
+        self.law.disclosed()
     }
 
     fn tolerance(&self) -> f64 {

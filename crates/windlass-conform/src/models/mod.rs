@@ -4,7 +4,9 @@
 pub mod aggregation;
 pub mod bbr;
 pub mod bbr3;
+pub mod cat_and_mouse;
 pub mod copa;
+pub mod coupled;
 pub mod cubic;
 pub mod delay;
 pub mod filters;
@@ -12,6 +14,7 @@ pub mod frame;
 pub mod highspeed;
 pub mod hystart;
 pub mod measured;
+pub mod mfvl;
 pub mod policer;
 pub mod reno;
 pub mod rounds;
@@ -29,6 +32,10 @@ pub trait Model {
     /// Pacing rate, bytes per second, where the algorithm has one.
     fn pacing(&self) -> Option<f64> {
         None
+    }
+    /// What sibling paths are to know of it, in the algorithm's own unit.
+    fn disclosed(&self) -> f64 {
+        0.0
     }
     /// Bytes by which an integer implementation may differ.
     fn tolerance(&self) -> f64;

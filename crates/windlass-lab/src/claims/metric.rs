@@ -1,15 +1,19 @@
-//! Names of what a run measures: `flow.NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`,
-//! `station.CELL:NODE.FIELD` and `run.FIELD`.
+//! Names of what a run measures: `flow.NAME.FIELD`, `multipath.FLOW.FIELD`,
+//! `subflow.FLOW:NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and
+//! `run.FIELD`.
 
 use crate::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+use windlass_sim::{
+    FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+};
 
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Flow, link, cell, station or the whole run.
+    /// Flow, subflow, link, cell, station or the whole run.
     pub kind: Kind,
-    /// Name of the flow or cell, `link:from>to`, or `cell:node`; empty for the whole run.
+    /// Name of the flow or cell, `flow:subflow`, `link:from>to`, or `cell:node`; empty for the whole
+    /// run.
     pub name: String,
     /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`] or [`RUN_FIELDS`], or of a cell or station.
     pub field: String,
@@ -28,6 +32,10 @@ pub enum Kind {
     Cell,
     /// A station of a Wi-Fi cell.
     Station,
+    /// A multipath flow, beside what all flows have.
+    Multipath,
+    /// A subflow of a multipath flow.
+    Subflow,
 }
 
 /// A field of `T` by name; `None` when the run has no value for it.
@@ -50,6 +58,19 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("min_rtt_ms", |f| f.min_rtt_ms),
     ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
     ("completion_s", |f| Some(f.completion_s.unwrap_or(f64::INFINITY))),
+    ("delay_ms", |f| Some(f.transit?.mean_ms)),
+    ("delay_min_ms", |f| Some(f.transit?.min_ms)),
+    ("delay_max_ms", |f| Some(f.transit?.max_ms)),
+    ("jitter_ms", |f| f.transit?.jitter_ms),
+    ("jitter_smoothed_ms", |f| f.transit?.jitter_smoothed_ms),
+    ("gap_ms", |f| f.transit?.gap_ms),
+    ("messages_sent", |f| Some(f.messages?.sent as f64)),
+    ("messages_arrived", |f| Some(f.messages?.arrived as f64)),
+    ("messages_late", |f| Some(f.messages?.late as f64)),
+    ("message_mean_ms", |f| f.messages?.mean_ms),
+    ("message_p95_ms", |f| f.messages?.p95_ms),
+    ("message_p99_ms", |f| f.messages?.p99_ms),
+    ("message_max_ms", |f| f.messages?.max_ms),
 ];
 
 /// The fields of a direction of a link. `drop_fraction` is `drops` over `sent`.
@@ -69,13 +90,56 @@ pub const LINK_FIELDS: &[Field<LinkResult>] = &[
     ("max_queue_packets", |l| Some(l.max_queue_packets as f64)),
 ];
 
-/// The fields of a whole run: sums over its flows, Jain's index of their goodputs, and how long the
+/// Data packets of a flow that arrived, where their delay was measured.
+fn arrived(f: &FlowResult) -> u64 {
+    f.transit.map_or(0, |t| t.packets)
+}
+
+/// The mean of a value of the flows that have it, each counting by its packets.
+fn by_packets(
+    r: &RunRecord,
+    packets: fn(&FlowResult) -> u64,
+    value: fn(&FlowResult) -> Option<f64>,
+) -> Option<f64> {
+    let pairs = r.flows.iter().filter_map(|f| Some((packets(f) as f64, value(f)?)));
+    let (n, sum) = pairs.fold((0.0, 0.0), |(n, sum), (w, v)| (n + w, sum + w * v));
+    (n > 0.0).then(|| sum / n)
+}
+
+/// IP bits that all link directions and stations delivered, each hop counted, per second.
+fn hop_throughput(r: &RunRecord) -> Option<f64> {
+    let links: u64 = r.links.iter().map(|l| l.bytes).sum();
+    let stations: u64 = r.radios.iter().flat_map(|c| &c.stations).map(|s| s.bytes).sum();
+    (r.end_s > 0.0).then(|| (links + stations) as f64 * 8.0 / r.end_s)
+}
+
+/// The fields of a whole run: sums over its flows (`goodput_mean_bps` is the mean of a flow), Jain's
+/// index of their goodputs, `hop_throughput_bps` over every hop of the network, delays and losses of
+/// all packets together (`delay_excess_ms` is above the least of each flow), the share of messages
+/// that were late, and how long the
 /// second of two flows takes to reach four fifths of the first one's window or rate
 /// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
     ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),
     ("jain_index", |r| jain_index(r.flows.iter().map(|f| f.goodput_bps))),
+    ("goodput_mean_bps", |r| {
+        let n = r.flows.len();
+        (n > 0).then(|| r.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
+    }),
+    ("hop_throughput_bps", hop_throughput),
+    ("loss_rate", |r| by_packets(r, |f| f.packets_sent, |f| Some(f.loss_rate))),
+    ("delay_ms", |r| by_packets(r, arrived, |f| Some(f.transit?.mean_ms))),
+    ("delay_excess_ms", |r| {
+        by_packets(r, arrived, |f| Some(f.transit?.mean_ms - f.transit?.min_ms))
+    }),
+    ("jitter_ms", |r| by_packets(r, arrived, |f| f.transit?.jitter_ms)),
+    ("gap_ms", |r| by_packets(r, arrived, |f| f.transit?.gap_ms)),
+    ("late_fraction", |r| {
+        let sent: u64 = r.flows.iter().filter_map(|f| Some(f.messages?.sent)).sum();
+        let late: u64 = r.flows.iter().filter_map(|f| Some(f.messages?.late)).sum();
+        (sent > 0).then(|| late as f64 / sent as f64)
+    }),
     ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
     ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
     ("convergence_cwnd_s", |r| {
@@ -121,6 +185,42 @@ pub const STATION_FIELDS: &[Field<StationResult>] = &[
     ("max_queue_packets", |s| Some(s.max_queue_packets as f64)),
 ];
 
+/// The fields of a multipath flow that others do not have.
+pub const MULTIPATH_FIELDS: &[Field<MultipathResult>] = &[
+    ("fallen_back", |m| Some(m.fallen_back.into())),
+    ("reinjections", |m| Some(m.reinjections as f64)),
+    ("reinjected_bytes", |m| Some(m.reinjected_bytes as f64)),
+    ("opportunistic", |m| Some(m.opportunistic as f64)),
+    ("penalties", |m| Some(m.penalties as f64)),
+    ("redundant_bytes", |m| Some(m.redundant_bytes as f64)),
+    ("duplicate_bytes", |m| Some(m.duplicate_bytes as f64)),
+    ("max_out_of_order_bytes", |m| Some(m.max_out_of_order_bytes as f64)),
+    ("joins", |m| Some(m.joins as f64)),
+    ("failed_joins", |m| Some(m.failed_joins as f64)),
+    ("suspensions", |m| Some(m.suspensions as f64)),
+    ("returns", |m| Some(m.returns as f64)),
+    ("lost_subflows", |m| Some(m.lost_subflows as f64)),
+];
+
+/// The fields of a subflow.
+pub const SUBFLOW_FIELDS: &[Field<SubflowResult>] = &[
+    ("delivered_bytes", |s| Some(s.delivered_bytes as f64)),
+    ("goodput_bps", |s| Some(s.goodput_bps)),
+    ("share", |s| Some(s.share)),
+    ("throughput_bps", |s| Some(s.throughput_bps)),
+    ("retransmits", |s| Some(s.retransmits as f64)),
+    ("fast_retransmits", |s| Some(s.fast_retransmits as f64)),
+    ("rto_count", |s| Some(s.rto_count as f64)),
+    ("data_segments", |s| Some(s.data_segments as f64)),
+    ("packets_sent", |s| Some(s.packets_sent as f64)),
+    ("peer_packets_sent", |s| Some(s.peer_packets_sent as f64)),
+    ("loss_rate", |s| Some(s.loss_rate)),
+    ("srtt_ms", |s| s.srtt_ms),
+    ("min_rtt_ms", |s| s.min_rtt_ms),
+    ("cwnd_bytes", |s| Some(s.cwnd_bytes as f64)),
+    ("mode", |s| Some(s.mode as f64)),
+];
+
 fn names<T>(fields: &[Field<T>]) -> String {
     fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
@@ -138,8 +238,8 @@ impl Metric {
     pub fn parse(path: &str) -> Result<Metric, String> {
         let shape = || {
             format!(
-                "metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD, cell.NAME.FIELD \
-                 or station.CELL:NODE.FIELD"
+                "metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD, cell.NAME.FIELD, \
+                 station.CELL:NODE.FIELD, multipath.FLOW.FIELD or subflow.FLOW:NAME.FIELD"
             )
         };
         let (kind, rest) = path.split_once('.').ok_or_else(shape)?;
@@ -156,6 +256,8 @@ impl Metric {
             "cell" => of(Kind::Cell, CELL_FIELDS, field),
             "run" => of(Kind::Run, RUN_FIELDS, field),
             "station" => of(Kind::Station, STATION_FIELDS, field),
+            "multipath" => of(Kind::Multipath, MULTIPATH_FIELDS, field),
+            "subflow" => of(Kind::Subflow, SUBFLOW_FIELDS, field),
             _ => return Err(shape()),
         };
         if !known {
@@ -186,13 +288,25 @@ impl Metric {
                 let station = cell.stations.iter().find(|s| s.name == node)?;
                 look_up(STATION_FIELDS, &self.field)?(station)
             }
+            Kind::Multipath => look_up(MULTIPATH_FIELDS, &self.field)?(multipath(run, &self.name)?),
+            Kind::Subflow => {
+                let (flow, name) = self.name.split_once(':')?;
+                let subflow = multipath(run, flow)?.subflows.iter().find(|s| s.name == name)?;
+                look_up(SUBFLOW_FIELDS, &self.field)?(subflow)
+            }
         }
     }
+}
+
+/// What the multipath flow of this name did.
+fn multipath<'a>(run: &'a RunRecord, flow: &str) -> Option<&'a MultipathResult> {
+    run.flows.iter().find(|f| f.name == flow)?.multipath.as_ref()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use windlass_sim::latency::{MessageResult, TransitResult};
 
     #[test]
     fn names_may_hold_the_punctuation_of_link_directions() {
@@ -237,6 +351,27 @@ mod tests {
         let of = |path: &str| Metric::parse(path).unwrap().of(&run);
         assert_eq!(of("run.goodput_bps"), Some(4e6));
         assert_eq!(of("run.jain_index"), Some(0.8));
+        assert_eq!(of("run.goodput_mean_bps"), Some(2e6));
+        assert_eq!((of("run.delay_ms"), of("run.late_fraction")), (None, None));
+    }
+
+    #[test]
+    fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
+        let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let transit = |packets, mean_ms| TransitResult {
+            packets,
+            mean_ms,
+            min_ms: 1.0,
+            ..TransitResult::default()
+        };
+        let mut second = run.flows[0].clone();
+        run.flows[0].transit = Some(transit(1, 10.0));
+        second.transit = Some(transit(3, 30.0));
+        second.messages = Some(MessageResult { sent: 8, late: 2, ..MessageResult::default() });
+        run.flows.push(second);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!((of("run.delay_ms"), of("run.delay_excess_ms")), (Some(25.0), Some(24.0)));
+        assert_eq!((of("run.late_fraction"), of("run.jitter_ms")), (Some(0.25), None));
     }
 
     /// A numeric field added to the results must be nameable, but for identity and lists.
@@ -247,6 +382,14 @@ mod tests {
         for (name, value) in flow.as_object().unwrap() {
             let known = look_up(FLOW_FIELDS, name).is_some();
             assert_eq!(known, value.is_number(), "flow field {name}");
+        }
+        for (name, value) in flow["multipath"].as_object().unwrap() {
+            let known = look_up(MULTIPATH_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number() || value.is_boolean(), "multipath field {name}");
+        }
+        for (name, value) in flow["multipath"]["subflows"][0].as_object().unwrap() {
+            let known = look_up(SUBFLOW_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number(), "subflow field {name}");
         }
         let link = serde_json::to_value(&run.links[0]).unwrap();
         for (name, value) in link.as_object().unwrap() {
@@ -263,6 +406,16 @@ mod tests {
             let known = look_up(STATION_FIELDS, name).is_some() || name == "inside";
             assert_eq!(known, value.is_number(), "station field {name}");
         }
+    }
+
+    #[test]
+    fn subflows_are_found_by_the_names_of_flow_and_subflow() {
+        let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!(of("subflow.f:wifi.share"), Some(0.75));
+        assert_eq!(of("multipath.f.reinjections"), Some(3.0));
+        assert_eq!(of("subflow.f:lte.share"), None);
+        assert_eq!(of("multipath.g.reinjections"), None);
     }
 
     #[test]

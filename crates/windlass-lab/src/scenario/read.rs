@@ -7,7 +7,9 @@ use windlass_sim::Series;
 use windlass_testbed::live::ReceiveWindow;
 
 use super::error::Problem;
-use super::fields::{Field, Fields, choice, positive_span, span, text, unknown_word, whole};
+use super::fields::{
+    Field, Fields, boolean, choice, positive_span, span, text, unknown_word, whole,
+};
 use super::flow::{self, Context};
 use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
@@ -26,7 +28,7 @@ pub(super) const KEYS: [&str; 11] = [
     "record",
     "testbed",
 ];
-pub(super) const RECORD_KEYS: [&str; 4] = ["series", "interval", "capture", "bins"];
+pub(super) const RECORD_KEYS: [&str; 5] = ["series", "interval", "capture", "bins", "delays"];
 pub(super) const TESTBED_KEYS: [&str; 1] = ["receive_window"];
 
 /// Reads a whole document.
@@ -62,6 +64,7 @@ fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
         bins: fields.or("bins", span, Span::ZERO)?,
+        delays: fields.or("delays", boolean, false)?,
         capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
     })
 }

@@ -74,7 +74,9 @@ impl Endpoint {
         rtt: Span,
         retransmits: u32,
     ) {
-        let sample = RttSample { rtt, retransmits, now, una: ack, next_id: self.snd_nxt.max(ack) };
+        let (sent, resent) = (self.stats.data_segments, self.stats.retransmits);
+        let next_id = self.snd_nxt.max(ack);
+        let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.rto.on_sample(&p.stack.rto, &sample);
     }
 

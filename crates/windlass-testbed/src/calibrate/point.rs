@@ -169,6 +169,7 @@ impl Point {
             discipline: Discipline::DropTail,
             framing: Framing::NONE,
             loss: [loss, None],
+            down: Vec::new(),
         };
         let packet = u64::from(ip_len - IPV4_HEADER - UDP_HEADER);
         let stop = start + sending;
@@ -177,7 +178,7 @@ impl Point {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link],
             radios: Vec::new(),
-            flows: vec![flow(Cbr { packet, interval, stop }, start)],
+            flows: vec![flow(Cbr { packet, interval, stop, deadline: None }, start)],
             duration: stop + drained + AFTER,
             seed: SEED,
             record: Record {
@@ -214,6 +215,7 @@ fn flow(cbr: Cbr, start: Time) -> FlowConfig {
         traffic: Traffic::CbrUdp(cbr),
         read: ReadPolicy::Immediate,
         start,
+        multipath: None,
     }
 }
 

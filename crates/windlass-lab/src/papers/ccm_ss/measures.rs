@@ -83,14 +83,24 @@ pub(super) fn summary(
     Summary::of(&values)
 }
 
-/// How much more per cent `b` has than `a`, run by run with the same seed. A run without any at
-/// `a` counts where `b` has none either.
+/// How much more per cent `b` has than `a`, run by run with the same seed.
 pub(super) fn change(
+    m: &Material,
+    experiment: &str,
+    points: (&str, &str),
+    measure: Measure,
+) -> Option<Summary> {
+    Summary::of(&changes(m, experiment, points, measure))
+}
+
+/// How much more per cent `b` has than `a` in each pair of runs with the same seed, in order of seed.
+/// A run without any at `a` counts where `b` has none either.
+pub(super) fn changes(
     m: &Material,
     experiment: &str,
     (a, b): (&str, &str),
     measure: Measure,
-) -> Option<Summary> {
+) -> Vec<f64> {
     let base = by_seed(m, experiment, a, measure);
     let changed = by_seed(m, experiment, b, measure);
     let one = |(seed, b): (&u64, &f64)| {
@@ -100,7 +110,7 @@ pub(super) fn change(
         }
         (*a != 0.0).then(|| (b - a) / a * 100.0)
     };
-    Summary::of(&changed.iter().filter_map(one).collect::<Vec<f64>>())
+    changed.iter().filter_map(one).collect()
 }
 
 /// Mean and interval, as cells have them.

@@ -5,6 +5,7 @@ mod closed_forms;
 mod figures;
 mod findings;
 mod measures;
+mod significance;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ fn sections(m: &Material) -> Vec<Section> {
     let mut all = vec![findings::section(m)];
     all.extend(figures::sections(m));
     all.extend(tables::sections(m));
+    all.push(significance::section(m));
     all.push(verdicts::every_claim(m));
     all.push(notes::section(m.paper.fidelity));
     all

@@ -44,6 +44,7 @@ impl Connection {
             self.coupling.share(p, now, &mut self.subflows);
             return;
         }
+        // The segment that ends a plain handshake may bring data, which nobody maps.
         if self.subflows[path].endpoint.is_layered() {
             self.read_third(path, s, option);
             self.take_arrived(path);

@@ -12,10 +12,16 @@ impl Connection {
     /// all.
     pub fn deadline(&self) -> Time {
         let subflows = self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Time::NEVER);
-        if self.fallen || !self.established || self.failure.is_some() {
-            return subflows.min(self.coupling.deadline());
+        if !self.established || self.failure.is_some() {
+            return subflows;
         }
-        subflows.min(self.coupling.deadline()).min(self.sender.deadline()).min(self.orphaned_at)
+        // Nothing is to be decided about paths that carry no more data.
+        let carries = self.subflows.iter().any(|s| s.endpoint.carries_data());
+        let decision = if carries { self.coupling.deadline() } else { Time::NEVER };
+        if self.fallen {
+            return subflows.min(decision);
+        }
+        subflows.min(decision).min(self.sender.deadline()).min(self.orphaned_at)
     }
 
     /// A deadline has come: timers that are due act. Calling it early does nothing.

@@ -1,0 +1,254 @@
+//! The main loop of MFVL (Mudassir and Baig 2021, Algorithm 1): what runs on which path.
+
+use super::detection::Detector;
+use super::{MAX_PATHS, PathEvent, mfvl};
+use crate::math::{divisor, mul};
+use crate::params::Ratio;
+use crate::time::{Span, Time};
+
+/// Mode of a path that runs MVegas.
+pub const MVEGAS: u8 = 0;
+/// Mode of a path that runs MFast.
+pub const MFAST: u8 = 1;
+/// Least mode of a path that runs LIA: this plus the least place of those that it is coupled with.
+pub const COUPLED: u8 = 2;
+
+crate::choice! {
+    /// Which events are matched (MF-17).
+    pub enum Events {
+        /// Every segment sent again: Algorithm 1 as printed.
+        Literal = "literal",
+        /// Each beginning of fast recovery: the work cited.
+        Entries = "entries",
+    }
+}
+
+crate::choice! {
+    /// How the load of paths is compared (MF-19).
+    pub enum Compare {
+        /// By segments sent again: Algorithm 1 as printed.
+        Counts = "literal",
+        /// By their share of the segments sent for the first time.
+        Ratios = "ratios",
+    }
+}
+
+crate::choice! {
+    /// What becomes of the decision to couple (MF-15).
+    pub enum Selection {
+        /// The comparison follows in any case: paths stay coupled only where it finds no
+        /// difference, and then until it finds one. Algorithm 1 as printed.
+        Literal = "literal",
+        /// Only paths that are not coupled are compared; those that are no longer coupled run
+        /// MVegas until a comparison says otherwise. Section 3.4 of the paper.
+        Exclusive = "exclusive",
+    }
+}
+
+crate::choice! {
+    /// Whether matches are counted anew in each cycle (MF-12).
+    pub enum Reset {
+        /// They are not: Algorithm 1 as printed.
+        Literal = "literal",
+        /// They are, as the events.
+        EachCycle = "each-cycle",
+    }
+}
+
+crate::choice! {
+    /// What runs in the first cycle (MF-18).
+    pub enum First {
+        /// MVegas on every path: Algorithm 1 as printed.
+        MVegas = "mvegas",
+        /// MVegas on the first path, MFast on the others: set-up 2 of the paper.
+        Setup2 = "setup-2",
+        /// MFast on the first path, MVegas on the others: set-up 3 of the paper.
+        Setup3 = "setup-3",
+    }
+}
+
+/// What a path sent in a cycle, segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Sent {
+    first_time: u64,
+    again: u64,
+}
+
+/// State of the loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cycle {
+    length: Span,
+    delta: Ratio,
+    events: Events,
+    compare: Compare,
+    selection: Selection,
+    reset: Reset,
+    ends: Time,
+    detector: Detector,
+    sent: [Sent; MAX_PATHS],
+    modes: [u8; MAX_PATHS],
+    /// A mode has changed since the host last asked.
+    changed: bool,
+}
+
+impl Cycle {
+    /// The first cycle of a connection that begins at `now`.
+    pub fn new(p: &mfvl::Params, now: Time) -> Cycle {
+        let (first, others) = match p.first {
+            First::MVegas => (MVEGAS, MVEGAS),
+            First::Setup2 => (MVEGAS, MFAST),
+            First::Setup3 => (MFAST, MVEGAS),
+        };
+        let mut modes = [others; MAX_PATHS];
+        modes[0] = first;
+        Cycle {
+            length: p.cycle,
+            delta: p.delta,
+            events: p.events,
+            compare: p.compare,
+            selection: p.selection,
+            reset: p.reset,
+            ends: now + p.cycle,
+            detector: Detector::new(p.matching, p.interval),
+            sent: [Sent::default(); MAX_PATHS],
+            modes,
+            changed: false,
+        }
+    }
+
+    /// Something happened on the path with this place.
+    pub fn on_event(&mut self, now: Time, place: usize, what: PathEvent) {
+        self.turn(now);
+        let Some(sent) = self.sent.get_mut(place) else { return };
+        match what {
+            PathEvent::Sent(segments) => {
+                sent.first_time = sent.first_time.saturating_add(segments.into());
+            }
+            PathEvent::Retransmitted(segments) => {
+                sent.again = sent.again.saturating_add(segments.into());
+                if self.events == Events::Literal {
+                    self.detector.record(now, place, segments);
+                }
+            }
+            PathEvent::FastRetransmit if self.events == Events::Entries => {
+                self.detector.record(now, place, 1);
+            }
+            PathEvent::FastRetransmit | PathEvent::Timeout => {}
+        }
+    }
+
+    /// Decides if a cycle has ended; returns whether a mode has changed since it was last called.
+    pub fn advance(&mut self, now: Time) -> bool {
+        self.turn(now);
+        core::mem::replace(&mut self.changed, false)
+    }
+
+    /// When the cycle ends.
+    pub fn deadline(&self) -> Time {
+        self.ends
+    }
+
+    /// Mode of the path with this place.
+    pub fn mode(&self, place: usize) -> u8 {
+        self.modes.get(place).copied().unwrap_or(MVEGAS)
+    }
+
+    /// Counts of the cycle that runs.
+    pub fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    fn turn(&mut self, now: Time) {
+        if now < self.ends {
+            return;
+        }
+        let more = now.since(self.ends).0 / divisor(self.length.0);
+        self.decide();
+        if more > 0 {
+            // Nothing happened in the cycles between; deciding twice on nothing is as once.
+            self.decide();
+        }
+        self.ends += Span(mul(self.length.0, more + 1));
+    }
+
+    fn decide(&mut self) {
+        let before = self.modes;
+        let partners = self.partners();
+        for (place, mode) in self.modes.iter_mut().enumerate() {
+            match partners.get(place).copied().flatten() {
+                Some(least) => *mode = COUPLED + least,
+                None if self.selection == Selection::Exclusive && *mode >= COUPLED => {
+                    *mode = MVEGAS;
+                }
+                None => {}
+            }
+        }
+        self.rank(&partners);
+        self.changed |= self.modes != before;
+        self.sent = [Sent::default(); MAX_PATHS];
+        self.detector.begin(self.reset == Reset::Literal);
+    }
+
+    /// For each path the least place among those with which it shares a bottleneck, directly or by
+    /// way of others.
+    fn partners(&self) -> [Option<u8>; MAX_PATHS] {
+        let mut least = [0u8; MAX_PATHS];
+        for (place, least) in (0..).zip(&mut least) {
+            *least = place;
+        }
+        let mut coupled = [false; MAX_PATHS];
+        for b in 1..MAX_PATHS {
+            for a in 0..b {
+                if !self.detector.shared(a, b, self.delta) {
+                    continue;
+                }
+                let of = |place: usize| least.get(place).copied().unwrap_or(0);
+                let (kept, gone) = (of(a).min(of(b)), of(a).max(of(b)));
+                for each in least.iter_mut().filter(|each| **each == gone) {
+                    *each = kept;
+                }
+                for place in [a, b] {
+                    if let Some(coupled) = coupled.get_mut(place) {
+                        *coupled = true;
+                    }
+                }
+            }
+        }
+        let mut partners = [None; MAX_PATHS];
+        for ((partner, coupled), least) in partners.iter_mut().zip(coupled).zip(least) {
+            *partner = coupled.then_some(least);
+        }
+        partners
+    }
+
+    /// MFast on the path with the least load, MVegas on those with more. Paths that are equal stay
+    /// as they are (MF-16), and so do those that sent nothing.
+    fn rank(&mut self, partners: &[Option<u8>; MAX_PATHS]) {
+        let literal = self.selection == Selection::Literal;
+        let (sent, compare) = (self.sent, self.compare);
+        let ranked = |place: &usize| {
+            let used = sent.get(*place).is_some_and(|sent| *sent != Sent::default());
+            used && (literal || partners.get(*place).copied().flatten().is_none())
+        };
+        // a's load is no less than b's
+        let no_less = |a: usize, b: usize| match (sent.get(a), sent.get(b)) {
+            (Some(a), Some(b)) => match compare {
+                Compare::Counts => a.again >= b.again,
+                Compare::Ratios => {
+                    mul(a.again, b.first_time.max(1)) >= mul(b.again, a.first_time.max(1))
+                }
+            },
+            _ => true,
+        };
+        let places = || (0..MAX_PATHS).filter(ranked);
+        let is_least = |place: usize| places().all(|other| no_less(other, place));
+        if places().all(is_least) {
+            return;
+        }
+        for place in places() {
+            if let Some(mode) = self.modes.get_mut(place) {
+                *mode = if is_least(place) { MFAST } else { MVEGAS };
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The timer of CoCoA3+: the Cat and Mouse Based Optimizer chooses the timeout (Parween and Hussain,
+//! equations 10 to 17).
+
+mod objective;
+mod optimizer;
+
+pub use objective::{Objective, TICK_BITS};
+pub use optimizer::{
+    Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minimise, most_evaluations,
+};
+
+use super::smoothed::Smoothed;
+use super::{AFTER_LOST_SYN, FACTOR, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
+use crate::info::Info;
+use crate::math::{mul, mul_div};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
+
+/// Most round-trip times that are remembered.
+pub const MAX_SAMPLES: usize = 64;
+
+crate::choice! {
+    /// How equation 17, `RTO = Mi(R) - rt(R)`, is read (C3-15). `m` is the best mouse, `c` the best
+    /// cat, both after the last iteration.
+    pub enum Reading {
+        /// `srtt + |m - c|`: the difference is a margin on top of the average.
+        Margin = "margin",
+        /// The best of both: the timeout that costs least.
+        Best = "best",
+        /// `m - c` as it stands, at least the clock's granularity.
+        Literal = "literal",
+    }
+}
+
+crate::choice! {
+    /// Who looks for the cheapest timeout.
+    pub enum Solver {
+        /// The Cat and Mouse Based Optimizer.
+        Cmbo = "cmbo",
+        /// Sorted samples and one pass over them. It is as if the whole population had arrived at
+        /// the optimum: best mouse and best cat are the same.
+        Exact = "exact",
+    }
+}
+
+crate::choice! {
+    /// Between which timeouts the optimizer looks.
+    pub enum Bounds {
+        /// From the least sample to the largest, where the optimum always is.
+        Samples = "samples",
+        /// From `min` to `max`.
+        Timer = "timer",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of CoCoA3+'s timer.
+    pub struct CmboParams {
+        /// Timeout before the first sample.
+        initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
+        /// Least timeout.
+        min: Span = Span::from_millis(200), TIME, "Linux TCP_RTO_MIN (C3-15: the paper has none)";
+        /// Largest timeout, back-off included.
+        max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
+        /// Clock granularity, the least variance term before there are samples enough and the least
+        /// difference of the literal reading.
+        granularity: Span = Span::from_millis(1), TIME, "RFC 6298 section 2.3, G";
+        /// Factor by which each expiry multiplies the timeout; 1 turns back-off off.
+        backoff: u64 = 2, FACTOR, "RFC 6298 rule 5.5";
+        /// Round-trip times that the distribution is made of.
+        samples: u64 = 64, ParamKind::Count { min: 1, max: MAX_SAMPLES as u64 }, "C3-14, N";
+        /// Samples before the first search; RFC 6298's rule gives the timeout until then.
+        warm_up: u64 = 8, ParamKind::Count { min: 1, max: MAX_SAMPLES as u64 },
+            "C3-14 (a distribution needs samples)";
+        /// What a spurious timeout costs, in smoothed round-trip times.
+        spurious: Ratio = Ratio::ONE, ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
+            "C3-14, c_spurious";
+        /// How equation 17 is read: `srtt + |m - c|`, the best timeout found, or `m - c`.
+        reading: Reading = Reading::Margin, Reading::KIND, "Parween and Hussain, equation 17 (C3-15)";
+        /// Who looks for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
+        /// minimiser of the same objective, for which m = c.
+        solver: Solver = Solver::Cmbo, Solver::KIND, "Parween and Hussain, section IV.B";
+        /// Which group jumps first in an iteration: the cats, as the optimizer was published, or the
+        /// mice, as the paper lists its stages.
+        order: Order = Order::Cmbo, Order::KIND, "Dehghani et al. 2021; equations 15 and 16 (C3-13)";
+        /// Between which timeouts the optimizer looks: from the least sample to the largest, or from
+        /// `min` to `max`.
+        bounds: Bounds = Bounds::Samples, Bounds::KIND, "C3-14 (the paper has none)";
+        /// Members of the population.
+        agents: u64 = 20, ParamKind::Count { min: 2, max: MAX_AGENTS as u64 }, "C3-16, n";
+        /// Iterations of a search.
+        iterations: u64 = 20, ParamKind::Count { min: 0, max: 1000 }, "C3-16, T";
+        /// Change of the smoothed round-trip time since the last search that brings on another
+        /// before the round trip is over.
+        moved: Ratio = Ratio::of(1, 10), GAIN, "C3-16";
+    }
+}
+
+/// How many segments were sent, and how many of them once more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+struct Sent {
+    all: u64,
+    again: u64,
+}
+
+/// CoCoA3+'s timer; times in nanoseconds where nothing else is said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Cmbo {
+    smoothed: Smoothed,
+    /// Timeout without back-off.
+    estimate: u64,
+    /// Timeout with back-off.
+    rto: u64,
+    /// The round trip ends when more than this is acknowledged, stream offset.
+    round_end: u64,
+    /// The smoothed RTT at the last search, [`u64::MAX`] before the first.
+    searched: u64,
+    /// Counts of once and of before that: the share of losses is taken since the older.
+    marks: [Sent; 2],
+    /// What the searches are seeded with.
+    seed: u32,
+    /// Samples taken, up to [`MAX_SAMPLES`].
+    taken: u16,
+    /// Where the next sample goes.
+    next: u16,
+    /// Round-trip times in ticks, the latest overwriting the oldest.
+    samples: [u32; MAX_SAMPLES],
+}
+
+impl Cmbo {
+    /// Takes in a sample and what was sent by then.
+    fn remember(&mut self, p: &CmboParams, s: &RttSample) {
+        let most = p.samples.min(MAX_SAMPLES as u64) as u16;
+        let ticks = (s.rtt.0 >> TICK_BITS).min(u64::from(u32::MAX)) as u32;
+        if let Some(place) = self.samples.get_mut(usize::from(self.next)) {
+            *place = ticks;
+        }
+        self.next = if self.next + 1 < most { self.next + 1 } else { 0 };
+        self.taken = (self.taken + 1).min(most);
+        let now = Sent { all: s.sent, again: s.resent };
+        let [before, once] = self.marks;
+        if now.all.saturating_sub(once.all) >= u64::from(most) {
+            self.marks = [once, now];
+        } else if now.all < before.all {
+            self.marks = [now, now]; // the host counts anew
+        }
+        self.smoothed.update(s.rtt, Ratio::of(1, 8), Ratio::of(1, 4));
+    }
+
+    /// Share of segments that had to be sent again, of the last `samples` to twice as many, in
+    /// 65536ths: by the rule of succession, `(again + 1) / (all + 2)`, so that no loss lately does
+    /// not make waiting free.
+    fn loss(&self, s: &RttSample) -> u64 {
+        let [since, _] = self.marks;
+        let again = s.resent.saturating_sub(since.again).saturating_add(1);
+        let all = s.sent.saturating_sub(since.all).saturating_add(2);
+        mul_div(again, Ratio::ONE.0, all).min(Ratio::ONE.0)
+    }
+
+    /// Whether a search is due: the round trip is over, or its length has changed.
+    fn is_due(&self, p: &CmboParams, s: &RttSample) -> bool {
+        let moved = self.smoothed.srtt.abs_diff(self.searched);
+        let first = self.searched == u64::MAX;
+        first || s.una > self.round_end || moved > p.moved.times(self.searched)
+    }
+
+    /// Best mouse, best cat and the better of them, nanoseconds.
+    fn solve(&self, p: &CmboParams, o: &Objective, seed: u32) -> [u64; 3] {
+        let ns = |ticks: i64| (ticks as u64) << TICK_BITS;
+        let (least, most) = o.range();
+        if p.solver == Solver::Exact {
+            return [ns(i64::from(o.cheapest(least))); 3];
+        }
+        let (lower, upper) = match p.bounds {
+            Bounds::Samples => (u64::from(least), u64::from(most)),
+            Bounds::Timer => (p.min.0 >> TICK_BITS, p.max.0 >> TICK_BITS),
+        };
+        let bound = |ticks: u64| [ticks.min(u64::from(u32::MAX)) as i64];
+        let search = Search {
+            agents: p.agents.min(MAX_AGENTS as u64) as usize,
+            iterations: p.iterations.min(u64::from(u32::MAX)) as u32,
+            order: p.order,
+            lower: bound(lower),
+            upper: bound(upper),
+        };
+        let found = minimise(&search, seed, |[x]| o.at(*x as u32));
+        let [[mouse], [cat], [best]] = [found.mouse.place, found.cat.place, found.best().place];
+        [ns(mouse), ns(cat), ns(best)]
+    }
+
+    fn search(&mut self, p: &CmboParams, s: &RttSample) {
+        let srtt = self.smoothed.srtt;
+        let samples = self.samples.get(..usize::from(self.taken)).unwrap_or(&[]);
+        let spurious = p.spurious.times(srtt) >> TICK_BITS;
+        let objective = Objective::new(samples, spurious, self.loss(s));
+        let [mouse, cat, best] = self.solve(p, &objective, self.seed);
+        self.estimate = match p.reading {
+            Reading::Margin => srtt.saturating_add(mouse.abs_diff(cat)),
+            Reading::Best => best,
+            Reading::Literal => mouse.saturating_sub(cat).max(p.granularity.0),
+        };
+        self.seed = Draws::new(self.seed).next();
+        self.searched = srtt;
+        self.round_end = s.next_id;
+    }
+
+    /// RFC 6298's rule.
+    fn closed_form(&self, p: &CmboParams) -> u64 {
+        let margin = mul(self.smoothed.rttvar, 4).max(p.granularity.0);
+        self.smoothed.srtt.saturating_add(margin)
+    }
+}
+
+impl RtoEstimator for Cmbo {
+    type Params = CmboParams;
+
+    const INFO: &'static Info = &Info {
+        id: "cmbo",
+        name: "CoCoA3+ (CMBO)",
+        origin: "S. Parween and S. Z. Hussain, Cross-Layer based TCP Performance Enhancement in IoT \
+            Networks, equations 10 to 17; M. Dehghani, S. Hub\u{e1}lovsk\u{fd}, P. Trojovsk\u{fd}, \
+            Cat and Mouse Based Optimizer, Sensors 21:5214, 2021",
+        citation: "dehghani2021cat",
+        description: "Once per round trip, and when its length has changed by a tenth, a \
+            population of candidate timeouts is moved for some iterations by the Cat and Mouse \
+            Based Optimizer. The paper gives neither the objective nor the moves nor what its \
+            equation 17, a difference of two candidates, means as a time. Here a timeout costs \
+            P(RTT > x) · spurious + loss · E[(x - RTT)+] over the last samples (C3-14), the moves \
+            are the optimizer's as published (C3-12), and equation 17 is read as a margin on top \
+            of the smoothed round-trip time, as the best candidate, or literally (C3-15). The share \
+            of losses is that of segments sent again. With n agents, T iterations and N samples a \
+            search takes n·(T + 1) evaluations of N steps; solver = \"exact\" finds the optimum in \
+            one sort. Expiries double the timeout until the next sample.",
+        params: CmboParams::TABLE,
+        trace: &[],
+    };
+
+    fn init(p: &CmboParams) -> Cmbo {
+        let initial = p.initial.0.min(p.max.0);
+        Cmbo {
+            smoothed: Smoothed::NONE,
+            estimate: initial,
+            rto: initial,
+            round_end: 0,
+            searched: u64::MAX,
+            marks: [Sent { all: 0, again: 0 }; 2],
+            seed: 0,
+            taken: 0,
+            next: 0,
+            samples: [0; MAX_SAMPLES],
+        }
+    }
+
+    fn on_sample(&mut self, p: &CmboParams, s: &RttSample) {
+        if !s.rtt.is_known() {
+            return;
+        }
+        self.remember(p, s);
+        if u64::from(self.taken) < p.warm_up.min(p.samples) {
+            self.estimate = self.closed_form(p);
+        } else if self.is_due(p, s) {
+            self.search(p, s);
+        }
+        self.rto = self.estimate.max(p.min.0).min(p.max.0);
+    }
+
+    fn on_timeout(&mut self, p: &CmboParams) {
+        self.rto = mul(self.rto.max(1), p.backoff.max(1)).min(p.max.0);
+    }
+
+    fn after_lost_syn(&mut self, p: &CmboParams) {
+        if p.initial < AFTER_LOST_SYN && !self.smoothed.is_known() {
+            self.rto = AFTER_LOST_SYN.0.min(p.max.0);
+        }
+    }
+
+    /// The timeout as it is; the random number goes into the next search.
+    fn arm(&mut self, p: &CmboParams, _now: crate::time::Time, entropy: u32) -> Span {
+        self.seed ^= entropy;
+        self.rto(p)
+    }
+
+    fn rto(&self, _p: &CmboParams) -> Span {
+        Span(self.rto)
+    }
+
+    fn srtt(&self) -> Span {
+        Span(self.smoothed.srtt)
+    }
+
+    fn rttvar(&self) -> Span {
+        Span(self.smoothed.rttvar)
+    }
+
+    fn max(p: &CmboParams) -> Span {
+        p.max
+    }
+}

@@ -1,0 +1,142 @@
+//! The timer of ICC-TCP (Lim 2020), as far as it is known.
+
+use super::smoothed::Smoothed;
+use super::{GAIN, POSITIVE_TIME, RtoEstimator, RttSample};
+use crate::info::Info;
+use crate::math::{mul, mul_div};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::{Span, Time};
+
+/// Weight of the deviation: for segments sent once, and for those sent again.
+const K: [u64; 2] = [4, 1];
+/// Estimates below and above which the back-off may go further and less far, nanoseconds.
+const SHORT: u64 = 1_000_000_000;
+const LONG: u64 = 3_000_000_000;
+
+crate::parameters! {
+    /// Parameters of ICC-TCP's timer.
+    pub struct IccParams {
+        /// Timeout before the first sample, and what the estimate begins with.
+        initial: Span = Span::from_secs(2), POSITIVE_TIME, "draft-ietf-core-cocoa-03 section 4.1";
+        /// Largest timeout, back-off included.
+        max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
+        /// Learn from segments that were sent again, too.
+        weak: bool = true, ParamKind::Flag, "Lim 2020 (weak estimation)";
+        /// Bound the back-off: 8 times an estimate below 1 s, 4 times one up to 3 s, twice a longer
+        /// one. Otherwise each expiry doubles the timeout up to `max`.
+        limits: bool = true, ParamKind::Flag, "Lim 2020 (variable limits); the limits are assumed";
+        /// Set each timer to between once and 1.5 times the timeout, at random.
+        dithering: bool = true, ParamKind::Flag, "Lim 2020 (dithering); the range is assumed";
+        /// Share of the strong estimate in the timeout.
+        strong_share: Ratio = Ratio::of(1, 2), GAIN, "draft-ietf-core-cocoa-03 section 4.2 (assumed)";
+        /// Share of the weak estimate in the timeout.
+        weak_share: Ratio = Ratio::of(1, 4), GAIN, "draft-ietf-core-cocoa-03 section 4.2 (assumed)";
+    }
+}
+
+/// ICC-TCP's timer, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Icc {
+    /// Of segments sent once, and of those sent again.
+    estimators: [Smoothed; 2],
+    /// The estimate, never zero.
+    rto: u64,
+    /// Times that the estimate is multiplied by after expiries without an acknowledgement of new
+    /// data.
+    factor: u64,
+}
+
+impl Icc {
+    fn most(&self, p: &IccParams) -> u64 {
+        match self.rto {
+            _ if !p.limits => u64::MAX,
+            ..SHORT => 8,
+            SHORT..=LONG => 4,
+            _ => 2,
+        }
+    }
+
+    fn timeout(&self, p: &IccParams) -> u64 {
+        mul(self.rto, self.factor.min(self.most(p))).min(p.max.0)
+    }
+}
+
+impl RtoEstimator for Icc {
+    type Params = IccParams;
+
+    const INFO: &'static Info = &Info {
+        id: "icc",
+        name: "ICC-TCP (approximate)",
+        origin: "C. Lim, Improving Congestion Control of TCP for Constrained IoT Networks, Sensors \
+            20:4774, 2020",
+        citation: "lim2020improving",
+        description: "An approximation: what is public of ICC-TCP is that its timer learns from \
+            retransmitted segments as CoCoA does, backs off by powers of two up to a variable \
+            limit, and is dithered. Weights, limits and range are assumed here: the strong and \
+            weak estimators of CoCoA+, at most 8 times an estimate below 1 s, 4 times one up to \
+            3 s and twice a longer one, and timers between once and 1.5 times the timeout. Each of \
+            the three parts has a switch. Made for stacks with one segment outstanding such as \
+            uIP; with a window it is the timer alone that is compared (C3-23).",
+        params: IccParams::TABLE,
+        trace: &[],
+    };
+
+    fn init(p: &IccParams) -> Icc {
+        Icc { estimators: [Smoothed::NONE; 2], rto: p.initial.0.min(p.max.0).max(1), factor: 1 }
+    }
+
+    fn on_sample(&mut self, p: &IccParams, s: &RttSample) {
+        if !s.rtt.is_known() || (s.retransmits > 0 && !p.weak) {
+            return;
+        }
+        let [strong, weak] = &mut self.estimators;
+        let (smoothed, k, share) = if s.retransmits == 0 {
+            (strong, K[0], p.strong_share)
+        } else {
+            (weak, K[1], p.weak_share)
+        };
+        smoothed.update(s.rtt, Ratio::of(1, 8), Ratio::of(1, 4));
+        let estimate = smoothed.srtt.saturating_add(mul(smoothed.rttvar, k));
+        let share = Ratio(share.0.min(Ratio::ONE.0));
+        let rest = Ratio(Ratio::ONE.0 - share.0);
+        let rto = share.times(estimate).saturating_add(rest.times(self.rto));
+        self.rto = rto.min(p.max.0).max(1);
+    }
+
+    fn on_progress(&mut self, _p: &IccParams) {
+        self.factor = 1;
+    }
+
+    fn on_timeout(&mut self, p: &IccParams) {
+        self.factor = mul(self.factor, 2).min(self.most(p));
+    }
+
+    fn arm(&mut self, p: &IccParams, _now: Time, entropy: u32) -> Span {
+        let timeout = self.timeout(p);
+        let most = if p.dithering { timeout / 2 } else { 0 };
+        Span(timeout.saturating_add(mul_div(most, u64::from(entropy), u64::from(u32::MAX))))
+    }
+
+    fn rto(&self, p: &IccParams) -> Span {
+        Span(self.timeout(p))
+    }
+
+    fn srtt(&self) -> Span {
+        let [strong, weak] = &self.estimators;
+        Span(if strong.is_known() { strong.srtt } else { weak.srtt })
+    }
+
+    fn rttvar(&self) -> Span {
+        let [strong, weak] = &self.estimators;
+        Span(if strong.is_known() { strong.rttvar } else { weak.rttvar })
+    }
+
+    fn max(p: &IccParams) -> Span {
+        p.max
+    }
+
+    fn wants_ambiguous(p: &IccParams) -> bool {
+        p.weak
+    }
+}

@@ -1,0 +1,140 @@
+//! MFast against its equation: where it comes to rest, and what it shares with FAST.
+
+mod common;
+#[path = "common/follow.rs"]
+mod follow;
+#[path = "common/path.rs"]
+mod path;
+
+use common::begins_at;
+use follow::{BYTES, Model, Seen, distance, from_segments, spread};
+use path::{MSS, Path};
+use windlass_cc::mfast::Multiplicative;
+use windlass_cc::{AnyParams, Span, Time};
+
+const SIGMA: usize = 0;
+const ALPHA: usize = 1;
+const WEIGHT: usize = 4;
+const MI: usize = 6;
+
+fn mfast(segments: u64, mi: Multiplicative) -> AnyParams {
+    let mut p = begins_at("mfast", segments * MSS, segments * MSS);
+    assert!(p.set(MI, mi as u64));
+    p
+}
+
+/// The least and the largest window of the last 50 of 200 seconds on a path of `rate` segments a
+/// second whose round trip is 140 ms with its own service time.
+fn rest(p: AnyParams, rate: u64) -> (f64, f64) {
+    let own = Span(140_000_000 - 1_000_000_000 / rate);
+    let mut path = Path::new(p, rate, own);
+    path.run_until(Time::from_secs(150));
+    path.range(50, Path::cwnd_segments)
+}
+
+#[test]
+fn it_rests_where_its_equation_has_a_fixed_point() {
+    // sigma·(alpha + C·base): 3 Mbit/s, 2 Mbit/s (1 of 3 taken by others) and 1 Mbit/s in packets of
+    // 1000 bytes, 140 ms: 76, 67.5 and 59 segments.
+    for (rate, expected) in [(375, 76.25), (250, 67.5), (125, 58.75)] {
+        for mi in [Multiplicative::Always, Multiplicative::Start] {
+            let (least, most) = rest(mfast(10, mi), rate);
+            let close = |w: f64| (w - expected).abs() < 1.0;
+            assert!(close(least) && close(most), "{rate}/s: {least}..{most}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_fixed_point_moves_with_sigma_and_alpha() {
+    for (sigma_q16, alpha) in [(65_536, 30), (49_152, 100), (32_768, 200), (16_384, 400)] {
+        let mut p = mfast(10, Multiplicative::Start);
+        assert!(p.set(SIGMA, sigma_q16) && p.set(ALPHA, alpha));
+        let sigma = sigma_q16 as f64 / 65_536.0;
+        let expected = sigma * (alpha as f64 + 375.0 * 0.14);
+        let (least, most) = rest(p, 375);
+        let close = |w: f64| (w - expected).abs() < 1.5;
+        assert!(close(least) && close(most), "{sigma}, {alpha}: {least}..{most}, not {expected}");
+    }
+}
+
+#[test]
+fn a_path_of_more_than_100_segments_is_not_filled_but_by_multiplicative_increase() {
+    // 2000/s for 140 ms: 280 segments. Without a queue w = sigma·alpha/(1 - sigma) = 100.
+    let (least, most) = rest(mfast(10, Multiplicative::Start), 2_000);
+    assert!(least > 99.0 && most < 101.0, "{least}..{most}");
+    // The module's increase sets in whenever there is no queue, and the law takes it back.
+    let (least, most) = rest(mfast(10, Multiplicative::Always), 2_000);
+    assert!(most > 280.0, "it reaches the capacity: {most}");
+    assert!(least < 200.0, "and does not stay: {least}");
+}
+
+#[test]
+fn with_sigma_one_it_is_fast() {
+    let mut one = begins_at("mfast", 4 * MSS, 1 << 40);
+    assert!(one.set(SIGMA, 65_536) && one.set(WEIGHT, 0));
+    assert!(one.set(MI, Multiplicative::Start as u64) && one.set(ALPHA, 20));
+    let mut fast = begins_at("fast", 4 * MSS, 1 << 40);
+    assert!(fast.set(0, 20));
+    let make = |p| Path::new(p, 1_000, Span::from_millis(40));
+    let (mut one, mut fast) = (make(one), make(fast));
+    for _ in 0..20_000 {
+        one.step();
+        fast.step();
+        assert_eq!(one.control(), fast.control());
+    }
+}
+
+/// Equation 13 in segments, with the NS-2 module's average and its increase.
+struct Law {
+    w: f64,
+    target: f64,
+    avg: Option<f64>,
+    end: u64,
+    rounds: u32,
+}
+
+impl Model for Law {
+    fn window(&self) -> f64 {
+        self.w
+    }
+
+    fn ack(&mut self, s: &Seen) {
+        let weight = (3.0 / self.w).min(1.0 / 256.0);
+        let avg = self.avg.map_or(s.rtt, |avg| (1.0 - weight) * avg + weight * s.rtt);
+        self.avg = Some(avg);
+        if avg - s.base < 0.000_75 {
+            (self.target, self.end, self.rounds) = (self.w, s.next, 0);
+            self.w += 1.0;
+            return;
+        }
+        if s.una > self.end {
+            self.end = s.next;
+            self.rounds += 1;
+            if self.rounds == 2 {
+                self.rounds = 0;
+                let law = 0.5 * self.w + 0.25 * (s.base / avg * self.w + 100.0);
+                self.target = law.min(2.0 * self.w);
+                self.w = self.w.min(self.target.max(2.0));
+            }
+        }
+        self.w += (self.target - self.w).clamp(0.0, 1.0);
+    }
+
+    fn loss(&mut self, s: &Seen) -> f64 {
+        self.w = (0.5 * s.flight).max(2.0);
+        (self.target, self.end, self.rounds) = (self.w, s.next, 0);
+        self.w
+    }
+}
+
+#[test]
+fn it_follows_its_equation() {
+    for seed in 1..20 {
+        let p = from_segments("mfast", 30);
+        let mut model = Law { w: 30.0, target: 0.0, avg: None, end: 0, rounds: 0 };
+        let (worst, windows) = distance(&p, &mut model, 6_000, 2_500, seed);
+        assert!(worst < BYTES, "{worst} B, seed {seed}");
+        assert!(spread(&windows) > 10.0);
+    }
+}

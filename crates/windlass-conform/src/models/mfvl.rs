@@ -1,0 +1,169 @@
+//! MVegas and MFast (Mudassir and Baig 2021), as printed.
+
+use windlass_cc::{Ack, Conn, Phase};
+
+use super::frame::{Cause, Law, Windows, kept, per_round};
+use super::rounds::{Rounds, base, queued};
+
+fn growing(c: &Conn) -> bool {
+    matches!(c.phase, Phase::Open | Phase::Loss)
+}
+
+/// MVegas: alpha 1, beta 3, k 2, equations 4 to 11.
+pub struct MVegas {
+    rounds: Rounds,
+    diff: Option<f64>,
+    alpha_t: f64,
+    beta_t: f64,
+    /// Segments to open by in a round: one, none, or Reno's while nothing is known.
+    opening: Option<f64>,
+}
+
+impl MVegas {
+    /// A new connection.
+    pub fn new(c: &Conn) -> MVegas {
+        MVegas { rounds: Rounds::new(c), diff: None, alpha_t: 1.0, beta_t: 2.0, opening: None }
+    }
+}
+
+impl Law for MVegas {
+    fn observe(&mut self, c: &Conn, a: &Ack, w: &mut Windows) {
+        let Some(ended) = self.rounds.take(c, a) else { return };
+        if ended.samples == 0 {
+            self.opening = None;
+            return;
+        }
+        if !growing(c) {
+            return;
+        }
+        let diff = queued(w.segments(c), base(c), ended.mean);
+        let before = self.diff.replace(diff).unwrap_or(diff);
+        let slow_start = w.cwnd < w.ssthresh;
+        let (low, high) = (1.0 + self.alpha_t, 3.0 + self.beta_t);
+        self.opening = Some(if diff < low { 1.0 } else { 0.0 });
+        // Less than a hundredth of a segment is none; more than any bound stands for a division by it.
+        let phi = match (before < 0.01, diff < 0.01) {
+            (true, true) => 1.0,
+            (false, true) => f64::INFINITY,
+            _ => before / diff,
+        };
+        if slow_start {
+            return;
+        }
+        if diff < low {
+            self.alpha_t = (self.alpha_t + phi).min(2.0);
+            self.beta_t = (self.beta_t + phi).min(3.0);
+        } else if diff > high {
+            self.beta_t = (self.beta_t - phi).max(2.0);
+            let mss = f64::from(c.mss);
+            w.shrink(c, (w.cwnd - mss).max(2.0 * mss));
+        }
+    }
+
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        let acked = a.acked as f64;
+        match self.opening {
+            Some(segments) => segments * f64::from(c.mss) * acked.min(w.cwnd) / w.cwnd,
+            None => per_round(c, credit, w, 1.0),
+        }
+    }
+
+    fn ssthresh(&mut self, c: &Conn, _w: &Windows, cause: Cause) -> f64 {
+        kept(c, if cause == Cause::Timeout { 0.5 } else { 0.75 })
+    }
+
+    fn loss_window(&self) -> f64 {
+        2.0
+    }
+
+    fn restart(&mut self, c: &Conn, _w: &Windows) {
+        (self.rounds, self.opening) = (Rounds::new(c), None);
+    }
+}
+
+/// MFast: sigma 1/2, alpha 100, gamma 1/2, an update every other round trip, the NS-2 module's
+/// average and multiplicative increase.
+pub struct MFast {
+    avg_rtt: Option<f64>,
+    round_end: u64,
+    rounds: u32,
+    target: f64,
+}
+
+impl MFast {
+    /// A new connection.
+    pub fn new(c: &Conn) -> MFast {
+        MFast { avg_rtt: None, round_end: c.next_id, rounds: 0, target: 0.0 }
+    }
+
+    fn delay(&self, c: &Conn) -> Option<f64> {
+        self.avg_rtt.map(|avg| avg - base(c).min(avg))
+    }
+}
+
+impl Law for MFast {
+    fn observe(&mut self, c: &Conn, a: &Ack, w: &mut Windows) {
+        if a.rtt.is_known() {
+            let rtt = a.rtt.0 as f64 * 1e-9;
+            let weight = (3.0 / w.segments(c)).min(1.0 / 256.0);
+            self.avg_rtt = Some(self.avg_rtt.map_or(rtt, |avg| avg + weight * (rtt - avg)));
+        }
+        let (Some(avg), Some(delay)) = (self.avg_rtt, self.delay(c)) else { return };
+        if !growing(c) {
+            return;
+        }
+        if w.cwnd < w.ssthresh {
+            if delay >= 0.000_75 {
+                w.ssthresh = w.cwnd;
+                self.target = w.cwnd;
+            }
+        } else if delay < 0.000_75 {
+            self.restart(c, w);
+            return;
+        }
+        if c.una <= self.round_end {
+            return;
+        }
+        self.round_end = c.next_id;
+        self.rounds += 1;
+        if self.rounds >= 2 && w.cwnd >= w.ssthresh {
+            self.rounds = 0;
+            let mss = f64::from(c.mss);
+            let goal = base(c).min(avg) / avg * w.cwnd + 100.0 * mss;
+            self.target = (0.5 * w.cwnd + 0.5 * 0.5 * goal).min(2.0 * w.cwnd);
+            w.shrink(c, self.target.max(2.0 * mss));
+        }
+    }
+
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        if self.delay(c).is_some_and(|delay| delay < 0.000_75) {
+            return credit;
+        }
+        (a.acked as f64).min((self.target - w.cwnd).max(0.0))
+    }
+
+    fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
+        kept(c, 0.5)
+    }
+
+    fn restart(&mut self, c: &Conn, w: &Windows) {
+        (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd);
+    }
+
+    fn undo(&mut self, _c: &Conn, w: &Windows) {
+        self.target = w.cwnd;
+    }
+
+    fn idle(&mut self, _c: &Conn, _gap: f64) {
+        self.target = 0.0;
+    }
+
+    fn resize(&mut self, _c: &Conn, _factor: f64) {
+        self.target = 0.0;
+    }
+
+    /// The averaged time to a part in 10,000.
+    fn tolerance(&self, w: &Windows) -> f64 {
+        4.0 + w.cwnd / 5_000.0
+    }
+}

@@ -1,0 +1,193 @@
+//! How long packets and messages take, and how evenly they come.
+
+use serde::{Deserialize, Serialize};
+use windlass_cc::{Span, Time};
+
+use crate::config::Cbr;
+
+/// Delays of a flow's data packets, retransmissions included, from the moment at which the sender
+/// hands them to its first link or radio to their arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Transit {
+    packets: u64,
+    sum_ns: u64,
+    least_ns: u64,
+    most_ns: u64,
+    /// Sum of the differences between the delays of successive arrivals.
+    varied_ns: u64,
+    /// Interarrival jitter of RFC 3550 section 6.4.1, in sixteenths of a nanosecond.
+    smoothed: u64,
+    first: Time,
+    last: Time,
+    last_delay_ns: u64,
+}
+
+impl Transit {
+    /// A packet sent at `sent` has arrived.
+    pub fn arrival(&mut self, sent: Time, now: Time) {
+        let delay = now.since(sent).0;
+        if self.packets == 0 {
+            (self.first, self.least_ns) = (now, delay);
+        } else {
+            let change = delay.abs_diff(self.last_delay_ns);
+            self.varied_ns += change;
+            // J += (|D| - J) / 16, as the RFC's appendix A.8 does it in integers.
+            self.smoothed = self.smoothed + change - ((self.smoothed + 8) >> 4);
+        }
+        self.packets += 1;
+        self.sum_ns += delay;
+        self.least_ns = self.least_ns.min(delay);
+        self.most_ns = self.most_ns.max(delay);
+        (self.last, self.last_delay_ns) = (now, delay);
+    }
+
+    /// What it comes to, `None` without a packet.
+    pub fn result(&self) -> Option<TransitResult> {
+        let n = self.packets;
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let per_gap = |ns: u64| (n > 1).then(|| ms(ns) / (n - 1) as f64);
+        (n > 0).then(|| TransitResult {
+            packets: n,
+            mean_ms: ms(self.sum_ns) / n as f64,
+            min_ms: ms(self.least_ns),
+            max_ms: ms(self.most_ns),
+            jitter_ms: per_gap(self.varied_ns),
+            jitter_smoothed_ms: (n > 1).then(|| ms(self.smoothed) / 16.0),
+            gap_ms: per_gap(self.last.since(self.first).0),
+        })
+    }
+}
+
+/// Delays of a flow's data packets. Retransmissions count as packets of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct TransitResult {
+    /// Data packets that arrived.
+    pub packets: u64,
+    /// Mean one-way delay.
+    pub mean_ms: f64,
+    /// Least one-way delay: what is above it was spent in queues and on retries.
+    pub min_ms: f64,
+    /// Largest one-way delay.
+    pub max_ms: f64,
+    /// Mean difference between the delays of successive arrivals, `|(r_i - r_j) - (s_i - s_j)|`;
+    /// `None` for less than two.
+    pub jitter_ms: Option<f64>,
+    /// The same smoothed, as at the last arrival (RFC 3550 section 6.4.1).
+    pub jitter_smoothed_ms: Option<f64>,
+    /// Mean time between arrivals.
+    pub gap_ms: Option<f64>,
+}
+
+/// The messages of a flow that sends them by the clock over TCP, as the receiving application sees
+/// them: a message has arrived when its last byte has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Messages {
+    cbr: Cbr,
+    start: Time,
+    deadline: Span,
+    latencies_ns: Vec<u64>,
+}
+
+impl Messages {
+    /// Those of a source that begins at `start`, if they have a deadline.
+    pub fn new(cbr: Cbr, start: Time) -> Option<Messages> {
+        Some(Messages { cbr, start, deadline: cbr.deadline?, latencies_ns: Vec::new() })
+    }
+
+    /// The application has read so many bytes in all.
+    pub fn read(&mut self, now: Time, bytes: u64) {
+        while bytes >= (self.latencies_ns.len() as u64 + 1) * self.cbr.packet {
+            self.latencies_ns.push(now.since(self.due(self.latencies_ns.len() as u64)).0);
+        }
+    }
+
+    fn due(&self, index: u64) -> Time {
+        self.start + Span(index.saturating_mul(self.cbr.interval.0))
+    }
+
+    /// What it comes to at `now`.
+    pub fn result(&self, now: Time) -> MessageResult {
+        let mut sorted = self.latencies_ns.clone();
+        sorted.sort_unstable();
+        let arrived = sorted.len() as u64;
+        let active = self.cbr.stop.min(now).since(self.start).0;
+        let sent = active.div_ceil(self.cbr.interval.0.max(1)).max(arrived);
+        let late = sorted.iter().filter(|l| **l > self.deadline.0).count() as u64;
+        let missing = (arrived..sent).filter(|i| now.since(self.due(*i)) > self.deadline).count();
+        // The nearest rank: the least value that so many are not above.
+        let rank = |share: f64| {
+            let place = (share * arrived as f64).ceil() as usize;
+            sorted.get(place.saturating_sub(1)).map(|ns| *ns as f64 / 1e6)
+        };
+        MessageResult {
+            sent,
+            arrived,
+            late: late + missing as u64,
+            mean_ms: (arrived > 0)
+                .then(|| sorted.iter().sum::<u64>() as f64 / 1e6 / arrived as f64),
+            p95_ms: rank(0.95),
+            p99_ms: rank(0.99),
+            max_ms: rank(1.0),
+        }
+    }
+}
+
+/// Latencies of messages, from the moment at which the application writes them to that at which the
+/// other has read them whole.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct MessageResult {
+    /// Messages written.
+    pub sent: u64,
+    /// Messages read.
+    pub arrived: u64,
+    /// Messages that came after their deadline, and those that have not come although it has passed.
+    pub late: u64,
+    /// Mean latency of those read; `None` without any, as for all that follow.
+    pub mean_ms: Option<f64>,
+    /// Latency that 95 % of those read do not exceed.
+    pub p95_ms: Option<f64>,
+    /// Latency that 99 % of those read do not exceed.
+    pub p99_ms: Option<f64>,
+    /// Largest latency.
+    pub max_ms: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    #[test]
+    fn delays_and_their_variation_are_those_of_a_hand_worked_train() {
+        let mut transit = Transit::default();
+        assert_eq!(transit.result(), None);
+        for (sent, arrived) in [(0, 10), (20, 34), (40, 50), (60, 80)] {
+            transit.arrival(MS(sent), MS(arrived));
+        }
+        let r = transit.result().unwrap();
+        // Delays of 10, 14, 10 and 20 ms, which change by 4, 4 and 10.
+        assert_eq!((r.packets, r.mean_ms, r.min_ms, r.max_ms), (4, 13.5, 10.0, 20.0));
+        assert_eq!((r.jitter_ms, r.gap_ms), (Some(6.0), Some(70.0 / 3.0)));
+        // 4/16, then plus (4 - 0.25)/16, then plus (10 - 0.484375)/16.
+        assert!((r.jitter_smoothed_ms.unwrap() - 1.079_101_562_5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn messages_are_late_when_they_come_late_and_when_they_do_not_come() {
+        let cbr = Cbr {
+            packet: 100,
+            interval: Span::from_millis(100),
+            stop: MS(10_000),
+            deadline: Some(Span::from_millis(50)),
+        };
+        let mut messages = Messages::new(cbr, MS(1000)).unwrap();
+        messages.read(MS(1020), 150); // the first, after 20 ms, and half of the second
+        messages.read(MS(1220), 300); // the second after 120 ms, the third after 20
+        let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1
+        assert_eq!((r.sent, r.arrived, r.late), (5, 3, 2));
+        assert_eq!((r.p95_ms, r.max_ms), (Some(120.0), Some(120.0)));
+        assert!((r.mean_ms.unwrap() - 160.0 / 3.0).abs() < 1e-9);
+        assert!(Messages::new(Cbr { deadline: None, ..cbr }, MS(0)).is_none());
+    }
+}

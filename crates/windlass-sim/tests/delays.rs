@@ -1,0 +1,74 @@
+//! Delays of packets and latencies of messages on links whose delay is known.
+
+mod common;
+
+use common::{cbr, flow, link, network, profile, rfc, run};
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Cbr, Record, Traffic};
+use windlass_tcp::stack::{RFC, StackConfig};
+
+fn near(ours: f64, expected: f64) {
+    assert!((ours - expected).abs() < 1e-6, "{ours} is not {expected}");
+}
+
+/// 972 bytes of payload are 1000 on the wire: 8 ms at 1 Mbit/s after 20 ms of propagation, every 10.
+#[test]
+fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jitter() {
+    let source = Traffic::CbrUdp(cbr(972, 10_000, Time::from_secs(1)));
+    let flows = vec![flow([0, 1], rfc("reno"), source)];
+    let mut config = network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(2));
+    assert_eq!(run(config.clone()).flows[0].transit, None);
+    config.record = Record { delays: true, ..Record::default() };
+    let transit = run(config).flows[0].transit.unwrap();
+    assert_eq!((transit.packets, transit.jitter_ms), (100, Some(0.0)));
+    near(transit.mean_ms, 28.0);
+    near(transit.min_ms, 28.0);
+    near(transit.max_ms, 28.0);
+    near(transit.gap_ms.unwrap(), 10.0);
+}
+
+/// Two sources at 0.8 Mbit/s each send at the same moments into 1 Mbit/s: each pair of packets that
+/// meets waits 6 ms more than the one before, and the second of a pair 8 ms more than the first.
+#[test]
+fn a_queue_that_grows_shows_in_delay_and_jitter() {
+    let source = Traffic::CbrUdp(cbr(972, 10_000, Time::from_millis(100)));
+    let both = || flow([0, 1], rfc("reno"), source);
+    let flows = vec![both(), both()];
+    let mut config = network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(2));
+    config.record = Record { delays: true, ..Record::default() };
+    let flows = run(config).flows;
+    let [first, second] = [0, 1].map(|i| flows[i].transit.unwrap());
+    near(first.min_ms, 28.0);
+    near(first.max_ms, 28.0 + 9.0 * 6.0);
+    near(first.jitter_ms.unwrap(), 6.0);
+    near(second.min_ms, 36.0);
+    near(second.jitter_ms.unwrap(), 6.0);
+}
+
+/// The first message waits for the handshake, two round trips of 40 ms less one way; the others take
+/// 20 ms and what their transmission takes. With Nagle's algorithm each would wait for the delayed
+/// acknowledgement of the one before.
+#[test]
+fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
+    let deadline = Some(Span::from_millis(50));
+    let source = Cbr { deadline, ..cbr(200, 100_000, Time::from_secs(2)) };
+    let of = |nagle| {
+        let stack = StackConfig { nagle, ..RFC };
+        let flows = vec![flow([0, 1], profile(stack, "reno"), Traffic::CbrTcp(source))];
+        network(vec![link([0, 1], 10_000_000, 20)], flows, Time::from_secs(5))
+    };
+    let nagle = run(of(true)).flows[0].messages.unwrap();
+    assert!(nagle.late > 10, "{nagle:?}");
+    let mut config = of(false);
+    let messages = run(config.clone()).flows[0].messages.unwrap();
+    assert_eq!((messages.sent, messages.arrived, messages.late), (20, 20, 1));
+    let max = messages.max_ms.unwrap();
+    assert!((60.0..62.0).contains(&max), "{max} ms for the first");
+    let mean = (messages.mean_ms.unwrap() * 20.0 - max) / 19.0;
+    assert!((20.0..20.5).contains(&mean), "{mean} ms for the others");
+    // The SYN, then a data segment: the timer of a second delivers it late.
+    config.links[0].loss[0] = common::listed(&[5]);
+    let messages = run(config).flows[0].messages.unwrap();
+    assert_eq!((messages.sent, messages.arrived), (20, 20));
+    assert!(messages.late >= 2 && messages.max_ms.unwrap() > 200.0, "{messages:?}");
+}
