@@ -36,7 +36,7 @@ impl Connection {
             }
         }
         if !self.established && self.started && self.failure.is_none() {
-            self.reconsider_opening(p, now);
+            self.reconsider_opening(p);
         }
         if self.established && !self.fallen && self.failure.is_none() {
             self.on_stream_deadline(now);
