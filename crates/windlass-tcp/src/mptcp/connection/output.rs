@@ -15,7 +15,8 @@ impl Connection {
         if self.fallen {
             return self.poll_plain(p, now);
         }
-        let first = self.assign(p, now);
+        let third = std::mem::take(&mut self.third_now);
+        let first = if third { Some(self.initial) } else { self.assign(p, now) };
         self.instruct();
         let others = (0..self.subflows.len()).filter(|i| Some(*i) != first);
         for path in first.into_iter().chain(others) {
@@ -23,7 +24,13 @@ impl Connection {
                 return Some(out);
             }
         }
-        self.poll_fin(p, now)
+        let fin = self.poll_fin(p, now);
+        if fin.is_none() && self.established {
+            let stack = &p.path(0).stack;
+            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
+            self.watch_progress(p, now);
+        }
+        fin
     }
 
     fn poll_plain(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {
