@@ -81,6 +81,7 @@ pub mod loss;
 mod managed;
 pub mod multipath;
 mod multipath_results;
+mod observe;
 pub mod outside;
 pub mod packet;
 pub mod queue;
