@@ -8,7 +8,7 @@ use windlass_cc::{AnyParams, Time};
 use windlass_sim::RunResult;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::results::Series;
+use windlass_sim::results::{Sample, Series};
 use windlass_tcp::Profile;
 use windlass_tcp::stack::RFC;
 
@@ -47,7 +47,8 @@ fn path(params: AnyParams, mbps: u64, udp: bool) -> Config {
 fn windows(run: &RunResult) -> (f64, f64) {
     let cwnd = run.samples.iter().filter(|s| s.flow == 0 && s.series == Series::Cwnd);
     let (early, late): (Vec<_>, Vec<_>) = cwnd.partition(|s| s.time < Time::from_secs(100));
-    let windows = early.last().into_iter().chain(&late).map(|s| s.value as f64 / SEGMENT);
+    let settled = early.last().into_iter().chain(&late);
+    let windows = settled.map(|s: &&Sample| s.value as f64 / SEGMENT);
     windows.fold((f64::INFINITY, 0.0), |(least, most), w| (least.min(w), most.max(w)))
 }
 
