@@ -3,7 +3,8 @@
 //! Each link direction becomes an interface, named like the link, with raw IPv4 packets and
 //! timestamps in nanoseconds; the simulation begins at the epoch. Packets have valid checksums,
 //! and payload bytes that follow from their sequence numbers ([`wire::fill_pattern`]), so that a
-//! retransmission looks like its original. The same packet log gives the same bytes everywhere.
+//! retransmission looks like its original. The subflows of Multipath TCP have addresses and ports of
+//! their own ([`FlowAddresses::subflow`]) and their options. The same packet log gives the same bytes everywhere.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -20,7 +21,8 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::{PacketEvent, PacketFate};
 use windlass_tcp::segment::IPV4_HEADER;
-use windlass_tcp::wire::{self, UDP_HEADER};
+use windlass_tcp::wire::{self, EmitError, UDP_HEADER};
+use windlass_tcp::{Segment, Seq};
 
 /// Comment on a packet that the error model took, by which Wireshark finds it
 /// (`frame.comment contains "lost"`).
@@ -52,8 +54,24 @@ pub struct CaptureOptions {
     pub snap_len: Option<NonZeroU32>,
 }
 
+/// What a capture is told of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapturedFlow {
+    /// Addresses and ports of its ends.
+    pub addresses: FlowAddresses,
+    /// Whether the mappings of Multipath TCP have checksums.
+    pub checksums: bool,
+}
+
+impl From<FlowAddresses> for CapturedFlow {
+    /// Without checksums.
+    fn from(addresses: FlowAddresses) -> CapturedFlow {
+        CapturedFlow { addresses, checksums: false }
+    }
+}
+
 /// Writes the packets of a log as a pcapng file, and returns how many they are. `links` are the
-/// names of the link directions and `flows` the addresses of the flows, both by index; `packets`
+/// names of the link directions and `flows` what is to be known of the flows, both by index; `packets`
 /// comes in order of time and can be any part of a log. `out` gets many small writes.
 ///
 /// # Errors
@@ -63,7 +81,7 @@ pub struct CaptureOptions {
 pub fn write_pcapng<'a>(
     out: impl Write,
     links: &[&str],
-    flows: &[FlowAddresses],
+    flows: &[CapturedFlow],
     packets: impl IntoIterator<Item = &'a PacketEvent>,
     options: CaptureOptions,
 ) -> io::Result<u64> {
@@ -136,7 +154,8 @@ fn near_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Fr
 }
 
 fn same_packet(a: &PacketEvent, b: &PacketEvent) -> bool {
-    (a.flow, a.forward, a.segment, a.ip_len) == (b.flow, b.forward, b.segment, b.ip_len)
+    (a.flow, a.forward, a.segment, a.ip_len, a.path)
+        == (b.flow, b.forward, b.segment, b.ip_len, b.path)
 }
 
 fn far_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Frame<'a>> {
@@ -173,7 +192,7 @@ fn begin<W: Write>(out: W, links: &[&str], options: CaptureOptions) -> io::Resul
 fn emit(
     event: &PacketEvent,
     links: &[&str],
-    flows: &[FlowAddresses],
+    flows: &[CapturedFlow],
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
     if event.link as usize >= links.len() {
@@ -182,20 +201,45 @@ fn emit(
     let Some(flow) = flows.get(event.flow as usize) else {
         return Err(invalid(format!("the packet log names flow {}, unknown here", event.flow)));
     };
-    let addresses = flow.addresses(event.forward);
     let result = match event.segment {
-        Some(segment) => {
-            wire::emit(&segment, &addresses, |p| wire::fill_pattern(segment.seq, p), out)
-        }
+        Some(segment) => emit_segment(&segment, event, flow, out),
         None => {
             let Some(len) = event.ip_len.checked_sub(IPV4_HEADER + UDP_HEADER) else {
                 let text = format!("a datagram has at least 28 bytes, not {}", event.ip_len);
                 return Err(invalid(text));
             };
+            let addresses = flow.addresses.addresses(event.forward);
             wire::emit_datagram(len, &addresses, |p| wire::fill_pattern(Default::default(), p), out)
         }
     };
     result.map_err(|e| invalid(e.to_string()))
+}
+
+/// Payload follows from its place in the stream: that of the connection, where the packet tells it, so
+/// that what goes again on another subflow looks like its original too.
+fn emit_segment(
+    segment: &Segment,
+    event: &PacketEvent,
+    flow: &CapturedFlow,
+    out: &mut Vec<u8>,
+) -> Result<(), EmitError> {
+    let addresses = match event.path {
+        Some(packet) => flow.addresses.subflow(packet.path, packet.attempt),
+        None => flow.addresses,
+    };
+    let option = event.path.and_then(|packet| packet.option);
+    let start = match option.and_then(|option| option.mapping()) {
+        Some(mapping) => Seq(mapping.data_seq as u32),
+        None => segment.seq,
+    };
+    wire::emit_multipath(
+        segment,
+        option.as_ref(),
+        flow.checksums,
+        &addresses.addresses(event.forward),
+        |payload| wire::fill_pattern(start, payload),
+        out,
+    )
 }
 
 fn invalid(text: String) -> io::Error {

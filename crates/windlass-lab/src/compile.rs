@@ -3,7 +3,8 @@
 use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{
-    Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic as SimTraffic,
+    Cbr, Config, FlowConfig, LinkConfig, Multipath, ReadPolicy, Record, SubflowConfig,
+    Traffic as SimTraffic,
 };
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
@@ -24,12 +25,14 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for spec in &scenario.flows {
-        let hops = ways
-            .hops(spec.from, spec.to)
-            .ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
-        let mtus = hops.into_iter().map(|hop| scenario.mtu(hop));
-        let start = start(spec, seed);
-        flows.push(flow(spec, mtus.min().unwrap_or(0), scenario.duration, start));
+        let mtu = |nodes: Vec<usize>| {
+            let hops = ways.through(&nodes);
+            let hops = hops.ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
+            Ok(hops.into_iter().map(|hop| scenario.mtu(hop)).min().unwrap_or(0))
+        };
+        let mtus: Vec<u32> =
+            spec.ways().into_iter().map(mtu).collect::<Result<_, ConfigError>>()?;
+        flows.push(flow(spec, &mtus, scenario.duration, start(spec, seed)));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -75,6 +78,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         discipline: spec.discipline.map(|threshold| level(threshold, bdp_bytes)),
         framing: spec.framing,
         loss: spec.loss.clone(),
+        down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),
     }
 }
 
@@ -116,13 +120,26 @@ fn start(spec: &FlowSpec, seed: u64) -> Time {
     Time::ZERO + spec.start + Span(delay as u64)
 }
 
-fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
+/// A flow whose ways carry packets of these sizes.
+fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfig {
+    let profile = |controller, mtu| Profile::new(spec.stack, controller, mtu);
+    let least = mtus.iter().copied().min().unwrap_or(0);
+    let multipath = spec.multipath.as_ref().map(|m| Multipath {
+        config: m.config,
+        subflows: (m.subflows.iter().zip(mtus))
+            .map(|(s, mtu)| SubflowConfig {
+                name: s.name.clone(),
+                via: s.via.clone(),
+                profile: profile(s.controller, *mtu),
+            })
+            .collect(),
+    });
     FlowConfig {
         name: spec.name.clone(),
         from: spec.from,
         to: spec.to,
         // Datagrams have no controller, and nothing asks for theirs.
-        profile: Profile::new(spec.stack, spec.controller.unwrap_or_default(), mtu),
+        profile: profile(spec.controller.unwrap_or_default(), least),
         traffic: traffic(&spec.traffic, duration),
         read: match spec.read {
             Read::Immediate => ReadPolicy::Immediate,
@@ -130,6 +147,7 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
         start,
+        multipath,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
-use crate::capture::{CaptureOptions, write_pcapng};
+use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
 use crate::experiment::RunRecord;
 use crate::run::{RunError, Task, side_by_side};
 use crate::scenario::Scenario;
@@ -176,7 +176,7 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
     let result = &ran.result;
     let scenario = &task.scenario;
     if !scenario.record.series.is_empty() {
-        let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
+        let flows = scenario.tracks();
         let run = SeriesRun {
             experiment: &task.experiment,
             point: &task.point,
@@ -187,9 +187,9 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
         batch.write_series(run, &Provenance::of(&[task.record(ran)], command))?;
     }
     if !scenario.record.capture.is_empty() {
-        let flows: Vec<FlowAddresses> = (0u32..)
+        let flows: Vec<CapturedFlow> = (0u32..)
             .zip(&scenario.flows)
-            .map(|(i, f)| FlowAddresses::new(i, f.from as u32, f.to as u32))
+            .map(|(i, f)| FlowAddresses::new(i, f.from as u32, f.to as u32).into())
             .collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
         let options = CaptureOptions::default();

@@ -5,6 +5,7 @@ use crate::papers::text;
 use crate::report::model::{Row, Table};
 use crate::scenario::Scenario;
 use crate::stats::Summary;
+use windlass_sim::{MultipathResult, SubflowResult};
 
 /// Flows and links of one run, or medians with 95 % intervals over several.
 pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
@@ -28,6 +29,10 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
     );
     out.push_str(&text::table(&flows(scenario, records)));
     out.push('\n');
+    if scenario.flows.iter().any(|f| f.multipath.is_some()) {
+        out.push_str(&text::table(&subflows(scenario, records)));
+        out.push('\n');
+    }
     let has = |any: fn(&RunRecord) -> bool| records.iter().any(any);
     if has(|r| !r.links.is_empty()) {
         out.push_str(&text::table(&links(records)));
@@ -93,6 +98,66 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
         }
     }
     table
+}
+
+/// The subflows of all multipath flows, with what the connections did in notes.
+fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
+    let columns = [
+        "subflow",
+        "algorithm",
+        "goodput (Mbps)",
+        "share (%)",
+        "retransmits",
+        "timeouts",
+        "loss (%)",
+        "srtt (ms)",
+        "window (kB)",
+    ];
+    let mut table = table("Subflows", &columns);
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        let Some(spec) = &flow.multipath else { continue };
+        let results: Vec<&MultipathResult> =
+            records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_ref()).collect();
+        for (place, subflow) in spec.subflows.iter().enumerate() {
+            let of = |value: &dyn Fn(&SubflowResult) -> Option<f64>, digits: usize| {
+                let all = results.iter().filter_map(|m| m.subflows.get(place).and_then(value));
+                cell(&all.collect::<Vec<f64>>(), digits)
+            };
+            table.rows.push(row(vec![
+                format!("{}:{}", flow.name, subflow.name),
+                subflow.controller.info().id.to_string(),
+                of(&|s| Some(s.goodput_bps / 1e6), 3),
+                of(&|s| Some(s.share * 100.0), 1),
+                of(&|s| Some(s.retransmits as f64), 0),
+                of(&|s| Some(s.rto_count as f64), 0),
+                of(&|s| Some(s.loss_rate * 100.0), 2),
+                of(&|s| s.srtt_ms, 1),
+                of(&|s| Some(s.cwnd_bytes as f64 / 1e3), 1),
+            ]));
+        }
+        table.notes.push(connection(&flow.name, &results));
+    }
+    table
+}
+
+/// What a multipath connection did above its subflows, in a sentence.
+fn connection(flow: &str, results: &[&MultipathResult]) -> String {
+    let of = |value: fn(&MultipathResult) -> f64, digits| {
+        cell(&results.iter().map(|m| value(m)).collect::<Vec<f64>>(), digits)
+    };
+    let mut note = format!(
+        "{flow}: {} pieces sent again on another subflow; at most {} kB waited for data before them",
+        of(|m| m.reinjections as f64, 0),
+        of(|m| m.max_out_of_order_bytes as f64 / 1e3, 1),
+    );
+    let fallen = results.iter().filter(|m| m.fallen_back).count();
+    if fallen > 0 {
+        note += &match results.len() {
+            1 => "; it went on as ordinary TCP".to_string(),
+            n => format!("; in {fallen} of {n} runs it went on as ordinary TCP"),
+        };
+    }
+    note
 }
 
 fn links(records: &[RunRecord]) -> Table {

@@ -248,7 +248,7 @@ impl Reproduction {
         if result.samples.is_empty() {
             return Ok(());
         }
-        let flows: Vec<String> = scenario.flows.iter().map(|f| f.name.clone()).collect();
+        let flows = scenario.tracks();
         let run = SeriesRun {
             experiment: &request.experiment,
             point: &request.point,

@@ -29,7 +29,16 @@ impl Log {
         let ip_len = segment.map_or(1028, |s| s.ip_len());
         let time = Time::from_millis(0) + windlass_cc::Span::from_micros(self.now_ns / 1000);
         let link = u32::from(!forward);
-        self.events.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+        self.events.push(PacketEvent {
+            time,
+            link,
+            flow,
+            forward,
+            fate,
+            segment,
+            ip_len,
+            path: None,
+        });
         self.now_ns += 1_001_000;
     }
 
@@ -116,7 +125,8 @@ fn log() -> Vec<PacketEvent> {
 
 fn capture(options: CaptureOptions) -> (Vec<u8>, u64) {
     let mut bytes = Vec::new();
-    let count = write_pcapng(&mut bytes, &LINKS, &flows(), &log(), options).expect("written");
+    let count = write_pcapng(&mut bytes, &LINKS, &flows().map(Into::into), &log(), options)
+        .expect("written");
     (bytes, count)
 }
 
@@ -255,9 +265,16 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
         fate: PacketFate::Sent,
         segment: None,
         ip_len: 28,
+        path: None,
     };
     let write = |event: PacketEvent| {
-        write_pcapng(Vec::new(), &LINKS, &flows(), [&event], CaptureOptions::default())
+        write_pcapng(
+            Vec::new(),
+            &LINKS,
+            &flows().map(Into::into),
+            [&event],
+            CaptureOptions::default(),
+        )
     };
     assert_eq!(write(event).expect("an empty datagram"), 1);
     for bad in [
@@ -275,7 +292,8 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-    let error = write_pcapng(full, &LINKS, &flows(), &log(), CaptureOptions::default());
+    let error =
+        write_pcapng(full, &LINKS, &flows().map(Into::into), &log(), CaptureOptions::default());
     assert_eq!(error.expect_err("full").kind(), std::io::ErrorKind::StorageFull);
 }
 

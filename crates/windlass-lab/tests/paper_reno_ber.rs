@@ -55,6 +55,7 @@ fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
             .collect(),
         Kind::Cell | Kind::Station => BTreeSet::new(),
         Kind::Run => BTreeSet::from([String::new()]),
+        Kind::Multipath | Kind::Subflow => BTreeSet::new(),
     }
 }
 

@@ -49,6 +49,7 @@ fn every_measure_names_a_point_and_a_flow_or_link_that_exist() {
                 }
                 Kind::Cell | Kind::Station => named(&scenario, "wifi").contains(&metric.name),
                 Kind::Run => true,
+                Kind::Multipath | Kind::Subflow => false,
             };
             assert!(known, "{}: {}", claim.id, at.path);
             metrics += 1;

@@ -115,20 +115,54 @@ fn expected_stations(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     expected_rows(records, "radios", "cell").into_iter().flat_map(of_cell).collect()
 }
 
+/// The rows of the flows, which hold nothing of their subflows.
+fn expected_flows(records: &[RunRecord]) -> Vec<Map<String, Value>> {
+    let mut rows = expected_rows(records, "flows", "flow");
+    rows.iter_mut().for_each(|row| drop(row.remove("multipath")));
+    rows
+}
+
+/// Of each multipath flow what the connection did, and what each subflow did, with what tells the
+/// run and the flow.
+fn expected_multipath(records: &[RunRecord]) -> [Vec<Map<String, Value>>; 2] {
+    let (mut connections, mut subflows) = (Vec::new(), Vec::new());
+    for mut flow in expected_rows(records, "flows", "flow") {
+        let Some(Value::Object(mut connection)) = flow.remove("multipath") else { continue };
+        let outside =
+            ["experiment", "point", "seed", "scenario_hash", "version", "world", "kernel"];
+        flow.retain(|field, _| field == "flow" || outside.contains(&field.as_str()));
+        for subflow in connection.remove("subflows").expect("a list").as_array().expect("a list") {
+            let mut row = subflow.as_object().expect("an object").clone();
+            let name = row.remove("name").expect("a name");
+            row.insert("subflow".into(), name);
+            row.extend(flow.clone());
+            subflows.push(row);
+        }
+        let fallen_back = connection["fallen_back"].as_bool().expect("yes or no");
+        connection.insert("fallen_back".into(), json!(u64::from(fallen_back)));
+        connection.extend(flow);
+        connections.push(connection);
+    }
+    [connections, subflows]
+}
+
 #[test]
 fn parquet_holds_every_field_of_every_run_flow_and_link() {
     let (dir, records) = (folder(), records());
     let paths = export::export_records(dir.path(), &records, "windlass run x", &[Format::Parquet])
         .expect("written");
     let names: Vec<_> = paths.iter().map(|p| p.file_name().expect("a name")).collect();
-    let expected =
-        ["runs", "summary", "links", "cells", "stations"].map(|n| n.to_owned() + ".parquet");
+    let expected = ["runs", "summary", "links", "cells", "stations", "multipath", "subflows"]
+        .map(|n| n.to_owned() + ".parquet");
     assert_eq!(names, expected.each_ref().map(|n| n.as_str()));
     assert_eq!(parquet_rows(&paths[0]), expected_runs(&records));
-    assert_eq!(parquet_rows(&paths[1]), expected_rows(&records, "flows", "flow"));
+    assert_eq!(parquet_rows(&paths[1]), expected_flows(&records));
     assert_eq!(parquet_rows(&paths[2]), expected_rows(&records, "links", "link"));
     assert_eq!(parquet_rows(&paths[3]), expected_cells(&records));
     assert_eq!(parquet_rows(&paths[4]), expected_stations(&records));
+    let [connections, subflows] = expected_multipath(&records);
+    assert_eq!(parquet_rows(&paths[5]), connections);
+    assert_eq!(parquet_rows(&paths[6]), subflows);
 }
 
 #[test]
@@ -139,20 +173,25 @@ fn json_holds_every_field_of_every_run_flow_and_link() {
         serde_json::from_slice(&fs::read(path).expect("there")).expect("JSON")
     };
     assert_eq!(rows(&paths[0]), expected_runs(&records));
-    assert_eq!(rows(&paths[1]), expected_rows(&records, "flows", "flow"));
+    assert_eq!(rows(&paths[1]), expected_flows(&records));
     assert_eq!(rows(&paths[2]), expected_rows(&records, "links", "link"));
     assert_eq!(rows(&paths[3]), expected_cells(&records));
     assert_eq!(rows(&paths[4]), expected_stations(&records));
+    let [connections, subflows] = expected_multipath(&records);
+    assert_eq!(rows(&paths[5]), connections);
+    assert_eq!(rows(&paths[6]), subflows);
 }
 
 #[test]
-fn without_wifi_there_are_no_files_of_cells() {
+fn without_wifi_and_multipath_there_are_no_files_of_cells_and_subflows() {
     let (dir, mut records) = (folder(), records());
     records.iter_mut().for_each(|run| run.radios.clear());
+    records.iter_mut().flat_map(|run| &mut run.flows).for_each(|flow| flow.multipath = None);
     let paths = export::export_records(dir.path(), &records, "", &[Format::Csv]).expect("written");
     assert_eq!(paths.len(), 3);
     let line = serde_json::to_string(&records[0]).expect("JSON");
     assert!(!line.contains("radios"), "journals without cells stay as they were");
+    assert!(!line.contains("multipath"), "journals without subflows stay as they were");
 }
 
 #[test]

@@ -9,6 +9,11 @@ const FIRST_PORT: u16 = 49_152;
 const PORTS: u32 = 16_384;
 /// Host numbers used of each group of 256 addresses: not 0 and 255, which can mean all of them.
 const HOSTS: u32 = 254;
+/// Ports of a subflow's later attempts: neither the system's (below 1024) nor those above.
+const LATER_PORTS: (u16, u32) = (1_024, 48_128);
+/// From the port of an attempt to that of the next, so that the first 256 flows have 188 each.
+const ATTEMPTS: u32 = 256;
+
 /// The ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowAddresses {
@@ -16,6 +21,8 @@ pub struct FlowAddresses {
     pub from: SocketAddrV4,
     /// The end at the flow's `to` node.
     pub to: SocketAddrV4,
+    /// Whether `to` opens the connection and is its client.
+    pub to_opens: bool,
 }
 
 impl FlowAddresses {
@@ -26,13 +33,43 @@ impl FlowAddresses {
         FlowAddresses {
             from: SocketAddrV4::new(node_address(from_node), port(flow)),
             to: SocketAddrV4::new(node_address(to_node), port(flow / PORTS)),
+            to_opens: false,
         }
+    }
+
+    /// The same where the flow's `to` opens the connection.
+    pub fn opened_by_to(self) -> FlowAddresses {
+        FlowAddresses { to_opens: true, ..self }
+    }
+
+    /// Addresses of a subflow of a multipath flow. The client has an address for each path and a port
+    /// for each attempt; the server has one of either, so that nobody need announce any.
+    pub fn subflow(self, path: u8, attempt: u16) -> FlowAddresses {
+        let n = u32::from(self.from.port() - FIRST_PORT);
+        let mut new = self;
+        let client = if self.to_opens { &mut new.to } else { &mut new.from };
+        client.set_ip(path_address(*client.ip(), path));
+        if let Some(later) = u32::from(attempt).checked_sub(1) {
+            let (first, ports) = LATER_PORTS;
+            client.set_port(first + ((n + later * ATTEMPTS) % ports) as u16);
+        }
+        new
     }
 
     /// Source and destination of a packet that goes from `from` to `to` (`forward`) or back.
     pub fn addresses(self, forward: bool) -> Addresses {
         let addresses = Addresses { source: self.from, destination: self.to };
         if forward { addresses } else { addresses.reversed() }
+    }
+}
+
+/// The address that a node with several paths has on one of them: its own on the first, and 172.16.0.1,
+/// 172.17.0.1 and so on for 10.0.0.1. Distinct for 17 paths and the first 65 024 nodes.
+fn path_address(own: Ipv4Addr, path: u8) -> Ipv4Addr {
+    let [_, _, c, d] = own.octets();
+    match path.checked_sub(1) {
+        None => own,
+        Some(k) => Ipv4Addr::new(172, 16 + k % 16, c, d),
     }
 }
 

@@ -1,10 +1,76 @@
-//! Applications: what writes to and reads from an endpoint.
+//! Applications: what writes to and reads from an endpoint or a multipath connection.
 
 use windlass_cc::{Span, Time};
+use windlass_tcp::mptcp::{Connection, MultipathProfile};
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::{Cbr, ReadPolicy};
+use crate::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
 use crate::latency::Messages;
+
+/// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
+pub trait Socket {
+    /// What its calls are told of stack and algorithm.
+    type Profile;
+    /// Active open; does nothing from the second time on.
+    fn connect(&mut self);
+    /// Offers so many bytes more to send.
+    fn offer(&mut self, bytes: u64);
+    /// No more will be offered.
+    fn close(&mut self);
+    /// Bytes that have arrived in order and not been read.
+    fn readable(&self) -> u64;
+    /// Reads up to `max` bytes; returns how many.
+    fn read(&mut self, p: &Self::Profile, max: u64) -> u64;
+    /// Whether the peer has closed and everything before that has been read.
+    fn at_end(&self) -> bool;
+    /// Payload of a full segment, bytes.
+    fn mss(&self) -> u32;
+}
+
+/// The methods of the same names.
+macro_rules! socket {
+    ($socket:ty, $profile:ty, $mss:expr) => {
+        impl Socket for $socket {
+            type Profile = $profile;
+            #[inline]
+            fn connect(&mut self) {
+                <$socket>::connect(self);
+            }
+            #[inline]
+            fn offer(&mut self, bytes: u64) {
+                <$socket>::offer(self, bytes);
+            }
+            #[inline]
+            fn close(&mut self) {
+                <$socket>::close(self);
+            }
+            #[inline]
+            fn readable(&self) -> u64 {
+                <$socket>::readable(self)
+            }
+            #[inline]
+            fn read(&mut self, p: &$profile, max: u64) -> u64 {
+                <$socket>::read(self, p, max)
+            }
+            #[inline]
+            fn at_end(&self) -> bool {
+                <$socket>::at_end(self)
+            }
+            #[inline]
+            fn mss(&self) -> u32 {
+                $mss(self)
+            }
+        }
+    };
+}
+
+socket!(Endpoint, Profile, Endpoint::mss);
+socket!(Connection, MultipathProfile, least_mss);
+
+/// The least of the subflows' segments: any of them carries as much.
+fn least_mss(connection: &Connection) -> u32 {
+    (0..connection.paths()).map(|path| connection.subflow(path).mss()).min().unwrap_or(1)
+}
 
 /// The application on one end of a flow.
 #[derive(Clone, Debug)]
@@ -74,6 +140,15 @@ struct Reader {
 }
 
 impl App {
+    /// An application at an end of a flow.
+    pub fn of_flow(role: Role, policy: ReadPolicy, flow: &FlowConfig) -> App {
+        let awaited = match (role, flow.traffic) {
+            (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(cbr, flow.start),
+            _ => None,
+        };
+        App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
+    }
+
     /// An application that opens the connection at `start` if its role does.
     pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
         let wake =
@@ -97,7 +172,7 @@ impl App {
     }
 
     /// Lets the application act: after anything happened at its endpoint, or at its deadline.
-    pub fn act(&mut self, p: &Profile, now: Time, e: &mut Endpoint) {
+    pub fn act<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
         if now >= self.wake {
             self.on_wake(now, e);
         }
@@ -121,14 +196,14 @@ impl App {
 
     /// The peer has closed: so does the application, in a step of its own. By then the stack has
     /// acknowledged the FIN, as it does before an application hears of it.
-    fn close_after_peer(&mut self, now: Time, e: &Endpoint) {
+    fn close_after_peer(&mut self, now: Time, e: &impl Socket) {
         if e.at_end() && !self.closing {
             self.closing = true;
             self.wake = now;
         }
     }
 
-    fn on_wake(&mut self, now: Time, e: &mut Endpoint) {
+    fn on_wake(&mut self, now: Time, e: &mut impl Socket) {
         self.wake = Time::NEVER;
         if !self.closing {
             e.connect(); // does nothing from the second time on
@@ -157,7 +232,7 @@ impl App {
         }
     }
 
-    fn follow_response(&mut self, now: Time, e: &mut Endpoint) {
+    fn follow_response(&mut self, now: Time, e: &mut impl Socket) {
         let Role::Client { left, think, asked, until, .. } = &mut self.role else { return };
         if self.delivered < *until || *until == 0 {
             return;
@@ -172,7 +247,7 @@ impl App {
         }
     }
 
-    fn receive(&mut self, p: &Profile, now: Time, e: &mut Endpoint) {
+    fn receive<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
         let readable = e.readable();
         if readable == 0 {
             return;

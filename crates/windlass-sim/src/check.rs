@@ -1,7 +1,9 @@
 //! What a configuration must fulfil to be simulated.
 
 use crate::agenda::MAX_ENTITIES;
-use crate::config::{Cbr, Config, ConfigError, FlowConfig, LinkConfig, ReadPolicy, Traffic};
+use crate::config::{
+    Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, ReadPolicy, Traffic,
+};
 use crate::loss::LossModel;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
@@ -16,7 +18,8 @@ impl Config {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
         // A radio is one entity; its stations have an agenda of their own.
-        if 4 * self.links.len() + 2 * self.flows.len() + self.radios.len() > MAX_ENTITIES {
+        let hosts = 2 * (self.flows.len() + self.subflows());
+        if 4 * self.links.len() + hosts + self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -63,6 +66,9 @@ impl Config {
         if link.delay.0 > MAX_NANOS {
             return Err("the delay must be at most 73 years".to_string());
         }
+        if !link.down.as_flattened().is_sorted_by(|a, b| a < b) {
+            return Err("the times when it goes down and up must ascend".to_string());
+        }
         link.discipline.check()?;
         link.loss.iter().flatten().try_for_each(check_loss)
     }
@@ -71,6 +77,9 @@ impl Config {
         self.check_nodes([flow.from, flow.to])?;
         if flow.read == ReadPolicy::Rate(0) {
             return Err("a reading rate must be at least 1 byte/s".to_string());
+        }
+        if let Some(multipath) = &flow.multipath {
+            self.check_multipath(flow, multipath)?;
         }
         match flow.traffic {
             Traffic::Bulk { .. } => Ok(()),
@@ -83,6 +92,21 @@ impl Config {
             Traffic::CbrTcp(cbr) => check_cbr(&cbr, u64::MAX),
             Traffic::CbrUdp(cbr) => check_cbr(&cbr, MAX_DATAGRAM),
         }
+    }
+
+    fn check_multipath(&self, flow: &FlowConfig, multipath: &Multipath) -> Result<(), String> {
+        let subflows = &multipath.subflows;
+        if matches!(flow.traffic, Traffic::CbrUdp(_)) {
+            return Err("a flow of datagrams has no subflows".to_string());
+        }
+        multipath.profile()?;
+        for (i, subflow) in subflows.iter().enumerate() {
+            if subflows[..i].iter().any(|s| s.name == subflow.name) {
+                return Err(format!("two subflows are called \"{}\"", subflow.name));
+            }
+            subflow.via.iter().try_for_each(|node| self.check_nodes([*node; 2]))?;
+        }
+        Ok(())
     }
 }
 

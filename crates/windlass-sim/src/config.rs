@@ -2,6 +2,7 @@
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
+use windlass_tcp::mptcp::MultipathConfig;
 
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
@@ -48,6 +49,10 @@ pub struct LinkConfig {
     pub framing: Framing,
     /// Error model of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
+    /// When both directions are down, from the first to the second moment of each pair: what is
+    /// transmitted then, even in part, is lost. The queue goes on draining, as before an antenna
+    /// that nobody hears. Moments ascend.
+    pub down: Vec<[Time; 2]>,
 }
 
 /// A flow: `from` sends the data, `to` receives it.
@@ -67,6 +72,45 @@ pub struct FlowConfig {
     pub read: ReadPolicy,
     /// When the flow starts.
     pub start: Time,
+    /// Subflows, of a Multipath TCP connection; not of datagrams.
+    pub multipath: Option<Multipath>,
+}
+
+/// What makes a flow a Multipath TCP connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multipath {
+    /// Scheduler, buffers and the like.
+    pub config: MultipathConfig,
+    /// One or more; the connection begins on the first.
+    pub subflows: Vec<SubflowConfig>,
+}
+
+/// A subflow: one path of a multipath connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubflowConfig {
+    /// Name, unique within the flow.
+    pub name: String,
+    /// Nodes that its path leads over on the way from `from` to `to`, by the shortest path from one
+    /// to the next. What comes back takes the same way.
+    pub via: Vec<usize>,
+    /// Stack and algorithm.
+    pub profile: Profile,
+}
+
+impl FlowConfig {
+    /// The profiles of its connections: its own, or those of the subflows.
+    pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
+        let subflows = self.multipath.iter().flat_map(|m| &m.subflows).map(|s| &s.profile);
+        let own = self.multipath.is_none().then_some(&self.profile);
+        own.into_iter().chain(subflows)
+    }
+}
+
+impl Config {
+    /// How many subflows the flows have together.
+    pub fn subflows(&self) -> usize {
+        self.flows.iter().filter_map(|f| f.multipath.as_ref()).map(|m| m.subflows.len()).sum()
+    }
 }
 
 /// What a flow sends.
@@ -139,7 +183,7 @@ pub struct Record {
 pub enum ConfigError {
     /// A flow's ends are not connected.
     NoRoute {
-        /// The flow.
+        /// The flow, or flow and subflow.
         flow: String,
     },
     /// More links, radios and flows than events can address.

@@ -6,6 +6,7 @@ use windlass_tcp::Endpoint;
 
 use crate::app::App;
 use crate::config::Cbr;
+use crate::multipath::MultipathEnd;
 use crate::outside::Sent;
 
 /// One end of a flow.
@@ -50,6 +51,15 @@ pub enum Kind {
         /// When the last one came.
         last: Time,
     },
+    /// An end of a multipath connection, whose packets come and go by its ports.
+    Multipath(Box<MultipathEnd>),
+    /// Where packets of one path of a multipath connection come in.
+    Port {
+        /// The host of the connection's end.
+        owner: u32,
+        /// The path, from 0.
+        path: u32,
+    },
     /// An end outside the simulation, such as a kernel's: see [`crate::outside`].
     Outside(Sent),
 }
@@ -88,7 +98,8 @@ impl Host {
         match &self.kind {
             Kind::Tcp { endpoint, app } => endpoint.deadline().min(app.deadline()),
             Kind::DatagramSource { next, .. } => *next,
-            Kind::DatagramSink { .. } | Kind::Outside(_) => Time::NEVER,
+            Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
+            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::Outside(_) => Time::NEVER,
         }
     }
 }

@@ -8,8 +8,8 @@
 //!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
 //!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
 //! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
-//! * A host is a `windlass_tcp` endpoint with an application ([`app`]), or an end of a datagram
-//!   flow. Packets follow static [`routing`].
+//! * A host is a `windlass_tcp` endpoint with an application ([`app`]), an end of a
+//!   [`multipath`] connection, or an end of a datagram flow. Packets follow static [`routing`].
 //! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
 //!   an algorithm leaves every other random choice alone.
 //! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link,
@@ -39,6 +39,7 @@
 //!     discipline: Discipline::DropTail,
 //!     framing: Framing::ETHERNET,
 //!     loss: [None, None],
+//!     down: vec![],
 //! };
 //! let profile = Profile::new(stack::RFC, AnyParams::by_name("newreno").unwrap(), 1500);
 //! let flow = FlowConfig {
@@ -49,6 +50,7 @@
 //!     traffic: Traffic::Bulk { bytes: Some(1_000_000) },
 //!     read: ReadPolicy::Immediate,
 //!     start: Time::ZERO,
+//!     multipath: None,
 //! };
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
@@ -76,6 +78,8 @@ pub mod latency;
 pub mod link;
 pub mod loss;
 mod managed;
+pub mod multipath;
+mod multipath_results;
 pub mod outside;
 pub mod packet;
 pub mod queue;
@@ -90,8 +94,8 @@ mod totals;
 
 pub use config::{Config, ConfigError};
 pub use results::{
-    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample,
-    Series, StationResult, Timeline,
+    FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, PathPacket,
+    RadioResult, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

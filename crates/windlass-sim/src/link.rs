@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
 
-use crate::loss::LossProcess;
+use crate::loss::Errors;
 use crate::packet::Ticket;
 
 /// How much may wait for transmission, the packet being transmitted not counted.
@@ -79,7 +79,7 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// Packets that the queue dropped.
     pub dropped_queue: u64,
-    /// Packets that the error model took.
+    /// Packets that the error model took, or that were transmitted while the link was down.
     pub dropped_error: u64,
     /// IP bytes accepted: transmitted, or waiting to be.
     pub bytes: u64,
@@ -118,7 +118,7 @@ pub struct Link {
     waiting: u64,
     waiting_bytes: u64,
     limit: QueueLimit,
-    loss: Option<Box<LossProcess>>,
+    errors: Option<Box<Errors>>,
     rate_bps: u64,
     framing: Framing,
     /// Totals.
@@ -132,7 +132,7 @@ impl Link {
         delay: Span,
         limit: QueueLimit,
         framing: Framing,
-        loss: Option<LossProcess>,
+        errors: Option<Errors>,
     ) -> Link {
         Link {
             busy_until: Time::ZERO,
@@ -142,7 +142,7 @@ impl Link {
             waiting: 0,
             waiting_bytes: 0,
             limit,
-            loss: loss.map(Box::new),
+            errors: errors.map(Box::new),
             rate_bps: rate_bps.max(1),
             framing,
             counters: LinkCounters::default(),
@@ -207,8 +207,8 @@ impl Link {
         self.counters.waited_ns += starts.since(now).0;
         self.busy_until = starts + transmission;
         let arrives = self.busy_until + self.delay;
-        let lost = match &mut self.loss {
-            Some(process) => process.takes(self.framing.frame_len(size)),
+        let lost = match &mut self.errors {
+            Some(errors) => errors.take(self.framing.frame_len(size), starts, self.busy_until),
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);

@@ -1,4 +1,6 @@
-//! Error models: which frames of a link direction are lost on the wire.
+//! Error models and outages: which frames of a link direction are lost on the wire.
+
+use windlass_cc::Time;
 
 use crate::random::{Chance, Stream};
 
@@ -61,6 +63,35 @@ pub fn frame_error_rate(ber: f64, bits: u64, formula: BerFormula) -> f64 {
     match formula {
         BerFormula::Exact => -libm::expm1(bits as f64 * libm::log1p(-ber)),
         BerFormula::Linear => (ber * bits as f64).min(1.0),
+    }
+}
+
+/// What takes frames on one link direction: an error model, and times when the link is down.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    model: Option<LossProcess>,
+    /// Beginnings and ends, ascending.
+    down: Vec<[Time; 2]>,
+    /// How many of these are over.
+    over: usize,
+}
+
+impl Errors {
+    /// A link with this error model that is down from the first to the second of each pair of
+    /// moments, which ascend.
+    pub fn new(model: Option<LossProcess>, down: Vec<[Time; 2]>) -> Errors {
+        Errors { model, down, over: 0 }
+    }
+
+    /// Whether the next frame is lost, of this many bytes and transmitted from `starts` to `ends`:
+    /// to the model, or because the link was down during a part of its transmission. The model is
+    /// asked in either case, so that an outage leaves its later choices alone.
+    pub fn take(&mut self, frame_bytes: u32, starts: Time, ends: Time) -> bool {
+        let by_model = self.model.as_mut().is_some_and(|m| m.takes(frame_bytes));
+        while self.down.get(self.over).is_some_and(|[_, up]| *up <= starts) {
+            self.over += 1;
+        }
+        by_model || self.down.get(self.over).is_some_and(|[down, _]| *down < ends)
     }
 }
 

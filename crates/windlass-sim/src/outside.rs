@@ -47,10 +47,13 @@ impl Simulation {
     ///
     /// # Panics
     ///
-    /// If there is no such host, or the run has begun.
+    /// If there is no such host, it is one of a multipath flow, or the run has begun.
     pub fn detach(&mut self, host: u32) {
         assert_eq!(self.events, 0, "an end is detached before the run begins");
-        self.hosts[host as usize].kind = Kind::Outside(Sent::default());
+        let kind = &mut self.hosts[host as usize].kind;
+        let multipath = matches!(kind, Kind::Multipath(_) | Kind::Port { .. });
+        assert!(!multipath, "no end of a multipath flow can be outside");
+        *kind = Kind::Outside(Sent::default());
     }
 
     /// When something happens next by itself, `None` if nothing does. Not before
@@ -128,6 +131,7 @@ impl Simulation {
             failure: None,
             transit: None,
             messages: None,
+            multipath: None,
         };
         self.add_sender_inside(2 * i, &mut result);
         self.add_receiver_inside(2 * i + 1, flow, &mut result);
@@ -169,7 +173,7 @@ impl Simulation {
                 }
                 result.delivered_bytes = *bytes;
             }
-            Kind::DatagramSource { .. } | Kind::Outside(_) => return,
+            _ => return,
         }
         result.set_active(ended.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9);
     }
@@ -188,7 +192,8 @@ impl Simulation {
             Kind::DatagramSource { cbr, sent, .. } => {
                 Sent { packets: *sent, data_packets: *sent, data_bytes: *sent * cbr.packet }
             }
-            Kind::DatagramSink { .. } => Sent::default(),
+            // No end of a multipath flow is ever outside.
+            Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
         }
     }
 }

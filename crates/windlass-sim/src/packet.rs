@@ -3,6 +3,8 @@
 use windlass_tcp::Segment;
 use windlass_tcp::segment::Codepoint;
 
+use crate::results::PathPacket;
+
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body {
@@ -44,6 +46,9 @@ pub struct Ticket {
 pub struct Packets {
     places: Vec<Place>,
     free: Vec<u32>,
+    /// What packets of multipath connections are besides, by place, as far as there have been
+    /// any: a network without multipath connections pays nothing for them.
+    paths: Vec<Option<PathPacket>>,
 }
 
 /// A body in a cache line of its own.
@@ -64,6 +69,21 @@ impl Packets {
         // Room for every place to be free at once: `remove` then never allocates.
         self.free.reserve(self.places.len());
         id
+    }
+
+    /// Takes a segment of a multipath connection in and returns its place.
+    pub fn insert_multipath(&mut self, segment: Segment, path: PathPacket) -> u32 {
+        let id = self.insert(Body::Segment(segment));
+        if self.paths.len() <= id as usize {
+            self.paths.resize(self.places.len(), None);
+        }
+        self.paths[id as usize] = Some(path);
+        id
+    }
+
+    /// What a packet is besides that came in by [`insert_multipath`](Packets::insert_multipath).
+    pub fn path(&self, id: u32) -> Option<PathPacket> {
+        self.paths.get(id as usize).copied().flatten()
     }
 
     /// The body of a packet in the network.

@@ -1,9 +1,10 @@
 //! Records series and packets while a simulation runs.
 
 use windlass_cc::Time;
+use windlass_tcp::mptcp::Connection;
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::{FlowConfig, Record};
+use crate::config::{Config, FlowConfig};
 use crate::results::{PacketEvent, Sample, Series};
 
 /// What a simulation records; absent when nothing is to be recorded.
@@ -14,7 +15,7 @@ pub struct Recorder {
     states: usize,
     interval: u64,
     captured: Vec<bool>,
-    /// Last recorded time and value by flow and series.
+    /// Last recorded time and value by flow or subflow and series.
     last: Vec<Option<(Time, u64)>>,
     /// Samples so far.
     pub samples: Vec<Sample>,
@@ -24,11 +25,12 @@ pub struct Recorder {
 
 impl Recorder {
     /// A recorder, or `None` if there is nothing to record.
-    pub fn new(record: &Record, links: usize, flows: &[FlowConfig]) -> Option<Recorder> {
+    pub fn new(config: &Config) -> Option<Recorder> {
+        let Config { record, flows, links, .. } = config;
         if record.series.is_empty() && record.capture.is_empty() {
             return None;
         }
-        let mut captured = vec![false; 2 * links];
+        let mut captured = vec![false; 2 * links.len()];
         for &link in &record.capture {
             captured[2 * link] = true;
             captured[2 * link + 1] = true;
@@ -39,14 +41,14 @@ impl Recorder {
             states: series.iter().position(is_state).unwrap_or(series.len()),
             interval: record.interval.0,
             captured,
-            last: vec![None; flows.len() * series.len()],
+            last: vec![None; (flows.len() + config.subflows()) * series.len()],
             series,
             samples: Vec::new(),
             packets: Vec::new(),
         })
     }
 
-    /// The data sender of a flow did something.
+    /// The data sender of a flow or subflow did something.
     pub fn sender(&mut self, now: Time, flow: u32, p: &Profile, e: &Endpoint) {
         self.observe(now, flow, |series| match series {
             Series::Cwnd => Some(e.control().cwnd),
@@ -72,6 +74,24 @@ impl Recorder {
         self.observe(now, flow, |series| match series {
             Series::AckNumber => Some(e.acknowledged_to_peer()),
             Series::Rwnd => Some(e.advertised_window()),
+            Series::Delivered => Some(delivered),
+            _ => None,
+        });
+    }
+
+    /// The data sender of a multipath flow did something; its windows are `cwnd` together.
+    pub fn multipath_sender(&mut self, now: Time, flow: u32, cwnd: u64, c: &Connection) {
+        self.observe(now, flow, |series| match series {
+            Series::Cwnd => Some(cwnd),
+            Series::InFlight => Some((0..c.paths()).map(|i| c.subflow(i).in_flight()).sum()),
+            _ => None,
+        });
+    }
+
+    /// The data receiver of a multipath flow did something.
+    pub fn multipath_receiver(&mut self, now: Time, flow: u32, c: &Connection, delivered: u64) {
+        self.observe(now, flow, |series| match series {
+            Series::AckNumber => Some(c.received()),
             Series::Delivered => Some(delivered),
             _ => None,
         });
@@ -119,7 +139,7 @@ fn expanded(series: &[Series], flows: &[FlowConfig]) -> Vec<Series> {
             add(wanted);
             continue;
         }
-        for params in flows.iter().map(|f| &f.profile.params) {
+        for params in flows.iter().flat_map(FlowConfig::profiles).map(|p| &p.params) {
             let fields = params.info().trace.iter().chain(params.common().slow_start.info().trace);
             fields.for_each(|field| add(Series::State(field.name)));
         }

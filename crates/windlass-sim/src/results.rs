@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
+use windlass_tcp::mptcp::MpOption;
 
 use crate::latency::{MessageResult, TransitResult};
 
@@ -61,6 +62,84 @@ pub struct FlowResult {
     /// What became of its messages, `None` where they have no deadline.
     #[serde(default)]
     pub messages: Option<MessageResult>,
+    /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multipath: Option<MultipathResult>,
+}
+
+/// What a multipath connection did beside its flow's totals.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct MultipathResult {
+    /// Whether it went on as an ordinary connection, the peer not speaking Multipath TCP.
+    pub fallen_back: bool,
+    /// Pieces of the stream that the data sender gave to another subflow once more.
+    pub reinjections: u64,
+    /// Their bytes.
+    pub reinjected_bytes: u64,
+    /// Of `reinjections`, those that held up the receive window.
+    pub opportunistic: u64,
+    /// Reductions of the window of a path that held up the receive window.
+    pub penalties: u64,
+    /// Bytes that the redundant scheduler gave to a further subflow.
+    pub redundant_bytes: u64,
+    /// Bytes that the data receiver had already got by another subflow.
+    pub duplicate_bytes: u64,
+    /// Most bytes that waited at the data receiver for others before them.
+    pub max_out_of_order_bytes: u64,
+    /// Subflows that came up beside the first, each time that they did.
+    pub joins: u64,
+    /// Attempts to join that failed.
+    pub failed_joins: u64,
+    /// Subflows that the data sender took out of use after timeouts, each time that it did.
+    pub suspensions: u64,
+    /// Subflows that came back into use after that.
+    pub returns: u64,
+    /// Subflows that ended before the connection did.
+    pub lost_subflows: u64,
+    /// One entry a subflow, in the scenario's order.
+    pub subflows: Vec<SubflowResult>,
+}
+
+/// Totals of one subflow, in the sense of [`FlowResult`].
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct SubflowResult {
+    /// Name from the scenario.
+    pub name: String,
+    /// Algorithm identifier.
+    pub algorithm: String,
+    /// Payload bytes that arrived in the subflow's order, whether or not they had come by another
+    /// subflow before.
+    pub delivered_bytes: u64,
+    /// `delivered_bytes · 8` over the flow's `active_s`.
+    pub goodput_bps: f64,
+    /// `delivered_bytes` over that of all the flow's subflows.
+    pub share: f64,
+    /// Payload bits per second that the data sender put on the path's first link.
+    pub throughput_bps: f64,
+    /// Data segments retransmitted on the subflow.
+    pub retransmits: u64,
+    /// Entries into fast retransmit.
+    pub fast_retransmits: u64,
+    /// Expiries of the subflow's retransmission timer, SYN included.
+    pub rto_count: u64,
+    /// Data segments sent, retransmissions included.
+    pub data_segments: u64,
+    /// Packets of any kind that the data sender sent on the path.
+    pub packets_sent: u64,
+    /// Packets of any kind that the data receiver sent on the path.
+    pub peer_packets_sent: u64,
+    /// Packets of the data sender that the network dropped, over those it sent.
+    pub loss_rate: f64,
+    /// Smoothed RTT at the end, `None` without a sample.
+    pub srtt_ms: Option<f64>,
+    /// Least RTT, `None` without a sample.
+    pub min_rtt_ms: Option<f64>,
+    /// Congestion window at the end, bytes.
+    pub cwnd_bytes: u64,
+    /// What the connection's coordinator last decided for the subflow; 0 where there is none.
+    pub mode: u64,
+    /// Why the subflow failed, if it did.
+    pub failure: Option<String>,
 }
 
 impl FlowResult {
@@ -176,7 +255,8 @@ pub struct StationResult {
 pub struct Sample {
     /// When.
     pub time: Time,
-    /// Flow index.
+    /// Flow index; beyond the flows, the subflows of all multipath flows in their order, as
+    /// [`Config::track`](crate::Config::track) has them.
     pub flow: u32,
     /// What was observed.
     pub series: Series,
@@ -304,6 +384,20 @@ pub struct PacketEvent {
     pub segment: Option<Segment>,
     /// IP packet size, bytes.
     pub ip_len: u32,
+    /// Of a multipath flow's packet: what it is besides.
+    #[serde(default)]
+    pub path: Option<PathPacket>,
+}
+
+/// What a packet of a multipath flow is besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPacket {
+    /// Place of its subflow among the flow's.
+    pub path: u8,
+    /// Which attempt of the subflow's it belongs to, from 0: each has a port of its own.
+    pub attempt: u16,
+    /// Its Multipath TCP option.
+    pub option: Option<MpOption>,
 }
 
 /// Everything that a run yields.

@@ -50,6 +50,13 @@ impl Routes {
         }
         None
     }
+
+    /// The link directions from the first of these nodes over each of the next to the last, by the
+    /// shortest path from one to the next; `None` when two are not connected.
+    pub fn through(&self, nodes: &[usize]) -> Option<Vec<Direction>> {
+        let legs = nodes.windows(2).map(|pair| self.path(pair[0], pair[1]));
+        legs.collect::<Option<Vec<_>>>().map(|legs| legs.concat())
+    }
 }
 
 fn trace_back(came_by: &[Option<(usize, Direction)>], from: usize, to: usize) -> Vec<Direction> {
@@ -73,6 +80,14 @@ mod tests {
         let routes = Routes::new(5, [[0, 1], [1, 3], [0, 2], [2, 3], [3, 4]]);
         assert_eq!(routes.path(0, 4), Some(vec![0, 2, 8]));
         assert_eq!(routes.path(4, 0), Some(vec![9, 3, 1]));
+    }
+
+    #[test]
+    fn a_path_through_a_node_leads_over_it() {
+        let routes = Routes::new(5, [[0, 1], [1, 3], [0, 2], [2, 3], [3, 4]]);
+        assert_eq!(routes.through(&[0, 2, 4]), Some(vec![4, 6, 8]));
+        assert_eq!(routes.through(&[0, 4]), routes.path(0, 4));
+        assert_eq!(Routes::new(3, [[0, 1]]).through(&[0, 1, 2]), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The event loop.
 
 use windlass_cc::Time;
+use windlass_tcp::mptcp::MultipathProfile;
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::UDP_HEADER;
 use windlass_tcp::{Endpoint, Profile, Seq};
@@ -9,9 +10,9 @@ use crate::agenda::Agenda;
 use crate::app::{App, Role};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
-use crate::latency::{Messages, Transit};
+use crate::latency::Transit;
 use crate::link::{Link, Offer, QueueLimit};
-use crate::loss::LossProcess;
+use crate::loss::{Errors, LossProcess};
 use crate::managed::Managed;
 use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
@@ -35,7 +36,8 @@ const RADIO: u32 = 1 << 29;
 /// A network in the course of a run.
 ///
 /// Entities of the agenda are the link directions, then the hosts, then the queue disciplines, then
-/// the radios; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`.
+/// the radios; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
+/// flows are followed by two for each subflow, its ports: see [`crate::multipath`].
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) now: Time,
@@ -48,6 +50,8 @@ pub struct Simulation {
     pub(crate) hosts: Vec<Host>,
     /// The different profiles of the flows: many flows share one, which then stays in the cache.
     profiles: Vec<Profile>,
+    /// The profiles of multipath connections, each in the order of the flows.
+    pub(crate) multipath_profiles: Vec<MultipathProfile>,
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
     routes: Vec<u32>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -80,8 +84,8 @@ impl Simulation {
         config.check()?;
         let managed = Managed::all(&config);
         let radios = Radios::new(&config);
-        let entities =
-            2 * config.links.len() + 2 * config.flows.len() + managed.len() + radios.all.len();
+        let hosts = 2 * (config.flows.len() + config.subflows());
+        let entities = 2 * config.links.len() + hosts + managed.len() + radios.all.len();
         let bins = Bins::new(&config).map(Box::new);
         let mut simulation = Simulation {
             now: Time::ZERO,
@@ -90,15 +94,15 @@ impl Simulation {
             managed,
             radios,
             packets: Packets::default(),
-            hosts: Vec::with_capacity(2 * config.flows.len()),
+            hosts: Vec::with_capacity(hosts),
             profiles: Vec::new(),
+            multipath_profiles: Vec::new(),
             routes: Vec::new(),
-            recorder: Recorder::new(&config.record, config.links.len(), &config.flows)
-                .map(Box::new),
+            recorder: Recorder::new(&config).map(Box::new),
             next_bin: bins.as_ref().map_or(Time::NEVER, |bins| bins.next),
             bins,
             events: 0,
-            dropped: vec![0; 2 * config.flows.len()],
+            dropped: vec![0; hosts],
             received: 0,
             emitted: 0,
             departures: Vec::new(),
@@ -115,6 +119,7 @@ impl Simulation {
         for i in 0..simulation.config.flows.len() {
             simulation.add_flow(i, &routes)?;
         }
+        simulation.add_ports(&routes)?;
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
         }
@@ -129,12 +134,14 @@ impl Simulation {
                 let loss = l.loss[direction].as_ref().map(|model| {
                     LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
                 });
+                let errors = (loss.is_some() || !l.down.is_empty())
+                    .then(|| Errors::new(loss, l.down.clone()));
                 // What stands in a queue before the link does not also wait in it.
                 let limit = match l.discipline {
                     Discipline::DropTail => l.queue,
                     _ => QueueLimit::Unlimited,
                 };
-                links.push(Link::new(l.rate_bps, l.delay, limit, l.framing, loss));
+                links.push(Link::new(l.rate_bps, l.delay, limit, l.framing, errors));
             }
         }
         links
@@ -142,6 +149,15 @@ impl Simulation {
 
     fn add_flow(&mut self, i: usize, routes: &Routes) -> Result<(), ConfigError> {
         let flow = &self.config.flows[i];
+        if let Some(multipath) = &flow.multipath {
+            let (profile, roles) = (multipath.profile(), Simulation::roles(flow));
+            let profile = profile.map_err(|problem| ConfigError::Invalid {
+                of: format!("flow \"{}\"", flow.name),
+                problem: problem.to_string(),
+            })?;
+            self.multipath_ends(i, profile, roles);
+            return Ok(());
+        }
         let host = 2 * i as u32;
         let path = routes
             .path(flow.from, flow.to)
@@ -158,7 +174,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn add_profile(&mut self, profile: Profile) -> u32 {
+    pub(crate) fn add_profile(&mut self, profile: Profile) -> u32 {
         let known = self.profiles.iter().rposition(|p| *p == profile);
         let index = known.unwrap_or_else(|| {
             self.profiles.push(profile);
@@ -168,7 +184,7 @@ impl Simulation {
     }
 
     /// Enters a route to `host` into the table and returns where it begins.
-    fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
+    pub(crate) fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
         let start = self.routes.len() as u32;
         for direction in path {
             let queue = self.managed.iter().position(|m| m.link == direction);
@@ -185,25 +201,31 @@ impl Simulation {
 
     /// The two ends of a flow.
     fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
-        let tcp = |end: u32, role: Role, read: ReadPolicy| {
+        if let Traffic::CbrUdp(cbr) = flow.traffic {
+            return [
+                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
+                Kind::DatagramSink { bytes: 0, last: Time::ZERO },
+            ];
+        }
+        let tcp = |end: u32, (role, read): (Role, ReadPolicy)| {
             let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
             let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
             if matches!(role, Role::Receiver | Role::Server { .. }) {
                 endpoint.listen();
             }
-            Kind::Tcp { endpoint, app: App::new(role, read, flow.start) }
+            Kind::Tcp { endpoint, app: App::of_flow(role, read, flow) }
         };
+        let [sender, receiver] = Simulation::roles(flow);
+        [tcp(0, sender), tcp(1, receiver)]
+    }
+
+    /// What the applications at the two ends of a flow over TCP do, and how they read.
+    fn roles(flow: &FlowConfig) -> [(Role, ReadPolicy); 2] {
+        let receiver = (Role::Receiver, flow.read);
         match flow.traffic {
-            Traffic::Bulk { bytes } => [
-                tcp(0, Role::Sender { bytes }, ReadPolicy::Immediate),
-                tcp(1, Role::Receiver, flow.read),
-            ],
-            Traffic::CbrTcp(cbr) => {
-                let mut receiver = tcp(1, Role::Receiver, flow.read);
-                if let Kind::Tcp { app, .. } = &mut receiver {
-                    app.messages = Messages::new(cbr, flow.start).map(Box::new);
-                }
-                [tcp(0, Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
+            Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
+            Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
+                [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
             }
             Traffic::RequestResponse { request, response, requests, think } => {
                 let client = Role::Client {
@@ -215,12 +237,8 @@ impl Simulation {
                     until: 0,
                 };
                 let server = Role::Server { request, response, answered: 0 };
-                [tcp(0, server, ReadPolicy::Immediate), tcp(1, client, flow.read)]
+                [(server, ReadPolicy::Immediate), (client, flow.read)]
             }
-            Traffic::CbrUdp(cbr) => [
-                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
-                Kind::DatagramSink { bytes: 0, last: Time::ZERO },
-            ],
         }
     }
 
@@ -358,6 +376,10 @@ impl Simulation {
 
     #[cold]
     fn note_arrival(&mut self, host: u32, id: u32) {
+        let host = match &self.hosts[host as usize].kind {
+            Kind::Port { owner, .. } => *owner,
+            _ => host,
+        };
         let len = match self.packets.get(id) {
             Body::Segment(segment) => segment.len,
             Body::Datagram { len } => *len,
@@ -391,13 +413,26 @@ impl Simulation {
     #[cold]
     fn log_captured(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
         let to = self.destination(ticket);
+        let (to, path) = match self.path_packet(to, ticket.id) {
+            Some((owner, path)) => (owner, Some(path)),
+            None => (to, None),
+        };
         let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };
         let segment = match self.packets.get(ticket.id) {
             Body::Segment(s) => Some(*s),
             Body::Datagram { .. } => None,
         };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, ticket.size);
-        recorder.packets.push(PacketEvent { time, link, flow, forward, fate, segment, ip_len });
+        recorder.packets.push(PacketEvent {
+            time,
+            link,
+            flow,
+            forward,
+            fate,
+            segment,
+            ip_len,
+            path,
+        });
     }
 
     fn deliver(&mut self, host: u32, id: u32) {
@@ -415,6 +450,10 @@ impl Simulation {
             (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
                 *bytes += u64::from(*len);
                 *last = self.now;
+            }
+            (Kind::Port { owner, path }, _) => {
+                let (owner, path) = (*owner, *path);
+                return self.deliver_to_port(owner, path, id);
             }
             (Kind::Outside(_), body) => {
                 self.departures.push(Departure { time: self.now, host, id, body: *body });
@@ -451,7 +490,8 @@ impl Simulation {
                 app.act(profile, self.now, endpoint);
             }
             Kind::DatagramSource { .. } => self.send_datagram(host),
-            Kind::DatagramSink { .. } | Kind::Outside(_) => {}
+            Kind::Multipath(_) => self.wake_multipath(host),
+            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::Outside(_) => {}
         }
         self.flush(host);
     }
@@ -499,7 +539,7 @@ impl Simulation {
 
     /// Timers are lazy: an event is added only if none is pending early enough.
     #[inline]
-    fn arm(&mut self, host: u32) {
+    pub(crate) fn arm(&mut self, host: u32) {
         if let Some(at) = self.hosts[host as usize].arm(self.now) {
             self.agenda.schedule(at, self.links.len() as u32 + host);
         }

@@ -66,10 +66,12 @@ impl Simulation {
     fn progress(&self, flow: usize) -> (u64, u64) {
         let cwnd = match &self.hosts[2 * flow].kind {
             Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,
+            Kind::Multipath(end) => end.cwnd(),
             _ => 0,
         };
         let delivered = match &self.hosts[2 * flow + 1].kind {
             Kind::Tcp { app, .. } => app.delivered,
+            Kind::Multipath(end) => end.app.delivered,
             Kind::DatagramSink { bytes, .. } => *bytes,
             _ => 0,
         };

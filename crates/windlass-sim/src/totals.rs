@@ -25,11 +25,11 @@ impl std::fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn known_ms(span: Span) -> Option<f64> {
+pub(crate) fn known_ms(span: Span) -> Option<f64> {
     span.is_known().then(|| span.0 as f64 / 1e6)
 }
 
@@ -103,7 +103,10 @@ impl Simulation {
             );
             return Err(BooksError { account });
         }
-        Ok(())
+        match self.open_multipath_account() {
+            Some(account) => Err(BooksError { account }),
+            None => Ok(()),
+        }
     }
 
     fn direction_name(&self, i: usize) -> String {
@@ -163,13 +166,16 @@ impl Simulation {
         let flow = &self.config.flows[i];
         match (&self.hosts[2 * i].kind, &self.hosts[2 * i + 1].kind) {
             (Kind::Tcp { .. }, Kind::Tcp { .. }) => self.tcp_result(i, flow),
+            (Kind::Multipath(tx), Kind::Multipath(rx)) => {
+                self.multipath_result(flow, tx, rx, self.transit(i))
+            }
             (Kind::Outside(_), _) | (_, Kind::Outside(_)) => self.outside_result(i, flow),
             _ => self.datagram_result(i, flow),
         }
     }
 
     /// Seconds from the flow's start to `end`, or to the end of the run.
-    fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
+    pub(crate) fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
         end.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9
     }
 
@@ -208,6 +214,7 @@ impl Simulation {
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
             transit: self.transit(i),
             messages: app.messages.as_ref().map(|m| m.result(self.now())),
+            multipath: None,
         }
     }
 
@@ -245,6 +252,7 @@ impl Simulation {
             failure: None,
             transit: self.transit(i),
             messages: None,
+            multipath: None,
         }
     }
 }

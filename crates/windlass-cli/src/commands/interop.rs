@@ -166,7 +166,7 @@ fn keep(dir: &Path, reports: &[Report], chatter: &Chatter) -> Result<(), Failure
         write_pcapng(
             BufWriter::new(file),
             &links,
-            &[addresses()],
+            &[addresses().into()],
             &report.packets,
             CaptureOptions::default(),
         )

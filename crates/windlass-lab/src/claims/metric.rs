@@ -1,15 +1,19 @@
-//! Names of what a run measures: `flow.NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`,
-//! `station.CELL:NODE.FIELD` and `run.FIELD`.
+//! Names of what a run measures: `flow.NAME.FIELD`, `multipath.FLOW.FIELD`,
+//! `subflow.FLOW:NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and
+//! `run.FIELD`.
 
 use crate::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+use windlass_sim::{
+    FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+};
 
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Flow, link, cell, station or the whole run.
+    /// Flow, subflow, link, cell, station or the whole run.
     pub kind: Kind,
-    /// Name of the flow or cell, `link:from>to`, or `cell:node`; empty for the whole run.
+    /// Name of the flow or cell, `flow:subflow`, `link:from>to`, or `cell:node`; empty for the whole
+    /// run.
     pub name: String,
     /// Field, one of [`FLOW_FIELDS`], [`LINK_FIELDS`] or [`RUN_FIELDS`], or of a cell or station.
     pub field: String,
@@ -28,6 +32,10 @@ pub enum Kind {
     Cell,
     /// A station of a Wi-Fi cell.
     Station,
+    /// A multipath flow, beside what all flows have.
+    Multipath,
+    /// A subflow of a multipath flow.
+    Subflow,
 }
 
 /// A field of `T` by name; `None` when the run has no value for it.
@@ -177,6 +185,42 @@ pub const STATION_FIELDS: &[Field<StationResult>] = &[
     ("max_queue_packets", |s| Some(s.max_queue_packets as f64)),
 ];
 
+/// The fields of a multipath flow that others do not have.
+pub const MULTIPATH_FIELDS: &[Field<MultipathResult>] = &[
+    ("fallen_back", |m| Some(m.fallen_back.into())),
+    ("reinjections", |m| Some(m.reinjections as f64)),
+    ("reinjected_bytes", |m| Some(m.reinjected_bytes as f64)),
+    ("opportunistic", |m| Some(m.opportunistic as f64)),
+    ("penalties", |m| Some(m.penalties as f64)),
+    ("redundant_bytes", |m| Some(m.redundant_bytes as f64)),
+    ("duplicate_bytes", |m| Some(m.duplicate_bytes as f64)),
+    ("max_out_of_order_bytes", |m| Some(m.max_out_of_order_bytes as f64)),
+    ("joins", |m| Some(m.joins as f64)),
+    ("failed_joins", |m| Some(m.failed_joins as f64)),
+    ("suspensions", |m| Some(m.suspensions as f64)),
+    ("returns", |m| Some(m.returns as f64)),
+    ("lost_subflows", |m| Some(m.lost_subflows as f64)),
+];
+
+/// The fields of a subflow.
+pub const SUBFLOW_FIELDS: &[Field<SubflowResult>] = &[
+    ("delivered_bytes", |s| Some(s.delivered_bytes as f64)),
+    ("goodput_bps", |s| Some(s.goodput_bps)),
+    ("share", |s| Some(s.share)),
+    ("throughput_bps", |s| Some(s.throughput_bps)),
+    ("retransmits", |s| Some(s.retransmits as f64)),
+    ("fast_retransmits", |s| Some(s.fast_retransmits as f64)),
+    ("rto_count", |s| Some(s.rto_count as f64)),
+    ("data_segments", |s| Some(s.data_segments as f64)),
+    ("packets_sent", |s| Some(s.packets_sent as f64)),
+    ("peer_packets_sent", |s| Some(s.peer_packets_sent as f64)),
+    ("loss_rate", |s| Some(s.loss_rate)),
+    ("srtt_ms", |s| s.srtt_ms),
+    ("min_rtt_ms", |s| s.min_rtt_ms),
+    ("cwnd_bytes", |s| Some(s.cwnd_bytes as f64)),
+    ("mode", |s| Some(s.mode as f64)),
+];
+
 fn names<T>(fields: &[Field<T>]) -> String {
     fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
@@ -194,8 +238,8 @@ impl Metric {
     pub fn parse(path: &str) -> Result<Metric, String> {
         let shape = || {
             format!(
-                "metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD, cell.NAME.FIELD \
-                 or station.CELL:NODE.FIELD"
+                "metric `{path}` must look like flow.NAME.FIELD, link.NAME.FIELD, cell.NAME.FIELD, \
+                 station.CELL:NODE.FIELD, multipath.FLOW.FIELD or subflow.FLOW:NAME.FIELD"
             )
         };
         let (kind, rest) = path.split_once('.').ok_or_else(shape)?;
@@ -212,6 +256,8 @@ impl Metric {
             "cell" => of(Kind::Cell, CELL_FIELDS, field),
             "run" => of(Kind::Run, RUN_FIELDS, field),
             "station" => of(Kind::Station, STATION_FIELDS, field),
+            "multipath" => of(Kind::Multipath, MULTIPATH_FIELDS, field),
+            "subflow" => of(Kind::Subflow, SUBFLOW_FIELDS, field),
             _ => return Err(shape()),
         };
         if !known {
@@ -242,8 +288,19 @@ impl Metric {
                 let station = cell.stations.iter().find(|s| s.name == node)?;
                 look_up(STATION_FIELDS, &self.field)?(station)
             }
+            Kind::Multipath => look_up(MULTIPATH_FIELDS, &self.field)?(multipath(run, &self.name)?),
+            Kind::Subflow => {
+                let (flow, name) = self.name.split_once(':')?;
+                let subflow = multipath(run, flow)?.subflows.iter().find(|s| s.name == name)?;
+                look_up(SUBFLOW_FIELDS, &self.field)?(subflow)
+            }
         }
     }
+}
+
+/// What the multipath flow of this name did.
+fn multipath<'a>(run: &'a RunRecord, flow: &str) -> Option<&'a MultipathResult> {
+    run.flows.iter().find(|f| f.name == flow)?.multipath.as_ref()
 }
 
 #[cfg(test)]
@@ -326,6 +383,14 @@ mod tests {
             let known = look_up(FLOW_FIELDS, name).is_some();
             assert_eq!(known, value.is_number(), "flow field {name}");
         }
+        for (name, value) in flow["multipath"].as_object().unwrap() {
+            let known = look_up(MULTIPATH_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number() || value.is_boolean(), "multipath field {name}");
+        }
+        for (name, value) in flow["multipath"]["subflows"][0].as_object().unwrap() {
+            let known = look_up(SUBFLOW_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number(), "subflow field {name}");
+        }
         let link = serde_json::to_value(&run.links[0]).unwrap();
         for (name, value) in link.as_object().unwrap() {
             let known = look_up(LINK_FIELDS, name).is_some() || name == "inside";
@@ -341,6 +406,16 @@ mod tests {
             let known = look_up(STATION_FIELDS, name).is_some() || name == "inside";
             assert_eq!(known, value.is_number(), "station field {name}");
         }
+    }
+
+    #[test]
+    fn subflows_are_found_by_the_names_of_flow_and_subflow() {
+        let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+        let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+        assert_eq!(of("subflow.f:wifi.share"), Some(0.75));
+        assert_eq!(of("multipath.f.reinjections"), Some(3.0));
+        assert_eq!(of("subflow.f:lte.share"), None);
+        assert_eq!(of("multipath.g.reinjections"), None);
     }
 
     #[test]

@@ -303,7 +303,21 @@ pub struct Judgement {
 #[cfg(test)]
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
-    use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+    use windlass_sim::{
+        FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+    };
+
+    /// Three reinjections, and a subflow `wifi` that carried three quarters.
+    fn multipath() -> MultipathResult {
+        let wifi = SubflowResult {
+            name: "wifi".to_owned(),
+            share: 0.75,
+            srtt_ms: Some(30.0),
+            min_rtt_ms: Some(30.0),
+            ..SubflowResult::default()
+        };
+        MultipathResult { reinjections: 3, subflows: vec![wifi], ..MultipathResult::default() }
+    }
 
     /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
     pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
@@ -342,6 +356,7 @@ pub(crate) mod fixtures {
                 failure: None,
                 transit: None,
                 messages: None,
+                multipath: Some(multipath()),
             }],
             links: vec![LinkResult {
                 name: "l:a>b".to_owned(),

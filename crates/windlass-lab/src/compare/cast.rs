@@ -189,9 +189,7 @@ impl Cast {
         let mut absent = Vec::new();
         for (place, flow) in flows.into_iter().enumerate() {
             match self.candidate(Side::of(place)) {
-                Some(a) => {
-                    scenario.flows[flow].controller = Some(question.candidates[a].controller)
-                }
+                Some(a) => scenario.flows[flow].set_controller(question.candidates[a].controller),
                 None => absent.push(flow),
             }
         }

@@ -157,10 +157,13 @@ pub(super) fn paths(scenario: &Scenario, flows: &Flows) -> Vec<Path> {
     let ways = scenario.ways();
     let path = |i: &usize| {
         let flow = &scenario.flows[*i];
-        let there = ways.hops(flow.from, flow.to).unwrap_or_default();
+        // A multipath flow is judged by its first subflow.
+        let nodes = flow.ways().into_iter().next().unwrap_or_default();
+        let there = ways.through(&nodes).unwrap_or_default();
+        let before: usize = scenario.flows[..*i].iter().map(|f| f.ways().len()).sum();
         Path {
             name: flow.name.clone(),
-            idle_ms: outlooks.get(*i).map_or(0.0, |p| p.idle_time.0 as f64 / 1e6),
+            idle_ms: outlooks.get(before).map_or(0.0, |p| p.idle_time.0 as f64 / 1e6),
             queues: there.into_iter().flat_map(Queue::both_ways).collect(),
             is_finite: is_finite(&flow.traffic),
         }

@@ -11,14 +11,14 @@ use std::fmt::Write;
 
 use windlass_cc::Span;
 use windlass_sim::ConfigError;
-use windlass_sim::config::{Config, FlowConfig, LinkConfig, Traffic};
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::routing::link_of;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::compile::compile;
-use crate::scenario::{FlowSpec, Hop, NO_ALGORITHM, Scenario};
+use crate::scenario::{Hop, NO_ALGORITHM, Scenario};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
@@ -31,7 +31,7 @@ const SETTLED_ROUND_TRIPS: u128 = 100;
 /// The path of a flow, and what follows from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// Name of the flow.
+    /// Name of the flow; `flow:subflow` of a multipath flow, which has a path for each subflow.
     pub flow: String,
     /// Algorithm of the flow.
     pub algorithm: String,
@@ -71,23 +71,54 @@ pub struct Queue {
     pub drain: Span,
 }
 
-/// The path of every flow, in the scenario's order.
+/// A flow on one of its ways.
+struct Leg {
+    /// Place of the flow in the scenario.
+    place: usize,
+    /// The flow; of a multipath flow, what it would be on this subflow alone.
+    flow: FlowConfig,
+    hops: Vec<Hop>,
+}
+
+/// Every flow on each of its ways, in the scenario's order.
+fn legs(scenario: &Scenario, config: &Config) -> Vec<Leg> {
+    let ways = scenario.ways();
+    let mut legs = Vec::new();
+    for (place, (spec, flow)) in scenario.flows.iter().zip(&config.flows).enumerate() {
+        for (i, nodes) in spec.ways().into_iter().enumerate() {
+            let flow = flow.multipath.as_ref().map_or(flow.clone(), |m| alone(flow, m, i));
+            legs.push(Leg { place, flow, hops: ways.through(&nodes).unwrap_or_default() });
+        }
+    }
+    legs
+}
+
+/// A multipath flow on one subflow, with the connection's buffers.
+fn alone(flow: &FlowConfig, multipath: &Multipath, i: usize) -> FlowConfig {
+    let subflow = &multipath.subflows[i];
+    let mut profile = subflow.profile;
+    profile.stack.receive_buffer = multipath.config.receive_buffer;
+    profile.stack.send_buffer = multipath.config.send_buffer;
+    let name = format!("{}:{}", flow.name, subflow.name);
+    FlowConfig { name, profile, ..flow.clone() }
+}
+
+/// The path of every flow, or of each of its subflows, in the scenario's order.
 ///
 /// # Errors
 ///
 /// The simulator does not take the scenario.
 pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
-    let ways = scenario.ways();
-    let chains: Vec<Vec<Hop>> =
-        config.flows.iter().map(|f| ways.hops(f.from, f.to).unwrap_or_default()).collect();
+    Ok(paths_of(&legs(scenario, &config), &config))
+}
+
+fn paths_of(legs: &[Leg], config: &Config) -> Vec<Path> {
     let mut crossing: BTreeMap<Hop, usize> = BTreeMap::new();
-    for hop in chains.iter().flatten() {
+    for hop in legs.iter().flat_map(|leg| &leg.hops) {
         *crossing.entry(*hop).or_default() += 1;
     }
-    let algorithms = scenario.flows.iter().map(FlowSpec::algorithm);
-    let each = config.flows.iter().zip(algorithms).zip(&chains);
-    Ok(each.map(|((flow, a), chain)| path(&config, flow, a, chain, &crossing)).collect())
+    legs.iter().map(|leg| path(config, &leg.flow, &leg.hops, &crossing)).collect()
 }
 
 /// Every cell over which some flow's data go, if its senders always have a packet.
@@ -97,14 +128,13 @@ pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
 /// The simulator does not take the scenario.
 pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
-    let ways = scenario.ways();
     let mut senders = vec![BTreeSet::new(); config.radios.len()];
     let mut largest = vec![0; config.radios.len()];
-    for flow in &config.flows {
-        for hop in ways.hops(flow.from, flow.to).unwrap_or_default() {
+    for Leg { flow, hops, .. } in legs(scenario, &config) {
+        for hop in hops {
             let Hop::Air { cell, from, .. } = hop else { continue };
             senders[cell].insert(from);
-            largest[cell] = packet_sizes(flow).0.max(largest[cell]);
+            largest[cell] = packet_sizes(&flow).0.max(largest[cell]);
         }
     }
     let each = config.radios.iter().zip(senders).zip(largest);
@@ -114,13 +144,11 @@ pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
 }
 
 /// The path over these steps, each of which has so many flows `crossing` it.
-fn path(
-    config: &Config,
-    flow: &FlowConfig,
-    algorithm: &str,
-    hops: &[Hop],
-    crossing: &BTreeMap<Hop, usize>,
-) -> Path {
+fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Hop, usize>) -> Path {
+    let algorithm = match flow.traffic {
+        Traffic::CbrUdp(_) => NO_ALGORITHM,
+        _ => flow.profile.params.info().id,
+    };
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
     let one_way = hops.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
     let base_rtt = one_way + one_way;
@@ -354,12 +382,15 @@ fn in_bdp(bytes: u64, bdp: u64) -> String {
 /// The simulator does not take the scenario.
 pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     let config = compile(scenario, scenario.seed)?;
-    let paths = paths(scenario)?;
+    let legs = legs(scenario, &config);
+    let paths = paths_of(&legs, &config);
     let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
     warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
-    for (flow, path) in config.flows.iter().zip(&paths) {
-        for sentence in of_flow(flow, path, scenario.duration) {
+    for (leg, path) in legs.iter().zip(&paths) {
+        let whole = &config.flows[leg.place];
+        let ways = whole.multipath.as_ref().map_or(1, |m| m.subflows.len());
+        for sentence in of_flow(&leg.flow, path, ways, scenario.duration) {
             match told.iter_mut().find(|(s, _)| *s == sentence) {
                 Some((_, flows)) => flows.push(&path.flow),
                 None => told.push((sentence, vec![&path.flow])),
@@ -389,7 +420,8 @@ fn of_link(link: &LinkConfig) -> Option<String> {
     }
 }
 
-fn of_flow(flow: &FlowConfig, path: &Path, duration: Span) -> Vec<String> {
+/// What is to be said of a flow that has so many ways of this one.
+fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(Queue { packets: 0, bytes: 1.., .. }) = path.queue {
         sentences.push(format!(
@@ -414,7 +446,8 @@ fn of_flow(flow: &FlowConfig, path: &Path, duration: Span) -> Vec<String> {
     let time = u128::from(duration.0.saturating_sub(flow.start.0));
     let bits = 8 * u128::from(payload(&flow.traffic));
     let least = bits * 1_000_000_000 / u128::from(path.rate_bps.max(1));
-    if least > time {
+    // Of several ways none carries all of it.
+    if ways == 1 && least > time {
         sentences.push(format!(
             "its data need at least {:.1} s at {}, and the run ends before that",
             least as f64 / 1e9,

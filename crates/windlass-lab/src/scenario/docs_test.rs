@@ -5,7 +5,7 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{Scenario, flow, network, params, queue, read, stack, wifi};
+use super::{Scenario, flow, multipath, network, params, queue, read, stack, two_path, wifi};
 
 const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
 
@@ -34,7 +34,10 @@ fn the_reference_has_every_key() {
     documents("## `[[wifi]]`", &wifi::CELL_KEYS);
     documents("## `[[wifi]]`", &wifi::AIR_KEYS);
     documents("## `[topology]`", &network::TOPOLOGY_KEYS);
+    documents("## `[topology]`", &two_path::KEYS);
     documents("## `[[flow]]`", &flow::KEYS);
+    documents("### `multipath`", multipath::CONFIG_KEYS);
+    documents("### `multipath`", &multipath::SUBFLOW_KEYS);
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
     documents("## `[testbed]`", &read::TESTBED_KEYS);
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();

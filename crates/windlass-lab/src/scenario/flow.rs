@@ -13,10 +13,10 @@ use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
 use super::ways::{self, Hop, Ways};
-use super::{params, stack};
+use super::{multipath, params, stack};
 use crate::units::{Bytes, Duration};
 
-pub(super) const KEYS: [&str; 13] = [
+pub(super) const KEYS: [&str; 14] = [
     "name",
     "from",
     "to",
@@ -30,6 +30,7 @@ pub(super) const KEYS: [&str; 13] = [
     "jitter",
     "traffic",
     "read",
+    "multipath",
 ];
 /// Headers of IPv4 with TCP and with UDP, bytes.
 const TCP_HEADERS: u32 = 40;
@@ -58,6 +59,7 @@ struct Template<'a> {
     stack: Stack,
     traffic: Traffic,
     read: Read,
+    multipath: Option<multipath::Template>,
 }
 
 /// Reads what a field says into an algorithm's parameters.
@@ -137,7 +139,7 @@ impl Context<'_> {
             };
             let offset = stagger.0.checked_mul(u64::from(i - 1));
             let start = offset.and_then(|offset| start.0.checked_add(offset)).map(Span);
-            let spec = self.flow(&template, name, (&from, &to), start)?;
+            let spec = self.flow(&template, name, (&from, &to), i, start)?;
             flows.push(Unnamed { spec, explicit: explicit.as_ref().map(|(_, p)| p.clone()) });
         }
         Ok(())
@@ -173,9 +175,15 @@ impl Context<'_> {
         }
         let shared = self.stack.map(|node| Field { key: "stack", node });
         let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
+        let stack = stack::read(&layers)?;
+        let multipath = fields.opt("multipath", |field| match controller {
+            Some(controller) => multipath::read(field, controller, &stack.config),
+            None => Err(field.error("datagrams have no connection; only a TCP flow has subflows")),
+        })?;
         Ok(Template {
             controller,
-            stack: stack::read(&layers)?,
+            stack,
+            multipath,
             traffic,
             read: fields.or("read", read_application, Read::Immediate)?,
             fields,
@@ -187,6 +195,7 @@ impl Context<'_> {
         template: &Template,
         name: String,
         (from_name, to_name): (&str, &str),
+        number: u32,
         start: Option<Span>,
     ) -> Result<FlowSpec, Problem> {
         let fields = &template.fields;
@@ -200,7 +209,16 @@ impl Context<'_> {
             let message = format!("{} lead from `{from_name}` to `{to_name}`", self.no_ways());
             Problem::new(place_of(fields, "to"), message)
         })?;
-        self.check_sizes(template, &route, (from_name, to_name))?;
+        let (multipath, routes) = match &template.multipath {
+            None => (None, vec![route]),
+            Some(template) => {
+                let (spec, routes) = self.subflows(template, [from, to], number)?;
+                (Some(spec), routes)
+            }
+        };
+        for route in &routes {
+            self.check_sizes(template, route, (from_name, to_name))?;
+        }
         let start = self.check_start(fields, &name, start)?;
         let jitter = fields.or("jitter", span, Span::ZERO)?;
         let latest = self.check_latest(fields, &name, start, jitter)?;
@@ -221,22 +239,33 @@ impl Context<'_> {
             jitter,
             traffic: template.traffic,
             read: template.read,
+            multipath,
         })
     }
 
     /// Beginning of the sentence that two nodes are not connected.
-    fn no_ways(&self) -> &'static str {
+    pub(super) fn no_ways(&self) -> &'static str {
         if self.network.wifi.is_empty() { "no links" } else { "no links and no stations in range" }
     }
 
     fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
+        self.node_named(key, name, place_of(fields, key))
+    }
+
+    /// The node that the value of `key` at this place names.
+    pub(super) fn node_named(
+        &self,
+        key: &str,
+        name: &str,
+        place: &Place,
+    ) -> Result<usize, Problem> {
         self.network.node(name).ok_or_else(|| {
             let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
             let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
             let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
             let near = did_you_mean(name, &known);
             let known = format!("the nodes are {}", listed(&known));
-            Problem::suggesting(place_of(fields, key), message, near, known)
+            Problem::suggesting(place, message, near, known)
         })
     }
 

@@ -57,6 +57,7 @@ mod fields;
 mod flow;
 mod loss;
 mod model;
+mod multipath;
 mod network;
 mod overrides;
 mod params;
@@ -64,6 +65,7 @@ mod queue;
 mod read;
 mod stack;
 mod tree;
+mod two_path;
 mod ways;
 mod wifi;
 mod write;
@@ -76,8 +78,8 @@ pub use candidate::Candidate;
 pub use error::ScenarioError;
 pub(crate) use error::{did_you_mean, listed};
 pub use model::{
-    FlowSpec, LinkSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
-    WifiSpec,
+    FlowSpec, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, RecordSpec, Scenario, SubflowSpec,
+    TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use ways::{Hop, Ways};
@@ -184,8 +186,8 @@ impl Scenario {
     pub fn bdp_bytes(&self) -> Vec<u64> {
         let ways = self.ways();
         let mut round_trips = vec![Span::ZERO; self.links.len()];
-        for flow in &self.flows {
-            let hops = ways.hops(flow.from, flow.to).unwrap_or_default();
+        for nodes in self.flows.iter().flat_map(FlowSpec::ways) {
+            let hops = ways.through(&nodes).unwrap_or_default();
             // What the air takes, nanoseconds, is nothing beside what its protocol takes.
             let link = |hop: Hop| match hop {
                 Hop::Link(direction) => Some(link_of(direction)),

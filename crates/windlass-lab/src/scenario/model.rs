@@ -7,6 +7,7 @@ use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
 use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
+use windlass_tcp::mptcp::MultipathConfig;
 use windlass_testbed::live::ReceiveWindow;
 
 use crate::units::QueueLimit;
@@ -71,6 +72,8 @@ pub struct LinkSpec {
     pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
+    /// When the link is down, from the first to the second moment of each pair; they ascend.
+    pub down: Vec<[Span; 2]>,
 }
 
 /// A Wi-Fi cell: a radio channel with its stations.
@@ -105,12 +108,72 @@ pub struct FlowSpec {
     pub traffic: Traffic,
     /// How the receiving application reads.
     pub read: Read,
+    /// Subflows, of a Multipath TCP connection.
+    pub multipath: Option<MultipathSpec>,
+}
+
+/// What makes a flow a Multipath TCP connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultipathSpec {
+    /// Scheduler, buffers and the like.
+    pub config: MultipathConfig,
+    /// One to eight; the connection begins on the first.
+    pub subflows: Vec<SubflowSpec>,
+}
+
+/// A subflow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubflowSpec {
+    /// Name, unique within the flow.
+    pub name: String,
+    /// Nodes that it leads over, in order.
+    pub via: Vec<usize>,
+    /// The algorithm with its parameters and its slow start.
+    pub controller: AnyParams,
+}
+
+impl SubflowSpec {
+    /// The nodes that it leads over between these ends, which are among them.
+    pub fn nodes(&self, [from, to]: [usize; 2]) -> Vec<usize> {
+        [&[from], self.via.as_slice(), &[to]].concat()
+    }
 }
 
 impl FlowSpec {
+    /// The nodes that each way of the flow leads over: one, or one for each subflow.
+    pub fn ways(&self) -> Vec<Vec<usize>> {
+        let ends = [self.from, self.to];
+        match &self.multipath {
+            None => vec![ends.to_vec()],
+            Some(multipath) => multipath.subflows.iter().map(|s| s.nodes(ends)).collect(),
+        }
+    }
+
+    /// Gives the flow this algorithm, on all its subflows.
+    pub fn set_controller(&mut self, controller: AnyParams) {
+        self.controller = Some(controller);
+        for subflow in self.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
+            subflow.controller = controller;
+        }
+    }
+
     /// Identifier of the algorithm, or [`NO_ALGORITHM`].
     pub fn algorithm(&self) -> &'static str {
         self.controller.map_or(NO_ALGORITHM, |params| params.info().id)
+    }
+}
+
+impl Scenario {
+    /// Names of what series are recorded of, by [`Sample::flow`](windlass_sim::Sample::flow): the
+    /// flows, then the subflows of all multipath flows as `flow:subflow`.
+    pub fn tracks(&self) -> Vec<String> {
+        let flows = self.flows.iter().map(|f| f.name.clone());
+        let of_flow = |f: &FlowSpec| {
+            let name = f.name.clone();
+            let subflows = f.multipath.iter().flat_map(|m| &m.subflows);
+            subflows.map(|s| format!("{name}:{}", s.name)).collect::<Vec<_>>()
+        };
+        flows.chain(self.flows.iter().flat_map(of_flow)).collect()
     }
 }
 

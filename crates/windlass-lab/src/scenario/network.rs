@@ -16,11 +16,11 @@ use super::wifi;
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
-pub(super) const LINE_KEYS: [&str; 7] =
-    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss"];
-/// Keys of `[topology]`.
+pub(super) const LINE_KEYS: [&str; 8] =
+    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss", "down"];
+/// Keys of `[topology]` with `kind = "dumbbell"`.
 pub(super) const TOPOLOGY_KEYS: [&str; 5] = ["kind", "pairs", "access", "bottleneck", "wireless"];
-const DEFAULT_MTU: u32 = 1_500;
+pub(super) const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
 /// Enough for every study of flows that share a link, and little enough to fit in memory.
@@ -40,14 +40,15 @@ pub(super) struct Network {
 
 /// Everything of a link but its name and its ends.
 #[derive(Clone)]
-struct Line {
-    rate_bps: u64,
-    delay: Span,
-    queue: Queue,
-    mtu: u32,
-    framing: Framing,
-    bdp_rtt: Option<Span>,
-    loss: [Option<LossModel>; 2],
+pub(super) struct Line {
+    pub(super) rate_bps: u64,
+    pub(super) delay: Span,
+    pub(super) queue: Queue,
+    pub(super) mtu: u32,
+    pub(super) framing: Framing,
+    pub(super) bdp_rtt: Option<Span>,
+    pub(super) loss: [Option<LossModel>; 2],
+    pub(super) down: Vec<[Span; 2]>,
 }
 
 impl Network {
@@ -115,7 +116,7 @@ impl Network {
         name
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         name: String,
         (a, b): (&str, &str),
@@ -129,7 +130,7 @@ impl Network {
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
         let Line { rate_bps, delay, queue: Queue { limit: queue, discipline }, .. } = line;
-        let Line { mtu, framing, bdp_rtt, loss, .. } = line;
+        let Line { mtu, framing, bdp_rtt, loss, down, .. } = line;
         self.links.push(LinkSpec {
             name,
             a,
@@ -142,13 +143,18 @@ impl Network {
             framing,
             bdp_rtt,
             loss,
+            down,
         });
         Ok(())
     }
 
     fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
-        let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY_KEYS)?;
-        fields.req("kind", "\"dumbbell\"", choice(&[("dumbbell", ())]))?;
+        let kinds = [("dumbbell", false), ("two-path", true)];
+        let fields = Fields::any(field.node, "`[topology]`")?;
+        if fields.req("kind", "\"dumbbell\"", choice(&kinds))? {
+            return self.add_two_paths(field);
+        }
+        fields.allow(&TOPOLOGY_KEYS)?;
         let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
         let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
         let access = fields.req("access", example, line)?;
@@ -189,7 +195,7 @@ impl Network {
 }
 
 /// A line of a topology.
-fn line(field: &Field) -> Result<Line, Problem> {
+pub(super) fn line(field: &Field) -> Result<Line, Problem> {
     let what = format!("`{}`", field.key);
     read_line(&Fields::open(field.node, &what, &LINE_KEYS)?)
 }
@@ -229,5 +235,26 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
         loss: fields.or("loss", losses, [None, None])?,
+        down: fields.or("down", outages, Vec::new())?,
     })
+}
+
+/// Pairs of moments, which ascend.
+fn outages(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
+    let mut all: Vec<[Span; 2]> = Vec::new();
+    for item in field.array()? {
+        let pair = item.array()?;
+        let [down, up] = pair.as_slice() else {
+            let n = pair.len();
+            return Err(item
+                .error(format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}")));
+        };
+        let pair = [span(down)?, span(up)?];
+        let after = all.last().is_none_or(|[_, up]| *up < pair[0]);
+        if !after || pair[0] >= pair[1] {
+            return Err(item.error("each outage begins after the one before it, and ends later"));
+        }
+        all.push(pair);
+    }
+    Ok(all)
 }

@@ -94,6 +94,7 @@ impl Override<'_> {
         let (key, parents) = (path[path.len() - 1], &path[..path.len() - 1]);
         let names: Vec<Option<String>> = match parents {
             ["link" | "flow"] => items.iter().map(name_of).collect(),
+            ["flow", _, "multipath", "subflows"] => items.iter().map(own_name).collect(),
             ["wifi"] => items.iter().map(|item| name_of_cell(item, items.len() == 1)).collect(),
             _ => vec![None; items.len()],
         };
@@ -146,6 +147,7 @@ impl Override<'_> {
 /// Whether a table may be left out of a file because every key in it has a default.
 fn has_defaults(path: &[&str]) -> bool {
     let path = match path {
+        ["flow", _, "multipath", "subflows", _, rest @ ..] => return rest == ["params"],
         ["flow", _, rest @ ..] => rest,
         ["wifi", _, rest @ ..] | ["topology", "wireless", rest @ ..] => {
             return rest == ["path_loss"];
@@ -166,6 +168,14 @@ fn name_of(node: &Node) -> Option<String> {
         return ends.map(|ends| ends.join("-"));
     }
     Some(format!("{}-{}", table.text("from")?, table.text("to")?))
+}
+
+/// The name of a subflow that has one of its own.
+fn own_name(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Table(table) => table.text("name").map(str::to_owned),
+        _ => None,
+    }
 }
 
 /// The name of a cell; the only one is called `wifi` by default.

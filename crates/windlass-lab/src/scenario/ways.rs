@@ -60,7 +60,13 @@ impl Ways {
 
     /// The way from one node to another, step by step.
     pub fn hops(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        Some(self.path(from, to)?.into_iter().map(|direction| self.hop(direction)).collect())
+        self.through(&[from, to])
+    }
+
+    /// The way from the first of these nodes over each of the next to the last, step by step.
+    pub fn through(&self, nodes: &[usize]) -> Option<Vec<Hop>> {
+        let path = self.routes.through(nodes)?;
+        Some(path.into_iter().map(|direction| self.hop(direction)).collect())
     }
 }
 

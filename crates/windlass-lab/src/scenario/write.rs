@@ -3,16 +3,16 @@
 use std::fmt::{Display, Write as _};
 
 use super::fields::word_of;
-use windlass_cc::Span;
+use windlass_cc::{AnyParams, Span};
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 use windlass_testbed::live::ReceiveWindow;
 
 use super::model::{
-    FlowSpec, LinkSpec, Read, RecordSpec, Scenario, TestbedSpec, Traffic, Transport,
+    FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
 };
-use super::{loss, params, queue, stack, wifi};
+use super::{loss, multipath, params, queue, stack, wifi};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// The lines of a document as they grow.
@@ -184,6 +184,10 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
         [one] => lines.raw("loss", one),
         many => lines.raw("loss", array(many, String::clone)),
     }
+    if !link.down.is_empty() {
+        let time = |time: &Span| quote(Duration(*time));
+        lines.raw("down", array(&link.down, |times| array(times, time)));
+    }
 }
 
 fn loss(model: &LossModel, direction: &str) -> String {
@@ -204,10 +208,9 @@ fn flow(
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
     lines.quoted("algorithm", flow.algorithm());
-    if let (Some(controller), Controllers::Whole) = (&flow.controller, controllers) {
-        lines.raw("params", inline(&params::written(controller)));
-        if let Some(slow_start) = params::written_slow_start(controller) {
-            lines.raw("slow_start", inline(&slow_start));
+    if let Some(controller) = &flow.controller {
+        for (key, text) in settings(controller, controllers) {
+            lines.raw(key, text);
         }
     }
     let own = controllers.stack(&flow.stack);
@@ -222,6 +225,31 @@ fn flow(
     }
     lines.raw("traffic", traffic(&flow.traffic));
     lines.raw("read", read(&flow.read));
+    if let Some(spec) = &flow.multipath {
+        let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
+        lines.raw("multipath", inline(&multipath::written(spec, each)));
+    }
+}
+
+/// The parameters of an algorithm and its slow start, as keys and TOML text.
+fn settings(controller: &AnyParams, controllers: Controllers) -> Vec<(&'static str, String)> {
+    if controllers == Controllers::ByName {
+        return Vec::new();
+    }
+    let mut settings = vec![("params", inline(&params::written(controller)))];
+    let slow_start = params::written_slow_start(controller);
+    settings.extend(slow_start.map(|pairs| ("slow_start", inline(&pairs))));
+    settings
+}
+
+fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers) -> String {
+    let mut pairs = vec![
+        ("name", quote(&subflow.name)),
+        ("via", array(&subflow.via, |node| quote(&scenario.nodes[*node]))),
+        ("algorithm", quote(subflow.controller.info().id)),
+    ];
+    pairs.extend(settings(&subflow.controller, controllers));
+    inline(&pairs)
 }
 
 fn traffic(traffic: &Traffic) -> String {

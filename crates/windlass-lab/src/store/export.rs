@@ -83,7 +83,8 @@ impl Provenance {
 }
 
 /// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
-/// `stations` where there is a Wi-Fi cell, and returns the paths.
+/// `stations` where there is a Wi-Fi cell, and `multipath` and `subflows` where there is a multipath
+/// flow, and returns the paths.
 ///
 /// # Errors
 ///
@@ -99,6 +100,9 @@ pub fn export_records(
     let mut tables = vec![table::runs(records), table::summary(records), table::links(records)];
     if records.iter().any(|run| !run.radios.is_empty()) {
         tables.extend([table::cells(records), table::stations(records)]);
+    }
+    if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
+        tables.extend([table::multipath(records), table::subflows(records)]);
     }
     for table in tables {
         for &format in formats {

@@ -98,6 +98,11 @@ impl Measure {
             Kind::Link => ("link direction", directions(scenario)),
             Kind::Cell => ("cell", scenario.wifi.iter().map(|w| w.radio.name.clone()).collect()),
             Kind::Station => ("station", stations(scenario)),
+            Kind::Multipath => {
+                let multipath = scenario.flows.iter().filter(|f| f.multipath.is_some());
+                ("multipath flow", multipath.map(|f| f.name.clone()).collect())
+            }
+            Kind::Subflow => ("subflow", scenario.tracks().split_off(scenario.flows.len())),
             Kind::Run => return Ok(()),
         };
         if known.iter().any(|n| matches(pattern, n)) {
@@ -127,7 +132,18 @@ fn names_in(kind: Kind, run: &RunRecord) -> Vec<String> {
             run.radios.iter().flat_map(of_cell).collect()
         }
         Kind::Run => vec![String::new()],
+        Kind::Multipath => {
+            let multipath = run.flows.iter().filter(|f| f.multipath.is_some());
+            multipath.map(|f| f.name.clone()).collect()
+        }
+        Kind::Subflow => run.flows.iter().flat_map(subflows).collect(),
     }
+}
+
+/// Names of the subflows as metrics have them: `flow:subflow`.
+fn subflows(flow: &windlass_sim::FlowResult) -> Vec<String> {
+    let subflows = flow.multipath.iter().flat_map(|m| &m.subflows);
+    subflows.map(|s| format!("{}:{}", flow.name, s.name)).collect()
 }
 
 /// Names of the stations as metrics have them: `cell:node`.

@@ -2,7 +2,9 @@
 #![allow(dead_code)] // each test file uses a part
 
 use windlass_lab::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+use windlass_sim::{
+    FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+};
 
 /// A flow whose figures differ with `n`, and have no short decimal form.
 pub fn flow(n: u64) -> FlowResult {
@@ -29,6 +31,47 @@ pub fn flow(n: u64) -> FlowResult {
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
         transit: None,
         messages: None,
+        multipath: n.is_multiple_of(2).then(|| multipath(n)),
+    }
+}
+
+/// A connection with two subflows.
+fn multipath(n: u64) -> MultipathResult {
+    let subflow = |i: u64| SubflowResult {
+        name: format!("s{i}"),
+        algorithm: "reno".into(),
+        delivered_bytes: n + i,
+        goodput_bps: 1e6 / (i + 3) as f64,
+        share: 0.5,
+        throughput_bps: 1e6 / (i + 7) as f64,
+        retransmits: n,
+        fast_retransmits: i,
+        rto_count: 2 * i,
+        data_segments: 3 * n,
+        packets_sent: 4 * n,
+        peer_packets_sent: 5 * n,
+        loss_rate: 1.0 / (i + 11) as f64,
+        srtt_ms: Some((n + i) as f64 / 7.0),
+        min_rtt_ms: None,
+        cwnd_bytes: u64::MAX - i,
+        mode: i,
+        failure: (i == 1).then(|| "no answer".into()),
+    };
+    MultipathResult {
+        fallen_back: n.is_multiple_of(4),
+        reinjections: n,
+        reinjected_bytes: n + 1,
+        opportunistic: n + 2,
+        penalties: n + 3,
+        redundant_bytes: n + 4,
+        duplicate_bytes: n + 5,
+        max_out_of_order_bytes: n + 6,
+        joins: n + 7,
+        failed_joins: n + 8,
+        suspensions: n + 9,
+        returns: n + 10,
+        lost_subflows: n + 11,
+        subflows: vec![subflow(0), subflow(1)],
     }
 }
 

@@ -33,6 +33,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
         loss: [None, None],
+        down: Vec::new(),
     }
 }
 
@@ -46,6 +47,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        multipath: None,
     }
 }
 

@@ -169,6 +169,7 @@ impl Point {
             discipline: Discipline::DropTail,
             framing: Framing::NONE,
             loss: [loss, None],
+            down: Vec::new(),
         };
         let packet = u64::from(ip_len - IPV4_HEADER - UDP_HEADER);
         let stop = start + sending;
@@ -214,6 +215,7 @@ fn flow(cbr: Cbr, start: Time) -> FlowConfig {
         traffic: Traffic::CbrUdp(cbr),
         read: ReadPolicy::Immediate,
         start,
+        multipath: None,
     }
 }
 

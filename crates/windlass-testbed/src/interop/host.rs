@@ -1,6 +1,32 @@
 //! What an application asks of a TCP, ours or the kernel's.
 
+use windlass_cc::Time;
+use windlass_tcp::Segment;
+use windlass_tcp::mptcp::MpOption;
+use windlass_tcp::wire::Packet;
+
 use crate::live::Error;
+
+/// Our end: packets go in and come out.
+pub(super) trait Stack: Host {
+    /// When [`act`](Stack::act) is to be called next.
+    fn deadline(&self) -> Time;
+    /// A packet has arrived.
+    fn take(&mut self, now: Time, packet: &Packet<'_>);
+    /// Lets timers and the application act, and adds what is to be sent to `sent`.
+    fn act(&mut self, now: Time, sent: &mut Vec<Passing>) -> Result<(), Error>;
+}
+
+/// A packet on its way, and what it means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Passing {
+    /// The path of its subflow; 0 without Multipath TCP.
+    pub path: u8,
+    pub segment: Segment,
+    /// Its option of Multipath TCP, with all bits of its numbers.
+    pub option: Option<MpOption>,
+    pub bytes: Vec<u8>,
+}
 
 /// One end: a stack with at most one connection at a time.
 pub(super) trait Host {
@@ -13,7 +39,7 @@ pub(super) trait Host {
     /// Closes the sending side after what was offered.
     fn close(&mut self);
     /// Drops the connection with a reset.
-    fn abort(&mut self);
+    fn abort(&mut self) -> Result<(), Error>;
     /// Forgets the connection without a word.
     fn vanish(&mut self) -> Result<(), Error>;
     /// Whether the application reads what comes.

@@ -1,9 +1,11 @@
 //! The kernel's end: a socket in a network namespace of its own.
 
+use std::fs;
 use std::io::{self, ErrorKind, Read};
-use std::net::{Shutdown, SocketAddrV4};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
 use std::time::Duration;
 
+use nix::net::if_::if_nametoindex;
 use nix::poll::PollFlags;
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::Socket;
@@ -17,6 +19,8 @@ use crate::live::Error;
 use crate::live::algorithm;
 use crate::live::info::Info;
 use crate::live::namespace::Namespace;
+use crate::live::netlink::Netlink;
+use crate::live::path_manager::PathManager;
 use crate::live::settings::{ReceiveWindow, Settings};
 use crate::live::socket::{Purpose, Wanted};
 use crate::live::tun::{self, Tun};
@@ -26,6 +30,37 @@ const CHUNK: usize = 64 << 10;
 /// How often a connection whose both sides are closed is asked whether it is over: nothing tells.
 const LINGER: Span = Span::from_millis(5);
 
+/// What an end of Multipath TCP has besides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Multihomed {
+    /// Further addresses, from each of which it opens a subflow.
+    pub addresses: Vec<Ipv4Addr>,
+    /// Whether it wants checksums.
+    pub checksums: bool,
+}
+
+impl Multihomed {
+    /// Sets a namespace up that has its device.
+    fn set_up(&self) -> Result<(), Error> {
+        fs::write("/proc/sys/net/mptcp/checksum_enabled", if self.checksums { "1" } else { "0" })
+            .map_err(Error::on("setting net.mptcp.checksum_enabled"))?;
+        if self.addresses.is_empty() {
+            return Ok(());
+        }
+        let netlink = Netlink::open().map_err(Error::on("opening a netlink socket"))?;
+        let device =
+            if_nametoindex(tun::NAME).map_err(|e| Error::on("finding a device")(e.into()))?;
+        let paths = PathManager::open().map_err(Error::on("asking for the MPTCP path manager"))?;
+        for address in &self.addresses {
+            netlink
+                .add_address(device, *address)
+                .map_err(Error::on("giving a TUN device another address"))?;
+            paths.add_subflow(*address).map_err(Error::on("announcing an MPTCP endpoint"))?;
+        }
+        Ok(())
+    }
+}
+
 /// A kernel with one connection at a time.
 pub(super) struct Kernel {
     namespace: Namespace,
@@ -34,6 +69,7 @@ pub(super) struct Kernel {
     settings: Settings,
     /// Local and remote address.
     ends: (SocketAddrV4, SocketAddrV4),
+    multipath: bool,
     listener: Option<Socket>,
     socket: Option<Socket>,
     connecting: bool,
@@ -50,7 +86,11 @@ pub(super) struct Kernel {
 
 impl Kernel {
     /// A namespace with everything but a socket.
-    pub fn new(flow: FlowConfig, ends: (SocketAddrV4, SocketAddrV4)) -> Result<Kernel, Error> {
+    pub fn new(
+        flow: FlowConfig,
+        ends: (SocketAddrV4, SocketAddrV4),
+        multipath: Option<Multihomed>,
+    ) -> Result<Kernel, Error> {
         let settings = Settings::new(&flow, ReceiveWindow::Buffer);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
@@ -60,7 +100,11 @@ impl Kernel {
             metrics: settings.metrics.clone(),
         };
         let tun = Tun::new(&namespace, &device)?;
+        if let Some(multihomed) = &multipath {
+            namespace.enter(|| multihomed.set_up())?;
+        }
         Ok(Kernel {
+            multipath: multipath.is_some(),
             namespace,
             tun,
             flow,
@@ -129,6 +173,7 @@ impl Kernel {
             algorithm: Some(algorithm::of_flow(&self.flow)?),
             settings: &self.settings,
             ends: self.ends,
+            multipath: self.multipath,
         };
         self.namespace.enter(|| wanted.open())
     }
@@ -260,12 +305,13 @@ impl Host for Kernel {
         self.closing = true;
     }
 
-    fn abort(&mut self) {
+    fn abort(&mut self) -> Result<(), Error> {
         if let Some(socket) = self.socket.take() {
             // With no time to linger the kernel resets instead of closing (tcp(7)).
             let _ = socket.set_linger(Some(Duration::ZERO));
         }
         self.standing.over = true;
+        Ok(())
     }
 
     fn vanish(&mut self) -> Result<(), Error> {

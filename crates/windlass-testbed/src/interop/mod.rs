@@ -6,12 +6,14 @@
 //! the bytes that an application reads are compared with those that were sent, and every segment of
 //! either end is held to the rules of its connection: it stays within the window and the segment size
 //! that the peer has allowed, acknowledges only what has come, has the options that were agreed on and
-//! no others, and so on.
+//! no others, and so on. In cases of Multipath TCP our end is a [`windlass_tcp::mptcp::Connection`], the
+//! kernel's a socket of its own Multipath TCP, and there are two paths.
 
 mod cases;
 mod faults;
 mod host;
 mod kernel;
+mod multipath;
 mod ours;
 mod plan;
 mod report;

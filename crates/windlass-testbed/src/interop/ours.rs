@@ -1,10 +1,10 @@
 //! Our end: a [`windlass_tcp::Endpoint`] that sends and receives packets, bytes and all.
 
 use windlass_cc::Time;
-use windlass_tcp::wire::{self, Addresses};
+use windlass_tcp::wire::{self, Addresses, Packet};
 use windlass_tcp::{Endpoint, Failure, Flags, Profile, Segment, Seq, State};
 
-use super::host::{Host, Standing};
+use super::host::{Host, Passing, Stack, Standing};
 use crate::live::Error;
 
 /// What stands for a byte that has not come: the pattern, modulo 251, has no such byte.
@@ -53,27 +53,6 @@ impl Ours {
         }
     }
 
-    /// When [`act`](Ours::act) is to be called next.
-    pub fn deadline(&self) -> Time {
-        self.endpoint.deadline()
-    }
-
-    /// A packet has arrived.
-    pub fn take(&mut self, now: Time, segment: &Segment, payload: &[u8]) {
-        if self.listens && self.may_begin_again(segment) {
-            self.renew();
-            self.endpoint.listen();
-        }
-        let awaits = matches!(self.endpoint.state(), State::Listen | State::SynSent);
-        self.endpoint.on_segment(&self.profile, now, segment);
-        let begun =
-            !matches!(self.endpoint.state(), State::Listen | State::SynSent | State::Closed);
-        if awaits && begun {
-            self.irs = Some(segment.seq);
-        }
-        self.keep(segment, payload);
-    }
-
     /// Whether this is the SYN of a new connection, with nothing left of the last one.
     fn may_begin_again(&self, s: &Segment) -> bool {
         match self.endpoint.state() {
@@ -117,26 +96,6 @@ impl Ours {
         }
     }
 
-    /// Lets timers and the application act, and yields what is to be sent.
-    pub fn act(&mut self, now: Time, mut send: impl FnMut(Segment, &[u8])) -> Result<(), Error> {
-        if self.endpoint.deadline() <= now {
-            self.endpoint.on_deadline(&self.profile, now);
-        }
-        if self.reading {
-            self.read();
-        }
-        let mut bytes = Vec::new();
-        while let Some(segment) = self.endpoint.poll_transmit(&self.profile, now) {
-            bytes.clear();
-            let offset = Seq(segment.seq.0.wrapping_sub(self.iss.0).wrapping_sub(1));
-            let fill = |payload: &mut [u8]| wire::fill_pattern(offset, payload);
-            wire::emit(&segment, &self.addresses, fill, &mut bytes)
-                .map_err(|_| Error::Defect("wire format of our endpoint"))?;
-            send(segment, &bytes);
-        }
-        Ok(())
-    }
-
     /// What the endpoint hands over must have come in some packet, and be the pattern.
     fn read(&mut self) {
         let n = self.endpoint.read(&self.profile, u64::MAX);
@@ -149,6 +108,46 @@ impl Ours {
             }
         }
         self.received += n;
+    }
+}
+
+impl Stack for Ours {
+    fn deadline(&self) -> Time {
+        self.endpoint.deadline()
+    }
+
+    fn take(&mut self, now: Time, packet: &Packet<'_>) {
+        let segment = &packet.segment;
+        if self.listens && self.may_begin_again(segment) {
+            self.renew();
+            self.endpoint.listen();
+        }
+        let awaits = matches!(self.endpoint.state(), State::Listen | State::SynSent);
+        self.endpoint.on_segment(&self.profile, now, segment);
+        let begun =
+            !matches!(self.endpoint.state(), State::Listen | State::SynSent | State::Closed);
+        if awaits && begun {
+            self.irs = Some(segment.seq);
+        }
+        self.keep(segment, packet.payload);
+    }
+
+    fn act(&mut self, now: Time, sent: &mut Vec<Passing>) -> Result<(), Error> {
+        if self.endpoint.deadline() <= now {
+            self.endpoint.on_deadline(&self.profile, now);
+        }
+        if self.reading {
+            self.read();
+        }
+        while let Some(segment) = self.endpoint.poll_transmit(&self.profile, now) {
+            let mut bytes = Vec::new();
+            let offset = Seq(segment.seq.0.wrapping_sub(self.iss.0).wrapping_sub(1));
+            let fill = |payload: &mut [u8]| wire::fill_pattern(offset, payload);
+            wire::emit(&segment, &self.addresses, fill, &mut bytes)
+                .map_err(|_| Error::Defect("wire format of our endpoint"))?;
+            sent.push(Passing { path: 0, segment, option: None, bytes });
+        }
+        Ok(())
     }
 }
 
@@ -175,9 +174,10 @@ impl Host for Ours {
         self.endpoint.close();
     }
 
-    fn abort(&mut self) {
+    fn abort(&mut self) -> Result<(), Error> {
         self.dropped = true;
         self.endpoint.abort();
+        Ok(())
     }
 
     fn vanish(&mut self) -> Result<(), Error> {

@@ -1,12 +1,16 @@
 //! What a case sets up.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use windlass_cc::{AnyParams, Span, Time};
+use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
+use windlass_tcp::mptcp::MultipathConfig;
+use windlass_tcp::wire::Addresses;
 use windlass_tcp::{Profile, StackConfig, stack};
 
 use super::faults::{Fault, What, Which};
@@ -95,6 +99,55 @@ pub(super) struct Plan {
     pub needless: Option<u32>,
     /// Time by which both applications must be done.
     pub patience: Time,
+    /// What makes the connection one of Multipath TCP.
+    pub multipath: Option<Multipath>,
+}
+
+/// What a case of Multipath TCP sets up besides. All that a plan says of one path is of the first.
+#[derive(Clone, Debug)]
+pub(super) struct Multipath {
+    /// Propagation delay of the second path, each way.
+    pub delay: Span,
+    /// Behaviour of our end.
+    pub config: MultipathConfig,
+    /// Whether the kernel's socket is one of Multipath TCP, and whether it wants checksums.
+    pub kernel: KernelSocket,
+    /// Faults of the second path.
+    pub faults: Vec<Fault>,
+    /// When nothing passes.
+    pub outages: Vec<Outage>,
+}
+
+/// The kernel's socket in a case of Multipath TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum KernelSocket {
+    /// An ordinary one.
+    Plain,
+    /// One of Multipath TCP.
+    Multipath,
+    /// One that wants checksums.
+    Checksums,
+}
+
+/// A time in which a path takes everything and delivers nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Outage {
+    pub path: u8,
+    pub from: Time,
+    pub to: Time,
+}
+
+impl Multipath {
+    /// A second path of 20 ms each way.
+    pub fn new() -> Multipath {
+        Multipath {
+            delay: Span::from_millis(20),
+            config: MultipathConfig::default(),
+            kernel: KernelSocket::Multipath,
+            faults: Vec::new(),
+            outages: Vec::new(),
+        }
+    }
 }
 
 impl Plan {
@@ -112,7 +165,45 @@ impl Plan {
             resets: false,
             needless: Some(0),
             patience: Time::from_secs(15),
+            multipath: None,
         }
+    }
+
+    /// Makes the connection one of Multipath TCP, after changes to what that is.
+    pub fn multipath(mut self, change: impl FnOnce(&mut Multipath)) -> Plan {
+        let mut multipath = Multipath::new();
+        change(&mut multipath);
+        self.multipath = Some(multipath);
+        self.needless(None)
+    }
+
+    /// Number of paths.
+    pub fn paths(&self) -> u8 {
+        if self.multipath.is_some() { 2 } else { 1 }
+    }
+
+    /// The end that opens the connection.
+    pub fn client(&self) -> Side {
+        let opens = self.ends[0].script.contains(&Step::Connect);
+        if opens { Side::Sender } else { Side::Receiver }
+    }
+
+    /// Addresses of the two ends, the sender's first.
+    pub fn addresses(&self) -> FlowAddresses {
+        let addresses = super::addresses();
+        if self.client() == Side::Sender { addresses } else { addresses.opened_by_to() }
+    }
+
+    /// The path on which packets with these addresses go: the one with the client's.
+    pub fn path_of(&self, addresses: &Addresses) -> Option<u8> {
+        let ends = [addresses.source.ip(), addresses.destination.ip()];
+        (0..self.paths()).find(|path| ends.contains(&&self.client_address(*path)))
+    }
+
+    /// The client's address on a path.
+    pub fn client_address(&self, path: u8) -> Ipv4Addr {
+        let ends = self.addresses().subflow(path, 0);
+        *if self.client() == Side::Sender { ends.from } else { ends.to }.ip()
     }
 
     /// The sender opens, sends so many bytes and closes; then the receiver does.
@@ -170,26 +261,41 @@ impl Plan {
         self
     }
 
-    /// The network, of which both hosts are outside.
+    /// The network, of which all hosts are outside: for each path a link between two nodes of its own.
     pub fn network(&self, seed: u64) -> Config {
-        let link = LinkConfig {
-            name: "wire".into(),
-            ends: [0, 1],
-            rate_bps: self.rate_bps,
-            delay: self.delay,
-            queue: QueueLimit::Packets(1_000),
-            discipline: self.discipline,
-            framing: Framing::NONE,
-            loss: self.loss.clone(),
-        };
+        let delays = [Some(self.delay), self.multipath.as_ref().map(|m| m.delay)];
+        let paths = (0_u32..).zip(delays.into_iter().flatten());
+        let (mut nodes, mut links, mut flows) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, delay) in paths {
+            let (name, at) = (path + 1, 2 * path as usize);
+            nodes.extend([format!("sender-{name}"), format!("receiver-{name}")]);
+            links.push(LinkConfig {
+                name: format!("wire-{name}"),
+                ends: [at, at + 1],
+                rate_bps: self.rate_bps,
+                delay,
+                queue: QueueLimit::Packets(1_000),
+                discipline: self.discipline,
+                framing: Framing::NONE,
+                loss: self.loss.clone(),
+                down: Vec::new(),
+            });
+            let flow = self.flow(Side::Sender);
+            flows.push(FlowConfig {
+                name: format!("subflow-{name}"),
+                from: at,
+                to: at + 1,
+                ..flow
+            });
+        }
         Config {
-            nodes: vec!["sender".into(), "receiver".into()],
-            links: vec![link],
+            nodes,
+            links,
             radios: Vec::new(),
-            flows: vec![self.flow(Side::Sender)],
+            flows,
             duration: self.patience,
             seed,
-            record: Record { capture: vec![0], ..Record::default() },
+            record: Record { capture: (0..self.paths().into()).collect(), ..Record::default() },
         }
     }
 
@@ -203,6 +309,7 @@ impl Plan {
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
+            multipath: None,
         }
     }
 

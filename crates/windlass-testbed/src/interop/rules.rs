@@ -6,11 +6,11 @@ use std::fmt::Display;
 use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Codepoint, Flags, Options, Segment, Seq};
 
-use super::Side;
 use super::plan::Plan;
 use super::report::Findings;
 use super::spans::Spans;
 use super::trace::Trace;
+use super::{Side, multipath};
 
 /// Holds a run to what every case demands.
 pub(super) fn judge(plan: &Plan, trace: &Trace, findings: &mut Findings) {
@@ -20,8 +20,17 @@ pub(super) fn judge(plan: &Plan, trace: &Trace, findings: &mut Findings) {
     for fault in &trace.unused {
         findings.expect(false, format_args!("{fault} to strike"), "that it never did");
     }
+    // A subflow is a TCP connection too.
+    let path = |p: &PacketEvent| p.path.map_or(0, |packet| packet.path);
+    for other in (1..plan.paths()).rev() {
+        let mut book = Book { plan, ends: Default::default(), told: HashSet::new(), findings };
+        trace.packets.iter().filter(|p| path(p) == other).for_each(|p| book.enter(p));
+    }
+    if plan.multipath.is_some() {
+        multipath::rules::judge(trace, findings);
+    }
     let mut book = Book { plan, ends: Default::default(), told: HashSet::new(), findings };
-    trace.packets.iter().for_each(|p| book.enter(p));
+    trace.packets.iter().filter(|p| path(p) == 0).for_each(|p| book.enter(p));
     for side in Side::BOTH {
         let needless = book.ends[side as usize].needless;
         let most = plan.needless.unwrap_or(u32::MAX);
@@ -240,10 +249,12 @@ impl Book<'_> {
             || format!("at most {limit} bytes of options and payload"),
             || describe(s),
         );
+        // The windows of Multipath TCP are of the connection, not of its subflows.
+        let own_window = self.plan.multipath.is_none();
         self.rule(
             "window",
             from,
-            s.len == 0 || probe || end <= edge,
+            s.len == 0 || probe || end <= edge || !own_window,
             || format!("nothing beyond the window's edge, offset {edge}"),
             || format!("{} with offsets {start} to {end}", describe(s)),
         );
@@ -294,7 +305,7 @@ impl Book<'_> {
         self.rule(
             "shrink",
             from,
-            over || edge + (1 << shift) > allowed,
+            over || edge + (1 << shift) > allowed || self.plan.multipath.is_some(),
             || format!("a window that reaches offset {allowed} as before"),
             || format!("{edge} in {}", describe(s)),
         );

@@ -11,15 +11,17 @@ use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::outside::Departure;
 use windlass_sim::packet::Body;
-use windlass_sim::results::{PacketEvent, PacketFate};
+use windlass_sim::results::{PacketEvent, PacketFate, PathPacket};
+use windlass_tcp::mptcp::Numbers;
 use windlass_tcp::segment::Codepoint;
-use windlass_tcp::{Segment, Seq, wire};
+use windlass_tcp::{Seq, wire};
 
 use super::faults::{Faults, What};
-use super::host::Host;
-use super::kernel::Kernel;
+use super::host::{Host, Passing, Stack};
+use super::kernel::{Kernel, Multihomed};
+use super::multipath::Ours as MultipathOurs;
 use super::ours::Ours;
-use super::plan::Plan;
+use super::plan::{KernelSocket, Outage, Plan};
 use super::script::Actor;
 use super::trace::Trace;
 use super::{Direction, Side};
@@ -45,25 +47,30 @@ struct Held {
     /// until so many packets of the same end have gone.
     overtaking: u32,
     from: Side,
-    bytes: Vec<u8>,
+    packet: Passing,
 }
 
 struct Bench {
     clock: Clock,
     now: Time,
     ours_side: Side,
-    ours: Ours,
+    ours: Box<dyn Stack>,
     kernel: Kernel,
     /// Sender and receiver.
     actors: [Actor; 2],
     simulation: Simulation,
-    /// Bytes of each packet by its number.
-    bytes: Vec<Vec<u8>>,
+    /// Each packet by its number.
+    passing: Vec<Option<Passing>>,
     /// What has come out of the simulation and is not delivered yet.
-    arrived: Vec<(Departure, Vec<u8>)>,
-    faults: Faults,
+    arrived: Vec<(Departure, Passing)>,
+    /// What has been said of the connection's data sequence numbers.
+    numbers: Numbers,
+    /// By path.
+    faults: Vec<Faults>,
+    outages: Vec<Outage>,
     held: Vec<Held>,
     packets: Vec<PacketEvent>,
+    multipath: bool,
     log: Log,
 }
 
@@ -72,13 +79,15 @@ pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace,
     let mut bench = Bench::new(plan, direction, seed)?;
     bench.clock.wait_for_start();
     let done = bench.go(plan)?;
-    let unused = bench.faults.unused().map(|fault| format!("{fault:?}")).collect();
+    let unused = bench.faults.iter().flat_map(Faults::unused);
+    let unused = unused.map(|fault| format!("{fault:?}")).collect();
     let standings = Side::BOTH.map(|side| bench.host(side).standing());
     let result = bench.simulation.finish()?;
     // What was sent and what arrived is in the log already; what the links lost is not.
     let lost = result.packets.iter().filter(|p| is_loss(p.fate));
     let mut packets = bench.packets;
-    packets.extend(lost.map(|p| PacketEvent { fate: PacketFate::DroppedError, ..*p }));
+    let lost: Vec<PacketEvent> = lost.map(|p| as_sent(p, &packets)).collect();
+    packets.extend(lost);
     packets.sort_by_key(|p| p.time);
     Ok(Trace {
         direction,
@@ -92,31 +101,58 @@ pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace,
     })
 }
 
+/// A packet that a link has lost, as its end has sent it.
+fn as_sent(lost: &PacketEvent, log: &[PacketEvent]) -> PacketEvent {
+    let same = |p: &&PacketEvent| {
+        p.fate == PacketFate::Sent && p.link == lost.link && p.segment == lost.segment
+    };
+    let sent = log.iter().rev().filter(|p| p.time <= lost.time).find(same).unwrap_or(lost);
+    PacketEvent { time: lost.time, fate: PacketFate::DroppedError, ..*sent }
+}
+
 fn is_loss(fate: PacketFate) -> bool {
     matches!(fate, PacketFate::DroppedQueue | PacketFate::DroppedError)
+}
+
+/// What the kernel's end needs for Multipath TCP; its addresses are more than one if it is the client.
+fn multihomed(plan: &Plan, theirs: Side) -> Option<Multihomed> {
+    let kernel = plan.multipath.as_ref()?.kernel;
+    let further = if plan.client() == theirs { 1..plan.paths() } else { 0..0 };
+    (kernel != KernelSocket::Plain).then(|| Multihomed {
+        addresses: further.map(|path| plan.client_address(path)).collect(),
+        checksums: kernel == KernelSocket::Checksums,
+    })
 }
 
 impl Bench {
     fn new(plan: &Plan, direction: Direction, seed: u64) -> Result<Bench, Error> {
         let (ours, theirs) = (direction.ours(), direction.ours().other());
-        let addresses = super::addresses();
-        let of = |side: Side| addresses.addresses(side == Side::Sender);
+        let of = |side: Side| plan.addresses().addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
         let mut simulation = Simulation::new(plan.network(seed))?;
-        simulation.detach(0);
-        simulation.detach(1);
-        let kernel = Kernel::new(plan.flow(theirs), ends)?;
+        (0..2 * u32::from(plan.paths())).for_each(|host| simulation.detach(host));
+        let kernel = Kernel::new(plan.flow(theirs), ends, multihomed(plan, theirs))?;
         Ok(Bench {
             ours_side: ours,
-            ours: Ours::new(plan.profile(ours), of(ours), ISS),
+            ours: match &plan.multipath {
+                Some(multipath) => Box::new(MultipathOurs::new(plan, multipath, ours, seed)?),
+                None => Box::new(Ours::new(plan.profile(ours), of(ours), ISS)),
+            },
             kernel,
             actors: Side::BOTH.map(|side| Actor::new(plan.ends[side as usize].script.clone())),
             simulation,
-            bytes: Vec::new(),
+            passing: Vec::new(),
             arrived: Vec::new(),
-            faults: Faults::new(plan.faults.clone()),
+            numbers: Numbers::default(),
+            faults: [Some(&plan.faults), plan.multipath.as_ref().map(|m| &m.faults)]
+                .into_iter()
+                .flatten()
+                .map(|faults| Faults::new(faults.clone()))
+                .collect(),
+            outages: plan.multipath.iter().flat_map(|m| m.outages.clone()).collect(),
             held: Vec::new(),
             packets: Vec::new(),
+            multipath: plan.multipath.is_some(),
             log: Log::new(),
             now: Time::ZERO,
             clock: Clock::starting_in(LEAD),
@@ -127,7 +163,8 @@ impl Bench {
     /// is at its end. Returns when the applications were done.
     fn go(&mut self, plan: &Plan) -> Result<Time, Error> {
         let mut done = None;
-        let quiet = plan.delay + plan.delay + AFTERMATH;
+        let delay = plan.multipath.as_ref().map_or(plan.delay, |m| m.delay.max(plan.delay));
+        let quiet = delay + delay + AFTERMATH;
         loop {
             self.now = self.clock.now();
             if self.now >= plan.patience {
@@ -142,7 +179,7 @@ impl Bench {
                 return Ok(done.unwrap_or(self.now));
             }
             self.wait(end).map_err(Error::on("waiting for packets"))?;
-            self.read()?;
+            self.read(plan)?;
         }
     }
 
@@ -150,8 +187,8 @@ impl Bench {
     fn turn(&mut self) -> Result<(), Error> {
         self.release();
         self.catch_up();
-        for (departure, bytes) in std::mem::take(&mut self.arrived) {
-            self.deliver(&departure, bytes)?;
+        for (departure, packet) in std::mem::take(&mut self.arrived) {
+            self.deliver(&departure, packet)?;
         }
         self.kernel.act(self.now)?;
         loop {
@@ -159,7 +196,7 @@ impl Bench {
             let mut moved = false;
             for side in Side::BOTH {
                 let host: &mut dyn Host =
-                    if side == self.ours_side { &mut self.ours } else { &mut self.kernel };
+                    if side == self.ours_side { &mut *self.ours } else { &mut self.kernel };
                 moved |= self.actors[side as usize].advance(self.now, host)?;
             }
             if !moved {
@@ -171,29 +208,36 @@ impl Bench {
 
     fn let_ours_act(&mut self) -> Result<(), Error> {
         let mut sent = Vec::new();
-        self.ours.act(self.now, |segment, bytes| sent.push((segment, bytes.to_vec())))?;
-        for (segment, bytes) in sent {
-            self.send(self.ours_side, segment, bytes);
+        self.ours.act(self.now, &mut sent)?;
+        for packet in sent {
+            if let Some(option) = &packet.option {
+                self.numbers.sent(option);
+            }
+            self.send(self.ours_side, packet);
         }
         Ok(())
     }
 
     /// An end has sent a packet.
-    fn send(&mut self, from: Side, segment: Segment, bytes: Vec<u8>) {
-        self.note(from, PacketFate::Sent, segment);
-        for held in self.held.iter_mut().filter(|held| held.from == from) {
-            held.overtaking = held.overtaking.saturating_sub(1);
+    fn send(&mut self, from: Side, packet: Passing) {
+        self.note(from, PacketFate::Sent, &packet);
+        for held in self.held.iter_mut() {
+            if held.from == from && held.packet.path == packet.path {
+                held.overtaking = held.overtaking.saturating_sub(1);
+            }
         }
-        match self.faults.judge(from, &segment) {
-            None => self.launch(from, bytes),
-            Some(What::Drop) => self.note(from, PacketFate::DroppedError, segment),
+        let silent = |o: &Outage| o.path == packet.path && (o.from..o.to).contains(&self.now);
+        let fault = self.faults[usize::from(packet.path)].judge(from, &packet.segment);
+        match fault.or(self.outages.iter().any(silent).then_some(What::Drop)) {
+            None => self.launch(from, packet),
+            Some(What::Drop) => self.note(from, PacketFate::DroppedError, &packet),
             Some(What::Behind(overtaking)) => {
-                self.held.push(Held { due: Time::NEVER, overtaking, from, bytes });
+                self.held.push(Held { due: Time::NEVER, overtaking, from, packet });
             }
             Some(What::Twice(span)) => {
                 let (due, overtaking) = (self.now + span, u32::MAX);
-                self.held.push(Held { due, overtaking, from, bytes: bytes.clone() });
-                self.launch(from, bytes);
+                self.held.push(Held { due, overtaking, from, packet: packet.clone() });
+                self.launch(from, packet);
             }
         }
         self.release();
@@ -204,57 +248,64 @@ impl Bench {
         let now = self.now;
         let due = self.held.extract_if(.., |held| held.due <= now || held.overtaking == 0);
         for held in due.collect::<Vec<Held>>() {
-            self.launch(held.from, held.bytes);
+            self.launch(held.from, held.packet);
         }
     }
 
     /// Puts a packet on its link.
-    fn launch(&mut self, from: Side, bytes: Vec<u8>) {
+    fn launch(&mut self, from: Side, packet: Passing) {
         self.catch_up();
-        let Some(body) = packet::body(&bytes) else { return };
-        let id = self.simulation.inject(from as u32, bytes.len() as u32, body) as usize;
-        if id >= self.bytes.len() {
-            self.bytes.resize(id + 1, Vec::new());
+        let Some(body) = packet::body(&packet.bytes) else { return };
+        let host = 2 * u32::from(packet.path) + from as u32;
+        let id = self.simulation.inject(host, packet.bytes.len() as u32, body) as usize;
+        if id >= self.passing.len() {
+            self.passing.resize(id + 1, None);
         }
-        self.bytes[id] = bytes;
+        self.passing[id] = Some(packet);
     }
 
-    /// Lets the simulation come up to the clock. What has come out of it gets its bytes at once: a
-    /// packet that is launched next may have its number.
+    /// Lets the simulation come up to the clock. What has come out of it is known by its number no
+    /// longer: a packet that is launched next may have that.
     fn catch_up(&mut self) {
         self.simulation.run_until(self.now);
         for departure in self.simulation.take_departures() {
-            let bytes = std::mem::take(&mut self.bytes[departure.id as usize]);
-            self.arrived.push((departure, bytes));
+            let packet = self.passing.get_mut(departure.id as usize).and_then(Option::take);
+            self.arrived.extend(packet.map(|packet| (departure, packet)));
         }
     }
 
-    fn deliver(&mut self, departure: &Departure, mut bytes: Vec<u8>) -> Result<(), Error> {
+    fn deliver(&mut self, departure: &Departure, mut packet: Passing) -> Result<(), Error> {
         if matches!(departure.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
-            packet::mark(&mut bytes);
+            packet::mark(&mut packet.bytes);
+            packet.segment.ecn = Codepoint::Ce;
         }
-        let Ok(parsed) = wire::parse(&bytes) else { return Ok(()) };
         // No two packets come at the same moment: RACK tells the order of transmissions by their times.
         self.now = self.clock.now();
-        let to = if departure.host == 0 { Side::Sender } else { Side::Receiver };
-        self.note(to.other(), PacketFate::Delivered, parsed.segment);
+        let to = if departure.host.is_multiple_of(2) { Side::Sender } else { Side::Receiver };
+        self.note(to.other(), PacketFate::Delivered, &packet);
         self.log.add(self.now.since(departure.time));
         if to == self.ours_side {
-            self.ours.take(self.now, &parsed.segment, parsed.payload);
+            if let Ok(parsed) = wire::parse(&packet.bytes) {
+                self.ours.take(self.now, &parsed);
+            }
             return self.let_ours_act();
         }
-        self.kernel.tun().write(&bytes).map_err(Error::on("carrying packets"))
+        self.kernel.tun().write(&packet.bytes).map_err(Error::on("carrying packets"))
     }
 
-    fn note(&mut self, from: Side, fate: PacketFate, segment: Segment) {
+    fn note(&mut self, from: Side, fate: PacketFate, packet: &Passing) {
+        let Passing { path, segment, option, bytes } = packet;
+        // Attempts of a subflow are told by their SYN.
+        let of_path = PathPacket { path: *path, attempt: 0, option: *option };
         self.packets.push(PacketEvent {
             time: self.now,
-            link: from as u32,
+            link: 2 * u32::from(*path) + from as u32,
             flow: 0,
             forward: from == Side::Sender,
             fate,
-            segment: Some(segment),
-            ip_len: segment.ip_len(),
+            segment: Some(*segment),
+            ip_len: bytes.len() as u32,
+            path: self.multipath.then_some(of_path),
         });
     }
 
@@ -282,23 +333,23 @@ impl Bench {
     }
 
     /// Takes what the kernel has sent.
-    fn read(&mut self) -> Result<(), Error> {
+    fn read(&mut self, plan: &Plan) -> Result<(), Error> {
         self.now = self.clock.now();
         let mut buffer = vec![0; BUFFER];
         while let Some(len) =
             self.kernel.tun().read(&mut buffer).map_err(Error::on("carrying packets"))?
         {
             let bytes = buffer[..len].to_vec();
-            let segment = match wire::parse(&bytes) {
-                Ok(parsed) => parsed.segment,
-                Err(_) => continue,
-            };
-            self.send(self.ours_side.other(), segment, bytes);
+            let Ok(parsed) = wire::parse(&bytes) else { continue };
+            let Some(path) = plan.path_of(&parsed.addresses) else { continue };
+            let segment = parsed.segment;
+            let option = parsed.multipath.map(|signal| self.numbers.complete(&signal));
+            self.send(self.ours_side.other(), Passing { path, segment, option, bytes });
         }
         Ok(())
     }
 
     fn host(&self, side: Side) -> &dyn Host {
-        if side == self.ours_side { &self.ours } else { &self.kernel }
+        if side == self.ours_side { &*self.ours } else { &self.kernel }
     }
 }

@@ -100,7 +100,7 @@ fn do_step(step: Step, since: Time, now: Time, host: &mut dyn Host) -> Result<bo
                 Step::Connect => host.connect()?,
                 Step::Send(bytes) => host.offer(bytes),
                 Step::Close => host.close(),
-                Step::Abort => host.abort(),
+                Step::Abort => host.abort()?,
                 Step::Vanish => host.vanish()?,
                 Step::StopReading => host.set_reading(false),
                 _ => host.set_reading(true),

@@ -20,6 +20,7 @@ pub(crate) mod lateness;
 pub mod namespace;
 pub mod netlink;
 pub(crate) mod packet;
+pub(crate) mod path_manager;
 mod run;
 mod series;
 pub(crate) mod settings;

@@ -238,7 +238,14 @@ impl Site {
             Purpose::Datagrams => None,
             Purpose::Connect | Purpose::Listen => Some(algorithm::of_flow(flow)?),
         };
-        let wanted = Wanted { flow: &flow.name, purpose, algorithm, settings: &settings, ends };
+        let wanted = Wanted {
+            flow: &flow.name,
+            purpose,
+            algorithm,
+            settings: &settings,
+            ends,
+            multipath: false,
+        };
         let socket = namespace.enter(|| wanted.open())?;
         let app = App::new(flow, host, socket, ends.1);
         Ok(Site { namespace, port: Port { host, tun, pin: settings.pin }, app })

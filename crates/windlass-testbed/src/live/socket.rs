@@ -50,6 +50,8 @@ pub(crate) struct Wanted<'a> {
     pub settings: &'a Settings,
     /// Local and remote address.
     pub ends: (SocketAddrV4, SocketAddrV4),
+    /// Whether TCP is to be Multipath TCP.
+    pub multipath: bool,
 }
 
 impl Wanted<'_> {
@@ -57,8 +59,11 @@ impl Wanted<'_> {
     pub fn open(&self) -> Result<Socket, Error> {
         let on = |what: &str| Error::on(format!("flow \"{}\": {what}", self.flow));
         let datagrams = self.purpose == Purpose::Datagrams;
-        let (kind, protocol) =
-            if datagrams { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+        let (kind, protocol) = match (datagrams, self.multipath) {
+            (true, _) => (Type::DGRAM, Protocol::UDP),
+            (false, false) => (Type::STREAM, Protocol::TCP),
+            (false, true) => (Type::STREAM, Protocol::MPTCP),
+        };
         let socket = Socket::new(Domain::IPV4, kind.nonblocking(), Some(protocol))
             .map_err(on("opening a socket"))?;
         if datagrams {
@@ -94,7 +99,8 @@ impl Wanted<'_> {
                 _ => on("TCP_CONGESTION")(e),
             })?;
         }
-        if let Some(mss) = self.settings.mss {
+        // A multipath socket takes no segment size (before 6.17); the device's MTU decides.
+        if let Some(mss) = self.settings.mss.filter(|_| !self.multipath) {
             socket.set_tcp_mss(mss).map_err(on("TCP_MAXSEG"))?;
         }
         if let Some(bytes) = self.settings.receive_buffer {

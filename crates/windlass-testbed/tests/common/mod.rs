@@ -30,6 +30,7 @@ pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
         loss: [None, None],
+        down: Vec::new(),
     }
 }
 
@@ -43,6 +44,7 @@ pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        multipath: None,
     }
 }
 

@@ -263,6 +263,7 @@ mod tests {
                 fate,
                 segment: Some(segment),
                 ip_len,
+                path: None,
             });
         }
     }

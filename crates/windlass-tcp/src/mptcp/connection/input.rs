@@ -44,7 +44,10 @@ impl Connection {
             return;
         }
         self.read_third(path, s, option);
-        self.take_arrived(path);
+        // The segment that ends a plain handshake may bring data, which nobody maps.
+        if self.subflows[path].endpoint.is_layered() {
+            self.take_arrived(path);
+        }
         self.refresh(p, now, path);
     }
 

@@ -187,7 +187,7 @@ fn simultaneous_open() -> Plan {
     )
 }
 
-fn request_response() -> Plan {
+pub(super) fn request_response() -> Plan {
     let (request, answer) = (3_000, 30_000);
     Plan::new(
         vec![

@@ -3,6 +3,7 @@
 mod closing;
 mod handshake;
 mod losses;
+mod multipath;
 mod options;
 mod random;
 mod windows;
@@ -21,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         random::cases(),
         windows::cases(),
         closing::cases(),
+        multipath::cases(),
     ]
     .into_iter()
     .flatten()

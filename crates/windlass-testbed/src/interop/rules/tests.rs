@@ -25,6 +25,7 @@ impl Story {
             fate,
             segment: Some(segment),
             ip_len: segment.ip_len(),
+            path: None,
         });
     }
 

@@ -77,6 +77,7 @@ impl Kernel {
                 algorithm: Some(algorithm),
                 settings: &told,
                 ends: (ends.from, ends.to),
+                multipath: false,
             };
             Application::new(wanted.open()?, ends.to)
         })?;

@@ -1,0 +1,250 @@
+//! Multipath TCP.
+
+use windlass_cc::{Span, Time};
+use windlass_sim::loss::LossModel;
+use windlass_sim::results::PacketFate;
+use windlass_tcp::Flags;
+use windlass_tcp::mptcp::{MpOption, Scheduler};
+
+use super::super::Side;
+use super::super::Side::{Receiver, Sender};
+use super::super::faults::{Fault, What, Which};
+use super::super::plan::{Case, KernelSocket, Multipath, Outage, Plan};
+use super::super::report::Findings;
+use super::super::script::Step;
+use super::super::trace::Trace;
+use super::handshake::{both_ways, request_response};
+
+const BYTES: u64 = 2_000_000;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = transfers();
+    cases.extend(deaths());
+    cases.extend(handshakes());
+    cases.extend(fallbacks());
+    cases
+}
+
+fn plan(change: impl FnOnce(&mut Multipath)) -> Plan {
+    Plan::transfer(BYTES).multipath(change)
+}
+
+fn transfers() -> Vec<Case> {
+    let lossy = |mut plan: Plan| {
+        plan.loss = [(); 2].map(|()| Some(LossModel::Drop { probability: 0.02 }));
+        plan.patience = Time::from_secs(60);
+        plan
+    };
+    vec![
+        Case::new(
+            "mptcp-transfer",
+            "two paths carry 2 MB, and DATA_FIN closes (RFC 8684 sections 3.1 to 3.3)",
+            plan(|_| {}),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-passive-sender",
+            "the end that was opened to sends the data over both paths",
+            passive_sender().multipath(|_| {}),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-both-ways",
+            "two streams of 1 MB at once, data acknowledgements riding on mappings",
+            both_ways(1_000_000).multipath(|_| {}),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-request-response",
+            "requests and answers take turns on a connection of two paths",
+            request_response().multipath(|_| {}),
+        ),
+        Case::new(
+            "mptcp-checksums",
+            "both ends ask for checksums of the data and find them right (RFC 8684 section 3.3.1)",
+            plan(|m| {
+                m.config.checksum = true;
+                m.kernel = KernelSocket::Checksums;
+            }),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-redundant",
+            "what comes on both paths is handed on once",
+            plan(|m| m.config.scheduler = Scheduler::Redundant),
+        ),
+        Case::new(
+            "mptcp-slow-reader",
+            "a reader that stops closes the connection's one window; it reads and the stream goes on",
+            slow_reader().multipath(|m| m.config.receive_buffer = 200_000),
+        ),
+        Case::new(
+            "mptcp-random-loss",
+            "every byte arrives through 2 % loss both ways on both paths",
+            lossy(plan(|_| {})),
+        ),
+        Case::new(
+            "mptcp-random-loss-both-ways",
+            "so does every byte of two streams at once over both paths",
+            lossy(both_ways(500_000).multipath(|_| {})),
+        ),
+    ]
+}
+
+/// Paths that fall silent in the middle.
+fn deaths() -> Vec<Case> {
+    let silent = |path, from_ms, to: Time| {
+        let mut plan = plan(|m| m.outages = vec![Outage { path, from: ms(from_ms), to }]);
+        plan.patience = Time::from_secs(60);
+        plan
+    };
+    vec![
+        Case::new(
+            "mptcp-second-path-dies",
+            "what the second path took with it goes on the first (RFC 8684 section 3.3.6)",
+            silent(1, 250, Time::NEVER),
+        ),
+        Case::new(
+            "mptcp-first-path-dies",
+            "the connection outlives the subflow that it began on",
+            silent(0, 250, Time::NEVER),
+        ),
+        Case::new(
+            "mptcp-path-returns",
+            "a path that is silent for three seconds does no harm when it comes back",
+            silent(1, 250, ms(3_250)),
+        ),
+    ]
+}
+
+/// Handshakes of the second subflow that meet something.
+fn handshakes() -> Vec<Case> {
+    let with = |from, which, what| plan(|m| m.faults = vec![Fault { from, which, what }]);
+    let later = What::Twice(Span::from_millis(5));
+    let never = |path| Outage { path, from: Time::ZERO, to: Time::NEVER };
+    vec![
+        Case::new(
+            "mptcp-lost-join",
+            "a join whose SYN is lost comes about later, or not at all, and nothing waits for it",
+            with(Sender, Which::Syn(1, 1), What::Drop),
+        ),
+        Case::new(
+            "mptcp-lost-join-ack",
+            "the third segment of a join goes again until the fourth has come (RFC 8684 section 3.2)",
+            with(Sender, Which::Ack(1, 1), What::Drop),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-duplicate-join",
+            "a SYN of a join that comes twice makes one subflow",
+            with(Sender, Which::Syn(1, 1), later),
+        )
+        .check(both_carry),
+        Case::new(
+            "mptcp-path-never-up",
+            "a path on which nothing ever passes leaves the connection on the other",
+            plan(|m| m.outages = vec![never(1)]),
+        ),
+    ]
+}
+
+/// One end has no Multipath TCP.
+fn fallbacks() -> Vec<Case> {
+    vec![
+        Case::new(
+            "mptcp-kernel-without",
+            "with a peer of plain TCP the connection is a plain one (RFC 8684 section 3.7)",
+            plan(|m| m.kernel = KernelSocket::Plain),
+        )
+        .check(plain),
+        Case::new(
+            "mptcp-ours-without",
+            "so it is where our end has Multipath TCP turned off",
+            plan(|m| m.config.peer_capable = false),
+        )
+        .check(plain),
+    ]
+}
+
+fn ms(n: u64) -> Time {
+    Time::from_millis(n)
+}
+
+fn passive_sender() -> Plan {
+    Plan::new(
+        vec![Step::Listen, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
+        vec![
+            Step::Connect,
+            Step::Open(1),
+            Step::Received(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    )
+}
+
+fn slow_reader() -> Plan {
+    let mut plan = Plan::new(
+        vec![Step::Connect, Step::Send(BYTES), Step::Close, Step::End, Step::Over],
+        vec![
+            Step::Listen,
+            Step::Open(1),
+            Step::StopReading,
+            Step::Pause(Span::from_secs(2)),
+            Step::Read,
+            Step::Received(BYTES),
+            Step::End,
+            Step::Close,
+            Step::Over,
+        ],
+    );
+    plan.patience = Time::from_secs(30);
+    plan
+}
+
+/// Payload of an end on each path, bytes.
+fn carried(trace: &Trace, side: Side) -> [u64; 2] {
+    let forward = side == Sender;
+    let mut carried = [0; 2];
+    for p in
+        trace.packets.iter().filter(|p| p.forward == forward && p.fate == PacketFate::Delivered)
+    {
+        if let (Some(path), Some(s)) = (p.path, &p.segment) {
+            carried[usize::from(path.path)] += u64::from(s.len);
+        }
+    }
+    carried
+}
+
+/// The second subflow came up and each path carried a tenth of the data at least.
+fn both_carry(trace: &Trace, findings: &mut Findings) {
+    let proofs = trace
+        .packets
+        .iter()
+        .filter_map(|p| p.path?.option)
+        .filter(|option| matches!(option, MpOption::JoinAck { .. }));
+    findings.expect(proofs.count() > 0, "the third segment of a join", "none");
+    let carried = carried(trace, Sender);
+    let least = carried.iter().sum::<u64>() / 10;
+    findings.expect(
+        carried.iter().all(|bytes| *bytes >= least),
+        "a tenth of the data on each path at least",
+        format!("{carried:?} bytes"),
+    );
+}
+
+/// No option of Multipath TCP but in the client's SYN and what answers it.
+fn plain(trace: &Trace, findings: &mut Findings) {
+    let beyond = trace.packets.iter().filter(|p| {
+        let syn = p.segment.is_some_and(|s| s.flags.has(Flags::SYN));
+        !syn && p.path.is_some_and(|path| path.option.is_some())
+    });
+    let count = beyond.count();
+    findings.expect(count == 0, "no option of Multipath TCP after the SYNs", count);
+    findings.expect(
+        carried(trace, Sender)[1] == 0 && carried(trace, Receiver)[1] == 0,
+        "one path in use",
+        "data on the second",
+    );
+}

@@ -1,0 +1,155 @@
+//! Where the payload of subflows belongs in the connection's stream.
+
+use windlass_tcp::mptcp::{Mapping, MpOption, keys};
+use windlass_tcp::{Flags, Segment, Seq};
+
+/// What one end has told of its stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stream {
+    /// Data sequence number of its first byte.
+    pub first: Option<u64>,
+    subflows: Vec<Subflow>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Subflow {
+    iss: Option<Seq>,
+    /// How far it has come, as an offset.
+    near: u64,
+    /// A mapping's first offset, its bytes of payload, and its data sequence number.
+    mappings: Vec<(u64, u64, u64)>,
+}
+
+/// A run of payload: where it begins in the stream and in its segment, and how many bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Piece {
+    pub at: u64,
+    pub from: usize,
+    pub len: usize,
+}
+
+impl Stream {
+    /// Whether the end has told its key: without, its connection is a plain one.
+    pub fn is_multipath(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// A segment of this end, with all bits of its option's numbers. Returns whether its mapping agrees
+    /// with what was told before.
+    pub fn learn(&mut self, path: u8, s: &Segment, option: Option<&MpOption>) -> bool {
+        if let Some(MpOption::Capable { sender_key: Some(key), .. }) = option {
+            self.first = Some(keys::initial_data_seq(*key).wrapping_add(1));
+        }
+        let subflow = self.subflow(path);
+        if s.flags.has(Flags::SYN) && subflow.iss != Some(s.seq) {
+            *subflow = Subflow { iss: Some(s.seq), ..Subflow::default() };
+        }
+        option.and_then(mapped).is_none_or(|mapping| subflow.enter(mapping))
+    }
+
+    /// The places of a segment's payload; a byte that no mapping tells of is in none.
+    pub fn pieces(&mut self, path: u8, s: &Segment) -> Vec<Piece> {
+        let first = self.first;
+        let subflow = self.subflow(path);
+        let Some(start) = subflow.iss.and_then(|iss| s.seq.unwrap_near(iss, subflow.near)) else {
+            return Vec::new();
+        };
+        let end = start + u64::from(s.len);
+        subflow.near = subflow.near.max(end);
+        let Some(first) = first else {
+            // A plain connection: the subflow's stream is the connection's.
+            let at = start.saturating_sub(1);
+            return vec![Piece { at, from: 0, len: s.len as usize }];
+        };
+        let cut = |(offset, len, data_seq): &(u64, u64, u64)| {
+            let (from, to) = (start.max(*offset), end.min(offset + len));
+            let at = data_seq.wrapping_add(from.wrapping_sub(*offset)).wrapping_sub(first);
+            let (skip, len) = (from - start, to.saturating_sub(from));
+            (len > 0).then_some(Piece { at, from: skip as usize, len: len as usize })
+        };
+        subflow.mappings.iter().filter_map(cut).collect()
+    }
+
+    /// A data sequence number as an offset in the stream.
+    pub fn offset(&self, data_seq: u64) -> Option<u64> {
+        self.first.map(|first| data_seq.wrapping_sub(first))
+    }
+
+    fn subflow(&mut self, path: u8) -> &mut Subflow {
+        let at = usize::from(path);
+        if self.subflows.len() <= at {
+            self.subflows.resize(at + 1, Subflow::default());
+        }
+        &mut self.subflows[at]
+    }
+}
+
+impl Subflow {
+    fn enter(&mut self, mapping: Mapping) -> bool {
+        let near = self.near.max(1);
+        // Offsets on the wire have 32 bits; no run here is that long.
+        let offset = Seq(mapping.subflow_offset).unwrap_near(Seq(0), near).unwrap_or_default();
+        let new = (offset, u64::from(mapping.len), mapping.data_seq);
+        let contradicts = |old: &(u64, u64, u64)| {
+            let overlap = new.0 < old.0 + old.1 && old.0 < new.0 + new.1;
+            overlap && new.2.wrapping_sub(new.0) != old.2.wrapping_sub(old.0)
+        };
+        let agrees = !self.mappings.iter().any(contradicts);
+        if new.1 > 0 && !self.mappings.contains(&new) {
+            self.mappings.push(new);
+        }
+        agrees
+    }
+}
+
+/// The mapping of an option as far as it is of payload.
+pub(crate) fn mapped(option: &MpOption) -> Option<Mapping> {
+    let fin = matches!(option, MpOption::Dss(dss) if dss.data_fin);
+    let mapping = option.mapping()?;
+    Some(Mapping { len: mapping.len.saturating_sub(fin.into()), ..mapping })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_tcp::mptcp::Dss;
+
+    const KEY: u64 = 7;
+
+    fn told() -> Stream {
+        let mut stream = Stream::default();
+        let syn = Segment { seq: Seq(u32::MAX), flags: Flags::SYN, ..Segment::default() };
+        let key = MpOption::Capable { sender_key: Some(KEY), receiver_key: None, data_len: None };
+        assert!(stream.learn(0, &syn, Some(&key)));
+        stream
+    }
+
+    fn mapping(at: u64, subflow_offset: u32, len: u16) -> MpOption {
+        let data_seq = keys::initial_data_seq(KEY).wrapping_add(1 + at);
+        let mapping = Some(Mapping { data_seq, subflow_offset, len });
+        MpOption::Dss(Dss { mapping, ..Dss::default() })
+    }
+
+    #[test]
+    fn payload_is_where_its_mappings_say_also_if_they_came_with_other_segments() {
+        let mut stream = told();
+        // The subflow wraps: its first byte has the sequence number 0.
+        let first = Segment { len: 100, ..Segment::default() };
+        assert!(stream.learn(0, &first, Some(&mapping(5_000, 1, 150))));
+        assert_eq!(stream.pieces(0, &first), [Piece { at: 5_000, from: 0, len: 100 }]);
+        let second = Segment { seq: Seq(100), len: 80, ..Segment::default() };
+        assert_eq!(stream.pieces(0, &second), [Piece { at: 5_100, from: 0, len: 50 }]);
+        assert!(stream.learn(0, &second, Some(&mapping(0, 151, 30))));
+        let rest = Piece { at: 0, from: 50, len: 30 };
+        assert_eq!(stream.pieces(0, &second), [Piece { at: 5_100, from: 0, len: 50 }, rest]);
+    }
+
+    #[test]
+    fn a_mapping_that_contradicts_another_is_told() {
+        let mut stream = told();
+        let data = Segment { len: 10, ..Segment::default() };
+        assert!(stream.learn(0, &data, Some(&mapping(0, 1, 10))));
+        assert!(stream.learn(0, &data, Some(&mapping(5, 6, 10))), "the same in other pieces");
+        assert!(!stream.learn(0, &data, Some(&mapping(4, 6, 10))));
+    }
+}
