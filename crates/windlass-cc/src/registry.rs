@@ -292,4 +292,6 @@ built_in! { $
     Bbr: crate::bbr::Bbr;
     Bbr3: crate::bbr3::Bbr3;
     Copa: crate::copa::Copa;
+    Cocoa3Plus: Windowed<crate::cocoa3plus::Cocoa3Plus>;
+    BcCps: crate::bc_cps::BcCps;
 }

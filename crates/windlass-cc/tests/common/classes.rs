@@ -5,19 +5,19 @@ use windlass_cc::{ALGORITHMS, AnyParams};
 /// Algorithms whose window an acknowledgement of new data may shrink outside recovery: they answer
 /// delay, a rate or marks as soon as they measure them.
 const SHRINK_ON_ACK: &[&str] =
-    &["vegas", "fast", "yeah", "compound", "ledbat", "dctcp", "bbr", "bbr3", "copa"];
+    &["vegas", "fast", "yeah", "compound", "ledbat", "dctcp", "bbr", "bbr3", "copa", "bc-cps"];
 
 /// Algorithms that grow like Reno at most: a segment's worth for an acknowledgement that counts for
 /// one. The others grow faster by design (a long path's compensation, a polynomial in time, a
 /// fraction of the window), or step by measured rates.
-const AS_RENO_AT_MOST: &[&str] = &["tahoe", "reno", "newreno", "westwood", "veno"];
+const AS_RENO_AT_MOST: &[&str] = &["tahoe", "reno", "newreno", "westwood", "veno", "cocoa3plus"];
 
 /// Algorithms whose threshold is half the flight (RFC 5681 equation 4).
 const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno"];
 
 /// Algorithms that hold the window small to see the round-trip time, and give it back when an idle
 /// time has shown it (draft-ietf-ccwg-bbr-06 section 5.4.1; Linux's BBR does the same).
-const RESTORE_WHEN_IDLE: &[&str] = &["bbr", "bbr3"];
+const RESTORE_WHEN_IDLE: &[&str] = &["bbr", "bbr3", "bc-cps"];
 
 fn ids(keep: impl Fn(&'static str) -> bool) -> Vec<&'static str> {
     ALGORITHMS.iter().map(|info| info.id).filter(|id| keep(id)).collect()
