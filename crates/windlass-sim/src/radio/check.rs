@@ -27,6 +27,7 @@ impl RadioConfig {
         self.check_phy()?;
         self.check_powers()?;
         self.check_errors()?;
+        self.check_scheduling()?;
         self.check_hops(nodes)
     }
 
@@ -129,6 +130,13 @@ impl RadioConfig {
                 metres(sense_mm as f64 / 1000.0)
             )),
             PathLoss::Disc { .. } => Ok(()),
+        }
+    }
+
+    fn check_scheduling(&self) -> Result<(), String> {
+        match self.scheduling.window {
+            0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
+            _ => Ok(()),
         }
     }
 

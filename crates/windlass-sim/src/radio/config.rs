@@ -3,6 +3,7 @@
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::phy::Phy;
+use crate::radio::scheduling::Scheduling;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
 /// different frequencies.
@@ -43,6 +44,8 @@ pub struct RadioConfig {
     /// Whether a station waits for an EIFS instead of a DIFS after a frame that it could not
     /// receive, as the standard says. Bianchi's model knows no EIFS.
     pub eifs: bool,
+    /// Whose packet a station transmits next.
+    pub scheduling: Scheduling,
     /// The stations.
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
@@ -76,6 +79,7 @@ impl RadioConfig {
             rts: RtsThreshold::Never,
             retries: Retries::STANDARD,
             eifs: true,
+            scheduling: Scheduling::default(),
             stations: Vec::new(),
             hops: Hops::InRange,
         }
