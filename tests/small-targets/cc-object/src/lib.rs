@@ -6,7 +6,7 @@
 #![no_std]
 
 pub mod connection;
-mod timers;
+pub mod timers;
 
 use core::ffi::c_void;
 
