@@ -8,6 +8,7 @@ use super::cases::{CASES, Case, Opening, bbr, bbr3, copa};
 use super::models::Model;
 use super::models::bbr::Bbr;
 use super::models::bbr3::Bbr3;
+use super::models::cocoa3plus::Cocoa3Plus;
 use super::models::copa::Copa;
 use super::models::coupled::{self, Balia, DLia, Lia, MpFast, Olia};
 use super::models::cubic::Cubic;
@@ -304,6 +305,22 @@ pub const SUBJECTS: &[Subject] = &[
         model: |s| frame(Mfvl::new(&s.conn), s),
         pairs: pairs::MFVL_CASES,
         ..COUPLED
+    },
+    Subject {
+        id: "cocoa3plus",
+        source: "Parween and Hussain, section IV.B",
+        segment_us: 2_100, // with 2 ms a round trip is a quarter longer than another to the nanosecond
+        model: |s| frame(Cocoa3Plus::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "bc-cps",
+        source: "Wei et al. 2021: BBR on a connection's only path",
+        rtt_ms: 40,
+        segment_us: 4_300,
+        model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
+        own: Some(bbr::CASES),
+        ..BASE
     },
 ];
 

@@ -55,8 +55,12 @@ const EXPECTED: &[Expected] = &[
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).
     expect(&["copa"], 0.97, (1.0, 7.0)),
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
-    // bandwidth-delay product waits during one phase of eight.
-    expect(&["bbr"], 0.96, (1.0, 12.0)),
+    // bandwidth-delay product waits during one phase of eight. BC-CPS on one path is BBR.
+    expect(&["bbr", "bc-cps"], 0.96, (1.0, 12.0)),
+    // Growth is held where the smoothed round trip is a quarter above its base: a quarter of the
+    // product waits, 8 packets, and what the window grows by until the average shows it, a packet for
+    // each of some round trips. Nothing is lost any more.
+    expect(&["cocoa3plus"], 0.99, (8.0, 14.0)),
     // 200 ms of each 5 s with half the product in flight, and 15 % of headroom after losses.
     expect(&["bbr3"], 0.90, (0.5, 10.0)),
 ];

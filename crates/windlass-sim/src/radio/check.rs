@@ -29,6 +29,7 @@ impl RadioConfig {
         self.check_powers()?;
         self.check_energy(nodes)?;
         self.check_errors()?;
+        self.check_scheduling()?;
         self.check_hops(nodes)
     }
 
@@ -157,6 +158,13 @@ impl RadioConfig {
             }
         }
         Ok(())
+    }
+
+    fn check_scheduling(&self) -> Result<(), String> {
+        match self.scheduling.window {
+            0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
+            _ => Ok(()),
+        }
     }
 
     fn check_errors(&self) -> Result<(), String> {

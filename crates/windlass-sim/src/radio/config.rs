@@ -4,6 +4,7 @@ use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
 use crate::radio::phy::Phy;
+use crate::radio::scheduling::Scheduling;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
 /// different frequencies.
@@ -46,6 +47,8 @@ pub struct RadioConfig {
     pub eifs: bool,
     /// Power that the radio of every station draws; `None` if energy does not matter.
     pub consumption: Option<Consumption>,
+    /// Whose packet a station transmits next.
+    pub scheduling: Scheduling,
     /// The stations.
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
@@ -80,6 +83,7 @@ impl RadioConfig {
             retries: Retries::STANDARD,
             eifs: true,
             consumption: None,
+            scheduling: Scheduling::default(),
             stations: Vec::new(),
             hops: Hops::InRange,
         }

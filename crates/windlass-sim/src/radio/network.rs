@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::packet::Ticket;
 use crate::radio::energy::{Meter, State};
 use crate::radio::mac::{Outcome, Radio};
+use crate::radio::scheduling::{NOBODY, Rule, Scheduling, Users};
 use crate::radio::station::Station;
 use crate::results::{RadioResult, RadioUse, StationResult};
 use crate::routing::Direction;
@@ -175,10 +176,27 @@ impl Simulation {
     /// A packet is to go over a radio.
     pub(crate) fn put_on_radio(&mut self, hop: u32, ticket: Ticket) {
         let Hop { radio, from, to } = self.radios.hops[hop as usize];
-        if !self.radios.all[radio as usize].offer(self.now, from, to, ticket) {
+        let user = self.user_of(radio, ticket);
+        if !self.radios.all[radio as usize].offer_for(self.now, from, to, ticket, user) {
             self.drop_packet(ticket);
         }
         self.arm_radio(radio);
+    }
+
+    /// Who a packet belongs to, as far as the scheduler of a radio's stations asks.
+    fn user_of(&self, radio: u32, ticket: Ticket) -> u32 {
+        let Scheduling { rule, users, .. } = self.config.radios[radio as usize].scheduling;
+        if rule == Rule::Fifo {
+            return NOBODY;
+        }
+        let sender = self.destination(ticket) ^ 1;
+        match users {
+            Users::Flows => sender,
+            Users::Sources => {
+                let flow = &self.config.flows[sender as usize / 2];
+                (if sender.is_multiple_of(2) { flow.from } else { flow.to }) as u32
+            }
+        }
     }
 
     /// The event of a radio.

@@ -9,6 +9,7 @@ use crate::loss::LossProcess;
 use crate::packet::Ticket;
 use crate::radio::channel::Frame;
 use crate::radio::energy::{Meter, State};
+use crate::radio::scheduling::Scheduler;
 use crate::random::Stream;
 
 /// A packet that a station holds.
@@ -20,6 +21,8 @@ pub struct Held {
     pub to: u32,
     /// When it came.
     pub since: Time,
+    /// Who it belongs to, for a scheduler: see [`crate::radio::scheduling`].
+    pub user: u32,
 }
 
 /// What a station is doing with the first packet of its queue.
@@ -115,6 +118,8 @@ pub struct Station {
     pub queue: VecDeque<Held>,
     queued_bytes: u64,
     limit: QueueLimit,
+    /// Chooses the next packet, `None` for the order of arrival.
+    scheduler: Option<Box<Scheduler>>,
     changed: Time,
     /// Since when the first packet is the first.
     head_since: Time,
@@ -180,12 +185,14 @@ impl Station {
         streams: [Stream; 2],
         errors: Option<LossProcess>,
         meter: Meter,
+        scheduler: Option<Scheduler>,
     ) -> Station {
         let [stream, error_stream] = streams;
         Station {
             queue: VecDeque::new(),
             queued_bytes: 0,
             limit,
+            scheduler: scheduler.map(Box::new),
             changed: Time::ZERO,
             head_since: Time::ZERO,
             taken: false,
@@ -252,10 +259,25 @@ impl Station {
         self.sequence += 1;
     }
 
+    /// `done` is done with: the scheduler, if there is one, puts another packet first.
+    fn schedule(&mut self, now: Time, done: &Held) {
+        let Some(scheduler) = &mut self.scheduler else { return };
+        scheduler.on_served(done, now.since(self.head_since), self.taken);
+        let room = match self.limit {
+            QueueLimit::Packets(n) => n,
+            QueueLimit::Bytes(_) | QueueLimit::Unlimited => self.queue.len() as u64 + 1,
+        };
+        let place = scheduler.choose(now, &self.queue, room);
+        if let Some(next) = self.queue.remove(place) {
+            self.queue.push_front(next);
+        }
+    }
+
     /// The first packet is done with.
     pub fn finish_head(&mut self, now: Time) -> Option<Held> {
         self.account(now);
         let head = self.queue.pop_front()?;
+        self.schedule(now, &head);
         self.queued_bytes -= u64::from(head.ticket.size);
         self.counters.service_ns += now.since(self.head_since).0;
         self.counters.finished += 1;

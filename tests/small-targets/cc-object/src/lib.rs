@@ -7,7 +7,7 @@
 
 pub mod connection;
 mod paths;
-mod timers;
+pub mod timers;
 
 use core::ffi::c_void;
 

@@ -9,10 +9,11 @@ use super::super::fields::{
 };
 use super::super::loss::{self, Kind};
 use super::super::tree::Value;
+use super::scheduling;
 use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
 
 /// Keys that say what the air is like; a cell and the senders of a dumbbell have them in common.
-pub(in super::super) const AIR_KEYS: [&str; 20] = [
+pub(in super::super) const AIR_KEYS: [&str; 21] = [
     "standard",
     "rate",
     "control_rate",
@@ -33,6 +34,7 @@ pub(in super::super) const AIR_KEYS: [&str; 20] = [
     "eifs",
     "consumption",
     "battery",
+    scheduling::KEY,
 ];
 
 /// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
@@ -83,6 +85,7 @@ impl Air {
         radio.retries.short = fields.or("short_retry_limit", &attempts, radio.retries.short)?;
         radio.retries.long = fields.or("long_retry_limit", &attempts, radio.retries.long)?;
         radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
+        radio.scheduling = fields.or(scheduling::KEY, scheduling::read, radio.scheduling)?;
         levels(fields, radio)?;
         radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
         radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;

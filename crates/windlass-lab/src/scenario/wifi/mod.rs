@@ -1,6 +1,7 @@
 //! Reading Wi-Fi cells: an access point and its stations, or stations among themselves.
 
 mod air;
+mod scheduling;
 mod write;
 
 use windlass_sim::link::QueueLimit as SimQueue;

@@ -9,6 +9,7 @@ use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
 use super::super::write::{array, inline, quote};
+use super::scheduling;
 use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.
@@ -33,6 +34,7 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
         ("noise_figure", quote(Decibels(radio.noise_figure_db))),
         ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
         ("eifs", radio.eifs.to_string()),
+        (scheduling::KEY, scheduling::written(&radio.scheduling)),
     ];
     match &radio.errors {
         FrameErrors::None => {}
