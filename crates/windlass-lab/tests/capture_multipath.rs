@@ -46,6 +46,7 @@ fn ran(checksum: bool) -> RunResult {
         traffic: Traffic::Bulk { bytes: Some(BYTES) },
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        pauses: Vec::new(),
         multipath: Some(Multipath {
             config,
             subflows: vec![subflow("left", 2), subflow("right", 3)],

@@ -5,7 +5,7 @@ use windlass_lab::claims::Metric;
 use windlass_lab::compile::compile;
 use windlass_lab::run::{Task, simulate};
 use windlass_lab::scenario::Scenario;
-use windlass_lab::store::{SeriesRun, table};
+use windlass_lab::store::{SeriesRun, multipath, table};
 use windlass_lab::world::World;
 use windlass_lab::{outlook, overview};
 use windlass_sim::Series;
@@ -218,9 +218,9 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     assert!(of("subflow.download:wifi.share") > 0.7);
     assert!(of("subflow.download:lte.rto_count") > 0.0);
     assert!(of("multipath.download.reinjections") > 0.0);
-    let rows = table::subflows(std::slice::from_ref(&record)).rows();
+    let rows = multipath::subflows(std::slice::from_ref(&record)).rows();
     assert_eq!(rows, 2);
-    assert_eq!(table::multipath(std::slice::from_ref(&record)).rows(), 1);
+    assert_eq!(multipath::connections(std::slice::from_ref(&record)).rows(), 1);
     let text = overview::text(&scenario, std::slice::from_ref(&record));
     assert!(
         text.contains("download:lte") && text.contains("sent again on another subflow"),

@@ -108,7 +108,7 @@ fn blest_leaves_a_slow_path_alone_that_would_block_the_fast_one() {
 fn blest_learns_from_blocking() {
     let paths = [path(0, 20, 0), PathState { in_flight: 4 * MSS, ..path(1, 100, MSS) }];
     let mut s = Scheduling::new(Scheduler::Blest);
-    let mut decide = |s: &mut Scheduling, ms, window| {
+    let decide = |s: &mut Scheduling, ms, window| {
         let b = Backlog { now: Time::from_millis(ms), window, ..backlog(50 * MSS) };
         chosen(s, &paths, &b)
     };

@@ -21,8 +21,10 @@ use crate::loss::LossProcess;
 use crate::packet::Ticket;
 use crate::radio::channel::{Channel, Flight};
 use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
+use crate::radio::energy::Meter;
 use crate::radio::phy::{Phy, Rate};
 use crate::radio::propagation::from_db;
+use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Held, Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
@@ -73,6 +75,13 @@ pub enum Outcome {
         /// Whether that station has taken the packet all the same, and only its acknowledgements
         /// were lost.
         taken: bool,
+    },
+    /// A station was switched off, or its battery ran out, with this packet in its queue.
+    Lost {
+        /// The station.
+        from: u32,
+        /// The packet.
+        ticket: Ticket,
     },
 }
 
@@ -140,9 +149,11 @@ impl Radio {
                 _ => None,
             };
             let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
-            Station::new(s.queue, &timing, streams, errors)
+            let meter = Meter::new(config.consumption, s.battery_uj);
+            let scheduler = config.scheduling.scheduler(config.data_rate_bps);
+            Station::new(s.queue, &timing, streams, errors, meter, scheduler)
         });
-        Radio {
+        let mut radio = Radio {
             stations: stations.collect(),
             channel: Channel::new(config),
             phy,
@@ -162,7 +173,11 @@ impl Radio {
             on_air: 0,
             busy_since: Time::ZERO,
             busy_ns: 0,
+        };
+        for station in 0..n as u32 {
+            radio.wake(station, Time::ZERO); // a battery may end
         }
+        radio
     }
 
     /// Its stations, in the configuration's order.
@@ -179,8 +194,14 @@ impl Radio {
     /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
     /// whether the queue had room.
     pub fn offer(&mut self, now: Time, from: u32, to: u32, ticket: Ticket) -> bool {
+        self.offer_for(now, from, to, ticket, NOBODY)
+    }
+
+    /// The same for a packet that belongs to a user of the stations'
+    /// [scheduler](crate::radio::scheduling).
+    pub fn offer_for(&mut self, now: Time, from: u32, to: u32, ticket: Ticket, user: u32) -> bool {
         let station = &mut self.stations[from as usize];
-        let room = station.enqueue(now, Held { ticket, to, since: now });
+        let room = station.enqueue(now, Held { ticket, to, since: now, user });
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
             station.request_access(now, &self.timing);
             self.wake(from, now);

@@ -6,7 +6,8 @@
 #![no_std]
 
 pub mod connection;
-mod timers;
+mod paths;
+pub mod timers;
 
 use core::ffi::c_void;
 

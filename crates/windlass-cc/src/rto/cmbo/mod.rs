@@ -75,7 +75,8 @@ crate::parameters! {
         /// What a spurious timeout costs, in smoothed round-trip times.
         spurious: Ratio = Ratio::ONE, ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
             "C3-14, c_spurious";
-        /// How equation 17 is read: `srtt + |m - c|`, the best timeout found, or `m - c`.
+        /// How equation 17 is read, m being the best mouse and c the best cat: their distance on top of
+        /// the smoothed round-trip time, the better of both, or m - c.
         reading: Reading = Reading::Margin, Reading::KIND, "Parween and Hussain, equation 17 (C3-15)";
         /// Who looks for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
         /// minimiser of the same objective, for which m = c.

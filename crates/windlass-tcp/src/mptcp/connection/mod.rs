@@ -206,7 +206,7 @@ impl Connection {
         let stage = std::mem::replace(&mut self.subflows[path].stage, Stage::Idle);
         match stage {
             Stage::Opening => {
-                self.opening_failed(p, now, path);
+                self.opening_failed(p, path);
                 return;
             }
             Stage::Ready if self.role == Role::Client && !self.confirmed => {
