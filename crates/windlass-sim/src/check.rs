@@ -15,8 +15,8 @@ impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
-        // A radio is one entity; its stations have an agenda of their own.
-        if 4 * self.links.len() + 2 * self.flows.len() + self.radios.len() > MAX_ENTITIES {
+        // A radio is one entity, since its stations have an agenda of their own; so are its routers.
+        if 4 * self.links.len() + 2 * self.flows.len() + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();

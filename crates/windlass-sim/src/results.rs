@@ -7,6 +7,8 @@ use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 
+use crate::routing::aodv::RoutingResult;
+
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
@@ -113,6 +115,9 @@ pub struct RadioResult {
     pub airtime: f64,
     /// One entry a station, in the scenario's order.
     pub stations: Vec<StationResult>,
+    /// What came of routing, where packets find their own way.
+    #[serde(default)]
+    pub routing: Option<RoutingResult>,
 }
 
 /// Totals of a station of a radio: of the packets that it was given to transmit, unless the text

@@ -34,7 +34,7 @@ const RADIO: u32 = 1 << 29;
 /// A network in the course of a run.
 ///
 /// Entities of the agenda are the link directions, then the hosts, then the queue disciplines, then
-/// the radios; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`.
+/// the radios, then the routers of these; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) now: Time,
@@ -76,7 +76,7 @@ impl Simulation {
         let managed = Managed::all(&config);
         let radios = Radios::new(&config);
         let entities =
-            2 * config.links.len() + 2 * config.flows.len() + managed.len() + radios.all.len();
+            2 * config.links.len() + 2 * config.flows.len() + managed.len() + 2 * radios.all.len();
         let bins = Bins::new(&config).map(Box::new);
         let mut simulation = Simulation {
             now: Time::ZERO,
@@ -108,6 +108,7 @@ impl Simulation {
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
         }
+        simulation.start_meshes();
         Ok(simulation)
     }
 
@@ -159,11 +160,11 @@ impl Simulation {
 
     /// Enters a route to `host` into the table and returns where it begins.
     fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
-        let start = self.routes.len() as u32;
+        let (start, flow) = (self.routes.len() as u32, host as usize / 2);
         for direction in path {
             let queue = self.managed.iter().position(|m| m.link == direction);
             let entry = match (self.is_radio_hop(direction), queue) {
-                (Some(hop), _) => RADIO | hop,
+                (Some(hop), _) => RADIO | self.radios.hop_of(hop, flow, &self.config),
                 (None, Some(queue)) => MANAGED | queue as u32,
                 (None, None) => direction,
             };
@@ -333,6 +334,11 @@ impl Simulation {
         }
     }
 
+    /// The hop over a radio that a packet is making.
+    pub(crate) fn radio_entry(&self, ticket: Ticket) -> u32 {
+        self.routes[ticket.hop as usize] & !RADIO
+    }
+
     /// The host that a packet is on its way to.
     pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
         let rest = &self.routes[ticket.hop as usize..];
@@ -397,8 +403,10 @@ impl Simulation {
             self.on_host_event(entity);
         } else if entity - hosts < queues {
             self.on_transmitted(entity - hosts);
-        } else {
+        } else if entity - hosts - queues < self.radios.all.len() as u32 {
             self.on_radio_event(entity - hosts - queues);
+        } else {
+            self.on_mesh_event(entity - hosts - queues - self.radios.all.len() as u32);
         }
     }
 

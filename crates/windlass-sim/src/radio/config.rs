@@ -3,6 +3,7 @@
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::phy::Phy;
+use crate::routing::aodv::Aodv;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
 /// different frequencies.
@@ -201,4 +202,7 @@ pub enum Hops {
     Pairs(Vec<[usize; 2]>),
     /// Between all that can receive each other.
     InRange,
+    /// Between any two: packets find their way station by station, by AODV. Whether there is one
+    /// shows in the course of the run.
+    Aodv(Aodv),
 }
