@@ -126,6 +126,7 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            radio: self.radio_use(flow),
         };
         self.add_sender_inside(2 * i, &mut result);
         self.add_receiver_inside(2 * i + 1, flow, &mut result);

@@ -109,6 +109,9 @@ impl Simulation {
             simulation.arm(host);
         }
         simulation.start_meshes();
+        for radio in 0..simulation.radios.all.len() as u32 {
+            simulation.arm_radio(radio);
+        }
         Ok(simulation)
     }
 

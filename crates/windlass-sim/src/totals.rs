@@ -6,7 +6,7 @@ use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
 use crate::link::Link;
 use crate::managed::Managed;
-use crate::results::{FlowResult, LinkResult, RunResult};
+use crate::results::{FlowResult, LinkResult, RadioUse, RunResult};
 use crate::simulation::Simulation;
 
 /// The books of a run do not close: a defect of the simulator, never of a scenario.
@@ -74,7 +74,7 @@ impl Simulation {
                 return Err(BooksError { account });
             }
         }
-        if let Some(account) = self.radios.open_account(&self.config) {
+        if let Some(account) = self.radios.open_account(&self.config, self.now()) {
             return Err(BooksError { account });
         }
         let waiting: u64 = self.managed.iter().map(|m| m.queue.len()).sum();
@@ -167,6 +167,11 @@ impl Simulation {
         }
     }
 
+    /// What the radios at the flow's ends did.
+    pub(crate) fn radio_use(&self, flow: &FlowConfig) -> Option<RadioUse> {
+        self.radios.used_by(&self.config, [flow.from, flow.to], self.now())
+    }
+
     /// Seconds from the flow's start to `end`, or to the end of the run.
     fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
         end.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9
@@ -205,6 +210,7 @@ impl Simulation {
             completion_s: completed.map(|t| t.since(flow.start).0 as f64 / 1e9),
             responses_s: app.responses_s.clone(),
             failure: tx.failure().or(rx.failure()).map(|f| f.describe().to_string()),
+            radio: self.radio_use(flow),
         }
     }
 
@@ -236,6 +242,7 @@ impl Simulation {
             completion_s: None,
             responses_s: Vec::new(),
             failure: None,
+            radio: self.radio_use(flow),
         }
     }
 }

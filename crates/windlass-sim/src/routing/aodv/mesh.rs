@@ -87,6 +87,13 @@ struct Control {
     done: u64,
     drops_queue: u64,
     drops_retry: u64,
+    drops_off: u64,
+}
+
+impl Control {
+    fn dropped(&self) -> u64 {
+        self.drops_queue + self.drops_retry + self.drops_off
+    }
 }
 
 impl Mesh {
@@ -122,7 +129,7 @@ impl Mesh {
 
     /// Messages that stations have dropped.
     pub(crate) fn control_dropped(&self) -> u64 {
-        self.control.drops_queue + self.control.drops_retry
+        self.control.dropped()
     }
 
     /// Data packets that routers have dropped.
@@ -133,7 +140,7 @@ impl Mesh {
     /// Whether every message is accounted for.
     pub(crate) fn books_close(&self) -> bool {
         let c = &self.control;
-        c.packets == c.done + c.drops_queue + c.drops_retry + self.messages.inside
+        c.packets == c.done + c.dropped() + self.messages.inside
     }
 
     /// The account of messages, for whoever finds it open.
@@ -196,6 +203,7 @@ impl Mesh {
             control_bytes: self.control.bytes,
             control_drops_queue: self.control.drops_queue,
             control_drops_retry: self.control.drops_retry,
+            control_drops_off: self.control.drops_off,
             discoveries: c.discoveries,
             discoveries_succeeded: c.discoveries_succeeded,
             discoveries_failed: c.discoveries_failed,
@@ -318,6 +326,13 @@ impl Simulation {
                 mesh.routers[from as usize].link_failed(&mesh.params, now, to);
                 self.carry_out(radio, from);
             }
+            Outcome::Lost { ticket, .. } if ticket.hop == CONTROL => {
+                if let Some(mesh) = self.mesh(radio) {
+                    mesh.control.drops_off += 1;
+                }
+                self.forget(radio, ticket.id);
+            }
+            Outcome::Lost { ticket, .. } => self.drop_packet(ticket),
         }
     }
 

@@ -108,6 +108,8 @@ pub struct RoutingResult {
     pub control_drops_queue: u64,
     /// Of the messages: given up at the retry limit.
     pub control_drops_retry: u64,
+    /// Of the messages: lost in stations that went off.
+    pub control_drops_off: u64,
     /// Searches for a route.
     pub discoveries: u64,
     /// Of these: found one.
