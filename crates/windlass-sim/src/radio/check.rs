@@ -141,6 +141,9 @@ impl RadioConfig {
                 return Err(format!("a radio draws at most {} W", MOST_UW / 1_000_000));
             }
         }
+        if let Some((s, _)) = self.off.iter().find(|(s, _)| *s >= self.stations.len()) {
+            return Err(format!("station {s} is to go off, but there are {}", self.stations.len()));
+        }
         for station in &self.stations {
             let Some(uj) = station.battery_uj else { continue };
             let name = &nodes[station.node];

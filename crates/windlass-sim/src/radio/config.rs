@@ -1,5 +1,7 @@
 //! What a scenario says of a radio: its physical layer, its stations and where they stand.
 
+use windlass_cc::Time;
+
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
@@ -51,6 +53,8 @@ pub struct RadioConfig {
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
     pub hops: Hops,
+    /// Stations, by their index, that go off for ever, and when: as if their battery ran out.
+    pub off: Vec<(usize, Time)>,
 }
 
 impl RadioConfig {
@@ -83,6 +87,7 @@ impl RadioConfig {
             consumption: None,
             stations: Vec::new(),
             hops: Hops::InRange,
+            off: Vec::new(),
         }
     }
 }

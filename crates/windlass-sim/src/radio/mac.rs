@@ -172,6 +172,9 @@ impl Radio {
             busy_since: Time::ZERO,
             busy_ns: 0,
         };
+        for &(station, at) in &config.off {
+            radio.stations[station].off_at = at;
+        }
         for station in 0..n as u32 {
             radio.wake(station, Time::ZERO); // a battery may end
         }

@@ -166,6 +166,8 @@ pub struct Station {
     armed: [Time; 2],
     /// Times, energy and battery.
     pub meter: Meter,
+    /// When it is to go off for ever, whatever its battery.
+    pub off_at: Time,
     /// When it was switched off for ever.
     pub off_since: Option<Time>,
     /// Totals.
@@ -213,6 +215,7 @@ impl Station {
             error_stream,
             armed: [Time::NEVER; 2],
             meter,
+            off_at: Time::NEVER,
             off_since: None,
             counters: StationCounters::default(),
         }
@@ -433,6 +436,7 @@ impl Station {
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
         let own = own.min(self.meter.check());
+        let own = if self.is_off() { own } else { own.min(self.off_at) };
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

@@ -214,6 +214,7 @@ impl Mesh {
             drops_buffer_full: c.drops_buffer_full,
             drops_buffer_time: c.drops_buffer_time,
             drops_no_route: c.drops_no_route,
+            drops_off: c.drops_off,
             drops_on_way: c.drops_on_way,
             drops_ttl: c.drops_ttl,
             crossed: self.hops.iter().sum(),
@@ -259,10 +260,25 @@ impl Simulation {
         Leg { radio: hop.radio, from: hop.from, key: Key { node: hop.to, circuit: hop.circuit } }
     }
 
+    fn is_off(&self, radio: u32, station: u32) -> bool {
+        self.radios.all[radio as usize].stations[station as usize].is_off()
+    }
+
+    /// A data packet is handed to a station for a neighbour.
+    fn offer(&mut self, radio: u32, at: u32, to: u32, ticket: Ticket) {
+        if !self.radios.all[radio as usize].offer(self.now, at, to, ticket) {
+            self.drop_packet(ticket);
+        }
+    }
+
     /// A data packet is at a station, `from` a neighbour or just arrived on the radio, and goes on
     /// towards the end of its stretch.
     pub(crate) fn route(&mut self, at: u32, from: Option<u32>, ticket: Ticket) {
         let (leg, now) = (self.leg(ticket), self.now);
+        if self.is_off(leg.radio, at) {
+            self.offer(leg.radio, at, leg.key.node, ticket); // which the station's account sees
+            return;
+        }
         let Some(mesh) = self.radios.meshes[leg.radio as usize].as_deref_mut() else { return };
         let router = &mut mesh.routers[at as usize];
         let next = router.next_hop(&mesh.params, now, leg.key, leg.from, from);
@@ -272,9 +288,7 @@ impl Simulation {
                     *mesh.made(ticket) = 0;
                     mesh.want(leg.key);
                 }
-                if !self.radios.all[leg.radio as usize].offer(now, at, next, ticket) {
-                    self.drop_packet(ticket);
-                }
+                self.offer(leg.radio, at, next, ticket);
             }
             (None, None) => {
                 router.seek(&mesh.params, now, leg.key, ticket);
@@ -372,17 +386,13 @@ impl Simulation {
 
     /// Does what a router wants done.
     fn carry_out(&mut self, radio: u32, station: u32) {
-        let (now, i) = (self.now, radio as usize);
+        let now = self.now;
         let Some(mesh) = self.mesh(radio) else { return };
         let mut actions = std::mem::take(&mut mesh.routers[station as usize].actions);
         for action in actions.drain(..) {
             match action {
                 Action::Send { to, message } => self.send_message(radio, station, to, message),
-                Action::Forward { ticket, next } => {
-                    if !self.radios.all[i].offer(now, station, next, ticket) {
-                        self.drop_packet(ticket);
-                    }
-                }
+                Action::Forward { ticket, next } => self.offer(radio, station, next, ticket),
                 Action::Drop { ticket } => self.drop_packet(ticket),
             }
         }
@@ -394,6 +404,9 @@ impl Simulation {
 
     fn send_message(&mut self, radio: u32, station: u32, to: u32, message: Message) {
         let now = self.now;
+        if self.is_off(radio, station) {
+            return;
+        }
         let Some(mesh) = self.mesh(radio) else { return };
         let size = message.bytes();
         let id = mesh.messages.insert(now, message);
@@ -416,11 +429,15 @@ impl Simulation {
         while let Some((_, station)) =
             self.mesh(radio).and_then(|m| m.agenda.next()).filter(|(at, _)| *at <= now)
         {
-            let Some(mesh) = self.mesh(radio) else { return };
+            let Some(mesh) = self.radios.meshes[radio as usize].as_deref_mut() else { return };
             mesh.agenda.finish_next();
             if mesh.armed[station as usize] <= now {
                 mesh.armed[station as usize] = Time::NEVER;
-                mesh.routers[station as usize].on_deadline(&mesh.params, now);
+                let router = &mut mesh.routers[station as usize];
+                match self.radios.all[radio as usize].stations[station as usize].is_off() {
+                    true => router.switch_off(),
+                    false => router.on_deadline(&mesh.params, now),
+                }
                 self.carry_out(radio, station);
             }
         }

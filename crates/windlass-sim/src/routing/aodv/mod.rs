@@ -67,6 +67,6 @@ impl Circuit {
 
     /// The other circuit of the group.
     pub const fn sibling(circuit: u32) -> u32 {
-        ((circuit - 1) ^ 1) + 1
+        (circuit.wrapping_sub(1) ^ 1).wrapping_add(1)
     }
 }

@@ -2,6 +2,7 @@
 
 use windlass_cc::{Span, Time};
 
+use super::Circuit;
 use super::message::{Message, Reply, Request};
 use super::params::AodvParams;
 use super::router::{Action, Router};
@@ -40,7 +41,7 @@ impl Router {
     }
 
     fn on_request(&mut self, p: &AodvParams, now: Time, from: u32, rq: &Request) {
-        if !self.takes_part(rq, from) || !self.saw(p, now, (rq.origin, rq.id)) {
+        if !self.takes_part(now, rq, from) || !self.saw(p, now, (rq.origin, rq.id)) {
             return;
         }
         let back = Key { node: rq.origin, circuit: rq.to.circuit };
@@ -60,12 +61,20 @@ impl Router {
     }
 
     /// Whether a request for a circuit may come this way.
-    fn takes_part(&self, rq: &Request, from: u32) -> bool {
+    fn takes_part(&mut self, now: Time, rq: &Request, from: u32) -> bool {
         let Some(detour) = &rq.detour else { return true };
-        match rq.to.node == self.me {
-            true => !(detour.avoid_direct && from == rq.origin),
-            false => !detour.avoid.contains(&self.me),
+        if rq.to.node != self.me {
+            return !detour.avoid.contains(&self.me);
         }
+        if detour.avoid_direct && from == rq.origin {
+            return false;
+        }
+        // The originator may not know yet what the other circuit uses.
+        let other = Key { node: rq.origin, circuit: Circuit::sibling(rq.to.circuit) };
+        self.table.valid(now, other).is_none_or(|route| {
+            let direct = route.path.is_empty() && detour.path.is_empty();
+            !direct && route.path.iter().all(|node| !detour.path.contains(node))
+        })
     }
 
     /// The destination answers (section 6.6.1).

@@ -23,6 +23,7 @@ pub struct Counters {
     pub drops_buffer_full: u64,
     pub drops_buffer_time: u64,
     pub drops_no_route: u64,
+    pub drops_off: u64,
     pub drops_on_way: u64,
     pub drops_ttl: u64,
 }
@@ -33,6 +34,7 @@ impl Counters {
         self.drops_buffer_full
             + self.drops_buffer_time
             + self.drops_no_route
+            + self.drops_off
             + self.drops_on_way
             + self.drops_ttl
     }
@@ -56,6 +58,7 @@ impl Counters {
             drops_buffer_full,
             drops_buffer_time,
             drops_no_route,
+            drops_off,
             drops_on_way,
             drops_ttl,
         } = other;
@@ -76,6 +79,7 @@ impl Counters {
         self.drops_buffer_full += drops_buffer_full;
         self.drops_buffer_time += drops_buffer_time;
         self.drops_no_route += drops_no_route;
+        self.drops_off += drops_off;
         self.drops_on_way += drops_on_way;
         self.drops_ttl += drops_ttl;
     }
@@ -131,6 +135,8 @@ pub struct RoutingResult {
     pub drops_buffer_time: u64,
     /// Data packets dropped because a search found no route.
     pub drops_no_route: u64,
+    /// Data packets that waited for a route at a station that went off.
+    pub drops_off: u64,
     /// Data packets dropped on their way, at a station whose route was gone.
     pub drops_on_way: u64,
     /// Data packets dropped after 64 hops.

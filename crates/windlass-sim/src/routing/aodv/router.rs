@@ -191,6 +191,14 @@ impl Router {
 
     /// Sends the request of a discovery, or waits until the rate limit lets it.
     fn ask(&mut self, p: &AodvParams, now: Time, i: usize) {
+        // What the other circuit will use must be known first.
+        let key = self.discoveries[i].key;
+        let sibling = Key { circuit: Circuit::sibling(key.circuit), ..key };
+        if key.circuit != 0 && self.discoveries[..i].iter().any(|d| d.key == sibling) {
+            self.discoveries[i].held = true;
+            self.discoveries[i].deadline = Time::NEVER;
+            return;
+        }
         if let Some(at) = next_allowed(&mut self.requests, p.rreq_rate_limit, now) {
             self.discoveries[i].held = true;
             self.discoveries[i].deadline = at;
@@ -270,11 +278,21 @@ impl Router {
                 i += 1;
                 continue;
             }
-            let d = self.discoveries.remove(i);
+            let d = self.end_discovery(now, i);
             self.counters.discoveries_succeeded += 1;
             self.counters.discovery_ns += now.since(d.began).0;
             self.release(p, now, d.key);
         }
+    }
+
+    /// A discovery is over; one that waits for it goes on.
+    fn end_discovery(&mut self, now: Time, i: usize) -> Discovery {
+        let ended = self.discoveries.remove(i);
+        let waiting = self.discoveries.iter_mut().filter(|d| d.deadline == Time::NEVER);
+        for d in waiting {
+            d.deadline = now;
+        }
+        ended
     }
 
     fn release(&mut self, p: &AodvParams, now: Time, key: Key) {
@@ -345,6 +363,18 @@ impl Router {
         }
     }
 
+    /// Its station has gone off for ever.
+    pub fn switch_off(&mut self) {
+        for b in self.buffer.drain(..) {
+            self.counters.drops_off += 1;
+            self.actions.push(Action::Drop { ticket: b.ticket });
+        }
+        self.discoveries.clear();
+        self.outbox.clear();
+        self.neighbours.clear();
+        self.next_hello = Time::NEVER;
+    }
+
     /// When it must be looked after next.
     pub fn deadline(&self) -> Time {
         let outbox = self.outbox.iter().map(|(at, _)| *at);
@@ -396,8 +426,7 @@ impl Router {
                 continue;
             }
             if !d.held && d.ttl >= p.net_diameter && d.tried > p.rreq_retries {
-                let key = d.key;
-                self.discoveries.remove(i);
+                let key = self.end_discovery(now, i).key;
                 self.counters.discoveries_failed += 1;
                 for b in self.take_buffered(key) {
                     self.counters.drops_no_route += 1;
