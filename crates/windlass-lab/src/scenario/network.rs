@@ -26,12 +26,25 @@ const MTU_RANGE: (u32, u32) = (68, 65_535);
 /// Enough for every study of flows that share a link, and little enough to fit in memory.
 pub(super) const MAX_PAIRS: u32 = 10_000;
 
+/// Kinds of topologies.
+#[derive(Clone, Copy)]
+enum Kind {
+    Dumbbell,
+    Grid,
+    Chain,
+}
+
+const KINDS: [(&str, Kind); 3] =
+    [("dumbbell", Kind::Dumbbell), ("grid", Kind::Grid), ("chain", Kind::Chain)];
+
 /// The nodes and links of a scenario.
 #[derive(Default)]
 pub(super) struct Network {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkSpec>,
     pub(super) wifi: Vec<WifiSpec>,
+    /// Pairs of flows that take disjoint routes in a cell, as the file has them.
+    pub(super) disjoint: Vec<(usize, wifi::Pair)>,
     /// Pairs of the topology, if there is one.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,
@@ -147,8 +160,12 @@ impl Network {
     }
 
     fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
-        let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY_KEYS)?;
-        fields.req("kind", "\"dumbbell\"", choice(&[("dumbbell", ())]))?;
+        let fields = Fields::any(field.node, "`[topology]`")?;
+        match fields.req("kind", "\"dumbbell\"", choice(&KINDS))? {
+            Kind::Dumbbell => fields.allow(&TOPOLOGY_KEYS)?,
+            Kind::Grid => return wifi::read_grid(field, self),
+            Kind::Chain => return wifi::read_chain(field, self),
+        }
         let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
         let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
         let access = fields.req("access", example, line)?;

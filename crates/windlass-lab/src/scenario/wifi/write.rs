@@ -7,10 +7,15 @@ use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
 use super::super::write::{array, inline, quote};
+use super::routing;
 use crate::units::{BitRate, Bytes, Decibels, Distance, Packets, Power};
 
 /// The keys of a cell and their TOML text.
-pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'static str, String)> {
+pub(in super::super) fn written(
+    spec: &WifiSpec,
+    nodes: &[String],
+    flows: &[&str],
+) -> Vec<(&'static str, String)> {
     let radio = &spec.radio;
     let dbm = |dbm: f64| quote(Power { dbm });
     let station = |s: &StationConfig| station(s, nodes);
@@ -37,6 +42,9 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
         FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
         FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
     }
+    if !radio.off.is_empty() {
+        pairs.push(("off", routing::written_off(radio, nodes)));
+    }
     let names =
         |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
     let of_mode = match &radio.hops {
@@ -58,6 +66,11 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
             ("mode", quote("ad-hoc")),
             ("stations", array(&radio.stations, station)),
             ("hops", quote("in-range")),
+        ],
+        Hops::Aodv(aodv) => vec![
+            ("mode", quote("ad-hoc")),
+            ("stations", array(&radio.stations, station)),
+            ("routing", routing::written(aodv, flows)),
         ],
     };
     pairs.extend(of_mode);
