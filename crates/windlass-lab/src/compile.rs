@@ -122,18 +122,31 @@ fn flow(spec: &FlowSpec, mtu: u32, duration: Span, start: Time) -> FlowConfig {
         to: spec.to,
         // Datagrams have no controller, and nothing asks for theirs.
         profile: Profile::new(spec.stack, spec.controller.unwrap_or_default(), mtu),
-        traffic: traffic(&spec.traffic, duration),
+        traffic: traffic(spec, start, duration),
         read: match spec.read {
             Read::Immediate => ReadPolicy::Immediate,
             Read::Delayed { after } => ReadPolicy::Delayed(after),
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
         start,
+        pauses: pauses(spec, start),
     }
 }
 
-fn traffic(spec: &Traffic, duration: Span) -> SimTraffic {
-    match *spec {
+/// A moment of a flow's intervals of sending in a run in which it starts at `start`.
+fn shifted(spec: &FlowSpec, moment: Span, start: Time) -> Time {
+    let first = spec.on.first().map_or(Span::ZERO, |[from, _]| *from);
+    start + Span(moment.0.saturating_sub(first.0))
+}
+
+/// The times between its intervals of sending.
+fn pauses(spec: &FlowSpec, start: Time) -> Vec<[Time; 2]> {
+    let at = |moment| shifted(spec, moment, start);
+    spec.on.windows(2).map(|pair| [at(pair[0][1]), at(pair[1][0])]).collect()
+}
+
+fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
+    match spec.traffic {
         Traffic::Bulk { bytes } => SimTraffic::Bulk { bytes },
         Traffic::RequestResponse { request, response, requests, think } => {
             SimTraffic::RequestResponse { request, response, requests, think }
@@ -144,7 +157,10 @@ fn traffic(spec: &Traffic, duration: Span) -> SimTraffic {
             let cbr = Cbr {
                 packet: u64::from(packet),
                 interval: Span(u64::try_from(interval).unwrap_or(u64::MAX).max(1)),
-                stop: Time::ZERO + stop.unwrap_or(duration),
+                stop: match spec.on.last() {
+                    Some([_, until]) => shifted(spec, *until, start),
+                    None => Time::ZERO + stop.unwrap_or(duration),
+                },
             };
             match transport {
                 Transport::Tcp => SimTraffic::CbrTcp(cbr),

@@ -49,6 +49,7 @@
 //!     traffic: Traffic::Bulk { bytes: Some(1_000_000) },
 //!     read: ReadPolicy::Immediate,
 //!     start: Time::ZERO,
+//!     pauses: Vec::new(),
 //! };
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
@@ -89,8 +90,8 @@ mod totals;
 
 pub use config::{Config, ConfigError};
 pub use results::{
-    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RunResult, Sample,
-    Series, StationResult, Timeline,
+    FlowResult, FlowTimeline, LinkResult, PacketEvent, PacketFate, RadioResult, RadioUse,
+    RunResult, Sample, Series, StationResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

@@ -17,7 +17,7 @@ pub struct FlowResult {
     /// Algorithm identifier.
     pub algorithm: String,
     /// Time from the start of the flow to its end (the last byte delivered; for datagrams not
-    /// before the source stops), or to the end of the run.
+    /// before the source stops), or to the end of the run, less a source's pauses.
     pub active_s: f64,
     /// New payload bytes delivered in order to the receiving application, both directions of a
     /// request and response counted on the response only.

@@ -209,7 +209,12 @@ impl Simulation {
                 [tcp(0, server, ReadPolicy::Immediate), tcp(1, client, flow.read)]
             }
             Traffic::CbrUdp(cbr) => [
-                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
+                Kind::DatagramSource {
+                    cbr,
+                    next: flow.start,
+                    sent: 0,
+                    pauses: flow.pauses.iter().rev().copied().collect(),
+                },
                 Kind::DatagramSink { bytes: 0, last: Time::ZERO },
             ],
         }
@@ -432,13 +437,19 @@ impl Simulation {
 
     fn send_datagram(&mut self, host: u32) {
         let Host { route, kind, .. } = &mut self.hosts[host as usize];
-        let Kind::DatagramSource { cbr, next, sent } = kind else { return };
+        let Kind::DatagramSource { cbr, next, sent, pauses } = kind else { return };
         if self.now < *next {
             return;
         }
         if self.now >= cbr.stop {
             *next = Time::NEVER;
             return;
+        }
+        while let Some([_, until]) = pauses.pop_if(|[from, _]| *from <= self.now) {
+            *next = until;
+            if self.now < until {
+                return;
+            }
         }
         *next = self.now + cbr.interval;
         *sent += 1;

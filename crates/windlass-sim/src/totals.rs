@@ -221,7 +221,9 @@ impl Simulation {
             unreachable!("flow_result looked")
         };
         // What queues have held back arrives after the source stopped, and the flow ends with it.
-        let active_s = self.active_s(flow, Some(cbr.stop.max(*last).min(self.now())));
+        let end = cbr.stop.max(*last).min(self.now());
+        let paused = |[from, until]: &[Time; 2]| until.min(&end).since(*from).0 as f64 / 1e9;
+        let active_s = self.active_s(flow, Some(end)) - flow.pauses.iter().map(paused).sum::<f64>();
         FlowResult {
             name: flow.name.clone(),
             algorithm: "none".to_string(),

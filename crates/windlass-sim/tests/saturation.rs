@@ -48,6 +48,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
             }),
             read: ReadPolicy::Immediate,
             start: Time(1000 * i as u64),
+            pauses: Vec::new(),
         });
     }
     Config {

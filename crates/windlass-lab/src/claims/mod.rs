@@ -303,7 +303,7 @@ pub struct Judgement {
 #[cfg(test)]
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
-    use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+    use windlass_sim::{FlowResult, LinkResult, RadioResult, RadioUse, StationResult};
 
     /// A run whose flow `f` took `completion_s` and whose link `l:a>b` carried ten packets.
     pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRecord {
@@ -340,6 +340,12 @@ pub(crate) mod fixtures {
                 completion_s: finished,
                 responses_s: vec![],
                 failure: None,
+                radio: Some(RadioUse {
+                    sender_s: 0.5,
+                    receiver_s: 0.25,
+                    sender_j: Some(2.0),
+                    receiver_j: Some(1.0),
+                }),
             }],
             links: vec![LinkResult {
                 name: "l:a>b".to_owned(),
@@ -365,6 +371,11 @@ pub(crate) mod fixtures {
                 stations: vec![StationResult {
                     name: "s1".into(),
                     offered: 8,
+                    transmit_s: 0.25,
+                    receive_s: 0.25,
+                    energy_j: Some(2.0),
+                    battery_left_j: Some(18.0),
+                    died_s: Some(90.0),
                     ..StationResult::default()
                 }],
             }],

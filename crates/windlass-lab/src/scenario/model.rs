@@ -103,6 +103,9 @@ pub struct FlowSpec {
     pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,
+    /// Times, each from … until before …, in which a source of datagrams sends, ascending, the first
+    /// one from `start`; `jitter` moves them all. Empty for always.
+    pub on: Vec<[Span; 2]>,
     /// How the receiving application reads.
     pub read: Read,
 }

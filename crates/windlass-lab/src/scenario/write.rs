@@ -213,17 +213,20 @@ fn flow(
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
     }
-    lines.quoted("start", Duration(flow.start));
+    // Intervals of sending say it themselves.
+    if flow.on.is_empty() {
+        lines.quoted("start", Duration(flow.start));
+    }
     // Left out at its default, so that it is new to no scenario's hash.
     if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
-    lines.raw("traffic", traffic(&flow.traffic));
+    lines.raw("traffic", traffic(flow));
     lines.raw("read", read(&flow.read));
 }
 
-fn traffic(traffic: &Traffic) -> String {
-    match *traffic {
+fn traffic(flow: &FlowSpec) -> String {
+    match flow.traffic {
         Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
         Traffic::Bulk { bytes: Some(bytes) } => {
             inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
@@ -243,6 +246,10 @@ fn traffic(traffic: &Traffic) -> String {
                 ("transport", quote(word_of(&Transport::ALL, &transport))),
             ];
             pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
+            if !flow.on.is_empty() {
+                let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
+                pairs.push(("on", array(&flow.on, interval)));
+            }
             inline(&pairs)
         }
     }

@@ -177,7 +177,7 @@ pub fn summary(records: &[RunRecord]) -> Table {
     let columns = Columns::of_run(&rows, |(run, _)| run)
         .text("flow", "Name of the flow", |(_, f)| &f.name)
         .text("algorithm", "Congestion control of the data sender", |(_, f)| &f.algorithm);
-    flow_counts(flow_rates(columns))
+    flow_radios(flow_counts(flow_rates(columns)))
         .push("responses_s", "Completion time of each request, in order", Values::Reals(responses))
         .push("failure", "Why the connection failed; null if it did not", Values::Text(failure))
         .table("summary")
@@ -222,6 +222,22 @@ fn flow_counts(columns: FlowColumns<'_>) -> FlowColumns<'_> {
             r.1.peer_packets_sent
         })
         .integer("cwnd_bytes", "Congestion window at the end", |r| r.1.cwnd_bytes)
+}
+
+fn flow_radios(columns: FlowColumns<'_>) -> FlowColumns<'_> {
+    columns
+        .real_or_null("sender_radio_s", "Radio time of the sending node; null without one", |r| {
+            r.1.radio.map(|radio| radio.sender_s)
+        })
+        .real_or_null("receiver_radio_s", "The same of the receiving node", |r| {
+            r.1.radio.map(|radio| radio.receiver_s)
+        })
+        .real_or_null("sender_energy_j", "Energy that the sending node's radios spent", |r| {
+            r.1.radio?.sender_j
+        })
+        .real_or_null("receiver_energy_j", "The same of the receiving node", |r| {
+            r.1.radio?.receiver_j
+        })
 }
 
 /// One row a run and link direction.
@@ -274,9 +290,10 @@ pub fn stations(records: &[RunRecord]) -> Table {
     let columns = Columns::of_run(&rows, |(run, _, _)| run)
         .text("cell", "Name of the Wi-Fi cell", |(_, c, _)| &c.name)
         .text("station", "Name of the station's node", |(_, _, s)| &s.name);
-    station_frames(station_packets(columns))
+    let columns = station_frames(station_packets(columns))
         .integer("bytes", "IP bytes delivered", |r| r.2.bytes)
-        .real("airtime_s", "Time on the air of its frames of every kind", |r| r.2.airtime_s)
+        .real("airtime_s", "Time on the air of its frames of every kind", |r| r.2.airtime_s);
+    station_energy(columns)
         .real("mean_queue_packets", "Mean packets held, the one being tried included", |r| {
             r.2.mean_queue_packets
         })
@@ -298,8 +315,31 @@ fn station_packets(columns: StationColumns<'_>) -> StationColumns<'_> {
         .integer("delivered", "Packets that their receiver took, each once", |r| r.2.delivered)
         .integer("drops_queue", "Packets that found its queue full", |r| r.2.drops_queue)
         .integer("drops_retry", "Packets given up at the retry limit", |r| r.2.drops_retry)
+        .integer("drops_off", "Packets lost with its battery, or handed to it later", |r| {
+            r.2.drops_off
+        })
         .integer("inside", "Packets held at the end", |r| r.2.inside)
         .integer("unconfirmed", "Of delivered: given up all the same", |r| r.2.unconfirmed)
+}
+
+fn station_energy(columns: StationColumns<'_>) -> StationColumns<'_> {
+    columns
+        .real("transmit_s", "Time for which its radio transmitted", |r| r.2.transmit_s)
+        .real("receive_s", "Time for which frames for it or for all arrived", |r| r.2.receive_s)
+        .real("listen_s", "Time for which the channel was busy with others' frames", |r| {
+            r.2.listen_s
+        })
+        .real("idle_s", "Time for which nothing was on the air", |r| r.2.idle_s)
+        .real("off_s", "Time after its battery ran out", |r| r.2.off_s)
+        .real_or_null("energy_j", "Energy that its radio spent; null if not known", |r| {
+            r.2.energy_j
+        })
+        .real_or_null(
+            "battery_left_j",
+            "What its battery held at the end; null for the mains",
+            |r| r.2.battery_left_j,
+        )
+        .real_or_null("died_s", "When its battery ran out; null if it did not", |r| r.2.died_s)
 }
 
 fn station_frames(columns: StationColumns<'_>) -> StationColumns<'_> {

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 use windlass_lab::experiment::RunRecord;
-use windlass_sim::{FlowResult, LinkResult, RadioResult, StationResult};
+use windlass_sim::{FlowResult, LinkResult, RadioResult, RadioUse, StationResult};
 
 /// A flow whose figures differ with `n`, and have no short decimal form.
 pub fn flow(n: u64) -> FlowResult {
@@ -27,6 +27,12 @@ pub fn flow(n: u64) -> FlowResult {
         completion_s: (n % 2 == 1).then_some(x / 13.0),
         responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
+        radio: n.is_multiple_of(2).then_some(RadioUse {
+            sender_s: x / 3.0,
+            receiver_s: x / 5.0,
+            sender_j: Some(x / 7.0),
+            receiver_j: None,
+        }),
     }
 }
 

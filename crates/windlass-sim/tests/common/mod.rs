@@ -46,6 +46,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        pauses: Vec::new(),
     }
 }
 

@@ -214,6 +214,7 @@ fn flow(cbr: Cbr, start: Time) -> FlowConfig {
         traffic: Traffic::CbrUdp(cbr),
         read: ReadPolicy::Immediate,
         start,
+        pauses: Vec::new(),
     }
 }
 

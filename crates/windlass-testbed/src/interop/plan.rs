@@ -203,6 +203,7 @@ impl Plan {
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
+            pauses: Vec::new(),
         }
     }
 

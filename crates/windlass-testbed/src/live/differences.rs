@@ -289,6 +289,7 @@ mod tests {
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
+            pauses: Vec::new(),
         };
         differences(&Config {
             nodes: vec!["a".into(), "b".into()],

@@ -43,6 +43,7 @@ pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        pauses: Vec::new(),
     }
 }
 

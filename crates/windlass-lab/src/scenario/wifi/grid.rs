@@ -28,10 +28,12 @@ const QUEUE: SimQueue = SimQueue::Packets(30);
 /// The node that `base = "centre"` adds.
 const BASE: &str = "base";
 
-/// Where the base station is.
+/// Where the base station is. It is on the mains.
 enum Base {
-    /// None beside the stations, or one of them.
-    Among,
+    /// None.
+    None,
+    /// One of the stations, counted from 1.
+    Station(i64),
     /// One more, in the middle.
     Centre,
     /// One more, there.
@@ -50,7 +52,7 @@ pub(in super::super) fn read_grid(field: &Field, network: &mut Network) -> Resul
 pub(in super::super) fn read_chain(field: &Field, network: &mut Network) -> Result<(), Problem> {
     let fields = Fields::open(field.node, "`[topology]`", &CHAIN_KEYS)?;
     let stations = fields.req("stations", "5", whole_u32(2, MAX_STATIONS as u32))?;
-    build(&fields, network, [1, stations], Base::Among)
+    build(&fields, network, [1, stations], Base::None)
 }
 
 fn build(
@@ -62,7 +64,7 @@ fn build(
     let place = fields.place();
     let (rows, columns) = (i64::from(rows), i64::from(columns));
     let base = fields.or("base", |f| base(f, rows * columns), default)?;
-    let n = rows * columns + i64::from(!matches!(base, Base::Among));
+    let n = rows * columns + i64::from(matches!(base, Base::Centre | Base::At(_)));
     if !(2..=MAX_STATIONS as i64).contains(&n) {
         let message =
             format!("{rows} by {columns} stations are {n}; there are 2 to {MAX_STATIONS}");
@@ -82,14 +84,17 @@ fn build(
     let mut stations = Vec::with_capacity(n as usize);
     for i in 0..rows * columns {
         let at = Position { x_mm: step * (i % columns), y_mm: step * (i / columns) };
-        stations.push(placed(format!("n{}", i + 1), at));
+        let on_mains = matches!(base, Base::Station(n) if n == i + 1);
+        stations.push(Placed { on_mains, ..placed(format!("n{}", i + 1), at) });
     }
     let middle = Position { x_mm: step * (columns - 1) / 2, y_mm: step * (rows - 1) / 2 };
-    match base {
-        Base::Among => {}
-        Base::Centre => stations.push(placed(BASE.to_owned(), middle)),
-        Base::At(at) => stations.push(placed(BASE.to_owned(), at)),
-    }
+    let at = match base {
+        Base::None | Base::Station(_) => None,
+        Base::Centre => Some(middle),
+        Base::At(at) => Some(at),
+    };
+    let extra = |at| Placed { on_mains: true, ..placed(BASE.to_owned(), at) };
+    stations.extend(at.map(extra));
     add(network, air, None, stations, Hops::InRange, place)
 }
 
@@ -120,9 +125,9 @@ fn base(field: &Field, stations: i64) -> Result<Base, Problem> {
     }
     match name(field)?.as_str() {
         "centre" => Ok(Base::Centre),
-        "none" => Ok(Base::Among),
+        "none" => Ok(Base::None),
         other => match other.strip_prefix('n').and_then(|n| n.parse::<i64>().ok()) {
-            Some(n) if (1..=stations).contains(&n) => Ok(Base::Among),
+            Some(n) if (1..=stations).contains(&n) => Ok(Base::Station(n)),
             _ => Err(field.error(format!(
                 "must be `centre`, `none`, a place such as [\"0m\", \"0m\"], or a station from `n1` \
                  to `n{stations}`"

@@ -42,13 +42,23 @@ struct Placed {
     name: String,
     at: Option<Position>,
     queue: Option<SimQueue>,
+    battery_uj: Option<u64>,
+    /// Whether the cell's battery is not for it.
+    on_mains: bool,
     place: Place,
 }
 
 impl Placed {
     /// A station with the cell's defaults.
     fn new(name: String, place: &Place) -> Placed {
-        Placed { name, at: None, queue: None, place: place.clone() }
+        Placed {
+            name,
+            at: None,
+            queue: None,
+            battery_uj: None,
+            on_mains: false,
+            place: place.clone(),
+        }
     }
 }
 
@@ -119,10 +129,11 @@ fn add(
     hops: Hops,
     place: &Place,
 ) -> Result<(), Problem> {
-    let Air { mut radio, queue, radius_mm, mtu, routing, off } = air;
+    let Air { mut radio, queue, radius_mm, mtu, routing, off, battery_uj } = air;
     let centre = access_point.as_ref().and_then(|ap| ap.at).unwrap_or_default();
     let (circle, has_centre) = (stations.len(), access_point.is_some());
     let positions = (0..circle).map(|i| on_circle(centre, radius_mm, i, circle));
+    let access_point = access_point.map(|ap| Placed { on_mains: true, ..ap });
     let all = access_point.into_iter().zip([centre]).chain(stations.into_iter().zip(positions));
     let mut places = Vec::with_capacity(circle + 1);
     for (station, default) in all {
@@ -136,7 +147,7 @@ fn add(
             node,
             position: station.at.unwrap_or(default),
             queue: station.queue.unwrap_or(queue),
-            battery_uj: None,
+            battery_uj: station.battery_uj.or(battery_uj.filter(|_| !station.on_mains)),
         });
         places.push(station.place);
     }
@@ -240,11 +251,13 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
         return Ok(Placed::new(name(field)?, &place));
     };
     let what = format!("a table in `{}`", field.key);
-    let fields = Fields::open(field.node, &what, &["node", "at", "queue"])?;
+    let fields = Fields::open(field.node, &what, &["node", "at", "queue", "battery"])?;
     Ok(Placed {
         name: fields.req("node", "\"s1\"", name)?,
         at: fields.opt("at", position)?,
         queue: fields.opt("queue", |field| air.queue(field))?,
+        battery_uj: fields.opt("battery", |field| air.battery(field))?,
+        on_mains: false,
         place,
     })
 }

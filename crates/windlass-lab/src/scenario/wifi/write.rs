@@ -1,14 +1,16 @@
 //! Writing a cell with every default filled in.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig};
+use windlass_sim::radio::{
+    Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
+};
 
 use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
 use super::super::write::{array, inline, quote};
 use super::routing;
-use crate::units::{BitRate, Bytes, Decibels, Distance, Packets, Power};
+use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.
 pub(in super::super) fn written(
@@ -44,6 +46,9 @@ pub(in super::super) fn written(
     }
     if !radio.off.is_empty() {
         pairs.push(("off", routing::written_off(radio, nodes)));
+    }
+    if let Some(c) = &radio.consumption {
+        pairs.push(("consumption", consumption(c)));
     }
     let names =
         |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
@@ -84,10 +89,25 @@ fn station(station: &StationConfig, nodes: &[String]) -> String {
         SimQueue::Bytes(n) => Bytes(n).to_string(),
         SimQueue::Unlimited => "unlimited".to_owned(),
     };
-    inline(&[
+    let mut pairs = vec![
         ("node", quote(&nodes[station.node])),
         ("at", array(&place, |mm| quote(Distance { mm: *mm }))),
         ("queue", quote(queue)),
+    ];
+    pairs.extend(station.battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
+    inline(&pairs)
+}
+
+fn consumption(c: &Consumption) -> String {
+    if let Some((name, _)) = Consumption::ALL.iter().find(|(_, known)| known == c) {
+        return quote(name);
+    }
+    let watts = |uw| quote(Watts { uw });
+    inline(&[
+        ("transmit", watts(c.transmit_uw)),
+        ("receive", watts(c.receive_uw)),
+        ("listen", watts(c.listen_uw)),
+        ("idle", watts(c.idle_uw)),
     ])
 }
 

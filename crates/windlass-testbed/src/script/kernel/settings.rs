@@ -25,6 +25,7 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         traffic: Traffic::Bulk { bytes: None },
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
+        pauses: Vec::new(),
     };
     let mut told = Told::new(&flow, ReceiveWindow::Pinned);
     // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each
