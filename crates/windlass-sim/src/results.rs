@@ -135,7 +135,7 @@ pub struct RadioResult {
     /// One entry a station, in the scenario's order.
     pub stations: Vec<StationResult>,
     /// What came of routing, where packets find their own way.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingResult>,
 }
 

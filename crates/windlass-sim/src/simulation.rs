@@ -7,6 +7,7 @@ use windlass_tcp::{Endpoint, Profile, Seq};
 
 use crate::agenda::Agenda;
 use crate::app::{App, Role};
+use crate::below::Sensor;
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
 use crate::link::{Link, Offer, QueueLimit};
@@ -15,7 +16,7 @@ use crate::managed::Managed;
 use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
 use crate::queue::Discipline;
-use crate::radio::network::Radios;
+use crate::radio::network::{Hop, Radios};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::{PacketEvent, PacketFate};
@@ -46,7 +47,7 @@ pub struct Simulation {
     pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
     /// The different profiles of the flows: many flows share one, which then stays in the cache.
-    profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<Profile>,
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
     routes: Vec<u32>,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -60,6 +61,8 @@ pub struct Simulation {
     /// Packets that reached each host, and that each host put on its first link.
     pub(crate) received: u64,
     pub(crate) emitted: u64,
+    /// By host, what is watched for controllers that want it; empty if none does.
+    pub(crate) sensors: Vec<Option<Box<Sensor>>>,
     /// Packets that have reached an end outside and wait to be taken.
     pub(crate) departures: Vec<Departure>,
 }
@@ -96,6 +99,7 @@ impl Simulation {
             dropped: vec![0; 2 * config.flows.len()],
             received: 0,
             emitted: 0,
+            sensors: Vec::new(),
             departures: Vec::new(),
             config,
         };
@@ -109,6 +113,7 @@ impl Simulation {
             simulation.arm(host);
         }
         simulation.start_meshes();
+        simulation.place_sensors();
         for radio in 0..simulation.radios.all.len() as u32 {
             simulation.arm_radio(radio);
         }
@@ -347,6 +352,21 @@ impl Simulation {
         self.routes[ticket.hop as usize] & !RADIO
     }
 
+    /// The profile of a host.
+    pub(crate) fn profile_of(&self, host: usize) -> &Profile {
+        &self.profiles[self.hosts[host].profile as usize]
+    }
+
+    /// The hops of a host's route: link directions, and hops over radios.
+    pub(crate) fn route_of(&self, host: usize) -> impl Iterator<Item = Result<Direction, Hop>> {
+        let rest = &self.routes[self.hosts[host].route as usize..];
+        rest.iter().take_while(|r| **r & DELIVER == 0).map(|&r| match r {
+            r if r & MANAGED != 0 => Ok(self.managed[(r & !MANAGED) as usize].link),
+            r if r & RADIO != 0 => Err(self.radios.hop(r & !RADIO)),
+            r => Ok(r),
+        })
+    }
+
     /// The host that a packet is on its way to.
     pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
         let rest = &self.routes[ticket.hop as usize..];
@@ -382,6 +402,9 @@ impl Simulation {
 
     fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
+        if !self.sensors.is_empty() {
+            self.tell_below(host);
+        }
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
         let profile = &self.profiles[*profile as usize];
         match (kind, self.packets.get(id)) {
@@ -421,6 +444,9 @@ impl Simulation {
     fn on_host_event(&mut self, host: u32) {
         if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
+        }
+        if !self.sensors.is_empty() {
+            self.tell_below(host);
         }
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
         let profile = &self.profiles[*profile as usize];

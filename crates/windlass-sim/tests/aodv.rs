@@ -5,12 +5,12 @@ mod common;
 
 use common::radio::{line, over};
 use common::{flow, network, rfc, run};
-use windlass_cc::{Span, Time};
-use windlass_sim::RunResult;
+use windlass_cc::{Rate, Span, Time};
 use windlass_sim::config::{Cbr, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::radio::{Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection, RoutingResult};
+use windlass_sim::{RunResult, Simulation};
 
 const SPACING_M: i64 = 150;
 
@@ -214,4 +214,38 @@ fn stations_in_a_row_hear_what_is_meant_for_others() {
     radio.hops = Hops::Aodv(Aodv::RFC3561);
     let found = run(over(radio, &[([0, 2], cbr(10, stop))], Time::from_secs(3)));
     assert_eq!(fixed.flows[0].delivered_bytes, found.flows[0].delivered_bytes);
+}
+
+/// DIFS, a frame of 1500 bytes at 11 Mbit/s, SIFS and an acknowledgement at 2 Mbit/s, all with long
+/// preambles: 50 + 192 + 1117.1 + 10 + 192 + 56 microseconds.
+const EXCHANGE_NS: u64 = 50_000 + 192_000 + 1_118_000 + 10_000 + 192_000 + 56_000;
+
+#[test]
+fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask() {
+    let mut radio = grid(1, 4);
+    radio.off = vec![(3, Time::from_secs(20))];
+    let flows = vec![flow([0, 3], rfc("newreno"), Traffic::Bulk { bytes: None })];
+    let mut config = network(Vec::new(), flows, Time::from_secs(60));
+    config.nodes = (0..4).map(|n| format!("n{n}")).collect();
+    config.radios = vec![radio];
+    let mut simulation = Simulation::new(config).expect("valid");
+    assert_eq!(simulation.look_below(0), None, "NewReno does not want to know");
+    simulation.watch(0);
+    let before = simulation.look_below(0).expect("a sensor");
+    assert_eq!((before.hops, before.base_rtt), (0, Span::NONE), "no route yet");
+    assert_eq!((before.service_rate, before.queue_limit), (Rate(0), 30));
+    simulation.run_until(Time::from_secs(10));
+    let layers = simulation.look_below(0).expect("a sensor");
+    assert_eq!(layers.hops, 3);
+    assert!(layers.base_rtt.0.abs_diff(6 * EXCHANGE_NS) <= 6_000, "{layers:?}");
+    assert_eq!(layers.battery, 65_536);
+    assert!(layers.queue_len <= 30, "{layers:?}");
+    // Neighbours of neighbours compete: it takes longer than alone, and some attempts fail.
+    assert!(layers.service_time.0 > EXCHANGE_NS / 2, "{layers:?}");
+    let alone = 1_500 * 1_000_000_000 / EXCHANGE_NS;
+    assert!((alone / 50..alone).contains(&layers.service_rate.0), "{layers:?}");
+    assert!((1..=65_536).contains(&layers.failure_share), "{layers:?}");
+    simulation.run_until(Time::from_secs(40));
+    let after = simulation.look_below(0).expect("a sensor");
+    assert_eq!((after.hops, after.base_rtt), (0, Span::NONE), "its destination is gone");
 }

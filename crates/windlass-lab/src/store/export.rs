@@ -83,7 +83,7 @@ impl Provenance {
 }
 
 /// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
-/// `stations` where there is a Wi-Fi cell, and returns the paths.
+/// `stations` where there is a Wi-Fi cell and `routing` where packets find their own way in one, and returns the paths.
 ///
 /// # Errors
 ///
@@ -99,6 +99,10 @@ pub fn export_records(
     let mut tables = vec![table::runs(records), table::summary(records), table::links(records)];
     if records.iter().any(|run| !run.radios.is_empty()) {
         tables.extend([table::cells(records), table::stations(records)]);
+    }
+    let mut cells = records.iter().flat_map(|run| &run.radios);
+    if cells.any(|cell| cell.routing.is_some()) {
+        tables.push(table::routing(records));
     }
     for table in tables {
         for &format in formats {

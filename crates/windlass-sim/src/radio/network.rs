@@ -71,6 +71,11 @@ impl Radios {
         }
     }
 
+    /// A hop by its number.
+    pub(crate) fn hop(&self, hop: u32) -> Hop {
+        self.hops[hop as usize]
+    }
+
     fn routers(&self) -> impl Iterator<Item = &Mesh> {
         self.meshes.iter().flatten().map(|mesh| &**mesh)
     }
@@ -274,7 +279,7 @@ impl Simulation {
 
     /// The hop over a radio that a packet is making.
     pub(crate) fn radio_hop(&self, ticket: Ticket) -> Hop {
-        self.radios.hops[self.radio_entry(ticket) as usize]
+        self.radios.hop(self.radio_entry(ticket))
     }
 
     /// Sees that a radio is looked after in time.

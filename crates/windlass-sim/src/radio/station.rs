@@ -300,6 +300,11 @@ impl Station {
         c.drops_queue + c.drops_retry + c.drops_off
     }
 
+    /// Most that it may hold.
+    pub fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
     /// Whether it has been switched off, or its battery is empty.
     pub fn is_off(&self) -> bool {
         self.off_since.is_some()

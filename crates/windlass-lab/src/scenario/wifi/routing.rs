@@ -44,7 +44,7 @@ const DISJOINT: &str = "disjoint";
 const MOST: u32 = 10_000;
 
 /// A pair of flows that take disjoint routes, by name.
-pub(super) type Pair = [(String, Place); 2];
+pub(in super::super) type Pair = [(String, Place); 2];
 
 /// A routing protocol as the file has it.
 pub(super) struct Routing {

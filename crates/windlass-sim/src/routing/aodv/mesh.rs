@@ -148,11 +148,6 @@ impl Mesh {
         format!("{:?}, {} inside", self.control, self.messages.inside)
     }
 
-    /// The router of a station.
-    pub(crate) fn router(&self, station: u32) -> &Router {
-        &self.routers[station as usize]
-    }
-
     /// Hops of the valid route of a station, if there is one.
     pub(crate) fn route_hops(&mut self, now: Time, station: u32, key: Key) -> Option<u32> {
         self.routers[station as usize].table.valid(now, key).map(|r| r.hops)
