@@ -12,8 +12,8 @@ use super::air::{AIR_KEYS, Air, distance};
 use super::{Placed, add, free_name, position};
 use crate::units::Distance;
 
-/// Keys of a grid and of a chain.
-pub(in super::super) const GRID_KEYS: [&str; 8] =
+/// Keys of a grid, and of a chain.
+const GRID_KEYS: [&str; 8] =
     ["kind", "rows", "columns", "spacing", "range", "sense", "base", "wireless"];
 const CHAIN_KEYS: [&str; 7] = ["kind", "stations", "spacing", "range", "sense", "base", "wireless"];
 

@@ -11,7 +11,9 @@ use windlass_sim::radio::{Hops, PathLoss, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::Aodv;
 
 pub(super) use air::AIR_KEYS;
-pub(super) use grid::{GRID_KEYS, read_chain, read_grid};
+pub(super) use grid::{read_chain, read_grid};
+#[cfg(test)]
+pub(super) use routing::AODV_KEYS;
 pub(super) use routing::{Pair, find_disjoint};
 pub(super) use write::written;
 
