@@ -193,7 +193,13 @@ BuildRadio(const Words& words, const NodeContainer& stations)
                                  "ControlMode", StringValue(words.at("rate")));
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac");
-    return wifi.Install(phy, mac, stations);
+    NetDeviceContainer devices = wifi.Install(phy, mac, stations);
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        // In ad-hoc mode ns-3 keeps the long slot of stations with 802.11b.
+        DynamicCast<WifiNetDevice>(devices.Get(i))->GetPhy()->SetSlot(MicroSeconds(9));
+    }
+    return devices;
 }
 
 // Flows are written from-to, stations counted from 1, with commas between.

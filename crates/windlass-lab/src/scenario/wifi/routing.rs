@@ -13,7 +13,7 @@ use super::super::write::{array, inline, quote};
 use crate::units::Duration;
 
 /// Keys of a table `routing` with `protocol = "aodv"`.
-pub(in super::super) const AODV_KEYS: [&str; 21] = [
+pub(in super::super) const AODV_KEYS: [&str; 22] = [
     "protocol",
     "preset",
     "active_route_timeout",
@@ -29,6 +29,7 @@ pub(in super::super) const AODV_KEYS: [&str; 21] = [
     "timeout_buffer",
     "hello_interval",
     "allowed_hello_loss",
+    "hello_always",
     "detection",
     "gratuitous",
     "destination_only",
@@ -110,6 +111,7 @@ fn aodv(fields: &Fields) -> Result<AodvParams, Problem> {
         timeout_buffer: fields.or("timeout_buffer", &any, p.timeout_buffer)?,
         hello_interval: fields.or("hello_interval", positive_span, p.hello_interval)?,
         allowed_hello_loss: fields.or("allowed_hello_loss", &some, p.allowed_hello_loss)?,
+        hello_always: fields.or("hello_always", boolean, p.hello_always)?,
         detection: fields.or("detection", choice(&Detection::ALL), p.detection)?,
         gratuitous: fields.or("gratuitous", boolean, p.gratuitous)?,
         destination_only: fields.or("destination_only", boolean, p.destination_only)?,
@@ -216,6 +218,7 @@ pub(super) fn written(aodv: &Aodv, flows: &[&str]) -> String {
         ("timeout_buffer", p.timeout_buffer.to_string()),
         ("hello_interval", time(p.hello_interval)),
         ("allowed_hello_loss", p.allowed_hello_loss.to_string()),
+        ("hello_always", p.hello_always.to_string()),
         ("detection", quote(detection.map_or("", |(name, _)| name))),
         ("gratuitous", p.gratuitous.to_string()),
         ("destination_only", p.destination_only.to_string()),

@@ -58,6 +58,8 @@ pub struct AodvParams {
     pub hello_interval: Span,
     /// ALLOWED_HELLO_LOSS: so many intervals without a sign of life make a neighbour lost.
     pub allowed_hello_loss: u32,
+    /// Whether every node sends HELLO messages; otherwise those on active routes (section 6.9).
+    pub hello_always: bool,
     /// How lost neighbours are noticed. The RFC leaves it open.
     pub detection: Detection,
     /// The G flag: whoever answers for a destination tells that one of the route back (section
@@ -91,6 +93,7 @@ impl AodvParams {
         timeout_buffer: 2,
         hello_interval: Span::from_millis(1_000),
         allowed_hello_loss: 2,
+        hello_always: false,
         detection: Detection::Feedback,
         gratuitous: true,
         destination_only: false,
@@ -99,10 +102,11 @@ impl AodvParams {
         jitter: Span::from_millis(10),
     };
 
-    /// What ns-3 3.44 does by default: HELLO messages beside the feedback of the MAC, and
-    /// `MyRouteTimeout` of 11.2 s.
+    /// What ns-3 3.44 does by default: HELLO messages of every node beside the feedback of the MAC,
+    /// and `MyRouteTimeout` of 11.2 s.
     pub const NS3: AodvParams = AodvParams {
         my_route_timeout: Span::from_millis(11_200),
+        hello_always: true,
         detection: Detection::Both,
         ..AodvParams::RFC3561
     };

@@ -448,7 +448,7 @@ impl Router {
         self.next_hello = now + p.hello_interval;
         let active = self.last_data.is_some_and(|at| now.since(at) < p.active_route_timeout);
         let silent = now.since(self.last_broadcast) >= p.hello_interval;
-        if active && silent {
+        if silent && (active || p.hello_always) {
             self.counters.hello_sent += 1;
             let message = Message::Hello { seq: self.seq };
             self.last_broadcast = now;
