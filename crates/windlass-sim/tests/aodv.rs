@@ -5,10 +5,12 @@ mod common;
 
 use common::radio::{line, over};
 use common::{flow, network, rfc, run};
+use proptest::prelude::*;
 use windlass_cc::{Rate, Span, Time};
 use windlass_sim::config::{Cbr, Traffic};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::radio::{Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
+use windlass_sim::loss::LossModel;
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection, RoutingResult};
 use windlass_sim::{RunResult, Simulation};
 
@@ -248,4 +250,50 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
     simulation.run_until(Time::from_secs(40));
     let after = simulation.look_below(0).expect("a sensor");
     assert_eq!((after.hops, after.base_rtt), (0, Span::NONE), "its destination is gone");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Data and messages: sent is delivered, dropped or inside, at each station and in all, whatever
+    /// is lost, whoever goes off and wherever the run stops.
+    #[test]
+    fn books_close_with_messages_on_the_air(
+        (rows, columns) in (1usize..5, 2usize..5),
+        ends in prop::collection::vec((0usize..16, 0usize..16, 1u64..200), 1..6),
+        off in prop::collection::vec((0usize..16, 0u64..6_000), 0..4),
+        (loss, room) in (0.0f64..0.3, 1u64..30),
+        (detection, buffer) in (0usize..3, 1u32..5),
+        (stop_ms, seed) in (1u64..8_000, 0u64..1000),
+    ) {
+        let n = rows * columns;
+        let mut radio = grid(rows, columns);
+        for station in &mut radio.stations {
+            station.queue = QueueLimit::Packets(room);
+        }
+        radio.errors = FrameErrors::Model(LossModel::Drop { probability: loss });
+        radio.off = off.iter().map(|(s, ms)| (s % n, Time::from_millis(*ms))).collect();
+        let params = AodvParams {
+            detection: Detection::ALL[detection].1,
+            buffer_packets: buffer,
+            buffer_time: Span::from_millis(1_500),
+            ..AodvParams::RFC3561
+        };
+        radio.hops = Hops::Aodv(Aodv { params, disjoint: Vec::new() });
+        let stop = Time::from_secs(7);
+        let flows: Vec<([usize; 2], Cbr)> = ends
+            .iter()
+            .map(|(a, b, rate)| ([a % n, b % n], cbr(*rate, stop)))
+            .filter(|([a, b], _)| a != b)
+            .collect();
+        prop_assume!(!flows.is_empty());
+        let mut config = over(radio, &flows, Time::from_millis(stop_ms));
+        config.seed = seed;
+        let result = run(config); // which insists on closed books
+        let r = routing(&result);
+        let sent: u64 = result.flows.iter().map(|f| f.packets_sent).sum();
+        prop_assert!(r.crossed <= sent);
+        prop_assert_eq!(r.drops_ttl, 0);
+        prop_assert!(r.discoveries >= r.discoveries_succeeded + r.discoveries_failed);
+    }
 }
