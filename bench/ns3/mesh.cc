@@ -251,7 +251,12 @@ Simulate(const Words& words)
     aodv.AssignStreams(stations, 1000);
     Ipv4AddressHelper ip("10.0.0.0", "255.0.0.0");
     Ipv4InterfaceContainer addresses = ip.Assign(devices);
-    NeighborCacheHelper().PopulateNeighborCache(); // no ARP
+    if (words.count("arp") && words.at("arp") == "0")
+    {
+        // Entries made in advance are neither alive nor permanent to AODV, which then does not recognise whose
+        // packets the MAC gave up: with them there is no feedback.
+        NeighborCacheHelper().PopulateNeighborCache();
+    }
     TrafficControlHelper control;
     control.Uninstall(devices);
     bool counts = words.at("counts") == "1";

@@ -34,7 +34,7 @@ SPACING_M, RANGE_M, SENSE_M = 150, 180, 396
 QUEUE = 30
 RATE_BPS = 6_000_000  # 802.11g, for every frame: the same error model for all of them in ns-3
 START_S, STAGGER_S = 1.0, 0.1
-SEEDS = 5
+SEEDS = 3
 BASE = 45
 # Corners, edges and inside, so that routes have 2 to 10 hops.
 SENDERS = (1, 10, 91, 100, 5, 50, 96, 41, 23, 78, 3, 8, 30, 71, 93, 98, 12, 19, 82, 89)

@@ -165,17 +165,26 @@ impl Router {
         }
         let news = News { seq: rp.seq, hops: rp.hops + 1, next: from, expires: now + rp.lifetime };
         let better = self.table.learn(now, rp.to, news, &rp.path);
-        if rp.origin == self.me || !better {
+        if rp.origin == self.me {
             return;
         }
+        // Section 6.7 passes on what has changed a route. Where only the destination answers, whoever
+        // asked would wait in vain if the route was known here already, and is told of that instead.
+        let asked_all = rp.to.circuit != 0 || p.destination_only;
+        let Some(route) = self.table.valid(now, rp.to).filter(|r| r.seq_known) else { return };
+        if !better && (!asked_all || newer(rp.seq, route.seq)) {
+            return;
+        }
+        let (seq, hops, lifetime) = (route.seq, route.hops, route.expires.since(now));
+        let onward = route.next;
         let back = Key { node: rp.origin, circuit: rp.to.circuit };
         self.table.prolong(now, back, now + p.active_route_timeout);
         let Some(homeward) = self.table.valid(now, back).map(|r| r.next) else { return };
         self.table.add_precursor(now, rp.to, homeward);
-        self.table.add_precursor(now, Key::shared(from), homeward);
-        self.table.add_precursor(now, back, from);
+        self.table.add_precursor(now, Key::shared(onward), homeward);
+        self.table.add_precursor(now, back, onward);
         self.counters.rrep_forwarded += 1;
-        let reply = Reply { hops: rp.hops + 1, ..rp.clone() };
+        let reply = Reply { seq, hops, lifetime, ..rp.clone() };
         self.actions.push(Action::Send { to: homeward, message: Message::Reply(reply) });
     }
 }

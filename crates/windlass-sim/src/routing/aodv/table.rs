@@ -136,8 +136,10 @@ impl Table {
     pub fn learn(&mut self, now: Time, key: Key, news: News, path: &[u32]) -> bool {
         let News { seq, hops, next, expires } = news;
         if let Some(route) = self.look(now, key) {
-            let better =
-                newer(seq, route.seq) || seq == route.seq && (!route.valid || hops < route.hops);
+            // A neighbour that was only heard is confirmed with its number.
+            let confirms = !route.seq_known && (hops, next) == (route.hops, route.next);
+            let better = newer(seq, route.seq)
+                || seq == route.seq && (!route.valid || hops < route.hops || confirms);
             if !better {
                 return false;
             }
