@@ -384,7 +384,7 @@ fn every_column_is_explained_in_the_data_dictionary() {
     let text = fs::read_to_string(path).expect("docs/results.md");
     let records = records();
     let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
-    tables.extend([table::cells(&records), table::stations(&records)]);
+    tables.extend([table::cells(&records), table::stations(&records), table::routing(&records)]);
     tables.extend(table::series([]));
     for table in tables {
         let heading = format!("## `{}`", table.name);
