@@ -75,6 +75,8 @@ impl Member {
 pub(crate) struct Members<'a> {
     group: &'a Group,
     in_recovery: InRecovery,
+    /// What siblings must disclose to take part, if they must.
+    disclosing: Option<u64>,
     count: u8,
     /// One's own path.
     pub own: Member,
@@ -84,9 +86,19 @@ impl<'a> Members<'a> {
     /// Of a group as one of its paths sees it, whose own window is `w`. `None`: that path is alone,
     /// or nothing is known of its round-trip time yet.
     pub fn of(group: &'a Group, w: &Window, in_recovery: InRecovery) -> Option<Members<'a>> {
+        Members::disclosing(group, w, in_recovery, None)
+    }
+
+    /// The same of the siblings alone that disclose this.
+    pub fn disclosing(
+        group: &'a Group,
+        w: &Window,
+        in_recovery: InRecovery,
+        disclosing: Option<u64>,
+    ) -> Option<Members<'a>> {
         let seen = PathView { cwnd: w.cwnd(), ssthresh: w.ssthresh(), ..*group.own() };
         let own = Member::of(&seen, in_recovery)?;
-        let mut members = Members { group, in_recovery, count: 0, own };
+        let mut members = Members { group, in_recovery, disclosing, count: 0, own };
         members.count = members.all().count() as u8;
         (members.count >= 2).then_some(members)
     }
@@ -97,8 +109,10 @@ impl<'a> Members<'a> {
         paths.filter_map(|(place, path)| {
             if place == self.group.place() {
                 Some(self.own)
-            } else {
+            } else if self.disclosing.is_none_or(|wanted| path.disclosed == wanted) {
                 Member::of(path, self.in_recovery)
+            } else {
+                None
             }
         })
     }
