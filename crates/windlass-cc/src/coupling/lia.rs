@@ -83,11 +83,23 @@ impl Lia {
 
     /// Takes what the host tells of the paths.
     pub(crate) fn link(&mut self, p: &Params, c: &Conn, g: &Group, w: &Window) {
+        self.link_with(p, c, g, w, None);
+    }
+
+    /// The same, where only siblings that disclose `disclosing` are linked.
+    pub(crate) fn link_with(
+        &mut self,
+        p: &Params,
+        c: &Conn,
+        g: &Group,
+        w: &Window,
+        disclosing: Option<u64>,
+    ) {
         if p.refresh == Refresh::Round && !self.due && c.una <= self.round_end {
             return;
         }
         (self.round_end, self.due) = (c.next_id, false);
-        self.linked = match Members::of(g, w, p.in_recovery) {
+        self.linked = match Members::disclosing(g, w, p.in_recovery, disclosing) {
             None => 0,
             Some(members) if p.form == Form::Counted => counted_link(&members),
             Some(members) => members.linked().max(1),
@@ -119,14 +131,12 @@ fn counted_link(members: &Members) -> u64 {
     let rank = |path: &Member| members.per_squared(path.segments(), path.rtt);
     let best = members
         .all()
-        .iter()
-        .fold(members.own, |best, path| if rank(path) > rank(&best) { *path } else { best });
+        .fold(members.own, |best, path| if rank(&path) > rank(&best) { path } else { best });
     let cwnd = |path: &Member| path.segments().max(1);
-    let total = members.all().iter().fold(0, |sum, path| sum + cwnd(path));
+    let total = members.all().fold(0, |sum, path| sum + cwnd(&path));
     let pooled = members
         .all()
-        .iter()
-        .fold(0u64, |sum, path| sum.saturating_add(mul_div(best.rtt, cwnd(path), path.rtt)));
+        .fold(0u64, |sum, path| sum.saturating_add(mul_div(best.rtt, cwnd(&path), path.rtt)));
     // The best path's own term is its window, so that the sum is not zero.
     let squared = mul(pooled, pooled);
     let alpha = mul_div(mul(ALPHA_SCALE, total), cwnd(&best), squared).max(1);

@@ -282,8 +282,7 @@ impl Growth for Mfvl {
     fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         self.switch(p, c, g.mode());
         if let Mfvl::Coupled { mode, lia } = self {
-            let coupled = g.among(|path| path.disclosed == u64::from(*mode));
-            lia.regroup(&lia::Params::default(), c, &coupled, w);
+            lia.link_with(&lia::Params::default(), c, g, w, Some(u64::from(*mode)));
         }
     }
 
