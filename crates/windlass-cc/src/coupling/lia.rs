@@ -83,23 +83,11 @@ impl Lia {
 
     /// Takes what the host tells of the paths.
     pub(crate) fn link(&mut self, p: &Params, c: &Conn, g: &Group, w: &Window) {
-        self.link_with(p, c, g, w, None);
-    }
-
-    /// The same, where only siblings that disclose `disclosing` are linked.
-    pub(crate) fn link_with(
-        &mut self,
-        p: &Params,
-        c: &Conn,
-        g: &Group,
-        w: &Window,
-        disclosing: Option<u64>,
-    ) {
         if p.refresh == Refresh::Round && !self.due && c.una <= self.round_end {
             return;
         }
         (self.round_end, self.due) = (c.next_id, false);
-        self.linked = match Members::disclosing(g, w, p.in_recovery, disclosing) {
+        self.linked = match Members::of(g, w, p.in_recovery) {
             None => 0,
             Some(members) if p.form == Form::Counted => counted_link(&members),
             Some(members) => members.linked().max(1),

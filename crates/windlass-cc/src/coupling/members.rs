@@ -13,7 +13,7 @@
 
 use crate::controller::Phase;
 use crate::coupling::{Group, PathView};
-use crate::math::mul_div;
+use crate::math::{divisor, mul_div};
 use crate::params::Ratio;
 use crate::window::{MAX_WINDOW, Window};
 
@@ -75,8 +75,6 @@ impl Member {
 pub(crate) struct Members<'a> {
     group: &'a Group,
     in_recovery: InRecovery,
-    /// What siblings must disclose to take part, if they must.
-    disclosing: Option<u64>,
     count: u8,
     /// One's own path.
     pub own: Member,
@@ -86,19 +84,9 @@ impl<'a> Members<'a> {
     /// Of a group as one of its paths sees it, whose own window is `w`. `None`: that path is alone,
     /// or nothing is known of its round-trip time yet.
     pub fn of(group: &'a Group, w: &Window, in_recovery: InRecovery) -> Option<Members<'a>> {
-        Members::disclosing(group, w, in_recovery, None)
-    }
-
-    /// The same of the siblings alone that disclose this.
-    pub fn disclosing(
-        group: &'a Group,
-        w: &Window,
-        in_recovery: InRecovery,
-        disclosing: Option<u64>,
-    ) -> Option<Members<'a>> {
         let seen = PathView { cwnd: w.cwnd(), ssthresh: w.ssthresh(), ..*group.own() };
         let own = Member::of(&seen, in_recovery)?;
-        let mut members = Members { group, in_recovery, disclosing, count: 0, own };
+        let mut members = Members { group, in_recovery, count: 0, own };
         members.count = members.all().count() as u8;
         (members.count >= 2).then_some(members)
     }
@@ -109,7 +97,7 @@ impl<'a> Members<'a> {
         paths.filter_map(|(place, path)| {
             if place == self.group.place() {
                 Some(self.own)
-            } else if self.disclosing.is_none_or(|wanted| path.disclosed == wanted) {
+            } else if self.group.coupled_with(path) {
                 Member::of(path, self.in_recovery)
             } else {
                 None

@@ -281,8 +281,8 @@ impl Growth for Mfvl {
 
     fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         self.switch(p, c, g.mode());
-        if let Mfvl::Coupled { mode, lia } = self {
-            lia.link_with(&lia::Params::default(), c, g, w, Some(u64::from(*mode)));
+        if let Mfvl::Coupled { lia, .. } = self {
+            lia.regroup(&lia::Params::default(), c, g, w);
         }
     }
 
