@@ -197,10 +197,8 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
         batch.write_series(run, &Provenance::of(&[task.record(ran)], command))?;
     }
     if !scenario.record.capture.is_empty() {
-        let flows: Vec<CapturedFlow> = (0u32..)
-            .zip(&scenario.flows)
-            .map(|(i, f)| captured(i, f))
-            .collect();
+        let flows: Vec<CapturedFlow> =
+            (0u32..).zip(&scenario.flows).map(|(i, f)| captured(i, f)).collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
         let options = CaptureOptions::default();
         batch.write_capture((&task.experiment, &task.point, task.seed), |out| {
