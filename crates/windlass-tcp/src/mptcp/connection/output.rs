@@ -143,13 +143,24 @@ impl Connection {
         self.poll_subflow(p, now, path, true)
     }
 
-    /// The path on which the end of the stream goes: the best, and each time that it goes again
-    /// another one, since a subflow that has only received does not show that it is dead.
+    /// The path on which the end of the stream goes: the best of those whose timer is quiet, and each
+    /// time that it goes again another one, since a subflow that has only received does not show that
+    /// it is dead.
     fn path_for_fin(&self) -> Option<usize> {
         let best = self.path_for_signals()?;
         let count = self.subflows.len();
         let live = |path: &usize| self.subflows[*path].is_live() && self.subflows[*path].confirmed;
         let live = || (best..best + count).map(|path| path % count).filter(live);
-        live().nth(self.sender.fin_tries as usize % live().count().max(1))
+        let quiet = || {
+            live().filter(|path| {
+                let subflow = &self.subflows[*path];
+                !subflow.suspended && subflow.endpoint.unanswered() == 0
+            })
+        };
+        let tries = self.sender.fin_tries as usize;
+        match quiet().count() {
+            0 => live().nth(tries % live().count().max(1)),
+            n => quiet().nth(tries % n),
+        }
     }
 }
