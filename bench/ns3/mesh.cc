@@ -51,6 +51,8 @@ struct Counts
     uint64_t delivered = 0, hops = 0;
     uint64_t frames = 0; // data frames put on the air, each packet once
     uint64_t most_hops = 0;
+    uint64_t unanswered = 0; // acknowledgements that did not come
+    uint64_t given_up = 0;   // packets dropped at the retry limit
 };
 
 Counts g_counts;
@@ -128,6 +130,18 @@ FrameBegins(Ptr<const Packet> packet, uint16_t, WifiTxVector, MpduInfo, uint16_t
     WifiMacHeader header;
     packet->PeekHeader(header);
     g_counts.frames += header.IsData() && !header.IsRetry();
+}
+
+void
+NoAnswer(uint8_t, Ptr<const WifiMpdu>, const WifiTxVector&)
+{
+    ++g_counts.unanswered;
+}
+
+void
+FrameDropped(WifiMacDropReason reason, Ptr<const WifiMpdu>)
+{
+    g_counts.given_up += reason == WIFI_MAC_DROP_REACHED_RETRY_LIMIT;
 }
 
 void
@@ -234,6 +248,8 @@ Watch(const NodeContainer& stations, const NetDeviceContainer& devices)
         ip->TraceConnectWithoutContext("LocalDeliver", MakeCallback(&Arrived));
         Ptr<WifiNetDevice> device = DynamicCast<WifiNetDevice>(devices.Get(i));
         device->GetPhy()->TraceConnectWithoutContext("MonitorSnifferTx", MakeCallback(&FrameBegins));
+        device->GetMac()->TraceConnectWithoutContext("MpduResponseTimeout", MakeCallback(&NoAnswer));
+        device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&FrameDropped));
     }
 }
 
@@ -292,10 +308,11 @@ Simulate(const Words& words)
     const Counts& c = g_counts;
     std::printf("],\"cpu_s\":%.3f,\"slot_us\":%.0f,\"rreq\":%" PRIu64 ",\"rrep\":%" PRIu64 ",\"rerr\":%" PRIu64
                 ",\"hello\":%" PRIu64 ",\"other\":%" PRIu64 ",\"control_bytes\":%" PRIu64 ",\"delivered\":%" PRIu64
-                ",\"hops\":%" PRIu64 ",\"most_hops\":%" PRIu64 ",\"frames\":%" PRIu64 "}\n",
+                ",\"hops\":%" PRIu64 ",\"most_hops\":%" PRIu64 ",\"frames\":%" PRIu64
+                ",\"unanswered\":%" PRIu64 ",\"given_up\":%" PRIu64 "}\n",
                 cpu,
                 DynamicCast<WifiNetDevice>(devices.Get(0))->GetPhy()->GetSlot().GetMicroSeconds() * 1.0,
-                c.rreq, c.rrep, c.rerr, c.hello, c.other, c.control_bytes, c.delivered, c.hops, c.most_hops, c.frames);
+                c.rreq, c.rrep, c.rerr, c.hello, c.other, c.control_bytes, c.delivered, c.hops, c.most_hops, c.frames, c.unanswered, c.given_up);
     std::fflush(stdout);
     return 0;
 }

@@ -297,3 +297,37 @@ proptest! {
         prop_assert!(r.discoveries >= r.discoveries_succeeded + r.discoveries_failed);
     }
 }
+
+/// Megabits per second across so many hops, the source always having a packet: 802.11b at 2 Mbit/s,
+/// datagrams of 1472 bytes, stations 200 m apart that are received at 250 m and sensed at 550 m.
+fn chain_mbps(hops: usize, routes: Hops) -> f64 {
+    let places: Vec<i64> = (0..=hops as i64).map(|i| 200 * i).collect();
+    let mut radio = line(Phy::B_LONG, 550, &places);
+    (radio.data_rate_bps, radio.control_rate_bps) = (2_000_000, 2_000_000);
+    radio.hops = routes;
+    let stop = Time::from_secs(20);
+    let greedy = Cbr { packet: 1472, interval: Span::from_micros(5_888), stop };
+    let result = run(over(radio, &[([0, hops], greedy)], Time::from_secs(21)));
+    result.flows[0].delivered_bytes as f64 * 8e-6 / 20.0
+}
+
+/// Li, Blake, De Couto, Lee and Morris, "Capacity of ad hoc wireless networks" (MobiCom 2001),
+/// section 3.1: of a chain's neighbours one in four can transmit at a time, and the 802.11 MAC gets to
+/// about one seventh of one hop's capacity when its source sends greedily, with the routes given.
+#[test]
+fn a_long_chain_carries_a_quarter_to_a_seventh_of_one_hop() {
+    let given = |hops: usize| Hops::Pairs((0..hops).map(|i| [i, i + 1]).collect());
+    let one = chain_mbps(1, given(1));
+    assert!((1.6..1.8).contains(&one), "{one} Mbps");
+    let share = |hops| chain_mbps(hops, given(hops)) / one;
+    let shares: Vec<f64> = (2..=8).map(share).collect();
+    assert!((0.46..0.52).contains(&shares[0]), "{shares:?}");
+    assert!((0.29..0.35).contains(&shares[1]), "{shares:?}");
+    for long in &shares[3..] {
+        assert!((1.0 / 8.0..1.0 / 4.0).contains(long), "{shares:?}");
+    }
+    // Packets that hidden stations destroy look like lost neighbours to AODV, and cost searches.
+    let found = chain_mbps(8, Hops::Aodv(Aodv::RFC3561)) / one;
+    assert!((0.04..*shares.last().expect("eight hops")).contains(&found), "{found} {shares:?}");
+    println!("{one:.3} Mbps over one hop; shares of 2 to 8 hops {shares:.3?}, AODV 8: {found:.3}");
+}

@@ -174,10 +174,11 @@ impl Router {
             return;
         }
         self.counters.discoveries += 1;
-        // Section 6.4: a destination that was known once is looked for a little farther away.
+        // Section 6.4: a destination that was known once is looked for a little farther away, whatever
+        // the threshold.
         let known = self.table.look(now, key).map_or(0, |r| r.hops);
         let first = if known > 0 { known + p.ttl_increment } else { p.ttl_start };
-        let ttl = ring(p, first);
+        let ttl = first.min(p.net_diameter);
         self.discoveries.push(Discovery {
             key,
             began: now,
