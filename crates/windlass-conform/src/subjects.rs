@@ -15,7 +15,7 @@ use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
-use super::models::mfvl::{MFast, MVegas};
+use super::models::mfvl::{MFast, MVegas, Mfvl};
 use super::models::reno::Reno;
 use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
@@ -296,6 +296,13 @@ pub const SUBJECTS: &[Subject] = &[
         source: "this project's approximation, see algorithms.md",
         params: &[("price", Ratio::of(1, 4).0)],
         model: |s| frame(Lia::priced(0.25), s),
+        ..COUPLED
+    },
+    Subject {
+        id: "mfvl",
+        source: "Mudassir and Baig 2021, section 3",
+        model: |s| frame(Mfvl::new(&s.conn), s),
+        pairs: pairs::MFVL_CASES,
         ..COUPLED
     },
 ];

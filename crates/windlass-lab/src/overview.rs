@@ -42,6 +42,8 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
             out.push('\n');
         }
         out.push_str(&text::table(&stations(records)));
+        out.push('\n');
+        out.push_str(&text::table(&radios(records)));
     }
     out
 }
@@ -230,6 +232,48 @@ fn stations(records: &[RunRecord]) -> Table {
         }
         let busy = cell_of(records, &|r| Some(100.0 * r.radios.get(c)?.busy), 1);
         table.notes.push(format!("{}: a station transmits {busy} % of the time", cell.name));
+    }
+    table
+}
+
+/// What the radios of all stations did with their time, and what they drew.
+fn radios(records: &[RunRecord]) -> Table {
+    let columns = [
+        "radio",
+        "transmit (%)",
+        "receive (%)",
+        "listen (%)",
+        "idle (%)",
+        "off (%)",
+        "energy (J)",
+        "died (s)",
+    ];
+    let mut table = table("Radio time and energy", &columns);
+    let Some(first) = records.first() else { return table };
+    for (c, cell) in first.radios.iter().enumerate() {
+        for (i, station) in cell.stations.iter().enumerate() {
+            let of = |value: &dyn Fn(&windlass_sim::StationResult) -> Option<f64>| {
+                let station = |r: &RunRecord| value(r.radios.get(c)?.stations.get(i)?);
+                cell_of(records, &station, 3)
+            };
+            let share = |value: &dyn Fn(&windlass_sim::StationResult) -> f64| {
+                let station = |r: &RunRecord| {
+                    let time = value(r.radios.get(c)?.stations.get(i)?);
+                    (r.end_s > 0.0).then(|| 100.0 * time / r.end_s)
+                };
+                cell_of(records, &station, 2)
+            };
+            table.rows.push(row(vec![
+                format!("{}:{}", cell.name, station.name),
+                share(&|s| s.transmit_s),
+                share(&|s| s.receive_s),
+                share(&|s| s.listen_s),
+                share(&|s| s.idle_s),
+                share(&|s| s.off_s),
+                of(&|s| s.energy_j),
+                of(&|s| s.died_s),
+            ]));
+        }
     }
     table
 }

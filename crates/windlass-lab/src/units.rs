@@ -20,9 +20,11 @@ use windlass_cc::Span;
 use windlass_tcp::InitialWindow;
 
 mod decimal;
+mod energy;
 mod radio;
 
 use decimal::{Decimal, Scaled};
+pub use energy::{Joules, Watts};
 pub use radio::{Decibels, Distance, Power};
 
 /// Why a text is not the quantity that was asked for, and what would be: one sentence.

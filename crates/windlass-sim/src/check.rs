@@ -1,5 +1,7 @@
 //! What a configuration must fulfil to be simulated.
 
+use windlass_cc::Time;
+
 use crate::agenda::MAX_ENTITIES;
 use crate::config::{
     Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, ReadPolicy, Traffic,
@@ -75,6 +77,7 @@ impl Config {
 
     fn check_flow(&self, flow: &FlowConfig) -> Result<(), String> {
         self.check_nodes([flow.from, flow.to])?;
+        check_pauses(flow)?;
         if flow.read == ReadPolicy::Rate(0) {
             return Err("a reading rate must be at least 1 byte/s".to_string());
         }
@@ -130,6 +133,23 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
         return Err("the time between packets must be at least a nanosecond".to_string());
     }
     Ok(())
+}
+
+fn check_pauses(flow: &FlowConfig) -> Result<(), String> {
+    if flow.pauses.is_empty() {
+        return Ok(());
+    }
+    let Traffic::CbrUdp(cbr) = flow.traffic else {
+        return Err("only datagrams at a constant rate can pause".to_string());
+    };
+    let times: Vec<Time> = flow.pauses.iter().flatten().copied().collect();
+    if times.is_sorted_by(|a, b| a < b)
+        && flow.start < times[0]
+        && *times.last().unwrap_or(&Time::ZERO) < cbr.stop
+    {
+        return Ok(());
+    }
+    Err("pauses must ascend without touching, after its start and before its stop".to_string())
 }
 
 pub(crate) fn check_loss(model: &LossModel) -> Result<(), String> {

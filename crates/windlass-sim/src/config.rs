@@ -72,6 +72,9 @@ pub struct FlowConfig {
     pub read: ReadPolicy,
     /// When the flow starts.
     pub start: Time,
+    /// Times, each from … until before …, in which a source of datagrams is silent: ascending, and
+    /// between `start` and the source's stop. After each it sends at once.
+    pub pauses: Vec<[Time; 2]>,
     /// Subflows, of a Multipath TCP connection; not of datagrams.
     pub multipath: Option<Multipath>,
 }

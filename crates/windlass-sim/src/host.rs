@@ -43,6 +43,8 @@ pub enum Kind {
         next: Time,
         /// Datagrams sent.
         sent: u64,
+        /// Pauses not yet over, the next one last.
+        pauses: Vec<[Time; 2]>,
     },
     /// A sink of datagrams.
     DatagramSink {

@@ -51,6 +51,7 @@
 //!     read: ReadPolicy::Immediate,
 //!     start: Time::ZERO,
 //!     multipath: None,
+//!     pauses: Vec::new(),
 //! };
 //! let mut simulation = Simulation::new(Config {
 //!     nodes: vec!["a".into(), "b".into()],
@@ -80,6 +81,7 @@ pub mod loss;
 mod managed;
 pub mod multipath;
 mod multipath_results;
+mod observe;
 pub mod outside;
 pub mod packet;
 pub mod queue;
@@ -95,7 +97,7 @@ mod totals;
 pub use config::{Config, ConfigError};
 pub use results::{
     FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, PathPacket,
-    RadioResult, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
+    RadioResult, RadioUse, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
 };
 pub use simulation::Simulation;
 pub use totals::BooksError;

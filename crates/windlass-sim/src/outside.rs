@@ -132,6 +132,7 @@ impl Simulation {
             transit: None,
             messages: None,
             multipath: None,
+            radio: self.radio_use(flow),
         };
         self.add_sender_inside(2 * i, &mut result);
         self.add_receiver_inside(2 * i + 1, flow, &mut result);

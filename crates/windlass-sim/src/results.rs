@@ -18,7 +18,7 @@ pub struct FlowResult {
     /// Algorithm identifier.
     pub algorithm: String,
     /// Time from the start of the flow to its end (the last byte delivered; for datagrams not
-    /// before the source stops), or to the end of the run.
+    /// before the source stops), or to the end of the run, less a source's pauses.
     pub active_s: f64,
     /// New payload bytes delivered in order to the receiving application, both directions of a
     /// request and response counted on the response only.
@@ -62,9 +62,28 @@ pub struct FlowResult {
     /// What became of its messages, `None` where they have no deadline.
     #[serde(default)]
     pub messages: Option<MessageResult>,
+    /// What the radios at its two ends did during the run; `None` if neither node has one.
+    #[serde(default)]
+    pub radio: Option<RadioUse>,
     /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<MultipathResult>,
+}
+
+/// What the Wi-Fi stations of a flow's two nodes did during the run: all of a node's, in all cells,
+/// and for whatever flow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RadioUse {
+    /// Time for which stations of the node that sends the data transmitted or received what was for
+    /// them, seconds.
+    pub sender_s: f64,
+    /// The same of the node that receives the data.
+    pub receiver_s: f64,
+    /// Energy that the radios of the node that sends the data spent, joules; `None` if the scenario
+    /// does not say what they draw.
+    pub sender_j: Option<f64>,
+    /// The same of the node that receives the data.
+    pub receiver_j: Option<f64>,
 }
 
 /// What a multipath connection did beside its flow's totals.
@@ -216,6 +235,9 @@ pub struct StationResult {
     pub drops_queue: u64,
     /// Packets given up at the retry limit that their receiver had not taken.
     pub drops_retry: u64,
+    /// Packets lost with the station's battery, or handed to it afterwards.
+    #[serde(default)]
+    pub drops_off: u64,
     /// Packets waiting or being tried at the end that their receiver has not taken.
     pub inside: u64,
     /// Of `delivered`: given up all the same, every acknowledgement having been lost.
@@ -240,6 +262,31 @@ pub struct StationResult {
     pub bytes: u64,
     /// Time on the air of its frames of every kind, seconds.
     pub airtime_s: f64,
+    /// Time for which its radio transmitted, seconds: as `airtime_s`. This and the next four add up
+    /// to the length of the run.
+    #[serde(default)]
+    pub transmit_s: f64,
+    /// Time for which frames arrived that were for it or for all, whole or not, seconds.
+    #[serde(default)]
+    pub receive_s: f64,
+    /// Time for which the channel was busy with something else, seconds.
+    #[serde(default)]
+    pub listen_s: f64,
+    /// Time for which nothing was on the air, seconds.
+    #[serde(default)]
+    pub idle_s: f64,
+    /// Time after its battery ran out, seconds.
+    #[serde(default)]
+    pub off_s: f64,
+    /// Energy that its radio spent, joules; `None` if the scenario does not say what it draws.
+    #[serde(default)]
+    pub energy_j: Option<f64>,
+    /// What its battery held at the end, joules; `None` for the mains.
+    #[serde(default)]
+    pub battery_left_j: Option<f64>,
+    /// When its battery ran out, seconds; `None` if it did not.
+    #[serde(default)]
+    pub died_s: Option<f64>,
     /// Mean packets held, the one being tried included, over time.
     pub mean_queue_packets: f64,
     /// Mean wait of a packet until it was the first of the queue, milliseconds.

@@ -20,7 +20,7 @@ use crate::queue::Discipline;
 use crate::radio::network::Radios;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
-use crate::results::{PacketEvent, PacketFate};
+use crate::results::PacketFate;
 use crate::routing::{Direction, Routes};
 use crate::timeline::Bins;
 
@@ -70,7 +70,7 @@ pub struct Simulation {
     /// Delays by flow; empty unless they are measured, as is the next.
     pub(crate) transits: Vec<Transit>,
     /// When each packet in the network was sent, by its place.
-    births: Vec<Time>,
+    pub(crate) births: Vec<Time>,
 }
 
 impl Simulation {
@@ -122,6 +122,9 @@ impl Simulation {
         simulation.add_ports(&routes)?;
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
+        }
+        for radio in 0..simulation.radios.all.len() as u32 {
+            simulation.arm_radio(radio);
         }
         Ok(simulation)
     }
@@ -203,7 +206,12 @@ impl Simulation {
     fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
         if let Traffic::CbrUdp(cbr) = flow.traffic {
             return [
-                Kind::DatagramSource { cbr, next: flow.start, sent: 0 },
+                Kind::DatagramSource {
+                    cbr,
+                    next: flow.start,
+                    sent: 0,
+                    pauses: flow.pauses.iter().rev().copied().collect(),
+                },
                 Kind::DatagramSink { bytes: 0, last: Time::ZERO },
             ];
         }
@@ -367,28 +375,6 @@ impl Simulation {
         }
     }
 
-    #[cold]
-    fn note_birth(&mut self, id: u32) {
-        let place = id as usize;
-        self.births.resize(self.births.len().max(place + 1), Time::ZERO);
-        self.births[place] = self.now;
-    }
-
-    #[cold]
-    fn note_arrival(&mut self, host: u32, id: u32) {
-        let host = match &self.hosts[host as usize].kind {
-            Kind::Port { owner, .. } => *owner,
-            _ => host,
-        };
-        let len = match self.packets.get(id) {
-            Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => *len,
-        };
-        if host % 2 == 1 && len > 0 {
-            self.transits[host as usize / 2].arrival(self.births[id as usize], self.now);
-        }
-    }
-
     /// The host that a packet is on its way to.
     pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
         let rest = &self.routes[ticket.hop as usize..];
@@ -408,31 +394,6 @@ impl Simulation {
         if self.recorder.is_some() {
             self.log_captured(time, link, fate, ticket);
         }
-    }
-
-    #[cold]
-    fn log_captured(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
-        let to = self.destination(ticket);
-        let (to, path) = match self.path_packet(to, ticket.id) {
-            Some((owner, path)) => (owner, Some(path)),
-            None => (to, None),
-        };
-        let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };
-        let segment = match self.packets.get(ticket.id) {
-            Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } => None,
-        };
-        let (flow, forward, ip_len) = (to / 2, to % 2 == 1, ticket.size);
-        recorder.packets.push(PacketEvent {
-            time,
-            link,
-            flow,
-            forward,
-            fate,
-            segment,
-            ip_len,
-            path,
-        });
     }
 
     fn deliver(&mut self, host: u32, id: u32) {
@@ -498,13 +459,19 @@ impl Simulation {
 
     fn send_datagram(&mut self, host: u32) {
         let Host { route, kind, .. } = &mut self.hosts[host as usize];
-        let Kind::DatagramSource { cbr, next, sent } = kind else { return };
+        let Kind::DatagramSource { cbr, next, sent, pauses } = kind else { return };
         if self.now < *next {
             return;
         }
         if self.now >= cbr.stop {
             *next = Time::NEVER;
             return;
+        }
+        while let Some([_, until]) = pauses.pop_if(|[from, _]| *from <= self.now) {
+            *next = until;
+            if self.now < until {
+                return;
+            }
         }
         *next = self.now + cbr.interval;
         *sent += 1;

@@ -7,7 +7,7 @@ use crate::host::Kind;
 use crate::latency::TransitResult;
 use crate::link::Link;
 use crate::managed::Managed;
-use crate::results::{FlowResult, LinkResult, RunResult};
+use crate::results::{FlowResult, LinkResult, RadioUse, RunResult};
 use crate::simulation::Simulation;
 
 /// The books of a run do not close: a defect of the simulator, never of a scenario.
@@ -75,7 +75,7 @@ impl Simulation {
                 return Err(BooksError { account });
             }
         }
-        if let Some(account) = self.radios.open_account(&self.config) {
+        if let Some(account) = self.radios.open_account(&self.config, self.now()) {
             return Err(BooksError { account });
         }
         let waiting: u64 = self.managed.iter().map(|m| m.queue.len()).sum();
@@ -174,6 +174,11 @@ impl Simulation {
         }
     }
 
+    /// What the radios at the flow's ends did.
+    pub(crate) fn radio_use(&self, flow: &FlowConfig) -> Option<RadioUse> {
+        self.radios.used_by(&self.config, [flow.from, flow.to], self.now())
+    }
+
     /// Seconds from the flow's start to `end`, or to the end of the run.
     pub(crate) fn active_s(&self, flow: &FlowConfig, end: Option<Time>) -> f64 {
         end.unwrap_or(self.now()).since(flow.start).0 as f64 / 1e9
@@ -215,6 +220,7 @@ impl Simulation {
             transit: self.transit(i),
             messages: app.messages.as_ref().map(|m| m.result(self.now())),
             multipath: None,
+            radio: self.radio_use(flow),
         }
     }
 
@@ -229,7 +235,9 @@ impl Simulation {
             unreachable!("flow_result looked")
         };
         // What queues have held back arrives after the source stopped, and the flow ends with it.
-        let active_s = self.active_s(flow, Some(cbr.stop.max(*last).min(self.now())));
+        let end = cbr.stop.max(*last).min(self.now());
+        let paused = |[from, until]: &[Time; 2]| until.min(&end).since(*from).0 as f64 / 1e9;
+        let active_s = self.active_s(flow, Some(end)) - flow.pauses.iter().map(paused).sum::<f64>();
         FlowResult {
             name: flow.name.clone(),
             algorithm: "none".to_string(),
@@ -253,6 +261,7 @@ impl Simulation {
             transit: self.transit(i),
             messages: None,
             multipath: None,
+            radio: self.radio_use(flow),
         }
     }
 }

@@ -45,6 +45,11 @@ const EXPECTED: &[Expected] = &[
     // One to three packets more than the base round trip holds. That is measured on the SYN, so
     // that most of the time on the wire of a full packet counts as a packet queued.
     expect(&["vegas"], 0.97, (0.1, 3.0)),
+    // Two to six packets, in the same way: MFVL alone is MVegas.
+    expect(&["mvegas", "mfvl"], 0.97, (1.0, 6.0)),
+    // sigma·(C·base + alpha) = (33 + 100)/2 packets in flight, of which 33 wait: just too many, so that
+    // it halves from a full queue now and then.
+    expect(&["mfast"], 0.97, (16.0, 33.0)),
     // Its alpha exceeds the queue, which stays full between losses.
     expect(&["fast"], 0.99, (10.0, 33.0)),
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).

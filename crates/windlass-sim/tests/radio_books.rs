@@ -12,8 +12,8 @@ use windlass_sim::config::{Config, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::radio::{
-    BROADCAST, FrameErrors, Hops, Outcome, PathLoss, Phy, Position, RadioConfig, Retries,
-    RtsThreshold, StationConfig,
+    BROADCAST, Consumption, FrameErrors, Hops, Outcome, PathLoss, Phy, Position, RadioConfig,
+    Retries, RtsThreshold, StationConfig,
 };
 use windlass_sim::{RunResult, Simulation};
 
@@ -51,9 +51,15 @@ fn stations() -> impl Strategy<Value = Vec<StationConfig>> {
         Just(QueueLimit::Unlimited),
     ];
     let one = (-100_000i64..100_000, -100_000i64..100_000, queue);
-    prop::collection::vec(one, 2..7).prop_map(|all| {
-        let stations = all.into_iter().enumerate().map(|(node, (x_mm, y_mm, queue))| {
-            StationConfig { node, position: Position { x_mm, y_mm }, queue }
+    // From empty after a frame or two to more than a run takes.
+    let battery = prop::option::weighted(0.3, 1_000u64..500_000);
+    prop::collection::vec((one, battery), 2..7).prop_map(|all| {
+        let numbered = all.into_iter().enumerate();
+        let stations = numbered.map(|(node, ((x_mm, y_mm, queue), battery_uj))| StationConfig {
+            node,
+            position: Position { x_mm, y_mm },
+            queue,
+            battery_uj,
         });
         stations.collect()
     })
@@ -80,6 +86,7 @@ fn radios() -> impl Strategy<Value = RadioConfig> {
             radio.broadcast_rate_bps = broadcast;
             (radio.carrier_sense_dbm, radio.sensitivity_dbm, radio.capture_db) = powers;
             (radio.stations, radio.rts, radio.eifs) = (stations, rts, eifs);
+            radio.consumption = Some(Consumption::WAVELAN_11);
             radio.path_loss = path_loss;
             radio.retries = Retries { short, long };
             let disc = matches!(path_loss, PathLoss::Disc { .. });
@@ -121,6 +128,10 @@ fn gather(d: &Driver) -> Result<Ends, TestCaseError> {
             Outcome::Heard { from, at, ticket } => {
                 prop_assert!(e.heard.insert((ticket.id, at), from).is_none(), "heard twice");
             }
+            Outcome::Lost { ticket, .. } => {
+                prop_assert!(!e.taken.contains_key(&ticket.id), "lost what was taken");
+                prop_assert!(e.given_up.insert(ticket.id, false).is_none());
+            }
             Outcome::Broadcast { .. } => {}
         }
     }
@@ -132,12 +143,17 @@ fn check(r: &RunResult) -> Result<(), TestCaseError> {
         prop_assert!((0.0..=1.0).contains(&radio.busy), "{:?}", radio);
         prop_assert!(radio.busy <= radio.airtime + 1e-9, "{:?}", radio);
         for s in &radio.stations {
-            let ends = s.delivered + s.drops_queue + s.drops_retry + s.inside;
+            let ends = s.delivered + s.drops_queue + s.drops_retry + s.drops_off + s.inside;
             prop_assert_eq!(s.offered, ends, "{:?}", s);
             prop_assert!(s.unconfirmed <= s.delivered, "{:?}", s);
             prop_assert!(s.retransmissions <= s.transmissions, "{:?}", s);
             prop_assert!(s.mean_queue_packets <= s.max_queue_packets as f64, "{:?}", s);
-            prop_assert!(s.airtime_s <= r.end.0 as f64 / 1e9, "{:?}", s);
+            let end_s = r.end.0 as f64 / 1e9;
+            prop_assert!(s.airtime_s <= end_s, "{:?}", s);
+            prop_assert_eq!(s.airtime_s, s.transmit_s, "{:?}", s);
+            let times = s.transmit_s + s.receive_s + s.listen_s + s.idle_s + s.off_s;
+            prop_assert!((times - end_s).abs() < 1e-9, "{:?}", s);
+            prop_assert_eq!(s.died_s.map(|at| end_s - at).unwrap_or(0.0) > 0.0, s.off_s > 0.0);
         }
     }
     Ok(())

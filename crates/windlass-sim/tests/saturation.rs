@@ -25,6 +25,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
         node,
         position: Position { x_mm, y_mm },
         queue: QueueLimit::Packets(20),
+        battery_uj: None,
     };
     radio.stations.push(station(0, 0, 0));
     let profile = Profile::new(stack::RFC, AnyParams::by_name("reno").unwrap(), 1500);
@@ -49,6 +50,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
             read: ReadPolicy::Immediate,
             start: Time(1000 * i as u64),
             multipath: None,
+            pauses: Vec::new(),
         });
     }
     Config {

@@ -13,7 +13,7 @@
 
 use crate::controller::Phase;
 use crate::coupling::{Group, MAX_PATHS, PathView};
-use crate::math::mul_div;
+use crate::math::{divisor, mul_div};
 use crate::params::Ratio;
 use crate::window::{MAX_WINDOW, Window};
 
@@ -62,7 +62,7 @@ impl Member {
 
     /// Whole segments of the window.
     pub fn segments(&self) -> u64 {
-        self.window / self.mss
+        self.window / divisor(self.mss)
     }
 
     /// The window that would give this path's rate at another round-trip time, `w·rtt/r`, with

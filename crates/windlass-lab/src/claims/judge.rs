@@ -142,14 +142,18 @@ impl Evidence<'_> {
             Quantity::Ratio(p) => pair(p, |a, b| a / b),
             Quantity::PercentChange(p) => pair(p, |a, b| (a - b) / b * 100.0),
             Quantity::Mean(all) => {
-                let (first, rest) =
-                    all.split_first().ok_or("There is nothing to take a mean of.")?;
-                let sum = rest.iter().try_fold(self.value(first)?, |sum, q| {
-                    sum.combine(&self.value(q)?, |a, b| a + b)
-                })?;
+                let sum = self.fold(all, |a, b| a + b)?;
                 sum.combine(&Value::Exact(all.len() as f64), |sum, n| sum / n)
             }
+            Quantity::Largest(all) => self.fold(all, f64::max),
+            Quantity::Least(all) => self.fold(all, f64::min),
         }
+    }
+
+    /// One value of several, run by run.
+    fn fold(&self, all: &[Quantity], f: fn(f64, f64) -> f64) -> Result<Value, String> {
+        let (first, rest) = all.split_first().ok_or("There is nothing to take this of.")?;
+        rest.iter().try_fold(self.value(first)?, |so_far, q| so_far.combine(&self.value(q)?, f))
     }
 
     fn runs(&self, metric: &Metric, experiment: &str, point: &str) -> Result<Value, String> {

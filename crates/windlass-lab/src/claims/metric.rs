@@ -41,7 +41,9 @@ pub enum Kind {
 /// A field of `T` by name; `None` when the run has no value for it.
 pub type Field<T> = (&'static str, fn(&T) -> Option<f64>);
 
-/// The fields of a flow. A flow that did not complete has an infinite `completion_s`.
+/// The fields of a flow. A flow that did not complete has an infinite `completion_s`. Radio time and
+/// energy per byte are those of the node that sends the data, over the payload bytes delivered: what
+/// its battery is asked for a byte of the flow, acknowledgements received and waiting included.
 pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("active_s", |f| Some(f.active_s)),
     ("delivered_bytes", |f| Some(f.delivered_bytes as f64)),
@@ -54,6 +56,7 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("packets_sent", |f| Some(f.packets_sent as f64)),
     ("peer_packets_sent", |f| Some(f.peer_packets_sent as f64)),
     ("loss_rate", |f| Some(f.loss_rate)),
+    ("drops", |f| Some(dropped(f.loss_rate, f.packets_sent))),
     ("srtt_ms", |f| f.srtt_ms),
     ("min_rtt_ms", |f| f.min_rtt_ms),
     ("cwnd_bytes", |f| Some(f.cwnd_bytes as f64)),
@@ -71,7 +74,23 @@ pub const FLOW_FIELDS: &[Field<FlowResult>] = &[
     ("message_p95_ms", |f| f.messages?.p95_ms),
     ("message_p99_ms", |f| f.messages?.p99_ms),
     ("message_max_ms", |f| f.messages?.max_ms),
+    ("sender_radio_s", |f| Some(f.radio?.sender_s)),
+    ("receiver_radio_s", |f| Some(f.radio?.receiver_s)),
+    ("sender_energy_j", |f| f.radio?.sender_j),
+    ("receiver_energy_j", |f| f.radio?.receiver_j),
+    ("radio_per_byte_ns", |f| per_byte(f.radio?.sender_s, f.delivered_bytes)),
+    ("energy_per_byte_nj", |f| per_byte(f.radio?.sender_j?, f.delivered_bytes)),
 ];
+
+/// Packets that the network dropped, of so many sent.
+fn dropped(loss_rate: f64, sent: u64) -> f64 {
+    (loss_rate * sent as f64).round()
+}
+
+/// So much of a billion parts of a unit for each byte: nanojoules of joules.
+fn per_byte(amount: f64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| amount * 1e9 / bytes as f64)
+}
 
 /// The fields of a direction of a link. `drop_fraction` is `drops` over `sent`.
 pub const LINK_FIELDS: &[Field<LinkResult>] = &[
@@ -116,7 +135,7 @@ fn hop_throughput(r: &RunRecord) -> Option<f64> {
 /// The fields of a whole run: sums over its flows (`goodput_mean_bps` is the mean of a flow), Jain's
 /// index of their goodputs, `hop_throughput_bps` over every hop of the network, delays and losses of
 /// all packets together (`delay_excess_ms` is above the least of each flow), the share of messages
-/// that were late, and how long the
+/// that were late, radio time and energy summed over its stations, and how long the
 /// second of two flows takes to reach four fifths of the first one's window or rate
 /// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
@@ -148,7 +167,24 @@ pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("convergence_rate_s", |r| {
         Some(r.course.as_ref()?.convergence_rate_s.unwrap_or(f64::INFINITY))
     }),
+    ("radio_s", |r| sum_of(r, |s| Some(s.transmit_s + s.receive_s))),
+    ("energy_j", |r| sum_of(r, |s| s.energy_j)),
+    ("radio_per_byte_ns", |r| {
+        per_byte(sum_of(r, |s| Some(s.transmit_s + s.receive_s))?, delivered(r))
+    }),
+    ("energy_per_byte_nj", |r| per_byte(sum_of(r, |s| s.energy_j)?, delivered(r))),
 ];
+
+/// Sum over all stations that have the quantity; `None` if none has.
+fn sum_of(run: &RunRecord, quantity: fn(&StationResult) -> Option<f64>) -> Option<f64> {
+    let stations = run.radios.iter().flat_map(|r| &r.stations);
+    let values: Vec<f64> = stations.filter_map(quantity).collect();
+    (!values.is_empty()).then(|| values.iter().sum())
+}
+
+fn delivered(run: &RunRecord) -> u64 {
+    run.flows.iter().map(|f| f.delivered_bytes).sum()
+}
 
 /// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 when all have the same, 1/n when one has all; `None`
 /// when nobody has anything.
@@ -162,12 +198,13 @@ pub fn jain_index(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
 pub const CELL_FIELDS: &[Field<RadioResult>] =
     &[("busy", |r| Some(r.busy)), ("airtime", |r| Some(r.airtime))];
 
-/// The fields of a station of a Wi-Fi cell.
+/// The fields of a station of a Wi-Fi cell. Of a station that lives to the end `died_s` is infinite.
 pub const STATION_FIELDS: &[Field<StationResult>] = &[
     ("offered", |s| Some(s.offered as f64)),
     ("delivered", |s| Some(s.delivered as f64)),
     ("drops_queue", |s| Some(s.drops_queue as f64)),
     ("drops_retry", |s| Some(s.drops_retry as f64)),
+    ("drops_off", |s| Some(s.drops_off as f64)),
     ("unconfirmed", |s| Some(s.unconfirmed as f64)),
     ("transmissions", |s| Some(s.transmissions as f64)),
     ("retransmissions", |s| Some(s.retransmissions as f64)),
@@ -179,6 +216,14 @@ pub const STATION_FIELDS: &[Field<StationResult>] = &[
     ("broadcasts_received", |s| Some(s.broadcasts_received as f64)),
     ("bytes", |s| Some(s.bytes as f64)),
     ("airtime_s", |s| Some(s.airtime_s)),
+    ("transmit_s", |s| Some(s.transmit_s)),
+    ("receive_s", |s| Some(s.receive_s)),
+    ("listen_s", |s| Some(s.listen_s)),
+    ("idle_s", |s| Some(s.idle_s)),
+    ("off_s", |s| Some(s.off_s)),
+    ("energy_j", |s| s.energy_j),
+    ("battery_left_j", |s| s.battery_left_j),
+    ("died_s", |s| Some(s.died_s.unwrap_or(f64::INFINITY))),
     ("mean_queue_packets", |s| Some(s.mean_queue_packets)),
     ("mean_queue_delay_ms", |s| Some(s.mean_queue_delay_ms)),
     ("mean_service_ms", |s| Some(s.mean_service_ms)),
@@ -215,6 +260,7 @@ pub const SUBFLOW_FIELDS: &[Field<SubflowResult>] = &[
     ("packets_sent", |s| Some(s.packets_sent as f64)),
     ("peer_packets_sent", |s| Some(s.peer_packets_sent as f64)),
     ("loss_rate", |s| Some(s.loss_rate)),
+    ("drops", |s| Some(dropped(s.loss_rate, s.packets_sent))),
     ("srtt_ms", |s| s.srtt_ms),
     ("min_rtt_ms", |s| s.min_rtt_ms),
     ("cwnd_bytes", |s| Some(s.cwnd_bytes as f64)),

@@ -20,7 +20,7 @@
 //!
 //! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
 //! a traced run (`{ trace = "exchange.duplicates" }`), a constant, or the `difference`, `ratio` or
-//! `percent_change` of two measures, or the `mean` of any number. Arithmetic is done run by run, matched by seed: all points
+//! `percent_change` of two measures, or the `mean`, `largest` or `least` of any number. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.
 //!
 //! The **criteria** fix the verdict: within the tolerance, or inside our 95 % interval, is
@@ -102,6 +102,10 @@ pub enum Quantity {
     PercentChange(Box<[Quantity; 2]>),
     /// The mean of all of them.
     Mean(Vec<Quantity>),
+    /// The largest of them.
+    Largest(Vec<Quantity>),
+    /// The least of them.
+    Least(Vec<Quantity>),
 }
 
 /// A metric and the point whose runs it is read from.
@@ -122,6 +126,14 @@ impl At {
 }
 
 impl Quantity {
+    /// What it is taken of, if that is any number of quantities.
+    fn several(&self) -> Option<&[Quantity]> {
+        match self {
+            Quantity::Mean(all) | Quantity::Largest(all) | Quantity::Least(all) => Some(all),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` with this quantity and every one inside it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Quantity)) {
         visit(self);
@@ -130,7 +142,7 @@ impl Quantity {
         {
             pair.iter().for_each(|q| q.walk(visit));
         }
-        if let Quantity::Mean(all) = self {
+        if let Some(all) = self.several() {
             all.iter().for_each(|q| q.walk(visit));
         }
     }
@@ -222,8 +234,8 @@ impl Claim {
 
     fn check(&self) -> Result<(), String> {
         for quantity in self.quantities() {
-            if matches!(quantity, Quantity::Mean(all) if all.is_empty()) {
-                return Err("takes the `mean` of nothing".to_owned());
+            if quantity.several().is_some_and(<[Quantity]>::is_empty) {
+                return Err("takes the `mean`, `largest` or `least` of nothing".to_owned());
             }
             if let Quantity::Metric(at) = quantity {
                 Metric::parse(&at.path)?;
@@ -304,7 +316,8 @@ pub struct Judgement {
 pub(crate) mod fixtures {
     use crate::experiment::RunRecord;
     use windlass_sim::{
-        FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+        FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult,
+        SubflowResult,
     };
 
     /// Three reinjections, and a subflow `wifi` that carried three quarters.
@@ -356,6 +369,12 @@ pub(crate) mod fixtures {
                 failure: None,
                 transit: None,
                 messages: None,
+                radio: Some(RadioUse {
+                    sender_s: 0.5,
+                    receiver_s: 0.25,
+                    sender_j: Some(2.0),
+                    receiver_j: Some(1.0),
+                }),
                 multipath: Some(multipath()),
             }],
             links: vec![LinkResult {
@@ -382,6 +401,11 @@ pub(crate) mod fixtures {
                 stations: vec![StationResult {
                     name: "s1".into(),
                     offered: 8,
+                    transmit_s: 0.25,
+                    receive_s: 0.25,
+                    energy_j: Some(2.0),
+                    battery_left_j: Some(18.0),
+                    died_s: Some(90.0),
                     ..StationResult::default()
                 }],
             }],

@@ -13,10 +13,10 @@ use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
 use super::ways::{self, Hop, Ways};
-use super::{multipath, params, stack};
+use super::{draw, multipath, params, stack};
 use crate::units::{Bytes, Duration};
 
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 15] = [
     "name",
     "from",
     "to",
@@ -31,6 +31,7 @@ pub(super) const KEYS: [&str; 14] = [
     "traffic",
     "read",
     "multipath",
+    "draw",
 ];
 /// Headers of IPv4 with TCP and with UDP, bytes.
 const TCP_HEADERS: u32 = 40;
@@ -58,6 +59,7 @@ struct Template<'a> {
     controller: Option<AnyParams>,
     stack: Stack,
     traffic: Traffic,
+    on: Vec<[Span; 2]>,
     read: Read,
     multipath: Option<multipath::Template>,
 }
@@ -80,7 +82,9 @@ pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Pr
             return Err(Problem::new(&item.place, message));
         }
     }
-    name_all(flows)
+    let flows = name_all(flows)?;
+    draw::check(&flows, root.place())?;
+    Ok(flows)
 }
 
 /// Gives proposals the first free number, explicit names first.
@@ -127,19 +131,26 @@ impl Context<'_> {
             })?,
         };
         let explicit = fields.opt("name", |f| Ok((name(f)?, f.node.place.clone())))?;
-        let start = fields.or("start", span, Span::ZERO)?;
+        let drawn = fields.opt("draw", |f| draw::read(f, self.network, (&from, &to), count))?;
+        let first = template.on.first().map_or(Span::ZERO, |[from, _]| *from);
+        let start = fields.or("start", span, first)?;
         let stagger = fields.or("stagger", span, Span::ZERO)?;
         for i in 1..=count {
             let end = |pattern: &str| pattern.replace('*', &i.to_string());
-            let (from, to) = (end(&from), end(&to));
+            let (mut from, to) = (end(&from), end(&to));
+            if let Some(drawn) = &drawn {
+                from = drawn.sender(self.network, &from, i);
+            }
             let name = match &explicit {
                 Some((name, _)) if is_pattern || count > 1 => format!("{name}-{i}"),
                 Some((name, _)) => name.clone(),
+                None if drawn.is_some() => format!("any-{to}"),
                 None => format!("{from}-{to}"),
             };
             let offset = stagger.0.checked_mul(u64::from(i - 1));
             let start = offset.and_then(|offset| start.0.checked_add(offset)).map(Span);
-            let spec = self.flow(&template, name, (&from, &to), i, start)?;
+            let mut spec = self.flow(&template, name, (&from, &to), i, start)?;
+            spec.draw = drawn.as_ref().map_or_else(Vec::new, |drawn| drawn.nodes.clone());
             flows.push(Unnamed { spec, explicit: explicit.as_ref().map(|(_, p)| p.clone()) });
         }
         Ok(())
@@ -147,7 +158,9 @@ impl Context<'_> {
 
     fn template<'a>(&self, item: &'a Node) -> Result<Template<'a>, Problem> {
         let fields = Fields::open(item, "`[[flow]]`", &KEYS)?;
-        let traffic = fields.or("traffic", traffic, Traffic::Bulk { bytes: None })?;
+        let always = (Traffic::Bulk { bytes: None }, Vec::new());
+        let (traffic, on) = fields.or("traffic", traffic, always)?;
+        self.check_on(&fields, &on)?;
         let is_udp = matches!(traffic, Traffic::Cbr { transport: Transport::Udp, .. });
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
@@ -185,9 +198,24 @@ impl Context<'_> {
             stack,
             multipath,
             traffic,
+            on,
             read: fields.or("read", read_application, Read::Immediate)?,
             fields,
         })
+    }
+
+    /// Intervals of sending say themselves when the flow starts, and begin while the run lasts.
+    fn check_on(&self, fields: &Fields, on: &[[Span; 2]]) -> Result<(), Problem> {
+        let Some([last, _]) = on.last() else { return Ok(()) };
+        if let Some(field) = fields.field("start") {
+            return Err(field.error("the flow starts with the first interval of `on`"));
+        }
+        if *last < self.duration {
+            return Ok(());
+        }
+        let (last, end) = (Duration(*last), Duration(self.duration));
+        let message = format!("`on`: an interval begins at {last}, when the run has ended ({end})");
+        Err(Problem::new(place_within(fields, "traffic", "on"), message))
     }
 
     fn flow(
@@ -238,8 +266,10 @@ impl Context<'_> {
             start,
             jitter,
             traffic: template.traffic,
+            on: from_start(&template.on, start),
             read: template.read,
             multipath,
+            draw: Vec::new(),
         })
     }
 
@@ -376,11 +406,12 @@ const MAX_TRANSFER: u64 = 1 << 40;
 const MAX_REQUESTS: u32 = 1_000_000;
 const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
 
-fn traffic(field: &Field) -> Result<Traffic, Problem> {
+/// What is sent, and in which intervals if not always.
+fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
     let fields = Fields::any(field.node, "`traffic`")?;
     let kind = fields.req("kind", "\"bulk\"", choice(&TRAFFIC_KINDS))?;
     let transfer = size(1, MAX_TRANSFER);
-    Ok(match kind {
+    let traffic = match kind {
         TrafficKind::Bulk => {
             fields.allow(&["kind", "bytes"])?;
             Traffic::Bulk { bytes: fields.opt("bytes", transfer)? }
@@ -395,13 +426,14 @@ fn traffic(field: &Field) -> Result<Traffic, Problem> {
             }
         }
         TrafficKind::Cbr => {
-            fields.allow(&["kind", "rate", "packet", "transport", "stop", "deadline"])?;
-            cbr(field, &fields)?
+            fields.allow(&["kind", "rate", "packet", "transport", "stop", "on", "deadline"])?;
+            return cbr(field, &fields);
         }
-    })
+    };
+    Ok((traffic, Vec::new()))
 }
 
-fn cbr(field: &Field, fields: &Fields) -> Result<Traffic, Problem> {
+fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
     let rate_bps = fields.req("rate", "\"500kbps\"", rate)?;
     let packet = fields.req("packet", "\"1000B\"", size_u32(1, MAX_PACKET))?;
     if u128::from(packet) * 8 * 1_000_000_000 < u128::from(rate_bps) {
@@ -417,7 +449,54 @@ fn cbr(field: &Field, fields: &Fields) -> Result<Traffic, Problem> {
         let message = "`deadline`: packets are judged as messages over TCP only";
         return Err(Problem::new(place_of(fields, "deadline"), message.to_owned()));
     }
-    Ok(Traffic::Cbr { rate_bps, packet, transport, stop, deadline })
+    let on = match fields.field("on") {
+        None => Vec::new(),
+        Some(field) if transport == Transport::Tcp => {
+            return Err(field.error("is for datagrams; write `transport = \"udp\"`"));
+        }
+        Some(field) if stop.is_some() => {
+            return Err(field.error("says itself when the source stops; leave `stop` out"));
+        }
+        Some(field) => intervals(&field)?,
+    };
+    Ok((Traffic::Cbr { rate_bps, packet, transport, stop, deadline }, on))
+}
+
+/// The intervals with the first one at `start`.
+fn from_start(on: &[[Span; 2]], start: Span) -> Vec<[Span; 2]> {
+    let Some([first, _]) = on.first().copied() else { return Vec::new() };
+    let shift = |moment: Span| Span(start.0 + moment.0.saturating_sub(first.0));
+    on.iter().map(|ends| ends.map(shift)).collect()
+}
+
+/// Intervals of time that ascend without touching.
+fn intervals(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
+    const EXAMPLE: &str = "[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]";
+    let items = field.array()?;
+    if items.is_empty() {
+        return Err(field.error(format!("needs at least one interval, for example {EXAMPLE}")));
+    }
+    let mut all: Vec<[Span; 2]> = Vec::with_capacity(items.len());
+    for item in &items {
+        let ends = item.array()?;
+        let [from, until] = ends.as_slice() else {
+            let n = ends.len();
+            return Err(item.error(format!("an interval has two ends, not {n}: {EXAMPLE}")));
+        };
+        let (from, until) = (span(from)?, span(until)?);
+        if until <= from {
+            let (from, until) = (Duration(from), Duration(until));
+            return Err(item.error(format!("the interval from {from} to {until} has no length")));
+        }
+        if let Some([_, before]) = all.last().filter(|[_, before]| from <= *before) {
+            let (from, before) = (Duration(from), Duration(*before));
+            return Err(item.error(format!(
+                "the interval from {from} must begin after the one before has ended, at {before}"
+            )));
+        }
+        all.push([from, until]);
+    }
+    Ok(all)
 }
 
 #[derive(Clone, Copy)]

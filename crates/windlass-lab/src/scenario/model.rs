@@ -106,10 +106,16 @@ pub struct FlowSpec {
     pub jitter: Span,
     /// What the applications send.
     pub traffic: Traffic,
+    /// Times, each from … until before …, in which a source of datagrams sends, ascending, the first
+    /// one from `start`; `jitter` moves them all. Empty for always.
+    pub on: Vec<[Span; 2]>,
     /// How the receiving application reads.
     pub read: Read,
     /// Subflows, of a Multipath TCP connection.
     pub multipath: Option<MultipathSpec>,
+    /// Nodes of which each run draws one to send the data in place of `from`, no two flows the same;
+    /// empty for a sender that is always `from`.
+    pub draw: Vec<usize>,
 }
 
 /// What makes a flow a Multipath TCP connection.

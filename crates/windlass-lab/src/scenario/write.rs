@@ -207,6 +207,9 @@ fn flow(
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
+    if !flow.draw.is_empty() {
+        lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
+    }
     lines.quoted("algorithm", flow.algorithm());
     if let Some(controller) = &flow.controller {
         for (key, text) in settings(controller, controllers) {
@@ -218,12 +221,15 @@ fn flow(
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
     }
-    lines.quoted("start", Duration(flow.start));
+    // Intervals of sending say it themselves.
+    if flow.on.is_empty() {
+        lines.quoted("start", Duration(flow.start));
+    }
     // Left out at its default, so that it is new to no scenario's hash.
     if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }
-    lines.raw("traffic", traffic(&flow.traffic));
+    lines.raw("traffic", traffic(flow));
     lines.raw("read", read(&flow.read));
     if let Some(spec) = &flow.multipath {
         let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
@@ -252,8 +258,8 @@ fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers)
     inline(&pairs)
 }
 
-fn traffic(traffic: &Traffic) -> String {
-    match *traffic {
+fn traffic(flow: &FlowSpec) -> String {
+    match flow.traffic {
         Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
         Traffic::Bulk { bytes: Some(bytes) } => {
             inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
@@ -274,6 +280,10 @@ fn traffic(traffic: &Traffic) -> String {
             ];
             pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
             pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
+            if !flow.on.is_empty() {
+                let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
+                pairs.push(("on", array(&flow.on, interval)));
+            }
             inline(&pairs)
         }
     }

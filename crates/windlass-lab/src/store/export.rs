@@ -20,8 +20,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
-use super::files;
 use super::table::{self, Column, Table, Values};
+use super::{files, multipath};
 use crate::experiment::RunRecord;
 
 /// A file format.
@@ -102,7 +102,7 @@ pub fn export_records(
         tables.extend([table::cells(records), table::stations(records)]);
     }
     if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
-        tables.extend([table::multipath(records), table::subflows(records)]);
+        tables.extend([multipath::connections(records), multipath::subflows(records)]);
     }
     for table in tables {
         for &format in formats {

@@ -6,10 +6,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use windlass_cc::Time;
-use windlass_sim::{
-    FlowResult, LinkResult, MultipathResult, RadioResult, Sample, Series, StationResult,
-    SubflowResult,
-};
+use windlass_sim::{FlowResult, LinkResult, RadioResult, Sample, Series, StationResult};
 
 use crate::experiment::RunRecord;
 
@@ -74,7 +71,7 @@ impl Table {
 }
 
 /// Makes columns out of rows.
-struct Columns<'a, R> {
+pub(super) struct Columns<'a, R> {
     rows: &'a [R],
     columns: Vec<Column>,
 }
@@ -84,7 +81,7 @@ impl<'a, R> Columns<'a, R> {
         Columns { rows, columns: Vec::new() }
     }
 
-    fn push(
+    pub(super) fn push(
         mut self,
         name: impl Into<Cow<'static, str>>,
         meaning: &'static str,
@@ -94,7 +91,12 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    fn text<'r>(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> &'r str) -> Self
+    pub(super) fn text<'r>(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> &'r str,
+    ) -> Self
     where
         R: 'r,
     {
@@ -102,11 +104,16 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Text(values))
     }
 
-    fn integer(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> u64) -> Self {
+    pub(super) fn integer(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> u64,
+    ) -> Self {
         self.integer_or_null(name, meaning, |r| Some(f(r)))
     }
 
-    fn integer_or_null(
+    pub(super) fn integer_or_null(
         self,
         name: impl Into<Cow<'static, str>>,
         meaning: &'static str,
@@ -116,11 +123,16 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Integer(values))
     }
 
-    fn real(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> f64) -> Self {
+    pub(super) fn real(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> f64,
+    ) -> Self {
         self.real_or_null(name, meaning, |r| Some(f(r)))
     }
 
-    fn real_or_null(
+    pub(super) fn real_or_null(
         self,
         name: &'static str,
         meaning: &'static str,
@@ -130,14 +142,14 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Real(values))
     }
 
-    fn table(self, name: &'static str) -> Table {
+    pub(super) fn table(self, name: &'static str) -> Table {
         Table { name, columns: self.columns }
     }
 }
 
 impl<'a, R> Columns<'a, R> {
     /// The columns that say which run a row belongs to.
-    fn of_run(rows: &'a [R], run: impl Fn(&R) -> &'a RunRecord) -> Self {
+    pub(super) fn of_run(rows: &'a [R], run: impl Fn(&R) -> &'a RunRecord) -> Self {
         let (mut experiment, mut point) = (Vec::new(), Vec::new());
         let (mut seed, mut hash, mut version) = (Vec::new(), Vec::new(), Vec::new());
         let (mut world, mut kernel) = (Vec::new(), Vec::new());
@@ -180,7 +192,7 @@ pub fn summary(records: &[RunRecord]) -> Table {
     let columns = Columns::of_run(&rows, |(run, _)| run)
         .text("flow", "Name of the flow", |(_, f)| &f.name)
         .text("algorithm", "Congestion control of the data sender", |(_, f)| &f.algorithm);
-    flow_delays(flow_counts(flow_rates(columns)))
+    flow_radios(flow_delays(flow_counts(flow_rates(columns))))
         .push("responses_s", "Completion time of each request, in order", Values::Reals(responses))
         .push("failure", "Why the connection failed; null if it did not", Values::Text(failure))
         .table("summary")
@@ -259,6 +271,22 @@ fn flow_counts(columns: FlowColumns<'_>) -> FlowColumns<'_> {
         .integer("cwnd_bytes", "Congestion window at the end", |r| r.1.cwnd_bytes)
 }
 
+fn flow_radios(columns: FlowColumns<'_>) -> FlowColumns<'_> {
+    columns
+        .real_or_null("sender_radio_s", "Radio time of the sending node; null without one", |r| {
+            r.1.radio.map(|radio| radio.sender_s)
+        })
+        .real_or_null("receiver_radio_s", "The same of the receiving node", |r| {
+            r.1.radio.map(|radio| radio.receiver_s)
+        })
+        .real_or_null("sender_energy_j", "Energy that the sending node's radios spent", |r| {
+            r.1.radio?.sender_j
+        })
+        .real_or_null("receiver_energy_j", "The same of the receiving node", |r| {
+            r.1.radio?.receiver_j
+        })
+}
+
 /// One row a run and link direction.
 pub fn links(records: &[RunRecord]) -> Table {
     let rows: Vec<(&RunRecord, &LinkResult)> =
@@ -281,106 +309,6 @@ pub fn links(records: &[RunRecord]) -> Table {
         })
         .integer("max_queue_packets", "Most packets that waited at once", |r| r.1.max_queue_packets)
         .table("links")
-}
-
-/// A multipath flow of a run.
-type MultipathRow<'a> = (&'a RunRecord, &'a FlowResult, &'a MultipathResult);
-
-fn multipath_rows(records: &[RunRecord]) -> impl Iterator<Item = MultipathRow<'_>> {
-    let flows = records.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow)));
-    flows.filter_map(|(run, flow)| Some((run, flow, flow.multipath.as_ref()?)))
-}
-
-/// One row a run and multipath flow.
-pub fn multipath(records: &[RunRecord]) -> Table {
-    let rows: Vec<MultipathRow<'_>> = multipath_rows(records).collect();
-    Columns::of_run(&rows, |(run, _, _)| run)
-        .text("flow", "Name of the flow", |(_, f, _)| &f.name)
-        .integer("fallen_back", "1 if it went on as an ordinary connection, else 0", |r| {
-            r.2.fallen_back.into()
-        })
-        .integer("reinjections", "Pieces given to another subflow once more", |r| r.2.reinjections)
-        .integer("reinjected_bytes", "Their bytes", |r| r.2.reinjected_bytes)
-        .integer("opportunistic", "Of reinjections: they held up the receive window", |r| {
-            r.2.opportunistic
-        })
-        .integer("penalties", "Windows reduced for holding up the receive window", |r| {
-            r.2.penalties
-        })
-        .integer("redundant_bytes", "Bytes given to a further subflow as scheduled", |r| {
-            r.2.redundant_bytes
-        })
-        .integer("duplicate_bytes", "Bytes that had come by another subflow before", |r| {
-            r.2.duplicate_bytes
-        })
-        .integer("max_out_of_order_bytes", "Most bytes that waited for others before them", |r| {
-            r.2.max_out_of_order_bytes
-        })
-        .integer("joins", "Times that a subflow beside the first came up", |r| r.2.joins)
-        .integer("failed_joins", "Attempts to join that failed", |r| r.2.failed_joins)
-        .integer("suspensions", "Times that a subflow was put aside after timeouts", |r| {
-            r.2.suspensions
-        })
-        .integer("returns", "Times that one came back after that", |r| r.2.returns)
-        .integer("lost_subflows", "Subflows that ended before the connection", |r| {
-            r.2.lost_subflows
-        })
-        .table("multipath")
-}
-
-/// A subflow of a run, and the flow that it is of.
-type SubflowRow<'a> = (&'a RunRecord, &'a FlowResult, &'a SubflowResult);
-
-/// One row a run and subflow of a multipath flow.
-pub fn subflows(records: &[RunRecord]) -> Table {
-    let each = |(run, flow, m)| -> Vec<SubflowRow<'_>> {
-        let m: &MultipathResult = m;
-        m.subflows.iter().map(|subflow| (run, flow, subflow)).collect()
-    };
-    let rows: Vec<SubflowRow<'_>> = multipath_rows(records).flat_map(each).collect();
-    let failure = rows.iter().map(|(_, _, s)| s.failure.clone()).collect();
-    let columns = Columns::of_run(&rows, |(run, _, _)| run)
-        .text("flow", "Name of the flow", |(_, f, _)| &f.name)
-        .text("subflow", "Name of the subflow", |(_, _, s)| &s.name)
-        .text("algorithm", "Congestion control of the data sender", |(_, _, s)| &s.algorithm);
-    subflow_counts(subflow_rates(columns))
-        .push("failure", "Why it failed; null if it did not", Values::Text(failure))
-        .table("subflows")
-}
-
-type SubflowColumns<'a> = Columns<'a, SubflowRow<'a>>;
-
-fn subflow_rates(columns: SubflowColumns<'_>) -> SubflowColumns<'_> {
-    columns
-        .integer("delivered_bytes", "Payload that arrived on the subflow", |r| r.2.delivered_bytes)
-        .real("goodput_bps", "delivered_bytes · 8 over the flow's active_s", |r| r.2.goodput_bps)
-        .real("share", "delivered_bytes over that of all the flow's subflows", |r| r.2.share)
-        .real("throughput_bps", "Payload sent, retransmissions included, per second", |r| {
-            r.2.throughput_bps
-        })
-        .real("loss_rate", "Sender's packets dropped by the network over those sent", |r| {
-            r.2.loss_rate
-        })
-        .real_or_null("srtt_ms", "Smoothed RTT at the end; null without a sample", |r| r.2.srtt_ms)
-        .real_or_null("min_rtt_ms", "Least RTT seen; null without a sample", |r| r.2.min_rtt_ms)
-}
-
-fn subflow_counts(columns: SubflowColumns<'_>) -> SubflowColumns<'_> {
-    columns
-        .integer("retransmits", "Data segments retransmitted", |r| r.2.retransmits)
-        .integer("fast_retransmits", "Entries into fast retransmit", |r| r.2.fast_retransmits)
-        .integer("rto_count", "Expiries of the retransmission timer, SYN included", |r| {
-            r.2.rto_count
-        })
-        .integer("data_segments", "Data segments sent, retransmissions included", |r| {
-            r.2.data_segments
-        })
-        .integer("packets_sent", "Packets of any kind from the data sender", |r| r.2.packets_sent)
-        .integer("peer_packets_sent", "Packets of any kind from the data receiver", |r| {
-            r.2.peer_packets_sent
-        })
-        .integer("cwnd_bytes", "Congestion window at the end", |r| r.2.cwnd_bytes)
-        .integer("mode", "What the coordinator decided last; 0 without one", |r| r.2.mode)
 }
 
 /// One row a run and Wi-Fi cell.
@@ -409,9 +337,10 @@ pub fn stations(records: &[RunRecord]) -> Table {
     let columns = Columns::of_run(&rows, |(run, _, _)| run)
         .text("cell", "Name of the Wi-Fi cell", |(_, c, _)| &c.name)
         .text("station", "Name of the station's node", |(_, _, s)| &s.name);
-    station_frames(station_packets(columns))
+    let columns = station_frames(station_packets(columns))
         .integer("bytes", "IP bytes delivered", |r| r.2.bytes)
-        .real("airtime_s", "Time on the air of its frames of every kind", |r| r.2.airtime_s)
+        .real("airtime_s", "Time on the air of its frames of every kind", |r| r.2.airtime_s);
+    station_energy(columns)
         .real("mean_queue_packets", "Mean packets held, the one being tried included", |r| {
             r.2.mean_queue_packets
         })
@@ -433,8 +362,31 @@ fn station_packets(columns: StationColumns<'_>) -> StationColumns<'_> {
         .integer("delivered", "Packets that their receiver took, each once", |r| r.2.delivered)
         .integer("drops_queue", "Packets that found its queue full", |r| r.2.drops_queue)
         .integer("drops_retry", "Packets given up at the retry limit", |r| r.2.drops_retry)
+        .integer("drops_off", "Packets lost with its battery, or handed to it later", |r| {
+            r.2.drops_off
+        })
         .integer("inside", "Packets held at the end", |r| r.2.inside)
         .integer("unconfirmed", "Of delivered: given up all the same", |r| r.2.unconfirmed)
+}
+
+fn station_energy(columns: StationColumns<'_>) -> StationColumns<'_> {
+    columns
+        .real("transmit_s", "Time for which its radio transmitted", |r| r.2.transmit_s)
+        .real("receive_s", "Time for which frames for it or for all arrived", |r| r.2.receive_s)
+        .real("listen_s", "Time for which the channel was busy with others' frames", |r| {
+            r.2.listen_s
+        })
+        .real("idle_s", "Time for which nothing was on the air", |r| r.2.idle_s)
+        .real("off_s", "Time after its battery ran out", |r| r.2.off_s)
+        .real_or_null("energy_j", "Energy that its radio spent; null if not known", |r| {
+            r.2.energy_j
+        })
+        .real_or_null(
+            "battery_left_j",
+            "What its battery held at the end; null for the mains",
+            |r| r.2.battery_left_j,
+        )
+        .real_or_null("died_s", "When its battery ran out; null if it did not", |r| r.2.died_s)
 }
 
 fn station_frames(columns: StationColumns<'_>) -> StationColumns<'_> {

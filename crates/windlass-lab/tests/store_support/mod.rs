@@ -3,7 +3,7 @@
 
 use windlass_lab::experiment::RunRecord;
 use windlass_sim::{
-    FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
+    FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult, SubflowResult,
 };
 
 /// A flow whose figures differ with `n`, and have no short decimal form.
@@ -31,6 +31,12 @@ pub fn flow(n: u64) -> FlowResult {
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
         transit: None,
         messages: None,
+        radio: n.is_multiple_of(2).then_some(RadioUse {
+            sender_s: x / 3.0,
+            receiver_s: x / 5.0,
+            sender_j: Some(x / 7.0),
+            receiver_j: None,
+        }),
         multipath: n.is_multiple_of(2).then(|| multipath(n)),
     }
 }

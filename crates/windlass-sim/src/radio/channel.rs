@@ -57,6 +57,8 @@ pub struct Flight {
     pub reached: usize,
     /// See `reached`.
     pub left: usize,
+    /// The transmitter has died meanwhile: nobody receives the frame.
+    pub cut: bool,
 }
 
 /// A station that hears another.

@@ -5,6 +5,7 @@ use windlass_cc::Span;
 use crate::check::check_loss;
 use crate::link::QueueLimit;
 use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
+use crate::radio::energy::{MOST_UJ, MOST_UW};
 use crate::radio::phy::Format;
 
 /// Most stations of a radio: every pair has an entry in a table.
@@ -26,6 +27,7 @@ impl RadioConfig {
         self.check_stations(nodes)?;
         self.check_phy()?;
         self.check_powers()?;
+        self.check_energy(nodes)?;
         self.check_errors()?;
         self.check_hops(nodes)
     }
@@ -130,6 +132,31 @@ impl RadioConfig {
             )),
             PathLoss::Disc { .. } => Ok(()),
         }
+    }
+
+    fn check_energy(&self, nodes: &[String]) -> Result<(), String> {
+        if let Some(c) = self.consumption {
+            let powers = [c.transmit_uw, c.receive_uw, c.listen_uw, c.idle_uw];
+            if powers.iter().any(|uw| *uw > MOST_UW) {
+                return Err(format!("a radio draws at most {} W", MOST_UW / 1_000_000));
+            }
+        }
+        for station in &self.stations {
+            let Some(uj) = station.battery_uj else { continue };
+            let name = &nodes[station.node];
+            if self.consumption.is_none() {
+                return Err(format!(
+                    "station \"{name}\" has a battery, but the power that its radio draws is not known"
+                ));
+            }
+            if !(1..=MOST_UJ).contains(&uj) {
+                return Err(format!(
+                    "the battery of station \"{name}\" must hold between 1 uJ and {} MJ",
+                    MOST_UJ / 1_000_000_000_000
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn check_errors(&self) -> Result<(), String> {

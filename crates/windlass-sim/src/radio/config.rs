@@ -2,6 +2,7 @@
 
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
+use crate::radio::energy::Consumption;
 use crate::radio::phy::Phy;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
@@ -43,6 +44,8 @@ pub struct RadioConfig {
     /// Whether a station waits for an EIFS instead of a DIFS after a frame that it could not
     /// receive, as the standard says. Bianchi's model knows no EIFS.
     pub eifs: bool,
+    /// Power that the radio of every station draws; `None` if energy does not matter.
+    pub consumption: Option<Consumption>,
     /// The stations.
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
@@ -76,6 +79,7 @@ impl RadioConfig {
             rts: RtsThreshold::Never,
             retries: Retries::STANDARD,
             eifs: true,
+            consumption: None,
             stations: Vec::new(),
             hops: Hops::InRange,
         }
@@ -92,6 +96,9 @@ pub struct StationConfig {
     /// Most packets that it may hold for transmission, the one being tried included; room for one
     /// packet at least.
     pub queue: QueueLimit,
+    /// What the battery of its radio holds, microjoules, `None` for the mains. Once it is empty the
+    /// station is off for ever; its node's links and other stations are not.
+    pub battery_uj: Option<u64>,
 }
 
 /// A place on a plane, in millimetres: integers, so that distances are the same on every machine.

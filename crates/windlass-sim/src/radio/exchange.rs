@@ -15,6 +15,11 @@ impl Radio {
             self.on_transmitted(station, now);
         }
         let s = &mut self.stations[station as usize];
+        if s.meter.check() <= now && s.meter.is_empty(now) {
+            self.switch_off(station, now);
+            return;
+        }
+        let s = &mut self.stations[station as usize];
         if s.transmitting_until.is_none()
             && let Some((at, frame)) = s.response
             && at <= now
@@ -111,11 +116,12 @@ impl Radio {
         let s = &mut self.stations[station as usize];
         s.transmitting_until = Some(now + airtime);
         s.counters.airtime_ns += airtime.0;
+        s.metre(now);
         if self.on_air == 0 {
             self.busy_since = now;
         }
         self.on_air += 1;
-        let flight = Flight { frame, start: now, airtime, reached: 0, left: 0 };
+        let flight = Flight { frame, start: now, airtime, reached: 0, left: 0, cut: false };
         let Some((at, _)) = flight.next(&self.channel) else { return };
         let index = self.free.pop().unwrap_or(self.flights.len() as u32);
         match self.flights.get_mut(index as usize) {
@@ -134,6 +140,7 @@ impl Radio {
         let t = &self.timing;
         let s = &mut self.stations[station as usize];
         s.transmitting_until = None;
+        s.metre(now);
         if s.signals == 0 {
             s.on_idle(now, t);
         }
@@ -174,6 +181,30 @@ impl Radio {
         let held = s.finish_head(now);
         s.start_backoff(now, &self.timing);
         held
+    }
+
+    /// Switches a station off for ever. What it holds is lost, and so is the frame that it is
+    /// transmitting, if any, although the channel stays busy for those around until that would have
+    /// ended.
+    pub fn switch_off(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        if s.is_off() {
+            return;
+        }
+        let cut = s.transmitting_until.is_some_and(|until| until > now);
+        let lost = s.switch_off(now);
+        if cut {
+            self.on_air -= 1;
+            if self.on_air == 0 {
+                self.busy_ns += now.since(self.busy_since).0;
+            }
+            let is_its = |f: &&mut Flight| f.frame.from == station && f.start + f.airtime > now;
+            if let Some(flight) = self.flights.iter_mut().find(is_its) {
+                flight.cut = true;
+            }
+        }
+        let gone = lost.into_iter().map(|h| Outcome::Lost { from: station, ticket: h.ticket });
+        self.outcomes.extend(gone);
     }
 
     /// No CTS came, or no acknowledgement.

@@ -21,6 +21,7 @@ use crate::loss::LossProcess;
 use crate::packet::Ticket;
 use crate::radio::channel::{Channel, Flight};
 use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
+use crate::radio::energy::Meter;
 use crate::radio::phy::{Phy, Rate};
 use crate::radio::propagation::from_db;
 use crate::radio::station::{Held, Phase, Station, Timing};
@@ -73,6 +74,13 @@ pub enum Outcome {
         /// Whether that station has taken the packet all the same, and only its acknowledgements
         /// were lost.
         taken: bool,
+    },
+    /// A station was switched off, or its battery ran out, with this packet in its queue.
+    Lost {
+        /// The station.
+        from: u32,
+        /// The packet.
+        ticket: Ticket,
     },
 }
 
@@ -140,9 +148,10 @@ impl Radio {
                 _ => None,
             };
             let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
-            Station::new(s.queue, &timing, streams, errors)
+            let meter = Meter::new(config.consumption, s.battery_uj);
+            Station::new(s.queue, &timing, streams, errors, meter)
         });
-        Radio {
+        let mut radio = Radio {
             stations: stations.collect(),
             channel: Channel::new(config),
             phy,
@@ -162,7 +171,11 @@ impl Radio {
             on_air: 0,
             busy_since: Time::ZERO,
             busy_ns: 0,
+        };
+        for station in 0..n as u32 {
+            radio.wake(station, Time::ZERO); // a battery may end
         }
+        radio
     }
 
     /// Its stations, in the configuration's order.

@@ -4,7 +4,7 @@
 //!   stand; [`check`] what can be simulated.
 //! * [`propagation`] and [`modulation`] say what arrives where, and how many bits are wrong.
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
-//!   view of the channel; [`mac`] is the protocol between them, in two halves: `exchange` for who
+//!   view of the channel, and [`energy`] says what that costs; [`mac`] is the protocol between them, in two halves: `exchange` for who
 //!   transmits, `reception` for who listens.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
@@ -15,6 +15,7 @@
 pub mod channel;
 pub mod check;
 pub mod config;
+pub mod energy;
 mod exchange;
 pub mod mac;
 pub mod modulation;
@@ -28,5 +29,6 @@ pub use channel::BROADCAST;
 pub use config::{
     FrameErrors, Hops, PathLoss, Position, RadioConfig, Retries, RtsThreshold, StationConfig,
 };
+pub use energy::Consumption;
 pub use mac::{Outcome, Radio};
 pub use phy::{Phy, Rate};

@@ -4,9 +4,10 @@ use windlass_cc::Time;
 
 use crate::config::Config;
 use crate::packet::Ticket;
+use crate::radio::energy::{Meter, State};
 use crate::radio::mac::{Outcome, Radio};
 use crate::radio::station::Station;
-use crate::results::{RadioResult, StationResult};
+use crate::results::{RadioResult, RadioUse, StationResult};
 use crate::routing::Direction;
 use crate::simulation::Simulation;
 
@@ -62,7 +63,7 @@ impl Radios {
 
     /// Packets that stations have dropped.
     pub(crate) fn dropped(&self) -> u64 {
-        self.stations().map(|s| s.counters.drops_queue + s.counters.drops_retry).sum()
+        self.stations().map(Station::dropped).sum()
     }
 
     /// Packets transmitted at least once.
@@ -70,13 +71,22 @@ impl Radios {
         self.stations().map(|s| s.counters.transmissions - s.counters.retransmissions).sum()
     }
 
-    /// The account of a station that does not close, if there is one.
-    pub(crate) fn open_account(&self, config: &Config) -> Option<String> {
+    /// The account of a station that does not close at `now`, if there is one: of its packets or of
+    /// its time.
+    pub(crate) fn open_account(&self, config: &Config, now: Time) -> Option<String> {
         self.all.iter().zip(&config.radios).find_map(|(radio, c)| {
-            let i = radio.stations.iter().position(|s| !s.books_close())?;
+            let i = radio
+                .stations
+                .iter()
+                .position(|s| !s.books_close() || s.meter.all_ns_by(now) != now.0)?;
             let name = &config.nodes[c.stations[i].node];
             Some(format!("radio {}, {name}: {:?}", c.name, radio.stations[i].counters))
         })
+    }
+
+    /// What the stations at the two ends of a flow did, `from` and `to`.
+    pub(crate) fn used_by(&self, config: &Config, ends: [usize; 2], now: Time) -> Option<RadioUse> {
+        radio_use(self, config, ends, now)
     }
 
     /// The results up to `now`.
@@ -97,18 +107,38 @@ impl Radios {
     }
 }
 
+/// Radio time and energy of the stations of two nodes, the sender's first; `None` if there are none.
+fn radio_use(radios: &Radios, config: &Config, nodes: [usize; 2], now: Time) -> Option<RadioUse> {
+    let of = |node: usize| {
+        let pairs = radios.all.iter().zip(&config.radios);
+        let stations = pairs.flat_map(|(r, c)| r.stations.iter().zip(&c.stations));
+        stations.filter(move |(_, c)| c.node == node).map(|(s, _)| &s.meter)
+    };
+    let active = |m: &Meter| m.time_ns_by(State::Transmit, now) + m.time_ns_by(State::Receive, now);
+    let [sender_s, receiver_s] = nodes.map(|n| of(n).map(active).sum::<u64>() as f64 / 1e9);
+    let spent = |m: &Meter| m.spent_j_by(now);
+    let [sender_j, receiver_j] = nodes.map(|n| {
+        let all: Vec<f64> = of(n).filter_map(spent).collect();
+        (!all.is_empty()).then(|| all.iter().sum())
+    });
+    let any = nodes.iter().any(|n| of(*n).next().is_some());
+    any.then_some(RadioUse { sender_s, receiver_s, sender_j, receiver_j })
+}
+
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
 }
 
 fn station_result(s: &Station, name: String, now: Time) -> StationResult {
     let c = &s.counters;
+    let in_state = |state| s.meter.time_ns_by(state, now) as f64 / 1e9;
     StationResult {
         name,
         offered: c.offered,
         delivered: c.delivered,
         drops_queue: c.drops_queue,
         drops_retry: c.drops_retry,
+        drops_off: c.drops_off,
         inside: s.inside(),
         unconfirmed: c.unconfirmed,
         transmissions: c.transmissions,
@@ -121,6 +151,14 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         broadcasts_received: c.broadcasts_received,
         bytes: c.bytes,
         airtime_s: s.airtime_ns_by(now) as f64 / 1e9,
+        transmit_s: in_state(State::Transmit),
+        receive_s: in_state(State::Receive),
+        listen_s: in_state(State::Listen),
+        idle_s: in_state(State::Idle),
+        off_s: in_state(State::Off),
+        energy_j: s.meter.spent_j_by(now),
+        battery_left_j: s.meter.left_j_by(now),
+        died_s: s.off_since.map(|at| at.0 as f64 / 1e9),
         mean_queue_packets: ratio(s.held_ns_by(now), now.0),
         mean_queue_delay_ms: ratio(c.waited_ns, c.served) / 1e6,
         mean_service_ms: ratio(c.service_ns, c.finished) / 1e6,
@@ -167,7 +205,9 @@ impl Simulation {
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Delivered { ticket, .. } => self.forward(ticket),
-                Outcome::GaveUp { ticket, taken: false, .. } => self.drop_packet(ticket),
+                Outcome::GaveUp { ticket, taken: false, .. } | Outcome::Lost { ticket, .. } => {
+                    self.drop_packet(ticket);
+                }
                 // What was taken has gone on; routes lead to single stations, never to all.
                 Outcome::GaveUp { taken: true, .. }
                 | Outcome::Heard { .. }
@@ -177,7 +217,8 @@ impl Simulation {
         self.radios.all[radio].outcomes = outcomes; // its room is used again
     }
 
-    fn arm_radio(&mut self, index: u32) {
+    /// Sees that a radio is looked after in time.
+    pub(crate) fn arm_radio(&mut self, index: u32) {
         let next = self.radios.all[index as usize].next_event();
         let armed = &mut self.radios.armed[index as usize];
         if let Some(at) = next.filter(|at| *at < armed[0]) {

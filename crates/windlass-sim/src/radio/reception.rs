@@ -34,6 +34,7 @@ impl Radio {
         } else {
             self.on_start(flight, neighbour, now);
         }
+        self.stations[neighbour.station as usize].metre(now);
         self.wake(neighbour.station, now);
     }
 
@@ -52,7 +53,7 @@ impl Radio {
         let others = s.energy;
         s.energy += power;
         let (alone, all) = (s.signals == 1, s.energy);
-        if s.transmitting_until.is_some() {
+        if s.transmitting_until.is_some() || s.is_off() {
             return;
         }
         if receivable {
@@ -62,8 +63,10 @@ impl Radio {
         let strongest = self.captures(power, others) && receivable;
         let survives = before.is_some_and(|r| self.captures(r.power, (all - r.power).max(0.0)));
         let s = &mut self.stations[station as usize];
-        let reception =
-            Reception { flight, began: now, power, receivable, destroyed: !alone && !strongest };
+        let to = self.flights[flight as usize].frame.to;
+        let own = receivable && (to == station || to == BROADCAST);
+        let destroyed = !alone && !strongest;
+        let reception = Reception { flight, began: now, power, receivable, destroyed, own };
         match &mut s.reception {
             None => s.reception = Some(reception),
             Some(current) if strongest => {
@@ -124,7 +127,7 @@ impl Radio {
         r: Reception,
         now: Time,
     ) {
-        let failed = if !r.receivable {
+        let failed = if !r.receivable || self.flights[r.flight as usize].cut {
             true
         } else if r.destroyed {
             self.stations[at as usize].counters.collisions_seen += 1;

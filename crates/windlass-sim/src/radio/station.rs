@@ -8,6 +8,7 @@ use crate::link::QueueLimit;
 use crate::loss::LossProcess;
 use crate::packet::Ticket;
 use crate::radio::channel::Frame;
+use crate::radio::energy::{Meter, State};
 use crate::random::Stream;
 
 /// A packet that a station holds.
@@ -51,6 +52,8 @@ pub struct Reception {
     pub receivable: bool,
     /// Whether another has destroyed it.
     pub destroyed: bool,
+    /// Whether it is for this station, or for all.
+    pub own: bool,
 }
 
 /// Totals of a station; see [`crate::results::StationResult`].
@@ -61,6 +64,7 @@ pub struct StationCounters {
     pub delivered: u64,
     pub drops_queue: u64,
     pub drops_retry: u64,
+    pub drops_off: u64,
     pub unconfirmed: u64,
     pub transmissions: u64,
     pub retransmissions: u64,
@@ -160,6 +164,10 @@ pub struct Station {
     /// What [`crate::radio::FrameErrors::Snr`] draws from.
     pub error_stream: Stream,
     armed: [Time; 2],
+    /// Times, energy and battery.
+    pub meter: Meter,
+    /// When it was switched off for ever.
+    pub off_since: Option<Time>,
     /// Totals.
     pub counters: StationCounters,
 }
@@ -171,6 +179,7 @@ impl Station {
         timing: &Timing,
         streams: [Stream; 2],
         errors: Option<LossProcess>,
+        meter: Meter,
     ) -> Station {
         let [stream, error_stream] = streams;
         Station {
@@ -203,6 +212,8 @@ impl Station {
             errors: errors.map(Box::new),
             error_stream,
             armed: [Time::NEVER; 2],
+            meter,
+            off_since: None,
             counters: StationCounters::default(),
         }
     }
@@ -210,6 +221,10 @@ impl Station {
     /// A packet comes; whether there is room.
     pub fn enqueue(&mut self, now: Time, held: Held) -> bool {
         self.counters.offered += 1;
+        if self.is_off() {
+            self.counters.drops_off += 1;
+            return false;
+        }
         let (n, size) = (self.queue.len() as u64, u64::from(held.ticket.size));
         if !self.limit.has_room(n, self.queued_bytes, size) {
             self.counters.drops_queue += 1;
@@ -273,7 +288,50 @@ impl Station {
     /// Whether everything handed in is accounted for.
     pub fn books_close(&self) -> bool {
         let c = &self.counters;
-        c.offered == c.delivered + c.drops_queue + c.drops_retry + self.inside()
+        c.offered == c.delivered + self.dropped() + self.inside()
+    }
+
+    /// Packets dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        let c = &self.counters;
+        c.drops_queue + c.drops_retry + c.drops_off
+    }
+
+    /// Whether it has been switched off, or its battery is empty.
+    pub fn is_off(&self) -> bool {
+        self.off_since.is_some()
+    }
+
+    /// Tells the meter what the radio does from now on.
+    pub fn metre(&mut self, now: Time) {
+        let state = match &self.reception {
+            _ if self.is_off() => State::Off,
+            _ if self.transmitting_until.is_some() => State::Transmit,
+            Some(r) if r.own => State::Receive,
+            _ if self.signals > 0 => State::Listen,
+            _ => State::Idle,
+        };
+        self.meter.enter(state, now);
+    }
+
+    /// It falls silent for ever. Returns the packets that it held and that nobody has taken.
+    pub fn switch_off(&mut self, now: Time) -> Vec<Held> {
+        self.account(now);
+        let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
+        self.counters.airtime_ns -= ahead;
+        self.counters.unconfirmed += u64::from(self.taken && !self.queue.is_empty());
+        let lost: Vec<Held> =
+            self.queue.drain(..).skip(usize::from(std::mem::take(&mut self.taken))).collect();
+        self.counters.drops_off += lost.len() as u64;
+        self.queued_bytes = 0;
+        // A frame that is still arriving somewhere is of a packet that no longer exists.
+        self.sequence += 1;
+        (self.phase, self.phase_until) = (Phase::Contend, Time::NEVER);
+        (self.grant, self.backoff) = (Time::NEVER, None);
+        (self.response, self.reception, self.transmitting_until) = (None, None, None);
+        self.off_since = Some(now);
+        self.metre(now);
+        lost
     }
 
     /// Whether the antenna finds the channel busy, or makes it so.
@@ -374,6 +432,7 @@ impl Station {
     /// When the station must be looked after next.
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
+        let own = own.min(self.meter.check());
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

@@ -48,6 +48,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
         multipath: None,
+        pauses: Vec::new(),
     }
 }
 

@@ -12,7 +12,12 @@ use super::{flow, network, rfc};
 
 /// A station of node `node` on a line, so many metres along, with room for 100 packets.
 pub fn station(node: usize, metres: i64) -> StationConfig {
-    StationConfig { node, position: Position::metres(metres, 0), queue: QueueLimit::Packets(100) }
+    StationConfig {
+        node,
+        position: Position::metres(metres, 0),
+        queue: QueueLimit::Packets(100),
+        battery_uj: None,
+    }
 }
 
 /// Stations on a line, received up to 250 m and sensed up to `sense_m`. On the line, so nobody

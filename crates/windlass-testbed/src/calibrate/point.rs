@@ -216,6 +216,7 @@ fn flow(cbr: Cbr, start: Time) -> FlowConfig {
         read: ReadPolicy::Immediate,
         start,
         multipath: None,
+        pauses: Vec::new(),
     }
 }
 

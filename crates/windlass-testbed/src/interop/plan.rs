@@ -310,6 +310,7 @@ impl Plan {
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
             multipath: None,
+            pauses: Vec::new(),
         }
     }
 

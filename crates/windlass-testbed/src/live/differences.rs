@@ -290,6 +290,7 @@ mod tests {
             read: ReadPolicy::Immediate,
             start: Time::ZERO,
             multipath: None,
+            pauses: Vec::new(),
         };
         differences(&Config {
             nodes: vec!["a".into(), "b".into()],

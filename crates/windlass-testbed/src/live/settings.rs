@@ -233,6 +233,9 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     let refuse = |problem: String| {
         Err(Error::Unsupported { of: format!("flow \"{}\"", flow.name), problem })
     };
+    if !flow.pauses.is_empty() {
+        return refuse("a source that pauses runs in the simulator only".to_string());
+    }
     if let Traffic::CbrUdp(cbr) = flow.traffic
         && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
     {

@@ -45,6 +45,7 @@ pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
         multipath: None,
+        pauses: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 #![no_std]
 
 pub mod connection;
+mod paths;
 mod timers;
 
 use core::ffi::c_void;

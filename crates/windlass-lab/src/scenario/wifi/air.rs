@@ -1,7 +1,7 @@
 //! What a cell says of the air: rates, powers, queues and retries.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
+use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
 
 use super::super::error::Problem;
 use super::super::fields::{
@@ -9,10 +9,10 @@ use super::super::fields::{
 };
 use super::super::loss::{self, Kind};
 use super::super::tree::Value;
-use crate::units::{Decibels, Distance, Power, QueueLimit};
+use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
 
 /// Keys that say what the air is like; a cell and the senders of a dumbbell have them in common.
-pub(in super::super) const AIR_KEYS: [&str; 18] = [
+pub(in super::super) const AIR_KEYS: [&str; 20] = [
     "standard",
     "rate",
     "control_rate",
@@ -31,6 +31,8 @@ pub(in super::super) const AIR_KEYS: [&str; 18] = [
     "capture",
     "loss",
     "eifs",
+    "consumption",
+    "battery",
 ];
 
 /// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
@@ -53,6 +55,9 @@ pub(super) struct Air {
     /// Radius of the circle of stations that have no place.
     pub(super) radius_mm: i64,
     pub(super) mtu: u32,
+    /// What the battery of a station holds unless it says otherwise, microjoules. Access points are on
+    /// the mains.
+    pub(super) battery_uj: Option<u64>,
 }
 
 impl Air {
@@ -64,6 +69,7 @@ impl Air {
             queue: DEFAULT_QUEUE,
             radius_mm: fields.or("radius", radius, DEFAULT_RADIUS_MM)?,
             mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+            battery_uj: None,
         };
         air.queue = fields.or("queue", |field| air.queue(field), DEFAULT_QUEUE)?;
         let radio = &mut air.radio;
@@ -80,7 +86,24 @@ impl Air {
         levels(fields, radio)?;
         radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
         radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;
+        air.radio.consumption = fields.opt("consumption", consumption)?;
+        air.battery_uj = fields.opt("battery", |field| air.battery(field))?;
         Ok(air)
+    }
+
+    /// What a battery holds, microjoules.
+    pub(super) fn battery(&self, field: &Field) -> Result<u64, Problem> {
+        let Joules { uj } = quantity(field)?;
+        if uj == 0 {
+            return Err(field.error("must hold something, for example `20J`"));
+        }
+        match self.radio.consumption {
+            Some(_) => Ok(uj),
+            None => Err(field.error(
+                "how long it lasts depends on what the radio draws; say so in the cell, for example \
+                 `consumption = \"esp32-c3\"`",
+            )),
+        }
     }
 
     /// Most packets that a station holds. A share of a bandwidth-delay product means nothing where
@@ -109,6 +132,23 @@ fn levels(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
     radio.noise_figure_db = fields.or("noise_figure", decibels, radio.noise_figure_db)?;
     radio.capture_db = fields.or("capture", capture, radio.capture_db)?;
     Ok(())
+}
+
+/// A preset, or a table of powers.
+fn consumption(field: &Field) -> Result<Consumption, Problem> {
+    if let Value::Text(_) = &field.node.value {
+        return choice(&Consumption::ALL)(field);
+    }
+    let fields = Fields::any(field.node, "`consumption`")?;
+    fields.allow(&["transmit", "receive", "listen", "idle"])?;
+    let watts = |field: &Field| quantity(field).map(|Watts { uw }| uw);
+    let receive_uw = fields.req("receive", "\"900mW\"", watts)?;
+    Ok(Consumption {
+        transmit_uw: fields.req("transmit", "\"1350mW\"", watts)?,
+        receive_uw,
+        listen_uw: fields.or("listen", watts, receive_uw)?,
+        idle_uw: fields.req("idle", "\"740mW\"", watts)?,
+    })
 }
 
 /// A distance within the range of the simulator.

@@ -37,6 +37,7 @@ struct Placed {
     name: String,
     at: Option<Position>,
     queue: Option<SimQueue>,
+    battery_uj: Option<u64>,
     place: Place,
 }
 
@@ -84,7 +85,13 @@ pub(super) fn read_senders(
     senders: impl Iterator<Item = String>,
 ) -> Result<(), Problem> {
     let air = Air::read(fields, free_name(network))?;
-    let placed = |name| Placed { name, at: None, queue: None, place: fields.place().clone() };
+    let placed = |name| Placed {
+        name,
+        at: None,
+        queue: None,
+        battery_uj: None,
+        place: fields.place().clone(),
+    };
     let senders = senders.map(placed).collect();
     let centre = placed(access_point.to_owned());
     add(network, air, Some(centre), senders, Hops::InRange, fields.place())
@@ -107,13 +114,13 @@ fn add(
     hops: Hops,
     place: &Place,
 ) -> Result<(), Problem> {
-    let Air { mut radio, queue, radius_mm, mtu } = air;
+    let Air { mut radio, queue, radius_mm, mtu, battery_uj } = air;
     let centre = access_point.as_ref().and_then(|ap| ap.at).unwrap_or_default();
     let (circle, has_centre) = (stations.len(), access_point.is_some());
     let positions = (0..circle).map(|i| on_circle(centre, radius_mm, i, circle));
     let all = access_point.into_iter().zip([centre]).chain(stations.into_iter().zip(positions));
     let mut places = Vec::with_capacity(circle + 1);
-    for (station, default) in all {
+    for (i, (station, default)) in all.enumerate() {
         let node = network.intern(&station.name);
         if radio.stations.iter().any(|other| other.node == node) {
             let message =
@@ -124,6 +131,7 @@ fn add(
             node,
             position: station.at.unwrap_or(default),
             queue: station.queue.unwrap_or(queue),
+            battery_uj: station.battery_uj.or(battery_uj.filter(|_| !(has_centre && i == 0))),
         });
         places.push(station.place);
     }
@@ -199,7 +207,8 @@ fn numbered(field: &Field, pattern: &str, count: Option<u32>) -> Result<Vec<Plac
         let value = Value::Text(pattern.replace('*', &i.to_string()));
         let node = Node { place: field.node.place.clone(), value };
         let name = name(&Field { key: field.key, node: &node })?;
-        Ok(Placed { name, at: None, queue: None, place: field.node.place.clone() })
+        let place = field.node.place.clone();
+        Ok(Placed { name, at: None, queue: None, battery_uj: None, place })
     };
     (1..=count).map(numbered).collect()
 }
@@ -208,14 +217,15 @@ fn numbered(field: &Field, pattern: &str, count: Option<u32>) -> Result<Vec<Plac
 fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
     let place = field.node.place.clone();
     let Value::Table(_) = field.node.value else {
-        return Ok(Placed { name: name(field)?, at: None, queue: None, place });
+        return Ok(Placed { name: name(field)?, at: None, queue: None, battery_uj: None, place });
     };
     let what = format!("a table in `{}`", field.key);
-    let fields = Fields::open(field.node, &what, &["node", "at", "queue"])?;
+    let fields = Fields::open(field.node, &what, &["node", "at", "queue", "battery"])?;
     Ok(Placed {
         name: fields.req("node", "\"s1\"", name)?,
         at: fields.opt("at", position)?,
         queue: fields.opt("queue", |field| air.queue(field))?,
+        battery_uj: fields.opt("battery", |field| air.battery(field))?,
         place,
     })
 }

@@ -1,13 +1,15 @@
 //! Writing a cell with every default filled in.
 
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig};
+use windlass_sim::radio::{
+    Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
+};
 
 use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
 use super::super::write::{array, inline, quote};
-use crate::units::{BitRate, Bytes, Decibels, Distance, Packets, Power};
+use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.
 pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'static str, String)> {
@@ -36,6 +38,9 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
         FrameErrors::None => {}
         FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
         FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
+    }
+    if let Some(c) = &radio.consumption {
+        pairs.push(("consumption", consumption(c)));
     }
     let names =
         |pair: &[usize; 2]| array(pair, |station| quote(&nodes[radio.stations[*station].node]));
@@ -71,10 +76,25 @@ fn station(station: &StationConfig, nodes: &[String]) -> String {
         SimQueue::Bytes(n) => Bytes(n).to_string(),
         SimQueue::Unlimited => "unlimited".to_owned(),
     };
-    inline(&[
+    let mut pairs = vec![
         ("node", quote(&nodes[station.node])),
         ("at", array(&place, |mm| quote(Distance { mm: *mm }))),
         ("queue", quote(queue)),
+    ];
+    pairs.extend(station.battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
+    inline(&pairs)
+}
+
+fn consumption(c: &Consumption) -> String {
+    if let Some((name, _)) = Consumption::ALL.iter().find(|(_, known)| known == c) {
+        return quote(name);
+    }
+    let watts = |uw| quote(Watts { uw });
+    inline(&[
+        ("transmit", watts(c.transmit_uw)),
+        ("receive", watts(c.receive_uw)),
+        ("listen", watts(c.listen_uw)),
+        ("idle", watts(c.idle_uw)),
     ])
 }
 

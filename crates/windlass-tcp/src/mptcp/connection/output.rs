@@ -132,7 +132,7 @@ impl Connection {
         if !self.established || !due || !self.sender.may_end() {
             return None;
         }
-        let path = self.path_for_signals()?;
+        let path = self.path_for_fin()?;
         self.fin_now = false;
         self.sender.fin_tries += 1;
         let subflow = &mut self.subflows[path];
@@ -141,5 +141,15 @@ impl Connection {
         self.sender.fin_at = now + windlass_cc::Span(wait.max(1));
         subflow.endpoint.acknowledge_now();
         self.poll_subflow(p, now, path, true)
+    }
+
+    /// The path on which the end of the stream goes: the best, and each time that it goes again
+    /// another one, since a subflow that has only received does not show that it is dead.
+    fn path_for_fin(&self) -> Option<usize> {
+        let best = self.path_for_signals()?;
+        let count = self.subflows.len();
+        let live = |path: &usize| self.subflows[*path].is_live() && self.subflows[*path].confirmed;
+        let live = || (best..best + count).map(|path| path % count).filter(live);
+        live().nth(self.sender.fin_tries as usize % live().count().max(1))
     }
 }

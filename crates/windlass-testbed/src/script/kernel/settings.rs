@@ -26,6 +26,7 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
         multipath: None,
+        pauses: Vec::new(),
     };
     let mut told = Told::new(&flow, ReceiveWindow::Pinned);
     // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each

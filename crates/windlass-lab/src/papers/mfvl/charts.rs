@@ -1,0 +1,37 @@
+//! Charts as this paper's figures need them.
+
+use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
+
+/// An axis.
+pub(super) fn axis(label: &str, scale: Scale) -> ChartAxis {
+    ChartAxis { label: label.to_owned(), scale }
+}
+
+/// A series.
+pub(super) fn series(name: &str, mark: Mark, points: Vec<ChartPoint>) -> ChartSeries {
+    ChartSeries { name: name.to_owned(), mark, points }
+}
+
+/// Something over the time of a run.
+pub(super) fn over_time(id: &str, caption: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
+    Chart {
+        id: id.to_owned(),
+        caption: caption.to_owned(),
+        x: axis("Time (s)", Scale::Linear),
+        y: axis(y, Scale::Linear),
+        series: all.into_iter().filter(|s| !s.points.is_empty()).collect(),
+        zoom: true,
+    }
+}
+
+/// Bars by category.
+pub(super) fn bars(id: &str, caption: &str, x: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
+    Chart {
+        id: id.to_owned(),
+        caption: caption.to_owned(),
+        x: axis(x, Scale::Category),
+        y: axis(y, Scale::Linear),
+        series: all,
+        zoom: false,
+    }
+}

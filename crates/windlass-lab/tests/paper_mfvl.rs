@@ -1,0 +1,150 @@
+//! The paper MFVL: its plan, claims and notes fit each other, and a quick reproduction judges every claim.
+
+use std::collections::BTreeSet;
+
+use windlass_lab::claims::{Claim, Kind, Metric, Quantity, Verdict};
+use windlass_lab::experiment::Plan;
+use windlass_lab::papers::{FINDINGS, Paper, Traces};
+use windlass_lab::reproduce::{Options, Reproduction};
+use windlass_lab::run::simulate;
+use windlass_lab::scenario::Scenario;
+
+struct Setup {
+    paper: &'static Paper,
+    plan: Plan,
+    claims: Vec<Claim>,
+}
+
+fn setup() -> Setup {
+    let paper = Paper::by_id("MFVL").expect("the paper is built in");
+    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
+    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
+    Setup { paper, plan, claims }
+}
+
+fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
+    let entries = scenario[list].as_array().expect("a list of tables");
+    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn every_measure_names_a_point_and_a_flow_or_subflow_that_exist() {
+    let s = setup();
+    let mut metrics = 0;
+    for claim in &s.claims {
+        for quantity in claim.quantities() {
+            let Quantity::Metric(at) = quantity else { continue };
+            let (experiment, point) = at.place().unwrap();
+            let found = s.plan.experiment(experiment).expect("known experiment");
+            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
+            let file = s.paper.scenario(&found.scenario).expect("a scenario");
+            let scenario: toml::Table = file.parse().unwrap();
+            let metric = Metric::parse(&at.path).unwrap();
+            let known = match metric.kind {
+                Kind::Flow => named(&scenario, "flow").contains(&metric.name),
+                Kind::Subflow => ["meter:path-1", "meter:path-2"].contains(&metric.name.as_str()),
+                other => panic!("{}: {other:?}", claim.id),
+            };
+            assert!(known, "{}: {}", claim.id, at.path);
+            metrics += 1;
+        }
+    }
+    assert!(metrics > 150, "only {metrics} metrics were looked at");
+}
+
+#[test]
+fn every_stated_number_of_the_paper_is_a_claim() {
+    let s = setup();
+    let printed: Vec<f64> = s.claims.iter().filter_map(|c| c.paper).collect();
+    for number in [30.0, -50.0, 100.0, 80.0, 75.0, 7.0] {
+        assert!(printed.contains(&number), "{number} is not claimed");
+    }
+}
+
+#[test]
+fn every_point_can_be_read_and_has_twenty_seeds() {
+    let s = setup();
+    let mut read = 0;
+    for experiment in &s.plan.experiments {
+        let text = s.paper.scenario(&experiment.scenario).expect("a scenario");
+        for point in experiment.points() {
+            let scenario = Scenario::with_overrides(text, &experiment.scenario, &point.overrides);
+            scenario.unwrap_or_else(|e| panic!("{}/{}: {e}", experiment.id, point.id));
+            assert_eq!(experiment.seeds(&point, false), 1..=20);
+            read += 1;
+        }
+    }
+    assert!(read > 80, "{read} points");
+}
+
+#[test]
+fn the_extracted_notes_are_all_there_and_every_note_that_is_cited_exists() {
+    let s = setup();
+    let exists = |id: &str| s.paper.fidelity.contains(&format!("\n## MF-{id}: "));
+    for id in 1..=30 {
+        assert!(exists(&id.to_string()), "MF-{id} is missing");
+    }
+    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
+    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
+    for id in all.split("MF-").skip(1).map(number) {
+        assert!(exists(&id), "MF-{id} is not explained");
+    }
+}
+
+/// A point of the set-ups in its first run, and what the meter did in it.
+fn meter(s: &Setup, experiment: &str, point: &str) -> (Scenario, windlass_sim::FlowResult) {
+    let found = s.plan.experiment(experiment).expect("known experiment");
+    let text = s.paper.scenario(&found.scenario).expect("a scenario");
+    let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
+    let scenario = Scenario::with_overrides(text, &found.scenario, &point.overrides).unwrap();
+    let result = simulate(&scenario, 1).unwrap();
+    (scenario, result.flows[0].clone())
+}
+
+/// MFVL that begins with the choice of set-up 3 is MFast on one path and MVegas on the other, and what
+/// is said of two paths is so: all that arrives comes by the two, and each has its own bottleneck.
+#[test]
+fn the_hybrid_runs_what_its_name_says_on_both_paths() {
+    let s = setup();
+    let (_, flow) = meter(&s, "setups", "cc=mfvl");
+    let paths = flow.multipath.expect("a multipath connection").subflows;
+    assert_eq!(paths.len(), 2);
+    assert_eq!([paths[0].mode, paths[1].mode], [1, 0]);
+    assert!(paths[0].goodput_bps > paths[1].goodput_bps);
+    assert!(paths[0].goodput_bps < 3e6 && paths[1].goodput_bps < 1e6);
+    let arrived = paths[0].delivered_bytes + paths[1].delivered_bytes;
+    assert!(arrived >= flow.delivered_bytes);
+    let energy = flow.radio.expect("stations").sender_j.expect("powers");
+    // Two cards that idle for 50 s spend 74 J, and none draws more than 1.35 W.
+    assert!((73.9..135.0).contains(&energy), "{energy}");
+}
+
+#[test]
+fn a_quick_reproduction_judges_every_claim_that_has_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let s = setup();
+    let options = Options {
+        quick: true,
+        seeds: None,
+        on: vec![],
+        out: dir.path().to_owned(),
+        command: vec!["test".to_owned()],
+    };
+    let mut reproduction = Reproduction::prepare(s.paper, &options).unwrap();
+    reproduction.work(0, |_| {}).unwrap();
+    let outcome = reproduction.conclude(&[]).unwrap();
+    assert_eq!(outcome.judgements.len(), s.claims.len());
+    let judged = outcome.judgements.iter().filter(|j| j.verdict != Verdict::NotComparable).count();
+    assert!(judged > 40, "{judged}");
+    assert!(outcome.sections.iter().any(|section| section.id == FINDINGS));
+}
+
+#[test]
+fn without_runs_every_claim_of_a_run_is_not_comparable() {
+    let s = setup();
+    for judgement in s.paper.judge(&s.claims, &[], &Traces::new()) {
+        let arithmetic = judgement.n == 0 && judgement.measured.is_some();
+        assert!(arithmetic || judgement.verdict == Verdict::NotComparable, "{}", judgement.id);
+    }
+}

@@ -1,0 +1,59 @@
+//! Entry points for connections with several paths: what siblings know of each other, and the decisions of
+//! the connection. Not for BPF, whose stack cannot hold a group.
+
+use windlass_cc::{AnyController, AnyParams, Conn, Coordinator, Group, PathEvent, Time};
+
+/// The event of a number; any other number is segments sent for the first time.
+fn event(number: u32, segments: u32) -> PathEvent {
+    match number {
+        0 => PathEvent::FastRetransmit,
+        1 => PathEvent::Timeout,
+        2 => PathEvent::Retransmitted(segments),
+        _ => PathEvent::Sent(segments),
+    }
+}
+
+/// See [`AnyController::on_group`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_any_regroup(
+    s: *mut AnyController,
+    p: *const AnyParams,
+    c: *const Conn,
+    g: *const Group,
+) {
+    unsafe { (*s).on_group(&*p, &*c, &*g) }
+}
+
+/// See [`Coordinator::new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_any_coordinator_new(
+    to: *mut Coordinator,
+    p: *const AnyParams,
+    now: u64,
+) {
+    unsafe { to.write(Coordinator::new(&*p, Time(now))) }
+}
+
+/// See [`Coordinator::on_event`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_any_coordinator_on_event(
+    s: *mut Coordinator,
+    now: u64,
+    place: usize,
+    number: u32,
+    segments: u32,
+) {
+    unsafe { (*s).on_event(Time(now), place, event(number, segments)) }
+}
+
+/// See [`Coordinator::advance`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_any_coordinator_advance(s: *mut Coordinator, now: u64) -> bool {
+    unsafe { (*s).advance(Time(now)) }
+}
+
+/// See [`Coordinator::mode`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_any_coordinator_mode(s: *const Coordinator, place: usize) -> u8 {
+    unsafe { (*s).mode(place) }
+}
