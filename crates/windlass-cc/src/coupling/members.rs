@@ -13,7 +13,7 @@
 
 use crate::controller::Phase;
 use crate::coupling::{Group, PathView};
-use crate::math::mul_div;
+use crate::math::{divisor, mul_div};
 use crate::params::Ratio;
 use crate::window::{MAX_WINDOW, Window};
 
