@@ -1,5 +1,6 @@
 //! Entry points for connections with several paths: what siblings know of each other, and the decisions of
-//! the connection. Not for BPF, whose stack cannot hold a group.
+//! the connection. For whatever algorithm was chosen at run time, so not for BPF; there each has its own
+//! `_on_group`.
 
 use windlass_cc::{AnyController, AnyParams, Conn, Coordinator, Group, PathEvent, Time};
 
