@@ -306,7 +306,7 @@ fn chain_mbps(hops: usize, routes: Hops) -> f64 {
     (radio.data_rate_bps, radio.control_rate_bps) = (2_000_000, 2_000_000);
     radio.hops = routes;
     let stop = Time::from_secs(20);
-    let greedy = Cbr { packet: 1472, interval: Span::from_micros(5_888), stop };
+    let greedy = Cbr { packet: 1472, interval: Span::from_micros(5_888), stop, deadline: None };
     let result = run(over(radio, &[([0, hops], greedy)], Time::from_secs(21)));
     result.flows[0].delivered_bytes as f64 * 8e-6 / 20.0
 }

@@ -1,5 +1,5 @@
 //! Entry points to the decisions of a connection with several paths. Not for BPF, whose stack cannot hold a
-//! coordinator.
+//! coordinator; what siblings know of each other is each algorithm's `_on_group`.
 
 use windlass_cc::{AnyParams, Coordinator, PathEvent, Time};
 
