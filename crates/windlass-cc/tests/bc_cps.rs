@@ -24,7 +24,7 @@ impl Path {
         let rate = sent.min(self.rate);
         let bytes = rate / 100;
         let c = &mut self.c;
-        c.now = c.now + Span::from_millis(10);
+        c.now += Span::from_millis(10);
         let prior_delivered = c.delivered.saturating_sub(rate / 10);
         c.delivered += bytes;
         (c.una, c.sent) = (c.delivered, c.delivered + rate / 10);

@@ -40,7 +40,7 @@ impl Link {
 
     /// A window arrives in `ms` milliseconds, and the acknowledgement that ends the round trip.
     fn round(&mut self, ms: u64, segments: u64) -> u8 {
-        self.c.now = self.c.now + Span::from_millis(ms);
+        self.c.now += Span::from_millis(ms);
         self.c.delivered += segments * MSS;
         self.c.una = self.c.next_id + 1;
         self.c.next_id = self.c.una + 10 * MSS;

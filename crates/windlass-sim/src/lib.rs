@@ -72,6 +72,7 @@
 pub mod addresses;
 pub mod agenda;
 pub mod app;
+mod below;
 mod check;
 pub mod config;
 pub mod host;

@@ -81,7 +81,9 @@ impl Forged {
             6 => Some(MpOption::FastClose { key: self.key }),
             7 => Some(MpOption::RemoveAddress { address: self.path as u8 }),
             _ => Some(MpOption::Dss(Dss {
-                data_ack: (self.kind % 2 == 0)
+                data_ack: self
+                    .kind
+                    .is_multiple_of(2)
                     .then(|| moved(dss.data_ack.unwrap_or(0), self.data_ack)),
                 mapping: (self.kind > 8).then(|| Mapping {
                     data_seq: moved(mapping.data_seq, self.data),

@@ -148,7 +148,8 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     }
     for spec in &scenario.wifi {
         lines.header("[[wifi]]");
-        for (key, text) in wifi::written(spec, &scenario.nodes) {
+        let flows: Vec<&str> = scenario.flows.iter().map(|flow| flow.name.as_str()).collect();
+        for (key, text) in wifi::written(spec, &scenario.nodes, &flows) {
             lines.raw(key, text);
         }
     }

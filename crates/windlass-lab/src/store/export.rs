@@ -83,8 +83,8 @@ impl Provenance {
 }
 
 /// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
-/// `stations` where there is a Wi-Fi cell, and `multipath` and `subflows` where there is a multipath
-/// flow, and returns the paths.
+/// `stations` where there is a Wi-Fi cell, `routing` where packets find their own way in one, and `multipath`
+/// and `subflows` where there is a multipath flow, and returns the paths.
 ///
 /// # Errors
 ///
@@ -103,6 +103,10 @@ pub fn export_records(
     }
     if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
         tables.extend([multipath::connections(records), multipath::subflows(records)]);
+    }
+    let mut cells = records.iter().flat_map(|run| &run.radios);
+    if cells.any(|cell| cell.routing.is_some()) {
+        tables.push(table::routing(records));
     }
     for table in tables {
         for &format in formats {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::iter;
 
 use windlass_cc::Time;
+use windlass_sim::routing::aodv::RoutingResult;
 use windlass_sim::{FlowResult, LinkResult, RadioResult, Sample, Series, StationResult};
 
 use crate::experiment::RunRecord;
@@ -322,6 +323,59 @@ pub fn cells(records: &[RunRecord]) -> Table {
             r.1.airtime
         })
         .table("cells")
+}
+
+/// What came of routing in a cell of a run.
+type RoutingRow<'a> = (&'a RunRecord, &'a RadioResult, &'a RoutingResult);
+
+/// One row a run and Wi-Fi cell whose packets find their own way.
+pub fn routing(records: &[RunRecord]) -> Table {
+    let rows: Vec<RoutingRow<'_>> = records
+        .iter()
+        .flat_map(|run| run.radios.iter().map(move |cell| (run, cell)))
+        .filter_map(|(run, cell)| Some((run, cell, cell.routing.as_ref()?)))
+        .collect();
+    let columns = Columns::of_run(&rows, |(run, _, _)| run).text(
+        "cell",
+        "Name of the Wi-Fi cell",
+        |(_, c, _)| &c.name,
+    );
+    routing_totals(columns)
+        .real("mean_hops", "Mean hops of the data packets that crossed the cell", |r| {
+            r.2.mean_hops()
+        })
+        .table("routing")
+}
+
+fn routing_totals<'a>(columns: Columns<'a, RoutingRow<'a>>) -> Columns<'a, RoutingRow<'a>> {
+    columns
+        .integer("rreq_originated", "Route requests originated (RREQ), repetitions included", |r| r.2.rreq_originated)
+        .integer("rreq_forwarded", "Route requests passed on", |r| r.2.rreq_forwarded)
+        .integer("rrep_originated", "Route replies originated (RREP), gratuitous ones included", |r| r.2.rrep_originated)
+        .integer("rrep_gratuitous", "Of these: told the destination of the way back", |r| r.2.rrep_gratuitous)
+        .integer("rrep_forwarded", "Route replies passed on", |r| r.2.rrep_forwarded)
+        .integer("rerr_sent", "Route errors sent (RERR)", |r| r.2.rerr_sent)
+        .integer("rerr_withheld", "Route errors not sent because of the rate limit", |r| r.2.rerr_withheld)
+        .integer("hello_sent", "HELLO messages sent", |r| r.2.hello_sent)
+        .integer("control_packets", "Messages of all kinds handed to stations for transmission; each is a packet there too", |r| r.2.control_packets)
+        .integer("control_bytes", "Their IP bytes", |r| r.2.control_bytes)
+        .integer("control_drops_queue", "Of the messages: dropped because a station's queue was full", |r| r.2.control_drops_queue)
+        .integer("control_drops_retry", "Of the messages: given up at the retry limit", |r| r.2.control_drops_retry)
+        .integer("control_drops_off", "Of the messages: lost in stations that went off", |r| r.2.control_drops_off)
+        .integer("discoveries", "Searches for a route", |r| r.2.discoveries)
+        .integer("discoveries_succeeded", "Of these: found one", |r| r.2.discoveries_succeeded)
+        .integer("discoveries_failed", "Of these: found none, and their packets were dropped", |r| r.2.discoveries_failed)
+        .real("mean_discovery_ms", "Mean time from the first packet without a route to the route, of searches that found one, milliseconds", |r| r.2.mean_discovery_ms)
+        .integer("link_breaks", "Neighbours that were lost while routes led through them", |r| r.2.link_breaks)
+        .integer("buffered", "Data packets that waited for a route", |r| r.2.buffered)
+        .integer("buffered_at_end", "Data packets that were waiting at the end", |r| r.2.buffered_at_end)
+        .integer("drops_buffer_full", "Data packets dropped for want of room to wait", |r| r.2.drops_buffer_full)
+        .integer("drops_buffer_time", "Data packets dropped because they had waited too long", |r| r.2.drops_buffer_time)
+        .integer("drops_no_route", "Data packets dropped because a search found no route", |r| r.2.drops_no_route)
+        .integer("drops_off", "Data packets that waited for a route at a station that went off", |r| r.2.drops_off)
+        .integer("drops_on_way", "Data packets dropped on their way, at a station whose route was gone", |r| r.2.drops_on_way)
+        .integer("drops_ttl", "Data packets dropped after 64 hops", |r| r.2.drops_ttl)
+        .integer("crossed", "Data packets that crossed the radio", |r| r.2.crossed)
 }
 
 /// A station of a run, and the cell that it is of.

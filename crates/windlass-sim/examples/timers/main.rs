@@ -32,7 +32,7 @@ const STUDENT: [f64; 19] = [
 fn timers() -> Vec<(&'static str, AnyParams)> {
     let named = |id| AnyParams::by_name(id).expect("a timer");
     let cmbo = CmboParams { min: Span::ZERO, ..Default::default() };
-    let with = |p: CmboParams| AnyParams::Cmbo(p);
+    let with = AnyParams::Cmbo;
     let (margin, best) = (cmbo, CmboParams { reading: Reading::Best, ..cmbo });
     let literal = CmboParams { reading: Reading::Literal, ..cmbo };
     let no_floor = Rfc6298Params { min: Span::ZERO, ..Default::default() };

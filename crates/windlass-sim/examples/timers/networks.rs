@@ -55,6 +55,7 @@ fn wire(ends: [usize; 2]) -> LinkConfig {
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
         loss: [None, None],
+        down: Vec::new(),
     }
 }
 
@@ -69,6 +70,8 @@ fn bulk(ends: [usize; 2], timer: Timer, start_ms: u64) -> FlowConfig {
         traffic: Traffic::Bulk { bytes: None },
         read: ReadPolicy::Immediate,
         start: Time::from_millis(start_ms),
+        pauses: Vec::new(),
+        multipath: None,
     }
 }
 
@@ -124,6 +127,7 @@ fn chain() -> RadioConfig {
         node,
         position: Position::metres(150 * i, 0),
         queue: QueueLimit::Packets(30),
+        battery_uj: None,
     };
     radio.stations = (0..).zip([1, 4, 5, 2]).map(station).collect();
     radio.hops = Hops::InRange;

@@ -1,10 +1,13 @@
 //! What a scenario says of a radio: its physical layer, its stations and where they stand.
 
+use windlass_cc::Time;
+
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
 use crate::radio::phy::Phy;
 use crate::radio::scheduling::Scheduling;
+use crate::routing::aodv::Aodv;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
 /// different frequencies.
@@ -53,6 +56,8 @@ pub struct RadioConfig {
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
     pub hops: Hops,
+    /// Stations, by their index, that go off for ever, and when: as if their battery ran out.
+    pub off: Vec<(usize, Time)>,
 }
 
 impl RadioConfig {
@@ -86,6 +91,7 @@ impl RadioConfig {
             scheduling: Scheduling::default(),
             stations: Vec::new(),
             hops: Hops::InRange,
+            off: Vec::new(),
         }
     }
 }
@@ -212,4 +218,7 @@ pub enum Hops {
     Pairs(Vec<[usize; 2]>),
     /// Between all that can receive each other.
     InRange,
+    /// Between any two: packets find their way station by station, by AODV. Whether there is one
+    /// shows in the course of the run.
+    Aodv(Aodv),
 }

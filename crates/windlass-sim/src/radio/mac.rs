@@ -91,10 +91,10 @@ pub enum Outcome {
 pub struct Radio {
     pub(crate) stations: Vec<Station>,
     pub(super) channel: Channel,
-    pub(super) phy: Phy,
-    pub(super) timing: Timing,
-    pub(super) data: Rate,
-    pub(super) control: Rate,
+    pub(crate) phy: Phy,
+    pub(crate) timing: Timing,
+    pub(crate) data: Rate,
+    pub(crate) control: Rate,
     pub(super) broadcast: Rate,
     pub(super) rts: RtsThreshold,
     pub(super) retries: Retries,
@@ -174,6 +174,9 @@ impl Radio {
             busy_since: Time::ZERO,
             busy_ns: 0,
         };
+        for &(station, at) in &config.off {
+            radio.stations[station].off_at = at;
+        }
         for station in 0..n as u32 {
             radio.wake(station, Time::ZERO); // a battery may end
         }

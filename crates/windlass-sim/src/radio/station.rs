@@ -171,6 +171,8 @@ pub struct Station {
     armed: [Time; 2],
     /// Times, energy and battery.
     pub meter: Meter,
+    /// When it is to go off for ever, whatever its battery.
+    pub off_at: Time,
     /// When it was switched off for ever.
     pub off_since: Option<Time>,
     /// Totals.
@@ -220,6 +222,7 @@ impl Station {
             error_stream,
             armed: [Time::NEVER; 2],
             meter,
+            off_at: Time::NEVER,
             off_since: None,
             counters: StationCounters::default(),
         }
@@ -317,6 +320,11 @@ impl Station {
     pub fn dropped(&self) -> u64 {
         let c = &self.counters;
         c.drops_queue + c.drops_retry + c.drops_off
+    }
+
+    /// Most that it may hold.
+    pub fn limit(&self) -> QueueLimit {
+        self.limit
     }
 
     /// Whether it has been switched off, or its battery is empty.
@@ -455,6 +463,7 @@ impl Station {
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
         let own = own.min(self.meter.check());
+        let own = if self.is_off() { own } else { own.min(self.off_at) };
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

@@ -1,7 +1,7 @@
-//! Entry points for connections with several paths: what siblings know of each other, and the decisions of
-//! the connection. Not for BPF, whose stack cannot hold a group.
+//! Entry points to the decisions of a connection with several paths. Not for BPF, whose stack cannot hold a
+//! coordinator; what siblings know of each other is each algorithm's `_on_group`.
 
-use windlass_cc::{AnyController, AnyParams, Conn, Coordinator, Group, PathEvent, Time};
+use windlass_cc::{AnyParams, Coordinator, PathEvent, Time};
 
 /// The event of a number; any other number is segments sent for the first time.
 fn event(number: u32, segments: u32) -> PathEvent {
@@ -11,17 +11,6 @@ fn event(number: u32, segments: u32) -> PathEvent {
         2 => PathEvent::Retransmitted(segments),
         _ => PathEvent::Sent(segments),
     }
-}
-
-/// See [`AnyController::on_group`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_any_regroup(
-    s: *mut AnyController,
-    p: *const AnyParams,
-    c: *const Conn,
-    g: *const Group,
-) {
-    unsafe { (*s).on_group(&*p, &*c, &*g) }
 }
 
 /// See [`Coordinator::new`].

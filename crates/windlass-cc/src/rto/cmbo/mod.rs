@@ -5,9 +5,7 @@ mod objective;
 mod optimizer;
 
 pub use objective::{Objective, TICK_BITS};
-pub use optimizer::{
-    Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minimise, most_evaluations,
-};
+pub use optimizer::{Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minimise};
 
 use super::smoothed::Smoothed;
 use super::{AFTER_LOST_SYN, FACTOR, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, TIME};

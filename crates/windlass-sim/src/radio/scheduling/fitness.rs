@@ -59,6 +59,9 @@ pub fn normalise(values: &mut [f64]) {
     }
 }
 
+/// An attribute and its weight.
+type Weighted<'a> = (f64, &'a dyn Fn(&Attributes) -> f64);
+
 /// Adds each user's fitness to `scores`: the mean of what should be large less the mean of what
 /// should be small, each attribute normalised over the users (C3-8). `scratch` is room to work in.
 pub fn add_fitness(
@@ -71,7 +74,7 @@ pub fn add_fitness(
         Reading::Literal => a.queued,
         Reading::Repaired => a.room - a.queued,
     };
-    let attributes: [(f64, &dyn Fn(&Attributes) -> f64); 8] = [
+    let attributes: [Weighted; 8] = [
         (0.25, &|a| a.energy),
         (0.25, &|a| a.rate),
         (0.25, &|a| a.bandwidth),
