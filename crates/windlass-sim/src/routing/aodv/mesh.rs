@@ -366,6 +366,8 @@ impl Simulation {
         let (leg, now) = (self.leg(ticket), self.now);
         let Some(mesh) = self.mesh(radio) else { return };
         mesh.routers[to as usize].alive(&mesh.params, now, from);
+        // Its acknowledgement is a sign of life too.
+        mesh.routers[from as usize].alive(&mesh.params, now, to);
         let made = mesh.made(ticket);
         *made += 1;
         let hops = *made;
