@@ -15,13 +15,19 @@ impl Connection {
         if !self.established || self.failure.is_some() {
             return subflows;
         }
-        // Nothing is to be decided about paths that carry no more data.
-        let carries = self.subflows.iter().any(|s| s.endpoint.carries_data());
+        // Nothing is to be decided about paths that carry no data; when they do again, whatever happens
+        // first lets the coordinator act.
+        let carries = self.is_sending() && self.subflows.iter().any(|s| s.endpoint.carries_data());
         let decision = if carries { self.coupling.deadline() } else { Time::NEVER };
         if self.fallen {
             return subflows.min(decision);
         }
         subflows.min(decision).min(self.sender.deadline()).min(self.orphaned_at)
+    }
+
+    /// Whether data waits to be sent or to be acknowledged.
+    fn is_sending(&self) -> bool {
+        self.failure.is_none() && !self.all_acknowledged()
     }
 
     /// A deadline has come: timers that are due act. Calling it early does nothing.
