@@ -385,7 +385,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[[link]]",
         "[topology]\nkind = \"ring\"\n[[link]]",
-        "s.toml:4:8: `kind`: unknown value `ring`; `kind` is one of `dumbbell`",
+        "s.toml:4:8: `kind`: unknown value `ring`; `kind` is one of `dumbbell`, `two-path`",
     ),
     (
         "[[link]]",
@@ -528,7 +528,7 @@ fn an_error_shows_the_offending_text_and_helps_with_all_that_is_known() {
         " 7 |",
         "   `----",
         "  help: the keys of `[[link]]` are `name`, `between`, `rate`, `delay`, `queue`, `bdp_rtt`, `mtu`,",
-        "        `framing`, `loss`",
+        "        `framing`, `loss`, `down`",
     ];
     assert_eq!(shown, expected);
 }

@@ -198,7 +198,7 @@ fn multipath() -> impl Strategy<Value = String> {
     let scheduler = prop::sample::select(vec!["lowest-rtt", "round-robin", "redundant", "ecf"]);
     let subflow = prop_oneof![
         Just("via = [\"n0\"]"),
-        Just("algorithm = \"cubic\", params = { beta = 0.5 }"),
+        Just("algorithm = \"cubic\", params = { c = 0.5 }"),
         Just("slow_start = \"hystart\""),
         Just("via = [\"n1\", \"n0\", \"n1\"]"),
     ];
