@@ -34,7 +34,8 @@ MODULES = [
     "nix-vector-routing", "bridge", "network", "stats", "core",
 ]
 # What single programs need beside these, before them in the order of linking.
-MORE_MODULES = {"wifi": ["wifi", "spectrum", "antenna", "propagation", "mobility", "energy"]}
+WIFI = ["wifi", "spectrum", "antenna", "propagation", "mobility", "energy"]
+MORE_MODULES = {"wifi": WIFI, "mesh": ["aodv", *WIFI]}
 
 
 class Missing(Exception):

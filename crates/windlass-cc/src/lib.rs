@@ -52,7 +52,9 @@
 
 pub mod bbr;
 pub mod bbr3;
+pub mod bc_cps;
 pub mod bic;
+pub mod cocoa3plus;
 pub mod compound;
 pub mod controller;
 pub mod copa;

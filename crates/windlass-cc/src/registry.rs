@@ -302,4 +302,6 @@ built_in! { $
     MpFast: Windowed<crate::coupling::mpfast::MpFast>;
     EmReno: Windowed<crate::coupling::emreno::EmReno>;
     Mfvl: Windowed<crate::coupling::mfvl::Mfvl>;
+    Cocoa3Plus: Windowed<crate::cocoa3plus::Cocoa3Plus>;
+    BcCps: crate::bc_cps::BcCps;
 }

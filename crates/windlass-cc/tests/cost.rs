@@ -7,9 +7,9 @@ use windlass_cc::registry::fixed;
 /// `ICSK_CA_PRIV_SIZE` of the Linux kernel: what it gives an algorithm for each connection.
 const KERNEL_BYTES: usize = 104;
 
-/// What keeps a model of the path, or ten minutes of delays as RFC 6817 asks: not bound to the
-/// kernel's room.
-const WITH_HISTORY: [&str; 4] = ["bbr", "bbr3", "copa", "ledbat"];
+/// What keeps a model of the path, ten minutes of delays as RFC 6817 asks, or what lower layers say: not
+/// bound to the kernel's room.
+const WITH_HISTORY: [&str; 6] = ["bbr", "bbr3", "copa", "ledbat", "cocoa3plus", "bc-cps"];
 
 /// Identifier and bytes of state with the standard slow start.
 fn states() -> Vec<(&'static str, usize)> {

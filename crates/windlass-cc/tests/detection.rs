@@ -221,6 +221,18 @@ fn many_independent_events_alarm_the_printed_algorithm_and_later_the_one_to_one_
 }
 
 #[test]
+fn few_events_meet_many_by_chance_whatever_the_matching() {
+    // One of n others lies near an event with probability 1 - e^(-0.008·n).
+    for matching in [Matching::Pairs, Matching::OneToOne] {
+        let rate = |n| alarms(matching, move |r| (independent(r, 5), independent(r, n)));
+        assert!(rate(30) < 0.15, "{matching:?}");
+        assert!((0.3..0.75).contains(&rate(87)), "{matching:?}: {}", rate(87));
+        assert!(rate(250) > 0.95, "{matching:?}: {}", rate(250));
+        println!("{matching:?}, 120: {}", rate(120));
+    }
+}
+
+#[test]
 fn shared_events_are_found_by_either_matching_unless_most_losses_are_each_paths_own() {
     // Both paths lose at a queue's overflow, up to 150 ms apart; and `own` more by themselves.
     let rate = |matching, shared, own| {
@@ -242,7 +254,7 @@ fn shared_events_are_found_by_either_matching_unless_most_losses_are_each_paths_
     }
 }
 
-/// Prints the table of alarms that docs/multipath-detection.md has.
+/// Prints the table of alarms that docs/shared-bottlenecks.md has.
 #[test]
 #[ignore = "prints a table"]
 fn table_of_alarms() {

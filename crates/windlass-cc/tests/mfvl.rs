@@ -442,13 +442,13 @@ fn slow_start_is_that_of_vegas_in_mvegas_and_the_standard_one_otherwise() {
 }
 
 #[test]
-fn a_sub_group_keeps_ones_own_place() {
-    let group = Group::new([view(1, 9), view(2, 5), view(3, 9), view(4, 5)]);
-    let part = group.seen_from(2, 7).among(|path| path.disclosed == 5);
-    let windows: Vec<u64> = part.paths().iter().map(|path| path.cwnd / MSS).collect();
-    assert_eq!((windows, part.own().cwnd / MSS), (vec![2, 3, 4], 3));
-    assert_eq!((part.place(), part.mode()), (1, 7));
-    assert_eq!(Group::EMPTY.among(|_| true), Group::EMPTY);
+fn siblings_are_coupled_by_what_the_coordinator_said_and_all_without_one() {
+    let group = Group::new([view(1, 9), view(2, COUPLED), view(3, MVEGAS)]);
+    let coupled =
+        |mode| [0, 1, 2].map(|at| group.seen_from(0, mode).coupled_with(&group.paths()[at]));
+    assert_eq!(coupled(0), [true; 3]);
+    assert_eq!(coupled(COUPLED), [false, true, false]);
+    assert_eq!(coupled(9), [true, false, false]);
 }
 
 #[test]

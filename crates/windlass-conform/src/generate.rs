@@ -256,6 +256,10 @@ fn coverage() -> String {
             let cases = table(own.iter().map(|case| (case.id, case.about)));
             out += &format!("\n### Cases of `{}`\n\n{cases}", subject.id);
         }
+        if !subject.pairs.is_empty() && !std::ptr::eq(subject.pairs, pairs::CASES) {
+            let cases = table(subject.pairs.iter().map(|case| (case.id, case.about)));
+            out += &format!("\n### Cases of `{}` with two paths\n\n{cases}", subject.id);
+        }
     }
     out += "\n## Algorithms\n\n| algorithm | expected values from | cases | left out |\n\
             | --- | --- | --- | --- |\n";

@@ -8,6 +8,7 @@ use super::cases::{CASES, Case, Opening, bbr, bbr3, copa};
 use super::models::Model;
 use super::models::bbr::Bbr;
 use super::models::bbr3::Bbr3;
+use super::models::cocoa3plus::Cocoa3Plus;
 use super::models::copa::Copa;
 use super::models::coupled::{self, Balia, DLia, Lia, MpFast, Olia};
 use super::models::cubic::Cubic;
@@ -15,7 +16,7 @@ use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
 use super::models::highspeed::{Bic, HighSpeed, Scalable};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
-use super::models::mfvl::{MFast, MVegas};
+use super::models::mfvl::{MFast, MVegas, Mfvl};
 use super::models::reno::Reno;
 use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
@@ -297,6 +298,29 @@ pub const SUBJECTS: &[Subject] = &[
         params: &[("price", Ratio::of(1, 4).0)],
         model: |s| frame(Lia::priced(0.25), s),
         ..COUPLED
+    },
+    Subject {
+        id: "mfvl",
+        source: "Mudassir and Baig 2021, section 3",
+        model: |s| frame(Mfvl::new(&s.conn), s),
+        pairs: pairs::MFVL_CASES,
+        ..COUPLED
+    },
+    Subject {
+        id: "cocoa3plus",
+        source: "Parween and Hussain, section IV.B",
+        segment_us: 2_100, // with 2 ms a round trip is a quarter longer than another to the nanosecond
+        model: |s| frame(Cocoa3Plus::new(&s.conn), s),
+        ..BASE
+    },
+    Subject {
+        id: "bc-cps",
+        source: "Wei et al. 2021: BBR on a connection's only path",
+        rtt_ms: 40,
+        segment_us: 4_300,
+        model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
+        own: Some(bbr::CASES),
+        ..BASE
     },
 ];
 

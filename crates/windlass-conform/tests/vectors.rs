@@ -81,13 +81,31 @@ fn a_wrong_expectation_is_found_with_its_line() {
 }
 
 /// Parameters that no case can show: they matter in another variant than the default, after tens of rounds or minutes, or at a loss after
-/// a rise of the throughput that follows two losses without one.
+/// a rise of the throughput that follows two losses without one; or they are not a controller's but the connection's, which decides what
+/// runs on its paths; or what the lower layers say, which is no part of a vector.
 const UNSEEN: &[(&str, &str)] = &[
     ("htcp", "clock"),
     ("tcp-modified", "when_rising"),
     ("yeah", "rho"),
     ("yeah", "zeta"),
     ("ledbat", "base_history"),
+    ("mfvl", "mvegas_beta_offset"), // `mvegas` has these two
+    ("mfvl", "mvegas_decrement"),
+    ("mfvl", "mfast_mi"), // and `mfast` this
+    ("mfvl", "cycle"),
+    ("mfvl", "interval"),
+    ("mfvl", "delta"),
+    ("mfvl", "matching"),
+    ("mfvl", "events"),
+    ("mfvl", "reset"),
+    ("mfvl", "compare"),
+    ("mfvl", "selection"),
+    ("mfvl", "first"),
+    ("cocoa3plus", "delay"),
+    ("cocoa3plus", "bandwidth"),
+    ("cocoa3plus", "queue"),
+    ("cocoa3plus", "queue_weight"),
+    ("cocoa3plus", "queue_share"),
 ];
 
 /// The kit is worth as much as the mistakes it finds: whatever parameter is at an end of its range,

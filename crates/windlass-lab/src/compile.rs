@@ -24,7 +24,8 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
     let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
-    for spec in &scenario.flows {
+    for (spec, from) in scenario.flows.iter().zip(senders(scenario, seed)) {
+        let spec = &FlowSpec { from, ..spec.clone() };
         let mtu = |nodes: Vec<usize>| {
             let hops = ways.through(&nodes);
             let hops = hops.ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
@@ -49,6 +50,24 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             delays: scenario.record.delays,
         },
     })
+}
+
+/// The node that sends the data of each flow in the run with this seed. Flows that draw theirs do so
+/// in turn among the nodes that are left; each draw belongs to the flow's name.
+pub fn senders(scenario: &Scenario, seed: u64) -> Vec<usize> {
+    let mut taken = Vec::new();
+    let mut draw = |spec: &FlowSpec| {
+        let left: Vec<usize> =
+            spec.draw.iter().copied().filter(|node| !taken.contains(node)).collect();
+        if left.is_empty() {
+            return spec.from;
+        }
+        let draw = Stream::new(seed, entity(&spec.name), Purpose::Senders).next_u64();
+        let place = (u128::from(draw) * left.len() as u128) >> 64;
+        taken.push(left[place as usize]);
+        left[place as usize]
+    };
+    scenario.flows.iter().map(&mut draw).collect()
 }
 
 /// The same scenario with every queue's length in packets or bytes: what is given as a share of the
@@ -111,16 +130,20 @@ fn share(bytes: u64, millionths: u64) -> u64 {
 /// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
 /// may come and go, and algorithms may change, without moving it.
 fn start(spec: &FlowSpec, seed: u64) -> Time {
-    let entity = spec.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
-    });
-    let draw = Stream::new(seed, entity, Purpose::Start).next_u64();
+    let draw = Stream::new(seed, entity(&spec.name), Purpose::Start).next_u64();
     // The upper half of the product is uniform below the jitter plus a nanosecond.
     let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
     Time::ZERO + spec.start + Span(delay as u64)
 }
 
 /// A flow whose ways carry packets of these sizes.
+/// A flow as random streams know it: by its name, so that others may come and go (FNV-1a).
+fn entity(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfig {
     let profile = |controller, mtu| Profile::new(spec.stack, controller, mtu);
     let least = mtus.iter().copied().min().unwrap_or(0);

@@ -8,9 +8,10 @@ use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+use crate::compile::senders;
 use crate::experiment::RunRecord;
 use crate::run::{RunError, Task, side_by_side};
-use crate::scenario::Scenario;
+use crate::scenario::{FlowSpec, Scenario, Traffic};
 use crate::store::export::export_records;
 use crate::store::read;
 use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
@@ -172,6 +173,16 @@ fn make(batch: &RwLock<&mut Batch>, task: &Task, command: &str) -> Result<RunRec
     Ok(record)
 }
 
+/// What a capture is told of the flow with this index.
+fn captured(index: u32, from: usize, flow: &FlowSpec) -> CapturedFlow {
+    let addresses = FlowAddresses::new(index, from as u32, flow.to as u32);
+    let asks = matches!(flow.traffic, Traffic::RequestResponse { .. });
+    CapturedFlow {
+        addresses: if asks { addresses.opened_by_to() } else { addresses },
+        checksums: flow.multipath.as_ref().is_some_and(|m| m.config.checksum),
+    }
+}
+
 fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Result<(), StoreError> {
     let result = &ran.result;
     let scenario = &task.scenario;
@@ -189,7 +200,8 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
     if !scenario.record.capture.is_empty() {
         let flows: Vec<CapturedFlow> = (0u32..)
             .zip(&scenario.flows)
-            .map(|(i, f)| FlowAddresses::new(i, f.from as u32, f.to as u32).into())
+            .zip(senders(scenario, task.seed))
+            .map(|((i, f), from)| captured(i, from, f))
             .collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
         let options = CaptureOptions::default();

@@ -5,6 +5,7 @@ use crate::papers::text;
 use crate::report::model::{Row, Table};
 use crate::scenario::Scenario;
 use crate::stats::Summary;
+use windlass_sim::routing::aodv::RoutingResult;
 use windlass_sim::{MultipathResult, SubflowResult};
 
 /// Flows and links of one run, or medians with 95 % intervals over several.
@@ -42,6 +43,10 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
             out.push('\n');
         }
         out.push_str(&text::table(&stations(records)));
+        if has(|r| r.radios.iter().any(|c| c.routing.is_some())) {
+            out.push('\n');
+            out.push_str(&text::table(&routing(records)));
+        }
         out.push('\n');
         out.push_str(&text::table(&radios(records)));
     }
@@ -232,6 +237,43 @@ fn stations(records: &[RunRecord]) -> Table {
         }
         let busy = cell_of(records, &|r| Some(100.0 * r.radios.get(c)?.busy), 1);
         table.notes.push(format!("{}: a station transmits {busy} % of the time", cell.name));
+    }
+    table
+}
+
+/// What came of routing in the cells whose packets find their own way.
+fn routing(records: &[RunRecord]) -> Table {
+    let columns = [
+        "cell",
+        "requests sent (packets)",
+        "replies",
+        "errors",
+        "HELLO",
+        "searches",
+        "without success",
+        "broken links",
+        "mean hops",
+        "dropped for want of a route (packets)",
+    ];
+    let mut table = table("Routing (AODV)", &columns);
+    let Some(first) = records.first() else { return table };
+    for (c, cell) in first.radios.iter().enumerate().filter(|(_, c)| c.routing.is_some()) {
+        let of = |value: &dyn Fn(&RoutingResult) -> f64, digits: usize| {
+            let routing = |r: &RunRecord| Some(value(r.radios.get(c)?.routing.as_ref()?));
+            cell_of(records, &routing, digits)
+        };
+        table.rows.push(row(vec![
+            cell.name.clone(),
+            of(&|r| (r.rreq_originated + r.rreq_forwarded) as f64, 0),
+            of(&|r| (r.rrep_originated + r.rrep_forwarded) as f64, 0),
+            of(&|r| r.rerr_sent as f64, 0),
+            of(&|r| r.hello_sent as f64, 0),
+            of(&|r| r.discoveries as f64, 0),
+            of(&|r| r.discoveries_failed as f64, 0),
+            of(&|r| r.link_breaks as f64, 0),
+            of(&|r| r.mean_hops(), 2),
+            of(&|r| (r.drops_no_route + r.drops_on_way + r.drops_buffer_time) as f64, 0),
+        ]));
     }
     table
 }

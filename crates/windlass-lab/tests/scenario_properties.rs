@@ -80,14 +80,24 @@ fn line() -> impl Strategy<Value = String> {
         1 => (queue, disciplines()).prop_map(|(limit, rest)| format!("{{ limit = \"{limit}\", {rest} }}")),
     ];
     let framing = prop::sample::select(vec!["none", "ethernet", "ppp"]);
-    (1u64..1 << 40, 0u64..1 << 40, queue, 600u32..=65_535, framing, proptest::option::of(losses()))
-        .prop_map(|(rate, delay, queue, mtu, framing, loss)| {
+    let errors = (proptest::option::of(losses()), proptest::collection::vec(1u64..1 << 50, 0..3));
+    (1u64..1 << 40, 0u64..1 << 40, queue, 600u32..=65_535, framing, errors).prop_map(
+        |(rate, delay, queue, mtu, framing, (loss, down))| {
             let loss = loss.map_or_else(String::new, |loss| format!("loss = {loss}\n"));
+            let mut time = 0;
+            let down = down.into_iter().map(|ns| {
+                let begin = time + ns;
+                time = begin + ns;
+                format!("[\"{begin}ns\", \"{time}ns\"]")
+            });
+            let down = down.collect::<Vec<_>>().join(", ");
+            let loss = format!("{loss}down = [{down}]\n");
             format!(
                 "rate = \"{rate}bps\"\ndelay = \"{delay}ns\"\nqueue = {queue}\n\
                  mtu = \"{mtu}B\"\nframing = \"{framing}\"\n{loss}"
             )
-        })
+        },
+    )
 }
 
 fn disciplines() -> impl Strategy<Value = String> {
@@ -158,11 +168,14 @@ fn stack() -> impl Strategy<Value = String> {
 fn flow() -> impl Strategy<Value = String> {
     let algorithm = prop::sample::select(vec!["tahoe", "reno", "newreno"]);
     let increase = prop::sample::select(vec!["per-ack", "per-byte", "per-rtt"]);
-    let tcp = (algorithm, increase, 1u64..1 << 40, stack(), traffic()).prop_map(
-        |(algorithm, increase, ssthresh, stack, traffic)| {
+    let ends = (traffic(), proptest::option::of(multipath()));
+    let tcp = (algorithm, increase, 1u64..1 << 40, stack(), ends).prop_map(
+        |(algorithm, increase, ssthresh, stack, (traffic, multipath))| {
+            let multipath = multipath.map_or_else(String::new, |m| format!("multipath = {m}\n"));
             format!(
                 "algorithm = \"{algorithm}\"\nstack = {stack}\ntraffic = {traffic}\n\
-                 params = {{ increase = \"{increase}\", initial_ssthresh = \"{ssthresh}B\" }}\n"
+                 params = {{ increase = \"{increase}\", initial_ssthresh = \"{ssthresh}B\" }}\n\
+                 {multipath}"
             )
         },
     );
@@ -176,6 +189,28 @@ fn flow() -> impl Strategy<Value = String> {
         |(body, start, count, read)| {
             format!(
                 "{body}start = \"{start}ms\"\ncount = {count}\nstagger = \"1s\"\nread = {read}\n"
+            )
+        },
+    )
+}
+
+fn multipath() -> impl Strategy<Value = String> {
+    let scheduler = prop::sample::select(vec!["lowest-rtt", "round-robin", "redundant", "ecf"]);
+    let subflow = prop_oneof![
+        Just("via = [\"n0\"]"),
+        Just("algorithm = \"cubic\", params = { beta = 0.5 }"),
+        Just("slow_start = \"hystart\""),
+        Just("via = [\"n1\", \"n0\", \"n1\"]"),
+    ];
+    let subflows = proptest::collection::vec(subflow, 1..=8);
+    (scheduler, subflows, 1u64..1 << 40, any::<bool>(), 1u32.., 1u64..1 << 40).prop_map(
+        |(scheduler, subflows, buffer, flag, timeouts, retry)| {
+            let subflows = subflows.iter().map(|s| format!("{{ {s} }}")).collect::<Vec<_>>();
+            format!(
+                "{{ scheduler = \"{scheduler}\", receive_buffer = \"{buffer}B\", \
+                 penalise = {flag}, checksum = {flag}, timeouts_to_fail = {timeouts}, \
+                 join_retry = \"{retry}ns\", subflows = [{}] }}",
+                subflows.join(", ")
             )
         },
     )

@@ -7,7 +7,9 @@ use windlass_lab::scenario::{Hop, Scenario};
 use windlass_lab::world::World;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
-use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RtsThreshold};
+use windlass_sim::radio::scheduling::fitness::Reading;
+use windlass_sim::radio::scheduling::{Rule, Users};
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RtsThreshold, Scheduling};
 
 const CELL: &str = r#"duration = "2s"
 
@@ -163,6 +165,8 @@ fn the_resolved_form_is_the_same_cell() {
         "path_loss = { model = \"friis\" }\nloss = { model = \"snr\" }\nrts = \"always\"\n",
         "path_loss = { model = \"disc\", receive = \"20m\" }\ncapture = \"3.5dB\"\nqueue = \"9kB\"\n",
         "loss = { model = \"ber\", rate = 1e-6 }\npower = \"-3.25dBm\"\nsensitivity = \"-90dBm\"\n",
+        "scheduling = { rule = \"fpf\", reading = \"repaired\", users = \"source\", window = 16 }\n",
+        "scheduling = \"pf\"\n",
     ] {
         let s = with("access_point", &format!("{more}access_point"));
         let again = read(&s.resolved_toml());
@@ -171,6 +175,73 @@ fn the_resolved_form_is_the_same_cell() {
     }
     assert_ne!(with("\"802.11g\"", "\"802.11b\"").hash(), read(CELL).hash());
     assert_ne!(with("[\"s1\", \"s2\"]", "[\"s1\", \"s2\", \"s3\"]").hash(), read(CELL).hash());
+}
+
+#[test]
+fn stations_may_choose_whose_packet_goes_next() {
+    let scheduling = |text: &str| {
+        with("access_point", &format!("{text}\naccess_point")).wifi[0].radio.scheduling
+    };
+    let usual = Scheduling::default();
+    assert_eq!(read(CELL).wifi[0].radio.scheduling, usual);
+    assert_eq!(scheduling("scheduling = \"fifo\""), usual);
+    assert_eq!(scheduling("scheduling = \"pf\""), Scheduling { rule: Rule::Pf, ..usual });
+    let fpf = Scheduling { rule: Rule::Fpf(Reading::Literal), ..usual };
+    assert_eq!(scheduling("scheduling = \"fpf\""), fpf);
+    let all = "{ rule = \"fpf\", window = 64, users = \"source\", reading = \"repaired\" }";
+    let rule = Rule::Fpf(Reading::Repaired);
+    let other = Scheduling { rule, window: 64, users: Users::Sources };
+    assert_eq!(scheduling(&format!("scheduling = {all}")), other);
+}
+
+/// Two flows come to the access point by wire, one of few bytes at a time: whether it waits behind the
+/// other is the scheduler's choice, between flows as between sources.
+#[test]
+fn a_fair_access_point_lets_the_small_flow_pass() {
+    let wait = |more: &str| {
+        let text = format!(
+            r#"duration = "5s"
+[[wifi]]
+standard = "802.11b"
+access_point = "ap"
+stations = ["s1", "s2"]
+{more}
+[[link]]
+between = ["ap", "server"]
+rate = "100Mbps"
+delay = "1ms"
+[[link]]
+between = ["ap", "sensor"]
+rate = "100Mbps"
+delay = "1ms"
+[[flow]]
+from = "server"
+to = "s1"
+algorithm = "reno"
+[[flow]]
+name = "small"
+from = "sensor"
+to = "s2"
+algorithm = "none"
+traffic = {{ kind = "cbr", transport = "udp", packet = "100B", rate = "80kbps" }}
+"#
+        );
+        let scenario = read(&text);
+        let result = simulate(&scenario, 1).unwrap();
+        let small = result.flows.iter().find(|f| f.name == "small").unwrap();
+        (small.loss_rate, result.flows[0].goodput_bps)
+    };
+    let (lost, fast) = wait("");
+    for more in [
+        "scheduling = \"pf\"",
+        "scheduling = { rule = \"pf\", users = \"source\" }",
+        "scheduling = \"fpf\"",
+    ] {
+        let (fair, other) = wait(more);
+        assert!(fair <= lost + 0.01, "{more}: {fair} after {lost}");
+        assert!(other > 0.8 * fast, "{more}: {other} after {fast}");
+        assert_ne!((fair, other), (lost, fast), "{more}");
+    }
 }
 
 #[test]
@@ -284,6 +355,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "access_point",
+        "scheduling = \"fair\"\naccess_point",
+        "s.toml:5:14: `scheduling`: unknown value `fair`; `scheduling` is one of `fifo`, `pf`, `fpf`",
+    ),
+    (
+        "access_point",
+        "scheduling = { rule = \"pf\", reading = \"literal\" }\naccess_point",
+        "s.toml:5:29: unknown key `reading` in `scheduling` `pf`; the keys of `scheduling` `pf` are `rule`, `window`, `users`",
+    ),
+    (
+        "access_point",
+        "scheduling = { rule = \"pf\", window = 1 }\naccess_point",
+        "s.toml:5:38: `window`: 1 is outside the range from 2 to 1000000",
+    ),
+    (
+        "access_point",
         "short_retry_limit = 0\naccess_point",
         "s.toml:5:21: `short_retry_limit`: 0 is outside the range from 1 to 255",
     ),
@@ -330,7 +416,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"s2\"]",
         "{ node = \"s2\", on = [\"1m\"] }]",
-        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`",
+        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`, `battery`",
     ),
     (
         "\"s2\"]",

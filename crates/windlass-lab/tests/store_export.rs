@@ -15,7 +15,7 @@ use store_support::record;
 use windlass_cc::Time;
 use windlass_lab::experiment::RunRecord;
 use windlass_lab::store::{
-    Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, table,
+    Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, multipath, table,
 };
 use windlass_sim::{Sample, Series};
 
@@ -384,7 +384,8 @@ fn every_column_is_explained_in_the_data_dictionary() {
     let text = fs::read_to_string(path).expect("docs/results.md");
     let records = records();
     let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
-    tables.extend([table::cells(&records), table::stations(&records)]);
+    tables.extend([table::cells(&records), table::stations(&records), table::routing(&records)]);
+    tables.extend([multipath::connections(&records), multipath::subflows(&records)]);
     tables.extend(table::series([]));
     for table in tables {
         let heading = format!("## `{}`", table.name);

@@ -172,6 +172,7 @@ impl App {
     }
 
     /// Lets the application act: after anything happened at its endpoint, or at its deadline.
+    #[inline]
     pub fn act<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
         if now >= self.wake {
             self.on_wake(now, e);
@@ -247,6 +248,7 @@ impl App {
         }
     }
 
+    #[inline]
     fn receive<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
         let readable = e.readable();
         if readable == 0 {

@@ -7,6 +7,7 @@ use crate::config::{
     Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, ReadPolicy, Traffic,
 };
 use crate::loss::LossModel;
+use crate::radio::{Hops, RadioConfig};
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
@@ -19,9 +20,9 @@ impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
-        // A radio is one entity; its stations have an agenda of their own.
+        // A radio is one entity, since its stations have an agenda of their own; so are its routers.
         let hosts = 2 * (self.flows.len() + self.subflows());
-        if 4 * self.links.len() + hosts + self.radios.len() > MAX_ENTITIES {
+        if 4 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -46,9 +47,32 @@ impl Config {
                 .check(&self.nodes)
                 .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
         }
+        for radio in &self.radios {
+            self.check_disjoint(radio)
+                .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
+        }
         for flow in &self.flows {
             self.check_flow(flow)
                 .map_err(|problem| invalid(format!("flow \"{}\"", flow.name), problem))?;
+        }
+        Ok(())
+    }
+
+    /// Flows on disjoint routes exist, each once, and those of a pair have the same ends.
+    fn check_disjoint(&self, radio: &RadioConfig) -> Result<(), String> {
+        let Hops::Aodv(aodv) = &radio.hops else { return Ok(()) };
+        for (i, pair) in aodv.disjoint.iter().enumerate() {
+            if let Some(flow) = pair.iter().find(|flow| **flow >= self.flows.len()) {
+                return Err(format!("flow {flow} is to take a disjoint route, and does not exist"));
+            }
+            let before = aodv.disjoint[..i].iter().flatten();
+            if pair[0] == pair[1] || before.into_iter().any(|flow| pair.contains(flow)) {
+                return Err("a flow may belong to one pair of disjoint routes only".to_string());
+            }
+            let [a, b] = pair.map(|flow| [self.flows[flow].from, self.flows[flow].to]);
+            if a != b {
+                return Err("two flows on disjoint routes must have the same ends".to_string());
+            }
         }
         Ok(())
     }

@@ -72,6 +72,11 @@ impl Host {
         Host { armed: [Time::NEVER; 2], route, profile, kind }
     }
 
+    /// Whether it is an end of a connection.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self.kind, Kind::Tcp { .. })
+    }
+
     /// The event to schedule, if none is pending early enough for the deadline.
     #[inline]
     pub fn arm(&mut self, now: Time) -> Option<Time> {

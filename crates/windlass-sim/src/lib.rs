@@ -72,6 +72,7 @@
 pub mod addresses;
 pub mod agenda;
 pub mod app;
+mod below;
 mod check;
 pub mod config;
 pub mod host;
@@ -81,6 +82,7 @@ pub mod loss;
 mod managed;
 pub mod multipath;
 mod multipath_results;
+mod observe;
 pub mod outside;
 pub mod packet;
 pub mod queue;

@@ -169,6 +169,17 @@ impl Link {
         }
     }
 
+    /// Propagation delay.
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// Packets that wait for their transmission at `now`.
+    pub fn waiting_at(&self, now: Time) -> u64 {
+        let first = self.pipe.len() - self.waiting as usize;
+        (first..self.pipe.len()).filter(|i| self.starts_at(*i) > now).count() as u64
+    }
+
     /// Packets inside, waiting or on the wire.
     pub fn inside(&self) -> u64 {
         self.pipe.len() as u64

@@ -34,7 +34,9 @@ impl Simulation {
             }
         }
         let all = self.packets.len();
-        (inside > all).then(|| format!("{inside} packets inside on paths, {all} in all"))
+        let only = self.config.flows.iter().all(|f| f.multipath.is_some());
+        let wrong = if only { inside != all } else { inside > all };
+        wrong.then(|| format!("{inside} packets inside on paths, {all} in all"))
     }
 
     /// Packets on their way from one end of a path to the other; `None` if more left than came.

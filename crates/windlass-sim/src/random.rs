@@ -22,6 +22,10 @@ pub enum Purpose {
     RadioErrors = 5,
     /// When a flow starts.
     Start = 6,
+    /// What a router of a radio draws: the jitter of its broadcasts.
+    Routing = 7,
+    /// Which nodes send.
+    Senders = 13,
     /// Keys, nonces and initial sequence numbers of an end of a multipath connection.
     Multipath = 12,
 }

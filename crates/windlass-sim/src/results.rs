@@ -10,6 +10,8 @@ use windlass_tcp::mptcp::MpOption;
 
 use crate::latency::{MessageResult, TransitResult};
 
+use crate::routing::aodv::RoutingResult;
+
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
@@ -219,6 +221,9 @@ pub struct RadioResult {
     pub airtime: f64,
     /// One entry a station, in the scenario's order.
     pub stations: Vec<StationResult>,
+    /// What came of routing, where packets find their own way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingResult>,
 }
 
 /// Totals of a station of a radio: of the packets that it was given to transmit, unless the text

@@ -8,6 +8,7 @@ use windlass_tcp::{Endpoint, Profile, Seq};
 
 use crate::agenda::Agenda;
 use crate::app::{App, Role};
+use crate::below::Sensor;
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
 use crate::host::{Host, Kind};
 use crate::latency::Transit;
@@ -17,10 +18,10 @@ use crate::managed::Managed;
 use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
 use crate::queue::Discipline;
-use crate::radio::network::Radios;
+use crate::radio::network::{Hop, Radios};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
-use crate::results::{PacketEvent, PacketFate};
+use crate::results::PacketFate;
 use crate::routing::{Direction, Routes};
 use crate::timeline::Bins;
 
@@ -36,7 +37,7 @@ const RADIO: u32 = 1 << 29;
 /// A network in the course of a run.
 ///
 /// Entities of the agenda are the link directions, then the hosts, then the queue disciplines, then
-/// the radios; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
+/// the radios, then the routers of these; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
 /// flows are followed by two for each subflow, its ports: see [`crate::multipath`].
 #[derive(Clone, Debug)]
 pub struct Simulation {
@@ -49,7 +50,7 @@ pub struct Simulation {
     pub(crate) packets: Packets,
     pub(crate) hosts: Vec<Host>,
     /// The different profiles of the flows: many flows share one, which then stays in the cache.
-    profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<Profile>,
     /// The profiles of multipath connections, each in the order of the flows.
     pub(crate) multipath_profiles: Vec<MultipathProfile>,
     /// Chains of link directions, each ended by a host with [`DELIVER`] set.
@@ -65,12 +66,14 @@ pub struct Simulation {
     /// Packets that reached each host, and that each host put on its first link.
     pub(crate) received: u64,
     pub(crate) emitted: u64,
+    /// By host, what is watched for controllers that want it; empty if none does.
+    pub(crate) sensors: Vec<Option<Box<Sensor>>>,
     /// Packets that have reached an end outside and wait to be taken.
     pub(crate) departures: Vec<Departure>,
     /// Delays by flow; empty unless they are measured, as is the next.
     pub(crate) transits: Vec<Transit>,
     /// When each packet in the network was sent, by its place.
-    births: Vec<Time>,
+    pub(crate) births: Vec<Time>,
 }
 
 impl Simulation {
@@ -85,7 +88,7 @@ impl Simulation {
         let managed = Managed::all(&config);
         let radios = Radios::new(&config);
         let hosts = 2 * (config.flows.len() + config.subflows());
-        let entities = 2 * config.links.len() + hosts + managed.len() + radios.all.len();
+        let entities = 2 * config.links.len() + hosts + managed.len() + 2 * radios.all.len();
         let bins = Bins::new(&config).map(Box::new);
         let mut simulation = Simulation {
             now: Time::ZERO,
@@ -105,6 +108,7 @@ impl Simulation {
             dropped: vec![0; hosts],
             received: 0,
             emitted: 0,
+            sensors: Vec::new(),
             departures: Vec::new(),
             transits: vec![
                 Transit::default();
@@ -123,6 +127,8 @@ impl Simulation {
         for host in 0..simulation.hosts.len() as u32 {
             simulation.arm(host);
         }
+        simulation.start_meshes();
+        simulation.place_sensors();
         for radio in 0..simulation.radios.all.len() as u32 {
             simulation.arm_radio(radio);
         }
@@ -188,11 +194,11 @@ impl Simulation {
 
     /// Enters a route to `host` into the table and returns where it begins.
     pub(crate) fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
-        let start = self.routes.len() as u32;
+        let (start, flow) = (self.routes.len() as u32, host as usize / 2);
         for direction in path {
             let queue = self.managed.iter().position(|m| m.link == direction);
             let entry = match (self.is_radio_hop(direction), queue) {
-                (Some(hop), _) => RADIO | hop,
+                (Some(hop), _) => RADIO | self.radios.hop_of(hop, flow, &self.config),
                 (None, Some(queue)) => MANAGED | queue as u32,
                 (None, None) => direction,
             };
@@ -375,26 +381,24 @@ impl Simulation {
         }
     }
 
-    #[cold]
-    fn note_birth(&mut self, id: u32) {
-        let place = id as usize;
-        self.births.resize(self.births.len().max(place + 1), Time::ZERO);
-        self.births[place] = self.now;
+    /// The hop over a radio that a packet is making.
+    pub(crate) fn radio_entry(&self, ticket: Ticket) -> u32 {
+        self.routes[ticket.hop as usize] & !RADIO
     }
 
-    #[cold]
-    fn note_arrival(&mut self, host: u32, id: u32) {
-        let host = match &self.hosts[host as usize].kind {
-            Kind::Port { owner, .. } => *owner,
-            _ => host,
-        };
-        let len = match self.packets.get(id) {
-            Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => *len,
-        };
-        if host % 2 == 1 && len > 0 {
-            self.transits[host as usize / 2].arrival(self.births[id as usize], self.now);
-        }
+    /// The profile of a host.
+    pub(crate) fn profile_of(&self, host: usize) -> &Profile {
+        &self.profiles[self.hosts[host].profile as usize]
+    }
+
+    /// The hops of a host's route: link directions, and hops over radios.
+    pub(crate) fn route_of(&self, host: usize) -> impl Iterator<Item = Result<Direction, Hop>> {
+        let rest = &self.routes[self.hosts[host].route as usize..];
+        rest.iter().take_while(|r| **r & DELIVER == 0).map(|&r| match r {
+            r if r & MANAGED != 0 => Ok(self.managed[(r & !MANAGED) as usize].link),
+            r if r & RADIO != 0 => Err(self.radios.hop(r & !RADIO)),
+            r => Ok(r),
+        })
     }
 
     /// The host that a packet is on its way to.
@@ -418,35 +422,13 @@ impl Simulation {
         }
     }
 
-    #[cold]
-    fn log_captured(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
-        let to = self.destination(ticket);
-        let (to, path) = match self.path_packet(to, ticket.id) {
-            Some((owner, path)) => (owner, Some(path)),
-            None => (to, None),
-        };
-        let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };
-        let segment = match self.packets.get(ticket.id) {
-            Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } => None,
-        };
-        let (flow, forward, ip_len) = (to / 2, to % 2 == 1, ticket.size);
-        recorder.packets.push(PacketEvent {
-            time,
-            link,
-            flow,
-            forward,
-            fate,
-            segment,
-            ip_len,
-            path,
-        });
-    }
-
     fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
         if !self.transits.is_empty() {
             self.note_arrival(host, id);
+        }
+        if !self.sensors.is_empty() {
+            self.tell_below(host);
         }
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
         let profile = &self.profiles[*profile as usize];
@@ -481,14 +463,19 @@ impl Simulation {
             self.on_host_event(entity);
         } else if entity - hosts < queues {
             self.on_transmitted(entity - hosts);
-        } else {
+        } else if entity - hosts - queues < self.radios.all.len() as u32 {
             self.on_radio_event(entity - hosts - queues);
+        } else {
+            self.on_mesh_event(entity - hosts - queues - self.radios.all.len() as u32);
         }
     }
 
     fn on_host_event(&mut self, host: u32) {
         if !self.hosts[host as usize].disarm(self.now) {
             return; // an earlier event took its place
+        }
+        if !self.sensors.is_empty() {
+            self.tell_below(host);
         }
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
         let profile = &self.profiles[*profile as usize];

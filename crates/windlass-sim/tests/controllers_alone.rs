@@ -45,13 +45,22 @@ const EXPECTED: &[Expected] = &[
     // One to three packets more than the base round trip holds. That is measured on the SYN, so
     // that most of the time on the wire of a full packet counts as a packet queued.
     expect(&["vegas"], 0.97, (0.1, 3.0)),
+    // Two to six packets, in the same way: MFVL alone is MVegas.
+    expect(&["mvegas", "mfvl"], 0.97, (1.0, 6.0)),
+    // sigma·(C·base + alpha) = (33 + 100)/2 packets in flight, of which 33 wait: just too many, so that
+    // it halves from a full queue now and then.
+    expect(&["mfast"], 0.97, (16.0, 33.0)),
     // Its alpha exceeds the queue, which stays full between losses.
     expect(&["fast"], 0.99, (10.0, 33.0)),
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).
     expect(&["copa"], 0.97, (1.0, 7.0)),
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
-    // bandwidth-delay product waits during one phase of eight.
-    expect(&["bbr"], 0.96, (1.0, 12.0)),
+    // bandwidth-delay product waits during one phase of eight. BC-CPS on one path is BBR.
+    expect(&["bbr", "bc-cps"], 0.96, (1.0, 12.0)),
+    // Growth is held where the smoothed round trip is a quarter above its base: a quarter of the
+    // product waits, 8 packets, and what the window grows by until the average shows it, a packet for
+    // each of some round trips. Nothing is lost any more.
+    expect(&["cocoa3plus"], 0.99, (8.0, 14.0)),
     // 200 ms of each 5 s with half the product in flight, and 15 % of headroom after losses.
     expect(&["bbr3"], 0.90, (0.5, 10.0)),
 ];

@@ -46,9 +46,9 @@ fn path(params: AnyParams, mbps: u64, udp: bool) -> Config {
 /// The least and the largest window of the last 50 s, segments.
 fn windows(run: &RunResult) -> (f64, f64) {
     let cwnd = run.samples.iter().filter(|s| s.flow == 0 && s.series == Series::Cwnd);
-    let (early, late): (Vec<&Sample>, Vec<&Sample>) =
-        cwnd.partition(|s| s.time < Time::from_secs(100));
-    let windows = early.last().into_iter().chain(&late).map(|s: &&Sample| s.value as f64 / SEGMENT);
+    let (early, late): (Vec<_>, Vec<_>) = cwnd.partition(|s| s.time < Time::from_secs(100));
+    let settled = early.last().into_iter().chain(&late);
+    let windows = settled.map(|s: &&Sample| s.value as f64 / SEGMENT);
     windows.fold((f64::INFINITY, 0.0), |(least, most), w| (least.min(w), most.max(w)))
 }
 

@@ -61,6 +61,7 @@
 //!   detection of unfounded reductions of RFC 5682, 3522 and 3708, the marks of RFC 3168 and 8257,
 //!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found
 //!   and what is sent again is decided here; how large the window is, in `windlass-cc`.
+//! * [`mptcp`] is RFC 8684: a connection over several endpoints, driven as one of them is.
 #![forbid(unsafe_code)]
 
 pub mod endpoint;

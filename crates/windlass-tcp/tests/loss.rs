@@ -72,6 +72,29 @@ fn the_third_duplicate_and_no_other_triggers_fast_retransmit() {
     );
 }
 
+/// CoCoA3+ (C3-17, C3-18): the second duplicate sends the segment again at half the flight, each further
+/// one opens the window by a segment, and the acknowledgement of everything lets the air out.
+#[test]
+fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
+    let mut p = plain_with(|s| s.dupthresh = 2);
+    p.params = AnyParams::by_name("cocoa3plus").unwrap();
+    ten_segments(p).run(
+        "200 < . 1 ack 1
+         200 = phase Open
+         201 < . 1 ack 1
+         201 > . 1+1000
+         201 = phase Recovery
+         201 = ssthresh 5000
+         201 = cwnd 8000
+         202 < . 1 ack 1
+         202 = cwnd 9000
+         300 < . 1 ack 10001
+         300 = phase Open
+         300 = cwnd 2000               # RFC 6582: nothing is in flight
+         300 = fast_retransmits 1",
+    );
+}
+
 #[test]
 fn only_what_rfc_5681_defines_counts_as_a_duplicate() {
     ten_segments(plain()).run(

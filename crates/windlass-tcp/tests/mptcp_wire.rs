@@ -76,7 +76,7 @@ fn mp_capable_has_the_bytes_of_figure_4() {
     let third = option_bytes(&capable(Some(KEY_A), Some(KEY_B), None), false);
     assert_eq!(third, [&[30, 20, 0x01, 0x01], &a[..], &b[..]].concat());
     let data = option_bytes(&capable(Some(KEY_A), Some(KEY_B), Some(0x0102)), false);
-    assert_eq!(data, [&[30, 22, 0x01, 0x01], &a[..], &b[..], &[1, 2, 1, 1]].concat());
+    assert_eq!(data, [&[30, 22, 0x01, 0x01], &a[..], &b[..], &[1, 2, 0, 0]].concat());
     let summed = option_bytes(&capable(Some(KEY_A), Some(KEY_B), Some(0x0102)), true);
     assert_eq!(summed[..22], [&[30, 24, 0x01, 0x81], &a[..], &b[..], &[1, 2]].concat());
 }
@@ -109,9 +109,9 @@ fn dss_has_the_bytes_of_figure_9() {
     let only_ack = option_bytes(&dss(data_ack, None, false), false);
     assert_eq!(only_ack, [&[30, 12, 0x20, 0x03], &ack[..]].concat());
     let only_data = option_bytes(&dss(None, Some(MAPPING), false), false);
-    assert_eq!(only_data, [&[30, 18, 0x20, 0x0c], &seq[..], &[1, 1]].concat());
+    assert_eq!(only_data, [&[30, 18, 0x20, 0x0c], &seq[..], &[0, 0]].concat());
     let both = option_bytes(&dss(data_ack, Some(MAPPING), true), false);
-    assert_eq!(both, [&[30, 26, 0x20, 0x1f], &ack[..], &seq[..], &[1, 1]].concat());
+    assert_eq!(both, [&[30, 26, 0x20, 0x1f], &ack[..], &seq[..], &[0, 0]].concat());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_other_options_have_the_bytes_of_sections_3_3_8_to_3_7() {
     let echoed = MpOption::AddAddress { address: 4, echo: true, ip, hmac: None };
     assert_eq!(option_bytes(&echoed, false), [30, 8, 0x31, 4, 10, 0, 0, 2]);
     assert_eq!(option_bytes(&MpOption::RemoveAddress { address: 9 }, false), [30, 4, 0x40, 9]);
-    assert_eq!(option_bytes(&MpOption::Priority { backup: true }, false), [30, 3, 0x51, 1]);
+    assert_eq!(option_bytes(&MpOption::Priority { backup: true }, false), [30, 3, 0x51, 0]);
     let fail = option_bytes(&MpOption::Fail { data_seq: 0x0304 }, false);
     assert_eq!(fail, [30, 12, 0x60, 0, 0, 0, 0, 0, 0, 0, 3, 4]);
     let close = option_bytes(&MpOption::FastClose { key: 0x0506 }, false);

@@ -3,9 +3,10 @@
 mod script;
 
 use script::{Script, plain_with};
-use windlass_cc::Ratio;
-use windlass_cc::rto::{AnyParams, CocoaPlusParams, Rfc6298Params};
-use windlass_tcp::Profile;
+use windlass_cc::rto::cmbo::Reading;
+use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams, Rfc6298Params};
+use windlass_cc::{Ratio, Span};
+use windlass_tcp::{InitialWindow, Profile};
 
 fn with_timer(rto: AnyParams) -> Profile {
     plain_with(|s| s.rto = rto)
@@ -104,6 +105,57 @@ fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
          500 > . 1+1000
          500 = rto_ms 600",
     );
+}
+
+/// As CoCoA+'s: 1.15 s after the handshake, and what a retransmitted segment shows counts a quarter.
+/// The back-off stops at four times an estimate between 1 and 3 s.
+#[test]
+fn the_timer_of_icc_learns_from_a_retransmission_and_bounds_its_back_off() {
+    let icc = IccParams { dithering: false, ..Default::default() };
+    Script::connected(with_timer(AnyParams::Icc(icc))).run(
+        "200 = rto_ms 1150
+         200 offer 1000
+         200 > . 1+1000
+         1350 > . 1+1000
+         1350 = rto_ms 2300
+         3650 > . 1+1000
+         3650 = rto_ms 4600
+         8250 > . 1+1000
+         8250 = rto_ms 4600
+         12850 > . 1+1000
+         12950 < . 1 ack 1001
+         12950 = rto_ms 5643           # 0.25 · (12.75 + 6.375) + 0.75 · 1.15",
+    );
+}
+
+/// The same timer where one segment at a time may be outstanding, as in uIP (C3-23).
+#[test]
+fn the_timer_of_icc_runs_with_one_segment_at_a_time() {
+    let icc = AnyParams::Icc(IccParams { dithering: false, ..Default::default() });
+    let p = plain_with(|s| (s.rto, s.initial_window) = (icc, InitialWindow::Segments(1)));
+    Script::connected(p).run(
+        "200 offer 2000
+         200 > . 1+1000
+         1350 > . 1+1000
+         1450 < . 1 ack 1001
+         1450 = rto_ms 1331
+         1450 > . 1001+1000",
+    );
+}
+
+/// The endpoint tells the timer of round trips and of what was sent again. The eighth sample brings on
+/// the search: all are 100 ms, and so is the optimum.
+#[test]
+fn the_timer_of_cocoa3_searches_once_it_has_samples_enough() {
+    let cmbo = CmboParams { reading: Reading::Best, min: Span::ZERO, ..Default::default() };
+    let mut s = Script::connected(with_timer(AnyParams::Cmbo(cmbo)));
+    s.run("200 = rto_ms 300"); // 3 · R
+    for n in 0..7u64 {
+        let at = 200 + 100 * n;
+        let (from, to) = (1 + 1000 * n, 1001 + 1000 * n);
+        s.run(&format!("{at} offer 1000\n{at} > . {from}+1000\n{} < . 1 ack {to}", at + 100));
+    }
+    s.run("900 = rto_ms 100");
 }
 
 #[test]

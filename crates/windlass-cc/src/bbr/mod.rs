@@ -121,6 +121,11 @@ impl Bbr {
         self.mode
     }
 
+    /// Whether the flow sends more than it believes in, to see what arrives.
+    pub fn is_probing(&self) -> bool {
+        self.mode == Mode::Startup || self.mode == Mode::ProbeBw && self.cycle == probe_bw::PROBE
+    }
+
     /// Estimate of the bandwidth available to the flow: a policer's rate if there is one.
     pub fn bandwidth(&self) -> Rate {
         self.policer.rate().unwrap_or(self.max_bw())

@@ -119,14 +119,12 @@ fn counted_link(members: &Members) -> u64 {
     let rank = |path: &Member| members.per_squared(path.segments(), path.rtt);
     let best = members
         .all()
-        .iter()
-        .fold(members.own, |best, path| if rank(path) > rank(&best) { *path } else { best });
+        .fold(members.own, |best, path| if rank(&path) > rank(&best) { path } else { best });
     let cwnd = |path: &Member| path.segments().max(1);
-    let total = members.all().iter().fold(0, |sum, path| sum + cwnd(path));
+    let total = members.all().fold(0, |sum, path| sum + cwnd(&path));
     let pooled = members
         .all()
-        .iter()
-        .fold(0u64, |sum, path| sum.saturating_add(mul_div(best.rtt, cwnd(path), path.rtt)));
+        .fold(0u64, |sum, path| sum.saturating_add(mul_div(best.rtt, cwnd(&path), path.rtt)));
     // The best path's own term is its window, so that the sum is not zero.
     let squared = mul(pooled, pooled);
     let alpha = mul_div(mul(ALPHA_SCALE, total), cwnd(&best), squared).max(1);

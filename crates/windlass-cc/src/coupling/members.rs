@@ -12,8 +12,8 @@
 //! two hundred, whatever the number of paths.
 
 use crate::controller::Phase;
-use crate::coupling::{Group, MAX_PATHS, PathView};
-use crate::math::mul_div;
+use crate::coupling::{Group, PathView};
+use crate::math::{divisor, mul_div};
 use crate::params::Ratio;
 use crate::window::{MAX_WINDOW, Window};
 
@@ -47,8 +47,6 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    const NONE: Member = Member { window: 1, rtt: 1, disclosed: 0, mss: 1 };
-
     fn of(path: &PathView, in_recovery: InRecovery) -> Option<Member> {
         let inflated = path.phase == Phase::Recovery && in_recovery == InRecovery::Threshold;
         let window = if inflated { path.ssthresh } else { path.cwnd };
@@ -62,7 +60,7 @@ impl Member {
 
     /// Whole segments of the window.
     pub fn segments(&self) -> u64 {
-        self.window / self.mss
+        self.window / divisor(self.mss)
     }
 
     /// The window that would give this path's rate at another round-trip time, `w·rtt/r`, with
@@ -72,36 +70,39 @@ impl Member {
     }
 }
 
-/// The paths that take part, two at least, one's own among them.
-pub(crate) struct Members {
-    list: [Member; MAX_PATHS],
+/// The paths that take part, two at least, one's own among them. They are read off the group each
+/// time: a copy of them all would take half the stack that a BPF program has.
+pub(crate) struct Members<'a> {
+    group: &'a Group,
+    in_recovery: InRecovery,
     count: u8,
     /// One's own path.
     pub own: Member,
 }
 
-impl Members {
+impl<'a> Members<'a> {
     /// Of a group as one of its paths sees it, whose own window is `w`. `None`: that path is alone,
     /// or nothing is known of its round-trip time yet.
-    pub fn of(g: &Group, w: &Window, in_recovery: InRecovery) -> Option<Members> {
-        let seen = PathView { cwnd: w.cwnd(), ssthresh: w.ssthresh(), ..*g.own() };
+    pub fn of(group: &'a Group, w: &Window, in_recovery: InRecovery) -> Option<Members<'a>> {
+        let seen = PathView { cwnd: w.cwnd(), ssthresh: w.ssthresh(), ..*group.own() };
         let own = Member::of(&seen, in_recovery)?;
-        let mut members = Members { list: [Member::NONE; MAX_PATHS], count: 0, own };
-        for (place, path) in g.paths().iter().enumerate() {
-            let member = if place == g.place() { Some(own) } else { Member::of(path, in_recovery) };
-            if let (Some(member), Some(free)) =
-                (member, members.list.get_mut(usize::from(members.count)))
-            {
-                *free = member;
-                members.count += 1;
-            }
-        }
+        let mut members = Members { group, in_recovery, count: 0, own };
+        members.count = members.all().count() as u8;
         (members.count >= 2).then_some(members)
     }
 
     /// All of them.
-    pub fn all(&self) -> &[Member] {
-        self.list.get(..usize::from(self.count)).unwrap_or(&[])
+    pub fn all(&self) -> impl Iterator<Item = Member> + '_ {
+        let paths = self.group.paths().iter().enumerate();
+        paths.filter_map(|(place, path)| {
+            if place == self.group.place() {
+                Some(self.own)
+            } else if self.group.coupled_with(path) {
+                Member::of(path, self.in_recovery)
+            } else {
+                None
+            }
+        })
     }
 
     /// How many there are.
@@ -112,13 +113,13 @@ impl Members {
     /// `rtt · Σ w_j/r_j`: the window that carries the rate of all paths at this round-trip time,
     /// bytes with [`BITS`] fractional bits; at least that of any one of them.
     fn total_at(&self, rtt: u64) -> u64 {
-        self.all().iter().fold(0, |sum, path| sum + path.at(rtt)).max(1)
+        self.all().fold(0, |sum, path| sum + path.at(rtt)).max(1)
     }
 
     /// `a/r²` for a path with round-trip time `rtt`, to compare paths by: in units of the shortest
     /// round-trip time, so that the factors are at most one and nothing overflows.
     pub fn per_squared(&self, a: u64, rtt: u64) -> u64 {
-        let shortest = self.all().iter().fold(rtt, |least, path| least.min(path.rtt));
+        let shortest = self.all().fold(rtt, |least, path| least.min(path.rtt));
         mul_div(mul_div(a.min(MAX_WINDOW) << 16, shortest, rtt), shortest, rtt)
     }
 
@@ -129,8 +130,7 @@ impl Members {
         let rank = |path: &Member| self.per_squared(path.window, path.rtt);
         let best = self
             .all()
-            .iter()
-            .fold(self.own, |best, path| if rank(path) > rank(&best) { *path } else { best });
+            .fold(self.own, |best, path| if rank(&path) > rank(&best) { path } else { best });
         self.pooled(&best)
     }
 
@@ -153,7 +153,7 @@ impl Members {
     /// `m` of [`balanced`](Members::balanced), at least one's own window.
     fn largest(&self) -> u64 {
         let own = self.own.at(self.own.rtt);
-        self.all().iter().fold(own, |most, path| most.max(path.at(self.own.rtt)))
+        self.all().fold(own, |most, path| most.max(path.at(self.own.rtt)))
     }
 
     /// The largest rate of all paths as a multiple of one's own, at least one.

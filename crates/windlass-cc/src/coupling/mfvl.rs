@@ -281,9 +281,8 @@ impl Growth for Mfvl {
 
     fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         self.switch(p, c, g.mode());
-        if let Mfvl::Coupled { mode, lia } = self {
-            let coupled = g.among(|path| path.disclosed == u64::from(*mode));
-            lia.regroup(&lia::Params::default(), c, &coupled, w);
+        if let Mfvl::Coupled { lia, .. } = self {
+            lia.regroup(&lia::Params::default(), c, g, w);
         }
     }
 

@@ -93,13 +93,10 @@ impl Group {
         Group { own: own as u8, mode, ..*self }
     }
 
-    /// The group of one's own path and those of the others that are asked for.
-    pub fn among(&self, asked_for: impl Fn(&PathView) -> bool) -> Group {
-        let chosen = |(place, path): &(usize, &PathView)| *place == self.place() || asked_for(path);
-        let before = self.paths().iter().enumerate().take(self.place());
-        let own = before.filter(chosen).count();
-        let paths = self.paths().iter().enumerate().filter(chosen).map(|(_, path)| *path);
-        Group::new(paths).seen_from(own, self.mode)
+    /// Whether a sibling is coupled with one's own path: all are, unless a coordinator has said
+    /// which; then those are that disclose one's own mode.
+    pub fn coupled_with(&self, sibling: &PathView) -> bool {
+        self.mode < cycle::COUPLED || sibling.disclosed == u64::from(self.mode)
     }
 
     /// The paths.

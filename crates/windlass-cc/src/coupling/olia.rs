@@ -69,9 +69,9 @@ impl Olia {
     fn weigh(&mut self, members: &Members) {
         let own = Member { disclosed: self.loss_free(), ..members.own };
         let quality = |path: &Member| members.per_squared(path.disclosed, path.rtt);
-        let all = || members.all().iter();
+        let all = || members.all();
         let most = all().fold(own.segments(), |most, path| most.max(path.segments()));
-        let finest = all().fold(quality(&own), |finest, path| finest.max(quality(path)));
+        let finest = all().fold(quality(&own), |finest, path| finest.max(quality(&path)));
         let largest = |path: &Member| path.segments() == most;
         let rising = |path: &Member| !largest(path) && quality(path) == finest;
         let rising_count = all().filter(|path| rising(path)).count() as u64;

@@ -20,13 +20,23 @@ const SHRINK_ON_ACK: &[&str] = &[
     "mvegas",
     "mfast",
     "mfvl",
+    "bc-cps",
 ];
 
 /// Algorithms that grow like Reno at most: a segment's worth for an acknowledgement that counts for
 /// one. The others grow faster by design (a long path's compensation, a polynomial in time, a
 /// fraction of the window), or step by measured rates; LIA may without its cap.
-const AS_RENO_AT_MOST: &[&str] =
-    &["tahoe", "reno", "newreno", "westwood", "veno", "balia", "d-lia", "emreno-approx"];
+const AS_RENO_AT_MOST: &[&str] = &[
+    "tahoe",
+    "reno",
+    "newreno",
+    "westwood",
+    "veno",
+    "balia",
+    "d-lia",
+    "emreno-approx",
+    "cocoa3plus",
+];
 
 /// Algorithms whose threshold is half the flight (RFC 5681 equation 4).
 const HALVE_THE_FLIGHT: &[&str] = &["tahoe", "reno", "newreno", "lia", "wvegas", "emreno-approx"];
@@ -36,7 +46,7 @@ const TWO_AFTER_TIMEOUT: &[&str] = &["mvegas", "mfvl"];
 
 /// Algorithms that hold the window small to see the round-trip time, and give it back when an idle
 /// time has shown it (draft-ietf-ccwg-bbr-06 section 5.4.1; Linux's BBR does the same).
-const RESTORE_WHEN_IDLE: &[&str] = &["bbr", "bbr3"];
+const RESTORE_WHEN_IDLE: &[&str] = &["bbr", "bbr3", "bc-cps"];
 
 fn ids(keep: impl Fn(&'static str) -> bool) -> Vec<&'static str> {
     ALGORITHMS.iter().map(|info| info.id).filter(|id| keep(id)).collect()

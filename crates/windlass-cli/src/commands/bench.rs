@@ -14,13 +14,15 @@ const CASES: &[(&str, &str)] = &[
     ("dumbbell-4", include_str!("../../../../scenarios/bench/dumbbell-4.toml")),
     ("dumbbell-100", include_str!("../../../../scenarios/bench/dumbbell-100.toml")),
     ("dumbbell-1000", include_str!("../../../../scenarios/bench/dumbbell-1000.toml")),
+    ("grid-aodv", include_str!("../../../../scenarios/bench/grid-aodv.toml")),
     ("reno-ber", include_str!("../../../../papers/reno-ber/download.toml")),
 ];
 
 /// Least processor time of a timed run, seconds.
 const LEAST_CPU_S: f64 = 0.2;
 
-/// What one case measured. A packet-hop is one frame put on one link, data or ACK.
+/// What one case measured. A packet-hop is one frame put on one link, data or ACK, or one
+/// packet transmitted by a station, retries not counted.
 #[derive(Serialize)]
 struct Measured {
     name: &'static str,

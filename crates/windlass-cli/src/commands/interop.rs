@@ -6,8 +6,8 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use serde::Serialize;
-use windlass_lab::capture::{CaptureOptions, write_pcapng};
-use windlass_lab::world::interop::{Case, Direction, Finding, Report, addresses, cases};
+use windlass_lab::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+use windlass_lab::world::interop::{Case, Direction, Finding, Report, cases};
 
 use crate::args::Interop;
 use crate::output::{Chatter, Failure, print};
@@ -161,12 +161,14 @@ fn keep(dir: &Path, reports: &[Report], chatter: &Chatter) -> Result<(), Failure
     fs::create_dir_all(dir).map_err(|e| failed(dir, e))?;
     for report in reports.iter().filter(|report| !report.passed()) {
         let path = dir.join(format!("{}-{}.pcapng", report.case, report.direction));
-        let links = ["sender>receiver", "receiver>sender"];
+        let links = report.links();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        let flow = CapturedFlow { addresses: report.addresses(), checksums: report.checksums };
         let file = File::create(&path).map_err(|e| failed(&path, e))?;
         write_pcapng(
             BufWriter::new(file),
             &links,
-            &[addresses().into()],
+            &[flow],
             &report.packets,
             CaptureOptions::default(),
         )

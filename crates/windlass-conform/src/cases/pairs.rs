@@ -3,7 +3,7 @@
 use windlass_cc::Span;
 
 use super::MSS;
-use crate::host::Move::{self, Acks, Join, Leave, On};
+use crate::host::Move::{self, Acks, Decide, Join, Leave, On};
 use crate::host::Step::{Drop, EarlyTimeout, Mss, Timeout};
 
 /// One of the two paths.
@@ -50,6 +50,11 @@ const OWN: PairCase = PairCase {
     avoidance: true,
     script: Vec::new,
 };
+
+/// Modes of MFVL.
+const MVEGAS: u8 = 0;
+const MFAST: u8 = 1;
+const COUPLED: u8 = 2;
 
 fn losses(place: usize, acks: u32) -> Vec<Move> {
     [Acks(acks), On(place, Drop(vec![0])), Acks(acks)].to_vec()
@@ -153,5 +158,76 @@ pub const CASES: &[PairCase] = &[
         lanes: [slow(24, 80, 6_700), wide(10, 100)],
         script: || vec![Acks(150)],
         ..OWN
+    },
+];
+
+/// The cases of MFVL, whose connection decides what runs on a path.
+pub const MFVL_CASES: &[PairCase] = &[
+    PairCase {
+        id: "mvegas-from-below",
+        about: "MVegas on a path whose queue grows with its window, and falls after losses.",
+        lanes: [slow(9, 40, 7_000), slow(2, 400, 61_000)],
+        script: || vec![Acks(70), On(0, Drop(vec![1])), Acks(60), On(0, Timeout), Acks(40)],
+        ..OWN
+    },
+    PairCase {
+        id: "mvegas-from-above",
+        about: "MVegas on a path whose queue is longer than its upper threshold.",
+        lanes: [slow(14, 40, 7_000), slow(2, 400, 61_000)],
+        script: || vec![Acks(170)],
+        ..OWN
+    },
+    PairCase {
+        id: "mfast-from-the-start",
+        about: "MFast on the path and MVegas on its sibling, from slow start on.",
+        lanes: [slow(4, 60, 3_100), slow(4, 60, 9_100)],
+        avoidance: false,
+        script: || vec![Decide([MFAST, MVEGAS]), Acks(130), On(0, Drop(vec![1])), Acks(90)],
+    },
+    PairCase {
+        id: "mfast-after-mvegas",
+        about: "The path goes from MVegas to MFast, in congestion avoidance, and back.",
+        lanes: [slow(14, 100, 4_300), slow(10, 150, 19_100)],
+        script: || {
+            let change = |modes| [Decide(modes), Acks(60)];
+            [change([MVEGAS, MVEGAS]), change([MFAST, MVEGAS]), change([MVEGAS, MFAST])].concat()
+        },
+        ..OWN
+    },
+    PairCase {
+        id: "coupled",
+        about: "The paths share a bottleneck: LIA on both, until the connection decides otherwise.",
+        lanes: [wide(12, 100), wide(20, 150)],
+        script: || {
+            let shared = Decide([COUPLED, COUPLED]);
+            vec![
+                Acks(30),
+                shared,
+                Acks(75),
+                On(0, Drop(vec![0])),
+                Acks(75),
+                Decide([MVEGAS, MFAST]),
+                Acks(60),
+            ]
+        },
+        ..OWN
+    },
+    PairCase {
+        id: "coupled-with-another",
+        about: "The path is coupled, but not with this sibling: Reno, until the sibling joins its \
+            bottleneck.",
+        lanes: [wide(12, 100), wide(40, 60)],
+        script: || {
+            let apart = Decide([COUPLED, COUPLED + 1]);
+            vec![apart, Acks(70), Decide([COUPLED, COUPLED]), Acks(80)]
+        },
+        ..OWN
+    },
+    PairCase {
+        id: "coupled-slow-start",
+        about: "Coupled paths open by the standard slow start.",
+        lanes: [wide(4, 60), wide(4, 100)],
+        avoidance: false,
+        script: || vec![Decide([COUPLED, COUPLED]), Acks(75), On(0, Drop(vec![1])), Acks(60)],
     },
 ];

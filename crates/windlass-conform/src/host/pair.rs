@@ -23,20 +23,23 @@ pub enum Move {
     Leave,
     /// The second path is there again.
     Join,
+    /// The connection decides on these modes for its paths.
+    Decide([u8; 2]),
 }
 
-/// Two paths. Both are told of each other whenever a window, a threshold, a round-trip time, a phase
-/// or what is disclosed has changed.
+/// Two paths. Both are told of each other whenever a window, a threshold, a round-trip time, a phase,
+/// what is disclosed or a mode has changed.
 pub struct Pair<S> {
     hosts: [Host<S>; 2],
     together: bool,
-    told: Group,
+    modes: [u8; 2],
+    told: (Group, [u8; 2]),
 }
 
 impl<S: Sibling> Pair<S> {
     /// Two paths that have sent nothing and have not been told of each other.
     pub fn new(hosts: [Host<S>; 2]) -> Pair<S> {
-        Pair { hosts, together: true, told: Group::EMPTY }
+        Pair { hosts, together: true, modes: [0; 2], told: (Group::EMPTY, [0; 2]) }
     }
 
     /// Plays one move; `seen` gets every event of the first path with the facts after it, once the
@@ -52,6 +55,7 @@ impl<S: Sibling> Pair<S> {
             Move::On(place, step) => self.on(*place, step, seen),
             Move::Leave => self.together = false,
             Move::Join => self.together = true,
+            Move::Decide(modes) => self.modes = *modes,
         }
         self.tell(seen);
     }
@@ -78,15 +82,15 @@ impl<S: Sibling> Pair<S> {
     fn tell(&mut self, seen: &mut impl FnMut(&S, &Conn, &Event)) {
         let members = if self.together { 2 } else { 1 };
         let group = Group::new(self.hosts[..members].iter().map(Host::view));
-        if group == self.told {
+        if (group, self.modes) == self.told {
             return;
         }
-        self.told = group;
+        self.told = (group, self.modes);
         let now = self.hosts.iter().map(|host| host.c.now).max().unwrap_or(Time::ZERO);
         let [first, second] = &mut self.hosts;
-        first.join(&group.seen_from(0, 0), now, seen);
+        first.join(&group.seen_from(0, self.modes[0]), now, seen);
         if self.together {
-            second.join(&group.seen_from(1, 0), now, &mut |_, _, _| {});
+            second.join(&group.seen_from(1, self.modes[1]), now, &mut |_, _, _| {});
         }
     }
 }

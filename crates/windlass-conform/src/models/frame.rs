@@ -208,8 +208,9 @@ impl<L: Law> Frame<L> {
         let credit = (a.acked as f64).min(self.ack_limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
             // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
-            let standard = self.w.cwnd + self.opened(c, a, credit);
-            let more = (self.law.slow_start_gain(c) - 1.0) * credit;
+            let opened = self.opened(c, a, credit);
+            let standard = self.w.cwnd + opened;
+            let more = (self.law.slow_start_gain(c) - 1.0) * opened;
             let room = (self.w.ssthresh - standard).max(0.0);
             self.w.cwnd = standard + more.min(room);
         } else {

@@ -1,7 +1,8 @@
-//! MVegas and MFast (Mudassir and Baig 2021), as printed.
+//! MVegas, MFast and MFVL (Mudassir and Baig 2021), as printed.
 
-use windlass_cc::{Ack, Conn, Phase};
+use windlass_cc::{Ack, Conn, Group, Phase};
 
+use super::coupled::Lia;
 use super::frame::{Cause, Law, Windows, kept, per_round};
 use super::rounds::{Rounds, base, queued};
 
@@ -165,5 +166,83 @@ impl Law for MFast {
     /// The averaged time to a part in 10,000.
     fn tolerance(&self, w: &Windows) -> f64 {
         4.0 + w.cwnd / 5_000.0
+    }
+}
+
+/// What the connection decided for the path: 0 MVegas, 1 MFast, from 2 on LIA with the paths of the
+/// same number. What is newly decided begins as on a new connection, with the window as it is.
+pub struct Mfvl {
+    mode: u8,
+    law: Box<dyn Law>,
+}
+
+impl Mfvl {
+    /// A new connection.
+    pub fn new(c: &Conn) -> Mfvl {
+        Mfvl { mode: 0, law: Box::new(MVegas::new(c)) }
+    }
+}
+
+impl Law for Mfvl {
+    fn observe(&mut self, c: &Conn, a: &Ack, w: &mut Windows) {
+        self.law.observe(c, a, w);
+    }
+
+    fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        self.law.increase(c, a, credit, w)
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
+        self.law.ssthresh(c, w, cause)
+    }
+
+    fn loss_window(&self) -> f64 {
+        self.law.loss_window()
+    }
+
+    fn restart(&mut self, c: &Conn, w: &Windows) {
+        self.law.restart(c, w);
+    }
+
+    fn undo(&mut self, c: &Conn, w: &Windows) {
+        self.law.undo(c, w);
+    }
+
+    fn idle(&mut self, c: &Conn, gap: f64) {
+        self.law.idle(c, gap);
+    }
+
+    fn resize(&mut self, c: &Conn, factor: f64) {
+        self.law.resize(c, factor);
+    }
+
+    fn regroup(&mut self, c: &Conn, g: &Group, w: &Windows) {
+        let mode = g.mode();
+        if mode != self.mode && !(mode >= 2 && self.mode >= 2) {
+            self.law = match mode {
+                0 => Box::new(MVegas::new(c)),
+                1 => Box::new(MFast::new(c)),
+                _ => Box::new(Lia::default()),
+            };
+        }
+        self.mode = mode;
+        if mode >= 2 {
+            let together = |(place, path): (usize, &_)| {
+                let path: &windlass_cc::PathView = path;
+                (place == g.place() || path.disclosed == u64::from(mode)).then_some((place, *path))
+            };
+            let members: Vec<_> = g.paths().iter().enumerate().filter_map(together).collect();
+            let own = members.iter().position(|(place, _)| *place == g.place());
+            let paths = members.into_iter().map(|(_, path)| path);
+            self.law.regroup(c, &Group::new(paths).seen_from(own.unwrap_or(0), mode), w);
+        }
+    }
+
+    fn disclosed(&self) -> f64 {
+        f64::from(self.mode)
+    }
+
+    fn tolerance(&self, w: &Windows) -> f64 {
+        self.law.tolerance(w) + 1.0
     }
 }

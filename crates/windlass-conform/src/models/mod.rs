@@ -5,6 +5,7 @@ pub mod aggregation;
 pub mod bbr;
 pub mod bbr3;
 pub mod cat_and_mouse;
+pub mod cocoa3plus;
 pub mod copa;
 pub mod coupled;
 pub mod cubic;

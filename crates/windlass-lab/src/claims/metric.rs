@@ -194,9 +194,46 @@ pub fn jain_index(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
-/// The fields of a Wi-Fi cell.
-pub const CELL_FIELDS: &[Field<RadioResult>] =
-    &[("busy", |r| Some(r.busy)), ("airtime", |r| Some(r.airtime))];
+/// The fields of a Wi-Fi cell; those after `airtime` where packets find their own way
+/// ([`RoutingResult`](windlass_sim::routing::aodv::RoutingResult)). `control_share` is messages over
+/// all packets that stations were handed.
+pub const CELL_FIELDS: &[Field<RadioResult>] = &[
+    ("busy", |r| Some(r.busy)),
+    ("airtime", |r| Some(r.airtime)),
+    ("rreq_originated", |r| Some(r.routing.as_ref()?.rreq_originated as f64)),
+    ("rreq_forwarded", |r| Some(r.routing.as_ref()?.rreq_forwarded as f64)),
+    ("rrep_originated", |r| Some(r.routing.as_ref()?.rrep_originated as f64)),
+    ("rrep_gratuitous", |r| Some(r.routing.as_ref()?.rrep_gratuitous as f64)),
+    ("rrep_forwarded", |r| Some(r.routing.as_ref()?.rrep_forwarded as f64)),
+    ("rerr_sent", |r| Some(r.routing.as_ref()?.rerr_sent as f64)),
+    ("rerr_withheld", |r| Some(r.routing.as_ref()?.rerr_withheld as f64)),
+    ("hello_sent", |r| Some(r.routing.as_ref()?.hello_sent as f64)),
+    ("control_packets", |r| Some(r.routing.as_ref()?.control_packets as f64)),
+    ("control_bytes", |r| Some(r.routing.as_ref()?.control_bytes as f64)),
+    ("control_drops_queue", |r| Some(r.routing.as_ref()?.control_drops_queue as f64)),
+    ("control_drops_retry", |r| Some(r.routing.as_ref()?.control_drops_retry as f64)),
+    ("control_drops_off", |r| Some(r.routing.as_ref()?.control_drops_off as f64)),
+    ("discoveries", |r| Some(r.routing.as_ref()?.discoveries as f64)),
+    ("discoveries_succeeded", |r| Some(r.routing.as_ref()?.discoveries_succeeded as f64)),
+    ("discoveries_failed", |r| Some(r.routing.as_ref()?.discoveries_failed as f64)),
+    ("mean_discovery_ms", |r| Some(r.routing.as_ref()?.mean_discovery_ms)),
+    ("link_breaks", |r| Some(r.routing.as_ref()?.link_breaks as f64)),
+    ("buffered", |r| Some(r.routing.as_ref()?.buffered as f64)),
+    ("buffered_at_end", |r| Some(r.routing.as_ref()?.buffered_at_end as f64)),
+    ("drops_buffer_full", |r| Some(r.routing.as_ref()?.drops_buffer_full as f64)),
+    ("drops_buffer_time", |r| Some(r.routing.as_ref()?.drops_buffer_time as f64)),
+    ("drops_no_route", |r| Some(r.routing.as_ref()?.drops_no_route as f64)),
+    ("drops_off", |r| Some(r.routing.as_ref()?.drops_off as f64)),
+    ("drops_on_way", |r| Some(r.routing.as_ref()?.drops_on_way as f64)),
+    ("drops_ttl", |r| Some(r.routing.as_ref()?.drops_ttl as f64)),
+    ("crossed", |r| Some(r.routing.as_ref()?.crossed as f64)),
+    ("mean_hops", |r| r.routing.as_ref().filter(|r| r.crossed > 0).map(|r| r.mean_hops())),
+    ("control_share", |r| {
+        let offered: u64 = r.stations.iter().map(|s| s.offered).sum();
+        let control = r.routing.as_ref()?.control_packets;
+        (offered > 0).then(|| control as f64 / offered as f64)
+    }),
+];
 
 /// The fields of a station of a Wi-Fi cell. Of a station that lives to the end `died_s` is infinite.
 pub const STATION_FIELDS: &[Field<StationResult>] = &[
@@ -446,6 +483,11 @@ mod tests {
         for (name, value) in cell.as_object().unwrap() {
             let known = look_up(CELL_FIELDS, name).is_some();
             assert_eq!(known, value.is_number(), "cell field {name}");
+        }
+        let routing = serde_json::to_value(windlass_sim::routing::aodv::RoutingResult::default());
+        for (name, value) in routing.unwrap().as_object().unwrap() {
+            let known = look_up(CELL_FIELDS, name).is_some();
+            assert_eq!(known, value.is_number(), "routing field {name}");
         }
         let station = serde_json::to_value(&run.radios[0].stations[0]).unwrap();
         for (name, value) in station.as_object().unwrap() {

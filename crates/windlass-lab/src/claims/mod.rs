@@ -398,6 +398,7 @@ pub(crate) mod fixtures {
                 name: "cell".into(),
                 busy: 0.5,
                 airtime: 0.625,
+                routing: None,
                 stations: vec![StationResult {
                     name: "s1".into(),
                     offered: 8,

@@ -35,9 +35,12 @@ fn the_reference_has_every_key() {
     documents("## `[[wifi]]`", &wifi::AIR_KEYS);
     documents("## `[topology]`", &network::TOPOLOGY_KEYS);
     documents("## `[topology]`", &two_path::KEYS);
+    documents("### `grid` and `chain`", &["kind", "spacing", "range", "sense", "base", "wireless"]);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("### `multipath`", multipath::CONFIG_KEYS);
     documents("### `multipath`", &multipath::SUBFLOW_KEYS);
+    let routing = REFERENCE.split_once("\n### `routing`\n").expect("a section").1;
+    assert!(wifi::AODV_KEYS.iter().all(|key| routing.contains(&format!("`{key}`"))));
     documents("## `[stack]` and `stack`", stack::STACK_KEYS);
     documents("## `[testbed]`", &read::TESTBED_KEYS);
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();

@@ -13,10 +13,10 @@ use super::network::{MAX_PAIRS, Network, tables};
 use super::stack::Stack;
 use super::tree::{Node, Value};
 use super::ways::{self, Hop, Ways};
-use super::{multipath, params, stack};
+use super::{draw, multipath, params, stack};
 use crate::units::{Bytes, Duration};
 
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 15] = [
     "name",
     "from",
     "to",
@@ -31,6 +31,7 @@ pub(super) const KEYS: [&str; 14] = [
     "traffic",
     "read",
     "multipath",
+    "draw",
 ];
 /// Headers of IPv4 with TCP and with UDP, bytes.
 const TCP_HEADERS: u32 = 40;
@@ -81,7 +82,9 @@ pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Pr
             return Err(Problem::new(&item.place, message));
         }
     }
-    name_all(flows)
+    let flows = name_all(flows)?;
+    draw::check(&flows, root.place())?;
+    Ok(flows)
 }
 
 /// Gives proposals the first free number, explicit names first.
@@ -128,20 +131,26 @@ impl Context<'_> {
             })?,
         };
         let explicit = fields.opt("name", |f| Ok((name(f)?, f.node.place.clone())))?;
+        let drawn = fields.opt("draw", |f| draw::read(f, self.network, (&from, &to), count))?;
         let first = template.on.first().map_or(Span::ZERO, |[from, _]| *from);
         let start = fields.or("start", span, first)?;
         let stagger = fields.or("stagger", span, Span::ZERO)?;
         for i in 1..=count {
             let end = |pattern: &str| pattern.replace('*', &i.to_string());
-            let (from, to) = (end(&from), end(&to));
+            let (mut from, to) = (end(&from), end(&to));
+            if let Some(drawn) = &drawn {
+                from = drawn.sender(self.network, &from, i);
+            }
             let name = match &explicit {
                 Some((name, _)) if is_pattern || count > 1 => format!("{name}-{i}"),
                 Some((name, _)) => name.clone(),
+                None if drawn.is_some() => format!("any-{to}"),
                 None => format!("{from}-{to}"),
             };
             let offset = stagger.0.checked_mul(u64::from(i - 1));
             let start = offset.and_then(|offset| start.0.checked_add(offset)).map(Span);
-            let spec = self.flow(&template, name, (&from, &to), i, start)?;
+            let mut spec = self.flow(&template, name, (&from, &to), i, start)?;
+            spec.draw = drawn.as_ref().map_or_else(Vec::new, |drawn| drawn.nodes.clone());
             flows.push(Unnamed { spec, explicit: explicit.as_ref().map(|(_, p)| p.clone()) });
         }
         Ok(())
@@ -260,6 +269,7 @@ impl Context<'_> {
             on: from_start(&template.on, start),
             read: template.read,
             multipath,
+            draw: Vec::new(),
         })
     }
 

@@ -52,6 +52,7 @@
 mod candidate;
 #[cfg(test)]
 mod docs_test;
+mod draw;
 mod error;
 mod fields;
 mod flow;

@@ -113,6 +113,9 @@ pub struct FlowSpec {
     pub read: Read,
     /// Subflows, of a Multipath TCP connection.
     pub multipath: Option<MultipathSpec>,
+    /// Nodes of which each run draws one to send the data in place of `from`, no two flows the same;
+    /// empty for a sender that is always `from`.
+    pub draw: Vec<usize>,
 }
 
 /// What makes a flow a Multipath TCP connection.

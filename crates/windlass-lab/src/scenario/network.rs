@@ -26,12 +26,30 @@ const MTU_RANGE: (u32, u32) = (68, 65_535);
 /// Enough for every study of flows that share a link, and little enough to fit in memory.
 pub(super) const MAX_PAIRS: u32 = 10_000;
 
+/// Kinds of topologies.
+#[derive(Clone, Copy)]
+enum Kind {
+    Dumbbell,
+    TwoPath,
+    Grid,
+    Chain,
+}
+
+const KINDS: [(&str, Kind); 4] = [
+    ("dumbbell", Kind::Dumbbell),
+    ("two-path", Kind::TwoPath),
+    ("grid", Kind::Grid),
+    ("chain", Kind::Chain),
+];
+
 /// The nodes and links of a scenario.
 #[derive(Default)]
 pub(super) struct Network {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkSpec>,
     pub(super) wifi: Vec<WifiSpec>,
+    /// Pairs of flows that take disjoint routes in a cell, as the file has them.
+    pub(super) disjoint: Vec<(usize, wifi::Pair)>,
     /// Pairs of the topology, if there is one.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,
@@ -149,12 +167,13 @@ impl Network {
     }
 
     fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
-        let kinds = [("dumbbell", false), ("two-path", true)];
         let fields = Fields::any(field.node, "`[topology]`")?;
-        if fields.req("kind", "\"dumbbell\"", choice(&kinds))? {
-            return self.add_two_paths(field);
+        match fields.req("kind", "\"dumbbell\"", choice(&KINDS))? {
+            Kind::Dumbbell => fields.allow(&TOPOLOGY_KEYS)?,
+            Kind::TwoPath => return self.add_two_paths(field),
+            Kind::Grid => return wifi::read_grid(field, self),
+            Kind::Chain => return wifi::read_chain(field, self),
         }
-        fields.allow(&TOPOLOGY_KEYS)?;
         let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
         let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
         let access = fields.req("access", example, line)?;

@@ -14,6 +14,7 @@ use super::flow::{self, Context};
 use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
 use super::tree::Node;
+use super::wifi;
 
 pub(super) const KEYS: [&str; 11] = [
     "name",
@@ -38,7 +39,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let description = fields.or("description", text, String::new())?;
     let duration = fields.req("duration", "\"100s\"", positive_span)?;
     let seed = fields.or("seed", whole(0, i64::MAX as u64), 1)?;
-    let network = Network::read(&fields)?;
+    let mut network = Network::read(&fields)?;
     let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
     let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
@@ -48,6 +49,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
         duration,
     };
     let flows = flow::read(&fields, &context)?;
+    wifi::find_disjoint(&mut network, &flows)?;
     let Network { nodes, links, wifi, .. } = network;
     Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })
 }

@@ -148,7 +148,8 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     }
     for spec in &scenario.wifi {
         lines.header("[[wifi]]");
-        for (key, text) in wifi::written(spec, &scenario.nodes) {
+        let flows: Vec<&str> = scenario.flows.iter().map(|flow| flow.name.as_str()).collect();
+        for (key, text) in wifi::written(spec, &scenario.nodes, &flows) {
             lines.raw(key, text);
         }
     }
@@ -207,6 +208,9 @@ fn flow(
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
     lines.quoted("to", &scenario.nodes[flow.to]);
+    if !flow.draw.is_empty() {
+        lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
+    }
     lines.quoted("algorithm", flow.algorithm());
     if let Some(controller) = &flow.controller {
         for (key, text) in settings(controller, controllers) {

@@ -20,8 +20,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
-use super::files;
 use super::table::{self, Column, Table, Values};
+use super::{files, multipath};
 use crate::experiment::RunRecord;
 
 /// A file format.
@@ -83,8 +83,8 @@ impl Provenance {
 }
 
 /// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
-/// `stations` where there is a Wi-Fi cell, and `multipath` and `subflows` where there is a multipath
-/// flow, and returns the paths.
+/// `stations` where there is a Wi-Fi cell, `routing` where packets find their own way in one, and `multipath`
+/// and `subflows` where there is a multipath flow, and returns the paths.
 ///
 /// # Errors
 ///
@@ -102,7 +102,11 @@ pub fn export_records(
         tables.extend([table::cells(records), table::stations(records)]);
     }
     if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
-        tables.extend([table::multipath(records), table::subflows(records)]);
+        tables.extend([multipath::connections(records), multipath::subflows(records)]);
+    }
+    let mut cells = records.iter().flat_map(|run| &run.radios);
+    if cells.any(|cell| cell.routing.is_some()) {
+        tables.push(table::routing(records));
     }
     for table in tables {
         for &format in formats {

@@ -24,6 +24,7 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
+pub mod multipath;
 pub mod read;
 pub mod table;
 

@@ -6,10 +6,8 @@ use std::borrow::Cow;
 use std::iter;
 
 use windlass_cc::Time;
-use windlass_sim::{
-    FlowResult, LinkResult, MultipathResult, RadioResult, Sample, Series, StationResult,
-    SubflowResult,
-};
+use windlass_sim::routing::aodv::RoutingResult;
+use windlass_sim::{FlowResult, LinkResult, RadioResult, Sample, Series, StationResult};
 
 use crate::experiment::RunRecord;
 
@@ -74,7 +72,7 @@ impl Table {
 }
 
 /// Makes columns out of rows.
-struct Columns<'a, R> {
+pub(super) struct Columns<'a, R> {
     rows: &'a [R],
     columns: Vec<Column>,
 }
@@ -84,7 +82,7 @@ impl<'a, R> Columns<'a, R> {
         Columns { rows, columns: Vec::new() }
     }
 
-    fn push(
+    pub(super) fn push(
         mut self,
         name: impl Into<Cow<'static, str>>,
         meaning: &'static str,
@@ -94,7 +92,12 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    fn text<'r>(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> &'r str) -> Self
+    pub(super) fn text<'r>(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> &'r str,
+    ) -> Self
     where
         R: 'r,
     {
@@ -102,11 +105,16 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Text(values))
     }
 
-    fn integer(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> u64) -> Self {
+    pub(super) fn integer(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> u64,
+    ) -> Self {
         self.integer_or_null(name, meaning, |r| Some(f(r)))
     }
 
-    fn integer_or_null(
+    pub(super) fn integer_or_null(
         self,
         name: impl Into<Cow<'static, str>>,
         meaning: &'static str,
@@ -116,11 +124,16 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Integer(values))
     }
 
-    fn real(self, name: &'static str, meaning: &'static str, f: impl Fn(&R) -> f64) -> Self {
+    pub(super) fn real(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        f: impl Fn(&R) -> f64,
+    ) -> Self {
         self.real_or_null(name, meaning, |r| Some(f(r)))
     }
 
-    fn real_or_null(
+    pub(super) fn real_or_null(
         self,
         name: &'static str,
         meaning: &'static str,
@@ -130,14 +143,14 @@ impl<'a, R> Columns<'a, R> {
         self.push(name, meaning, Values::Real(values))
     }
 
-    fn table(self, name: &'static str) -> Table {
+    pub(super) fn table(self, name: &'static str) -> Table {
         Table { name, columns: self.columns }
     }
 }
 
 impl<'a, R> Columns<'a, R> {
     /// The columns that say which run a row belongs to.
-    fn of_run(rows: &'a [R], run: impl Fn(&R) -> &'a RunRecord) -> Self {
+    pub(super) fn of_run(rows: &'a [R], run: impl Fn(&R) -> &'a RunRecord) -> Self {
         let (mut experiment, mut point) = (Vec::new(), Vec::new());
         let (mut seed, mut hash, mut version) = (Vec::new(), Vec::new(), Vec::new());
         let (mut world, mut kernel) = (Vec::new(), Vec::new());
@@ -299,106 +312,6 @@ pub fn links(records: &[RunRecord]) -> Table {
         .table("links")
 }
 
-/// A multipath flow of a run.
-type MultipathRow<'a> = (&'a RunRecord, &'a FlowResult, &'a MultipathResult);
-
-fn multipath_rows(records: &[RunRecord]) -> impl Iterator<Item = MultipathRow<'_>> {
-    let flows = records.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow)));
-    flows.filter_map(|(run, flow)| Some((run, flow, flow.multipath.as_ref()?)))
-}
-
-/// One row a run and multipath flow.
-pub fn multipath(records: &[RunRecord]) -> Table {
-    let rows: Vec<MultipathRow<'_>> = multipath_rows(records).collect();
-    Columns::of_run(&rows, |(run, _, _)| run)
-        .text("flow", "Name of the flow", |(_, f, _)| &f.name)
-        .integer("fallen_back", "1 if it went on as an ordinary connection, else 0", |r| {
-            r.2.fallen_back.into()
-        })
-        .integer("reinjections", "Pieces given to another subflow once more", |r| r.2.reinjections)
-        .integer("reinjected_bytes", "Their bytes", |r| r.2.reinjected_bytes)
-        .integer("opportunistic", "Of reinjections: they held up the receive window", |r| {
-            r.2.opportunistic
-        })
-        .integer("penalties", "Windows reduced for holding up the receive window", |r| {
-            r.2.penalties
-        })
-        .integer("redundant_bytes", "Bytes given to a further subflow as scheduled", |r| {
-            r.2.redundant_bytes
-        })
-        .integer("duplicate_bytes", "Bytes that had come by another subflow before", |r| {
-            r.2.duplicate_bytes
-        })
-        .integer("max_out_of_order_bytes", "Most bytes that waited for others before them", |r| {
-            r.2.max_out_of_order_bytes
-        })
-        .integer("joins", "Times that a subflow beside the first came up", |r| r.2.joins)
-        .integer("failed_joins", "Attempts to join that failed", |r| r.2.failed_joins)
-        .integer("suspensions", "Times that a subflow was put aside after timeouts", |r| {
-            r.2.suspensions
-        })
-        .integer("returns", "Times that one came back after that", |r| r.2.returns)
-        .integer("lost_subflows", "Subflows that ended before the connection", |r| {
-            r.2.lost_subflows
-        })
-        .table("multipath")
-}
-
-/// A subflow of a run, and the flow that it is of.
-type SubflowRow<'a> = (&'a RunRecord, &'a FlowResult, &'a SubflowResult);
-
-/// One row a run and subflow of a multipath flow.
-pub fn subflows(records: &[RunRecord]) -> Table {
-    let each = |(run, flow, m)| -> Vec<SubflowRow<'_>> {
-        let m: &MultipathResult = m;
-        m.subflows.iter().map(|subflow| (run, flow, subflow)).collect()
-    };
-    let rows: Vec<SubflowRow<'_>> = multipath_rows(records).flat_map(each).collect();
-    let failure = rows.iter().map(|(_, _, s)| s.failure.clone()).collect();
-    let columns = Columns::of_run(&rows, |(run, _, _)| run)
-        .text("flow", "Name of the flow", |(_, f, _)| &f.name)
-        .text("subflow", "Name of the subflow", |(_, _, s)| &s.name)
-        .text("algorithm", "Congestion control of the data sender", |(_, _, s)| &s.algorithm);
-    subflow_counts(subflow_rates(columns))
-        .push("failure", "Why it failed; null if it did not", Values::Text(failure))
-        .table("subflows")
-}
-
-type SubflowColumns<'a> = Columns<'a, SubflowRow<'a>>;
-
-fn subflow_rates(columns: SubflowColumns<'_>) -> SubflowColumns<'_> {
-    columns
-        .integer("delivered_bytes", "Payload that arrived on the subflow", |r| r.2.delivered_bytes)
-        .real("goodput_bps", "delivered_bytes · 8 over the flow's active_s", |r| r.2.goodput_bps)
-        .real("share", "delivered_bytes over that of all the flow's subflows", |r| r.2.share)
-        .real("throughput_bps", "Payload sent, retransmissions included, per second", |r| {
-            r.2.throughput_bps
-        })
-        .real("loss_rate", "Sender's packets dropped by the network over those sent", |r| {
-            r.2.loss_rate
-        })
-        .real_or_null("srtt_ms", "Smoothed RTT at the end; null without a sample", |r| r.2.srtt_ms)
-        .real_or_null("min_rtt_ms", "Least RTT seen; null without a sample", |r| r.2.min_rtt_ms)
-}
-
-fn subflow_counts(columns: SubflowColumns<'_>) -> SubflowColumns<'_> {
-    columns
-        .integer("retransmits", "Data segments retransmitted", |r| r.2.retransmits)
-        .integer("fast_retransmits", "Entries into fast retransmit", |r| r.2.fast_retransmits)
-        .integer("rto_count", "Expiries of the retransmission timer, SYN included", |r| {
-            r.2.rto_count
-        })
-        .integer("data_segments", "Data segments sent, retransmissions included", |r| {
-            r.2.data_segments
-        })
-        .integer("packets_sent", "Packets of any kind from the data sender", |r| r.2.packets_sent)
-        .integer("peer_packets_sent", "Packets of any kind from the data receiver", |r| {
-            r.2.peer_packets_sent
-        })
-        .integer("cwnd_bytes", "Congestion window at the end", |r| r.2.cwnd_bytes)
-        .integer("mode", "What the coordinator decided last; 0 without one", |r| r.2.mode)
-}
-
 /// One row a run and Wi-Fi cell.
 pub fn cells(records: &[RunRecord]) -> Table {
     let rows: Vec<(&RunRecord, &RadioResult)> =
@@ -410,6 +323,59 @@ pub fn cells(records: &[RunRecord]) -> Table {
             r.1.airtime
         })
         .table("cells")
+}
+
+/// What came of routing in a cell of a run.
+type RoutingRow<'a> = (&'a RunRecord, &'a RadioResult, &'a RoutingResult);
+
+/// One row a run and Wi-Fi cell whose packets find their own way.
+pub fn routing(records: &[RunRecord]) -> Table {
+    let rows: Vec<RoutingRow<'_>> = records
+        .iter()
+        .flat_map(|run| run.radios.iter().map(move |cell| (run, cell)))
+        .filter_map(|(run, cell)| Some((run, cell, cell.routing.as_ref()?)))
+        .collect();
+    let columns = Columns::of_run(&rows, |(run, _, _)| run).text(
+        "cell",
+        "Name of the Wi-Fi cell",
+        |(_, c, _)| &c.name,
+    );
+    routing_totals(columns)
+        .real("mean_hops", "Mean hops of the data packets that crossed the cell", |r| {
+            r.2.mean_hops()
+        })
+        .table("routing")
+}
+
+fn routing_totals<'a>(columns: Columns<'a, RoutingRow<'a>>) -> Columns<'a, RoutingRow<'a>> {
+    columns
+        .integer("rreq_originated", "Route requests originated (RREQ), repetitions included", |r| r.2.rreq_originated)
+        .integer("rreq_forwarded", "Route requests passed on", |r| r.2.rreq_forwarded)
+        .integer("rrep_originated", "Route replies originated (RREP), gratuitous ones included", |r| r.2.rrep_originated)
+        .integer("rrep_gratuitous", "Of these: told the destination of the way back", |r| r.2.rrep_gratuitous)
+        .integer("rrep_forwarded", "Route replies passed on", |r| r.2.rrep_forwarded)
+        .integer("rerr_sent", "Route errors sent (RERR)", |r| r.2.rerr_sent)
+        .integer("rerr_withheld", "Route errors not sent because of the rate limit", |r| r.2.rerr_withheld)
+        .integer("hello_sent", "HELLO messages sent", |r| r.2.hello_sent)
+        .integer("control_packets", "Messages of all kinds handed to stations for transmission; each is a packet there too", |r| r.2.control_packets)
+        .integer("control_bytes", "Their IP bytes", |r| r.2.control_bytes)
+        .integer("control_drops_queue", "Of the messages: dropped because a station's queue was full", |r| r.2.control_drops_queue)
+        .integer("control_drops_retry", "Of the messages: given up at the retry limit", |r| r.2.control_drops_retry)
+        .integer("control_drops_off", "Of the messages: lost in stations that went off", |r| r.2.control_drops_off)
+        .integer("discoveries", "Searches for a route", |r| r.2.discoveries)
+        .integer("discoveries_succeeded", "Of these: found one", |r| r.2.discoveries_succeeded)
+        .integer("discoveries_failed", "Of these: found none, and their packets were dropped", |r| r.2.discoveries_failed)
+        .real("mean_discovery_ms", "Mean time from the first packet without a route to the route, of searches that found one, milliseconds", |r| r.2.mean_discovery_ms)
+        .integer("link_breaks", "Neighbours that were lost while routes led through them", |r| r.2.link_breaks)
+        .integer("buffered", "Data packets that waited for a route", |r| r.2.buffered)
+        .integer("buffered_at_end", "Data packets that were waiting at the end", |r| r.2.buffered_at_end)
+        .integer("drops_buffer_full", "Data packets dropped for want of room to wait", |r| r.2.drops_buffer_full)
+        .integer("drops_buffer_time", "Data packets dropped because they had waited too long", |r| r.2.drops_buffer_time)
+        .integer("drops_no_route", "Data packets dropped because a search found no route", |r| r.2.drops_no_route)
+        .integer("drops_off", "Data packets that waited for a route at a station that went off", |r| r.2.drops_off)
+        .integer("drops_on_way", "Data packets dropped on their way, at a station whose route was gone", |r| r.2.drops_on_way)
+        .integer("drops_ttl", "Data packets dropped after 64 hops", |r| r.2.drops_ttl)
+        .integer("crossed", "Data packets that crossed the radio", |r| r.2.crossed)
 }
 
 /// A station of a run, and the cell that it is of.

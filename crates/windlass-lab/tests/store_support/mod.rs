@@ -113,6 +113,7 @@ pub fn cell(n: u64) -> RadioResult {
         name: "cell".to_owned(),
         busy: 0.25,
         airtime: 0.5,
+        routing: None,
         stations: vec![station(1), station(2)],
     }
 }

@@ -29,6 +29,7 @@ impl RadioConfig {
         self.check_powers()?;
         self.check_energy(nodes)?;
         self.check_errors()?;
+        self.check_scheduling()?;
         self.check_hops(nodes)
     }
 
@@ -141,6 +142,9 @@ impl RadioConfig {
                 return Err(format!("a radio draws at most {} W", MOST_UW / 1_000_000));
             }
         }
+        if let Some((s, _)) = self.off.iter().find(|(s, _)| *s >= self.stations.len()) {
+            return Err(format!("station {s} is to go off, but there are {}", self.stations.len()));
+        }
         for station in &self.stations {
             let Some(uj) = station.battery_uj else { continue };
             let name = &nodes[station.node];
@@ -157,6 +161,13 @@ impl RadioConfig {
             }
         }
         Ok(())
+    }
+
+    fn check_scheduling(&self) -> Result<(), String> {
+        match self.scheduling.window {
+            0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
+            _ => Ok(()),
+        }
     }
 
     fn check_errors(&self) -> Result<(), String> {
@@ -191,6 +202,10 @@ impl RadioConfig {
                 self.check_pair(*pair, nodes)
             }),
             Hops::InRange => self.pairs().into_iter().try_for_each(|p| self.check_pair(p, nodes)),
+            Hops::Aodv(aodv) => {
+                aodv.params.check()?;
+                self.in_range().into_iter().try_for_each(|p| self.check_pair(p, nodes))
+            }
         }
     }
 
@@ -232,6 +247,8 @@ impl RadioConfig {
             Hops::Star { .. } => 2 * n,
             Hops::Pairs(pairs) => 2 * pairs.len(),
             Hops::InRange => n.saturating_mul(n),
+            // Flows on circuits have hops of their own.
+            Hops::Aodv(aodv) => n.saturating_mul(n).saturating_add(4 * aodv.disjoint.len()),
         }
     }
 
@@ -241,15 +258,20 @@ impl RadioConfig {
         match &self.hops {
             Hops::Star { centre } => (0..n).filter(|s| s != centre).map(|s| [s, *centre]).collect(),
             Hops::Pairs(pairs) => pairs.clone(),
-            Hops::InRange => {
-                let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b]));
-                all.filter(|[a, b]| {
-                    let [a, b] = [a, b].map(|s| self.stations[*s].position);
-                    self.reach(a, b).receivable
-                })
-                .collect()
-            }
+            Hops::InRange => self.in_range(),
+            Hops::Aodv(_) => (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b])).collect(),
         }
+    }
+
+    /// The pairs of stations that can receive each other.
+    pub fn in_range(&self) -> Vec<[usize; 2]> {
+        let n = self.stations.len();
+        let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| [a, b]));
+        let receivable = |[a, b]: &[usize; 2]| {
+            let [a, b] = [a, b].map(|s| self.stations[*s].position);
+            self.reach(a, b).receivable
+        };
+        all.filter(receivable).collect()
     }
 }
 

@@ -1,9 +1,13 @@
 //! What a scenario says of a radio: its physical layer, its stations and where they stand.
 
+use windlass_cc::Time;
+
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
 use crate::radio::phy::Phy;
+use crate::radio::scheduling::Scheduling;
+use crate::routing::aodv::Aodv;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
 /// different frequencies.
@@ -46,10 +50,14 @@ pub struct RadioConfig {
     pub eifs: bool,
     /// Power that the radio of every station draws; `None` if energy does not matter.
     pub consumption: Option<Consumption>,
+    /// Whose packet a station transmits next.
+    pub scheduling: Scheduling,
     /// The stations.
     pub stations: Vec<StationConfig>,
     /// Between which stations packets may be routed.
     pub hops: Hops,
+    /// Stations, by their index, that go off for ever, and when: as if their battery ran out.
+    pub off: Vec<(usize, Time)>,
 }
 
 impl RadioConfig {
@@ -80,8 +88,10 @@ impl RadioConfig {
             retries: Retries::STANDARD,
             eifs: true,
             consumption: None,
+            scheduling: Scheduling::default(),
             stations: Vec::new(),
             hops: Hops::InRange,
+            off: Vec::new(),
         }
     }
 }
@@ -208,4 +218,7 @@ pub enum Hops {
     Pairs(Vec<[usize; 2]>),
     /// Between all that can receive each other.
     InRange,
+    /// Between any two: packets find their way station by station, by AODV. Whether there is one
+    /// shows in the course of the run.
+    Aodv(Aodv),
 }

@@ -211,6 +211,12 @@ impl Meter {
         self.consumption.map(|_| self.spent_fj_by(now) as f64 / 1e15)
     }
 
+    /// Charge left at `now` in 65536ths of a full battery; `None` for the mains.
+    pub fn charge_by(&self, now: Time) -> Option<u32> {
+        let (left, all) = (self.left_fj(now)?, self.battery_fj?);
+        Some((left * 65_536 / all.max(1)) as u32)
+    }
+
     /// What the battery still holds at `now`, joules; `None` for the mains.
     pub fn left_j_by(&self, now: Time) -> Option<f64> {
         self.left_fj(now).map(|fj| fj as f64 / 1e15)

@@ -15,7 +15,7 @@ impl Radio {
             self.on_transmitted(station, now);
         }
         let s = &mut self.stations[station as usize];
-        if s.meter.check() <= now && s.meter.is_empty(now) {
+        if s.off_at <= now || s.meter.check() <= now && s.meter.is_empty(now) {
             self.switch_off(station, now);
             return;
         }

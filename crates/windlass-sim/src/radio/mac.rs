@@ -24,6 +24,7 @@ use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
 use crate::radio::energy::Meter;
 use crate::radio::phy::{Phy, Rate};
 use crate::radio::propagation::from_db;
+use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Held, Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
@@ -90,10 +91,10 @@ pub enum Outcome {
 pub struct Radio {
     pub(crate) stations: Vec<Station>,
     pub(super) channel: Channel,
-    pub(super) phy: Phy,
-    pub(super) timing: Timing,
-    pub(super) data: Rate,
-    pub(super) control: Rate,
+    pub(crate) phy: Phy,
+    pub(crate) timing: Timing,
+    pub(crate) data: Rate,
+    pub(crate) control: Rate,
     pub(super) broadcast: Rate,
     pub(super) rts: RtsThreshold,
     pub(super) retries: Retries,
@@ -149,7 +150,8 @@ impl Radio {
             };
             let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
             let meter = Meter::new(config.consumption, s.battery_uj);
-            Station::new(s.queue, &timing, streams, errors, meter)
+            let scheduler = config.scheduling.scheduler(config.data_rate_bps);
+            Station::new(s.queue, &timing, streams, errors, meter, scheduler)
         });
         let mut radio = Radio {
             stations: stations.collect(),
@@ -172,6 +174,9 @@ impl Radio {
             busy_since: Time::ZERO,
             busy_ns: 0,
         };
+        for &(station, at) in &config.off {
+            radio.stations[station].off_at = at;
+        }
         for station in 0..n as u32 {
             radio.wake(station, Time::ZERO); // a battery may end
         }
@@ -192,8 +197,14 @@ impl Radio {
     /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
     /// whether the queue had room.
     pub fn offer(&mut self, now: Time, from: u32, to: u32, ticket: Ticket) -> bool {
+        self.offer_for(now, from, to, ticket, NOBODY)
+    }
+
+    /// The same for a packet that belongs to a user of the stations'
+    /// [scheduler](crate::radio::scheduling).
+    pub fn offer_for(&mut self, now: Time, from: u32, to: u32, ticket: Ticket, user: u32) -> bool {
         let station = &mut self.stations[from as usize];
-        let room = station.enqueue(now, Held { ticket, to, since: now });
+        let room = station.enqueue(now, Held { ticket, to, since: now, user });
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
             station.request_access(now, &self.timing);
             self.wake(from, now);

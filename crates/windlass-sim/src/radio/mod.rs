@@ -6,6 +6,7 @@
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
 //!   view of the channel, and [`energy`] says what that costs; [`mac`] is the protocol between them, in two halves: `exchange` for who
 //!   transmits, `reception` for who listens.
+//! * [`scheduling`] says whose packet a station transmits next.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
 //!
@@ -23,6 +24,7 @@ pub(crate) mod network;
 pub mod phy;
 pub mod propagation;
 mod reception;
+pub mod scheduling;
 pub mod station;
 
 pub use channel::BROADCAST;
@@ -32,3 +34,4 @@ pub use config::{
 pub use energy::Consumption;
 pub use mac::{Outcome, Radio};
 pub use phy::{Phy, Rate};
+pub use scheduling::Scheduling;

@@ -3,20 +3,27 @@
 use windlass_cc::Time;
 
 use crate::config::Config;
+use crate::host::Kind;
 use crate::packet::Ticket;
+use crate::radio::config::{Hops, RadioConfig};
 use crate::radio::energy::{Meter, State};
 use crate::radio::mac::{Outcome, Radio};
+use crate::radio::scheduling::{NOBODY, Rule, Scheduling, Users};
 use crate::radio::station::Station;
 use crate::results::{RadioResult, RadioUse, StationResult};
 use crate::routing::Direction;
+use crate::routing::aodv::mesh::Mesh;
 use crate::simulation::Simulation;
 
-/// A hop over a radio.
+/// A hop over a radio; where packets find their own way, the stretch between two stations that they
+/// cross.
 #[derive(Clone, Copy, Debug)]
-struct Hop {
-    radio: u32,
-    from: u32,
-    to: u32,
+pub(crate) struct Hop {
+    pub(crate) radio: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// See [`crate::routing::aodv::Circuit`].
+    pub(crate) circuit: u32,
 }
 
 /// The radios of a network.
@@ -24,6 +31,8 @@ struct Hop {
 pub(crate) struct Radios {
     /// The radios.
     pub(crate) all: Vec<Radio>,
+    /// Of each radio the routers, where packets find their own way.
+    pub(crate) meshes: Vec<Option<Box<Mesh>>>,
     /// Moments of each radio's two earliest pending events, as for a host.
     armed: Vec<[Time; 2]>,
     /// The hops that routes may use: each pair of stations there and back.
@@ -38,11 +47,39 @@ impl Radios {
         let mut hops = Vec::new();
         for (radio, r) in config.radios.iter().enumerate() {
             for [a, b] in r.pairs() {
-                let hop = |from, to| Hop { radio: radio as u32, from: from as u32, to: to as u32 };
+                let (radio, circuit) = (radio as u32, 0);
+                let hop = |from, to| Hop { radio, from: from as u32, to: to as u32, circuit };
                 hops.extend([hop(a, b), hop(b, a)]);
             }
         }
-        Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, hops }
+        let mesh = |(i, r): (usize, &RadioConfig)| match &r.hops {
+            Hops::Aodv(aodv) => Some(Box::new(Mesh::new(aodv, r.stations.len(), config.seed, i))),
+            _ => None,
+        };
+        let meshes = config.radios.iter().enumerate().map(mesh).collect();
+        Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, meshes, hops }
+    }
+
+    /// The hop that a flow takes in place of this one: another if it goes by a circuit of its own.
+    pub(crate) fn hop_of(&mut self, hop: u32, flow: usize, config: &Config) -> u32 {
+        let shared = self.hops[hop as usize];
+        let Hops::Aodv(aodv) = &config.radios[shared.radio as usize].hops else { return hop };
+        match aodv.circuit_of(flow) {
+            0 => hop,
+            circuit => {
+                self.hops.push(Hop { circuit, ..shared });
+                self.hops.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A hop by its number.
+    pub(crate) fn hop(&self, hop: u32) -> Hop {
+        self.hops[hop as usize]
+    }
+
+    fn routers(&self) -> impl Iterator<Item = &Mesh> {
+        self.meshes.iter().flatten().map(|mesh| &**mesh)
     }
 
     /// Pairs of nodes between which packets may be routed, in the order of the hops.
@@ -56,14 +93,19 @@ impl Radios {
         self.all.iter().flat_map(|r| &r.stations)
     }
 
-    /// Packets held by stations that their receivers have not taken.
+    /// Packets of flows that stations hold and whose receivers have not taken them, and that wait for
+    /// routes.
     pub(crate) fn inside(&self) -> u64 {
-        self.stations().map(Station::inside).sum()
+        let waiting: u64 = self.routers().map(Mesh::waiting).sum();
+        let messages: u64 = self.routers().map(Mesh::control_inside).sum();
+        (self.stations().map(Station::inside).sum::<u64>() + waiting).saturating_sub(messages)
     }
 
-    /// Packets that stations have dropped.
+    /// Packets of flows that stations and routers have dropped.
     pub(crate) fn dropped(&self) -> u64 {
-        self.stations().map(Station::dropped).sum()
+        let by_routers: u64 = self.routers().map(Mesh::dropped).sum();
+        let messages: u64 = self.routers().map(Mesh::control_dropped).sum();
+        (self.stations().map(Station::dropped).sum::<u64>() + by_routers).saturating_sub(messages)
     }
 
     /// Packets transmitted at least once.
@@ -71,9 +113,18 @@ impl Radios {
         self.stations().map(|s| s.counters.transmissions - s.counters.retransmissions).sum()
     }
 
-    /// The account of a station that does not close at `now`, if there is one: of its packets or of
-    /// its time.
+    /// The account of messages of a radio, or of a station, that does not close at `now`, if there is
+    /// one: of its packets or of its time.
     pub(crate) fn open_account(&self, config: &Config, now: Time) -> Option<String> {
+        let open = |(mesh, c): (&Option<Box<Mesh>>, &RadioConfig)| {
+            let mesh = mesh.as_ref().filter(|mesh| !mesh.books_close())?;
+            Some(format!("messages on radio {}: {}", c.name, mesh.account()))
+        };
+        let messages = self.meshes.iter().zip(&config.radios).find_map(open);
+        messages.or_else(|| self.open_station(config, now))
+    }
+
+    fn open_station(&self, config: &Config, now: Time) -> Option<String> {
         self.all.iter().zip(&config.radios).find_map(|(radio, c)| {
             let i = radio
                 .stations
@@ -91,8 +142,8 @@ impl Radios {
 
     /// The results up to `now`.
     pub(crate) fn results(&self, config: &Config, now: Time) -> Vec<RadioResult> {
-        let radios = self.all.iter().zip(&config.radios);
-        let results = radios.map(|(radio, c)| RadioResult {
+        let radios = self.all.iter().zip(&self.meshes).zip(&config.radios);
+        let results = radios.map(|((radio, mesh), c)| RadioResult {
             name: c.name.clone(),
             busy: ratio(radio.busy_ns_by(now), now.0),
             airtime: ratio(radio.airtime_ns_by(now), now.0),
@@ -102,6 +153,7 @@ impl Radios {
                 .zip(&c.stations)
                 .map(|(s, c)| station_result(s, config.nodes[c.node].clone(), now))
                 .collect(),
+            routing: mesh.as_ref().map(|mesh| mesh.result(now)),
         });
         results.collect()
     }
@@ -174,11 +226,37 @@ impl Simulation {
 
     /// A packet is to go over a radio.
     pub(crate) fn put_on_radio(&mut self, hop: u32, ticket: Ticket) {
-        let Hop { radio, from, to } = self.radios.hops[hop as usize];
-        if !self.radios.all[radio as usize].offer(self.now, from, to, ticket) {
+        let Hop { radio, from, to, .. } = self.radios.hops[hop as usize];
+        if self.radios.meshes[radio as usize].is_some() {
+            self.route(from, None, ticket);
+            self.arm_radio(radio);
+            return;
+        }
+        let user = self.user_of(radio, ticket);
+        if !self.radios.all[radio as usize].offer_for(self.now, from, to, ticket, user) {
             self.drop_packet(ticket);
         }
         self.arm_radio(radio);
+    }
+
+    /// Who a packet belongs to, as far as the scheduler of a radio's stations asks.
+    pub(crate) fn user_of(&self, radio: u32, ticket: Ticket) -> u32 {
+        let Scheduling { rule, users, .. } = self.config.radios[radio as usize].scheduling;
+        if rule == Rule::Fifo {
+            return NOBODY;
+        }
+        let port = self.destination(ticket) ^ 1;
+        let sender = match &self.hosts[port as usize].kind {
+            Kind::Port { owner, .. } => *owner,
+            _ => port,
+        };
+        match users {
+            Users::Flows => sender,
+            Users::Sources => {
+                let flow = &self.config.flows[sender as usize / 2];
+                (if sender.is_multiple_of(2) { flow.from } else { flow.to }) as u32
+            }
+        }
     }
 
     /// The event of a radio.
@@ -202,7 +280,12 @@ impl Simulation {
             return;
         }
         let mut outcomes = std::mem::take(&mut self.radios.all[radio].outcomes);
+        let finds_its_way = self.radios.meshes[radio].is_some();
         for outcome in outcomes.drain(..) {
+            if finds_its_way {
+                self.on_mesh_outcome(radio as u32, outcome);
+                continue;
+            }
             match outcome {
                 Outcome::Delivered { ticket, .. } => self.forward(ticket),
                 Outcome::GaveUp { ticket, taken: false, .. } | Outcome::Lost { ticket, .. } => {
@@ -215,6 +298,11 @@ impl Simulation {
             }
         }
         self.radios.all[radio].outcomes = outcomes; // its room is used again
+    }
+
+    /// The hop over a radio that a packet is making.
+    pub(crate) fn radio_hop(&self, ticket: Ticket) -> Hop {
+        self.radios.hop(self.radio_entry(ticket))
     }
 
     /// Sees that a radio is looked after in time.

@@ -9,6 +9,7 @@ use crate::loss::LossProcess;
 use crate::packet::Ticket;
 use crate::radio::channel::Frame;
 use crate::radio::energy::{Meter, State};
+use crate::radio::scheduling::Scheduler;
 use crate::random::Stream;
 
 /// A packet that a station holds.
@@ -20,6 +21,8 @@ pub struct Held {
     pub to: u32,
     /// When it came.
     pub since: Time,
+    /// Who it belongs to, for a scheduler: see [`crate::radio::scheduling`].
+    pub user: u32,
 }
 
 /// What a station is doing with the first packet of its queue.
@@ -115,6 +118,8 @@ pub struct Station {
     pub queue: VecDeque<Held>,
     queued_bytes: u64,
     limit: QueueLimit,
+    /// Chooses the next packet, `None` for the order of arrival.
+    scheduler: Option<Box<Scheduler>>,
     changed: Time,
     /// Since when the first packet is the first.
     head_since: Time,
@@ -166,6 +171,8 @@ pub struct Station {
     armed: [Time; 2],
     /// Times, energy and battery.
     pub meter: Meter,
+    /// When it is to go off for ever, whatever its battery.
+    pub off_at: Time,
     /// When it was switched off for ever.
     pub off_since: Option<Time>,
     /// Totals.
@@ -180,12 +187,14 @@ impl Station {
         streams: [Stream; 2],
         errors: Option<LossProcess>,
         meter: Meter,
+        scheduler: Option<Scheduler>,
     ) -> Station {
         let [stream, error_stream] = streams;
         Station {
             queue: VecDeque::new(),
             queued_bytes: 0,
             limit,
+            scheduler: scheduler.map(Box::new),
             changed: Time::ZERO,
             head_since: Time::ZERO,
             taken: false,
@@ -213,6 +222,7 @@ impl Station {
             error_stream,
             armed: [Time::NEVER; 2],
             meter,
+            off_at: Time::NEVER,
             off_since: None,
             counters: StationCounters::default(),
         }
@@ -252,10 +262,25 @@ impl Station {
         self.sequence += 1;
     }
 
+    /// `done` is done with: the scheduler, if there is one, puts another packet first.
+    fn schedule(&mut self, now: Time, done: &Held) {
+        let Some(scheduler) = &mut self.scheduler else { return };
+        scheduler.on_served(done, now.since(self.head_since), self.taken);
+        let room = match self.limit {
+            QueueLimit::Packets(n) => n,
+            QueueLimit::Bytes(_) | QueueLimit::Unlimited => self.queue.len() as u64 + 1,
+        };
+        let place = scheduler.choose(now, &self.queue, room);
+        if let Some(next) = self.queue.remove(place) {
+            self.queue.push_front(next);
+        }
+    }
+
     /// The first packet is done with.
     pub fn finish_head(&mut self, now: Time) -> Option<Held> {
         self.account(now);
         let head = self.queue.pop_front()?;
+        self.schedule(now, &head);
         self.queued_bytes -= u64::from(head.ticket.size);
         self.counters.service_ns += now.since(self.head_since).0;
         self.counters.finished += 1;
@@ -295,6 +320,11 @@ impl Station {
     pub fn dropped(&self) -> u64 {
         let c = &self.counters;
         c.drops_queue + c.drops_retry + c.drops_off
+    }
+
+    /// Most that it may hold.
+    pub fn limit(&self) -> QueueLimit {
+        self.limit
     }
 
     /// Whether it has been switched off, or its battery is empty.
@@ -433,6 +463,7 @@ impl Station {
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
         let own = own.min(self.meter.check());
+        let own = if self.is_off() { own } else { own.min(self.off_at) };
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

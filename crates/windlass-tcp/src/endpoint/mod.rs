@@ -3,6 +3,7 @@
 mod ack;
 mod api;
 mod autotune;
+mod below;
 mod board;
 mod ecn;
 mod handshake;

@@ -160,7 +160,7 @@ pub(crate) struct Encoded {
 
 impl Encoded {
     fn new(subtype: u8, low: u8, flags: u8) -> Encoded {
-        let mut new = Encoded { bytes: [NO_OPERATION; MAX_LEN], len: 0 };
+        let mut new = Encoded { bytes: [0; MAX_LEN], len: 0 };
         new.push(&[KIND, 0, subtype << 4 | low, flags]);
         new
     }
@@ -171,7 +171,7 @@ impl Encoded {
         self
     }
 
-    /// Sets the length. Padding, to a multiple of four, follows the option.
+    /// Sets the length. The end of options, which are zeros, follows up to a multiple of four.
     fn finish(mut self) -> Encoded {
         self.bytes[1] = self.len as u8;
         self
@@ -187,8 +187,6 @@ impl Encoded {
         self.len - 2
     }
 }
-
-const NO_OPERATION: u8 = 1;
 
 /// Writes an option. With `checksums` MP_CAPABLE demands them and mappings leave two octets, both 0,
 /// for one at [`Encoded::sum_at`].
@@ -226,7 +224,7 @@ pub(crate) fn encode(option: &MpOption, checksums: bool) -> Result<Encoded, Impo
         }
         MpOption::RemoveAddress { address } => Encoded::new(REMOVE_ADDR, 0, address),
         MpOption::Priority { backup } => {
-            let mut out = Encoded::new(MP_PRIO, backup.into(), NO_OPERATION);
+            let mut out = Encoded::new(MP_PRIO, backup.into(), 0);
             out.len = 3;
             out
         }

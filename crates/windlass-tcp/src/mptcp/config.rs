@@ -59,8 +59,8 @@ pub struct MultipathConfig {
     /// Checksum of the data in each mapping (RFC 8684 section 3.3.1): two octets of option, and
     /// what is damaged is found. Both ends use it if one asks for it.
     pub checksum: bool,
-    /// Whether this end speaks Multipath TCP at all; otherwise the connection is a plain one on the
-    /// first path that comes up.
+    /// Whether a server speaks Multipath TCP at all; otherwise it answers as a plain one does, and
+    /// the connection is a plain one on the first path that comes up. Nothing to a client.
     pub peer_capable: bool,
     /// Consecutive retransmission timeouts after which a subflow gets no more data and what it
     /// carried goes on others, until it is heard of again; at least 1.

@@ -33,8 +33,8 @@ pub use cases::cases;
 pub use plan::Case;
 pub use report::{Finding, Options, Report, run};
 
-/// Addresses of the two ends, the sender's first, in every case.
-pub fn addresses() -> FlowAddresses {
+/// Addresses of the two ends, the sender's first, where the sender opens the connection.
+fn addresses() -> FlowAddresses {
     FlowAddresses::new(0, 0, 1)
 }
 

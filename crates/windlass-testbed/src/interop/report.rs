@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use serde::{Deserialize, Serialize};
+use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::results::PacketEvent;
 
 use super::plan::Case;
 use super::trace::Trace;
-use super::{Direction, Side, rules, runs};
+use super::{Direction, Side, addresses, rules, runs};
 use crate::live::{Bound, Error};
 
 /// What was expected and what was found instead.
@@ -56,12 +57,35 @@ pub struct Report {
     pub retransmissions: [u64; 2],
     /// How late deliveries were.
     pub lateness: String,
-    /// Every packet: as an end sends it, as it arrives, as it is lost. Link 0 leads from the sender to
-    /// the receiver, link 1 back.
+    /// Every packet: as an end sends it, as it arrives, as it is lost. On the first path link 0 leads
+    /// from the sender to the receiver and link 1 back, on the second links 2 and 3.
     pub packets: Vec<PacketEvent>,
+    /// Number of paths.
+    pub paths: u8,
+    /// Whether the receiver opened the connection.
+    pub receiver_opens: bool,
+    /// Whether mappings of Multipath TCP have checksums.
+    pub checksums: bool,
 }
 
 impl Report {
+    /// Addresses of the two ends, the sender's first.
+    pub fn addresses(&self) -> FlowAddresses {
+        let addresses = addresses();
+        if self.receiver_opens { addresses.opened_by_to() } else { addresses }
+    }
+
+    /// What the links are called, by their numbers.
+    pub fn links(&self) -> Vec<String> {
+        let path = |path| match path {
+            0 => String::new(),
+            _ => format!(", path {}", path + 1),
+        };
+        let both =
+            |path: String| [format!("sender>receiver{path}"), format!("receiver>sender{path}")];
+        (0..self.paths).map(path).flat_map(both).collect()
+    }
+
     /// Whether nothing was amiss.
     pub fn passed(&self) -> bool {
         self.findings.is_empty()
@@ -184,5 +208,8 @@ fn report(case: &Case, trace: Trace, findings: Findings) -> Report {
         retransmissions: Side::BOTH.map(|side| trace.retransmissions(side) as u64),
         lateness: trace.lateness.to_string(),
         packets: trace.packets,
+        paths: case.plan.paths(),
+        receiver_opens: case.plan.client() == Side::Receiver,
+        checksums: case.plan.multipath.as_ref().is_some_and(|m| m.config.checksum),
     }
 }

@@ -2,11 +2,12 @@
 //! on a microcontroller calls. A new algorithm is among them by being in the registry.
 //!
 //! For an algorithm `Reno` there are `windlass_Reno_params`, `_init`, `_on_ack`, `_on_phase`, `_on_loss`,
-//! `_on_undo`, `_on_idle_restart`, `_on_mss` and `_control`.
+//! `_on_undo`, `_on_idle_restart`, `_on_mss`, `_on_group`, `_disclosed`, `_on_cross_layer` and `_control`.
 #![no_std]
 
 pub mod connection;
-mod timers;
+mod paths;
+pub mod timers;
 
 use core::ffi::c_void;
 
@@ -15,7 +16,8 @@ use windlass_cc::registry::fixed;
 use windlass_cc::reno;
 use windlass_cc::slow_start::AnySlowStart;
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, Controller, Info, Loss, Phase, Setup, Span, Undo,
+    Ack, AnyController, AnyParams, Conn, Control, Controller, CrossLayer, Group, Info, Loss, Phase,
+    Setup, Span, Undo,
 };
 
 /// What a C stack holds: pointers to functions and the sizes that it must reserve.
@@ -149,6 +151,31 @@ macro_rules! entry_points {
                 old: u32,
             ) {
                 unsafe { (*s.cast::<$state>()).on_mss(&*p.cast::<$params>(), &*c, old) }
+            }
+
+            #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_group"))]
+            pub unsafe extern "C" fn on_group(
+                s: *mut c_void,
+                p: *const c_void,
+                c: *const Conn,
+                g: *const Group,
+            ) {
+                unsafe { (*s.cast::<$state>()).on_group(&*p.cast::<$params>(), &*c, &*g) }
+            }
+
+            #[unsafe(export_name = concat!("windlass_", stringify!($name), "_disclosed"))]
+            pub unsafe extern "C" fn disclosed(s: *const c_void) -> u64 {
+                unsafe { (*s.cast::<$state>()).disclosed() }
+            }
+
+            #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_cross_layer"))]
+            pub unsafe extern "C" fn on_cross_layer(
+                s: *mut c_void,
+                p: *const c_void,
+                c: *const Conn,
+                l: *const CrossLayer,
+            ) {
+                unsafe { (*s.cast::<$state>()).on_cross_layer(&*p.cast::<$params>(), &*c, &*l) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_control"))]

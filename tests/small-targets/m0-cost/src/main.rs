@@ -11,6 +11,7 @@ use core::ptr::{read_volatile, write_volatile};
 
 use cc_object::ENTRIES;
 use cc_object::connection::{Connection, Meter, Stage};
+use cc_object::timers::LIVES;
 
 #[unsafe(link_section = ".reset")]
 #[used]
@@ -130,6 +131,15 @@ unsafe extern "C" fn reset() -> ! {
         if let Some(connection) = Connection::new(entry) {
             connection.run(&mut counter);
         }
+    }
+    for life in LIVES {
+        counter.out.byte(b'=');
+        counter.out.text("timer:");
+        counter.out.text(life.id);
+        counter.out.byte(b' ');
+        counter.out.number(life.state_bytes as u32);
+        counter.out.byte(b'\n');
+        life.run(&mut counter);
     }
     counter.out.flush();
     exit(0x20026)

@@ -5,9 +5,7 @@ mod objective;
 mod optimizer;
 
 pub use objective::{Objective, TICK_BITS};
-pub use optimizer::{
-    Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minimise, most_evaluations,
-};
+pub use optimizer::{Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minimise};
 
 use super::smoothed::Smoothed;
 use super::{AFTER_LOST_SYN, FACTOR, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
@@ -75,7 +73,8 @@ crate::parameters! {
         /// What a spurious timeout costs, in smoothed round-trip times.
         spurious: Ratio = Ratio::ONE, ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
             "C3-14, c_spurious";
-        /// How equation 17 is read: `srtt + |m - c|`, the best timeout found, or `m - c`.
+        /// How equation 17 is read, m being the best mouse and c the best cat: their distance on top of
+        /// the smoothed round-trip time, the better of both, or m - c.
         reading: Reading = Reading::Margin, Reading::KIND, "Parween and Hussain, equation 17 (C3-15)";
         /// Who looks for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
         /// minimiser of the same objective, for which m = c.

@@ -10,8 +10,6 @@
 //! With `I` = 2 a jump leads from `c` towards `m - c` beyond it: the origin of the coordinates is a
 //! special place, and minima near it are found more easily than others.
 
-use crate::math::mul;
-
 /// Most members of a population.
 pub const MAX_AGENTS: usize = 20;
 /// Largest magnitude of a coordinate: three times as much, times a random number, fits 64 bits.
@@ -233,9 +231,4 @@ fn best<const M: usize>(agents: &[Agent<M>; MAX_AGENTS], from: usize, to: usize)
         }
     }
     best
-}
-
-/// Most evaluations of the objective in a search.
-pub const fn most_evaluations(agents: u64, iterations: u64) -> u64 {
-    mul(agents, iterations.saturating_add(1))
 }

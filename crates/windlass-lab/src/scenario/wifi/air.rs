@@ -1,18 +1,21 @@
 //! What a cell says of the air: rates, powers, queues and retries.
 
+use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
 
-use super::super::error::Problem;
+use super::super::error::{Place, Problem};
 use super::super::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
 use super::super::loss::{self, Kind};
 use super::super::tree::Value;
+use super::routing::{Routing, off, routing};
+use super::scheduling;
 use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
 
 /// Keys that say what the air is like; a cell and the senders of a dumbbell have them in common.
-pub(in super::super) const AIR_KEYS: [&str; 20] = [
+pub(in super::super) const AIR_KEYS: [&str; 23] = [
     "standard",
     "rate",
     "control_rate",
@@ -31,8 +34,11 @@ pub(in super::super) const AIR_KEYS: [&str; 20] = [
     "capture",
     "loss",
     "eifs",
+    "routing",
+    "off",
     "consumption",
     "battery",
+    scheduling::KEY,
 ];
 
 /// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
@@ -55,6 +61,10 @@ pub(super) struct Air {
     /// Radius of the circle of stations that have no place.
     pub(super) radius_mm: i64,
     pub(super) mtu: u32,
+    /// The protocol that finds routes, if there is one.
+    pub(super) routing: Option<Routing>,
+    /// Stations that go off.
+    pub(super) off: Vec<(String, Place, Time)>,
     /// What the battery of a station holds unless it says otherwise, microjoules. Access points are on
     /// the mains.
     pub(super) battery_uj: Option<u64>,
@@ -69,6 +79,8 @@ impl Air {
             queue: DEFAULT_QUEUE,
             radius_mm: fields.or("radius", radius, DEFAULT_RADIUS_MM)?,
             mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+            routing: fields.opt("routing", routing)?.flatten(),
+            off: fields.or("off", off, Vec::new())?,
             battery_uj: None,
         };
         air.queue = fields.or("queue", |field| air.queue(field), DEFAULT_QUEUE)?;
@@ -83,6 +95,7 @@ impl Air {
         radio.retries.short = fields.or("short_retry_limit", &attempts, radio.retries.short)?;
         radio.retries.long = fields.or("long_retry_limit", &attempts, radio.retries.long)?;
         radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
+        radio.scheduling = fields.or(scheduling::KEY, scheduling::read, radio.scheduling)?;
         levels(fields, radio)?;
         radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
         radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;

@@ -1,13 +1,21 @@
 //! Reading Wi-Fi cells: an access point and its stations, or stations among themselves.
 
 mod air;
+mod grid;
+mod routing;
+mod scheduling;
 mod write;
 
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::check::MAX_STATIONS;
 use windlass_sim::radio::{Hops, PathLoss, Position, RadioConfig, StationConfig};
+use windlass_sim::routing::aodv::Aodv;
 
 pub(super) use air::AIR_KEYS;
+pub(super) use grid::{read_chain, read_grid};
+#[cfg(test)]
+pub(super) use routing::AODV_KEYS;
+pub(super) use routing::{Pair, find_disjoint};
 pub(super) use write::written;
 
 use super::error::{Place, Problem, listed};
@@ -38,7 +46,23 @@ struct Placed {
     at: Option<Position>,
     queue: Option<SimQueue>,
     battery_uj: Option<u64>,
+    /// Whether the cell's battery is not for it.
+    on_mains: bool,
     place: Place,
+}
+
+impl Placed {
+    /// A station with the cell's defaults.
+    fn new(name: String, place: &Place) -> Placed {
+        Placed {
+            name,
+            at: None,
+            queue: None,
+            battery_uj: None,
+            on_mains: false,
+            place: place.clone(),
+        }
+    }
 }
 
 /// Reads a `[[wifi]]` and adds it to the network.
@@ -85,13 +109,7 @@ pub(super) fn read_senders(
     senders: impl Iterator<Item = String>,
 ) -> Result<(), Problem> {
     let air = Air::read(fields, free_name(network))?;
-    let placed = |name| Placed {
-        name,
-        at: None,
-        queue: None,
-        battery_uj: None,
-        place: fields.place().clone(),
-    };
+    let placed = |name| Placed::new(name, fields.place());
     let senders = senders.map(placed).collect();
     let centre = placed(access_point.to_owned());
     add(network, air, Some(centre), senders, Hops::InRange, fields.place())
@@ -114,13 +132,14 @@ fn add(
     hops: Hops,
     place: &Place,
 ) -> Result<(), Problem> {
-    let Air { mut radio, queue, radius_mm, mtu, battery_uj } = air;
+    let Air { mut radio, queue, radius_mm, mtu, routing, off, battery_uj } = air;
     let centre = access_point.as_ref().and_then(|ap| ap.at).unwrap_or_default();
     let (circle, has_centre) = (stations.len(), access_point.is_some());
     let positions = (0..circle).map(|i| on_circle(centre, radius_mm, i, circle));
+    let access_point = access_point.map(|ap| Placed { on_mains: true, ..ap });
     let all = access_point.into_iter().zip([centre]).chain(stations.into_iter().zip(positions));
     let mut places = Vec::with_capacity(circle + 1);
-    for (i, (station, default)) in all.enumerate() {
+    for (station, default) in all {
         let node = network.intern(&station.name);
         if radio.stations.iter().any(|other| other.node == node) {
             let message =
@@ -131,11 +150,27 @@ fn add(
             node,
             position: station.at.unwrap_or(default),
             queue: station.queue.unwrap_or(queue),
-            battery_uj: station.battery_uj.or(battery_uj.filter(|_| !(has_centre && i == 0))),
+            battery_uj: station.battery_uj.or(battery_uj.filter(|_| !station.on_mains)),
         });
         places.push(station.place);
     }
     radio.hops = if has_centre { Hops::Star { centre: 0 } } else { hops };
+    if let Some(routing) = routing {
+        let refuse = |message: &str| Err(Problem::new(&routing.place, message));
+        match radio.hops {
+            Hops::InRange => {}
+            Hops::Star { .. } => {
+                return refuse(
+                    "`routing`: stations talk to their access point only; `aodv` is for `ad-hoc`",
+                );
+            }
+            _ => return refuse("`routing`: `aodv` finds its own hops; leave out `hops`"),
+        }
+        radio.hops = Hops::Aodv(Aodv { params: routing.params, disjoint: Vec::new() });
+        let cell = network.wifi.len();
+        network.disjoint.extend(routing.disjoint.into_iter().map(|pair| (cell, pair)));
+    }
+    routing::find_off(&mut radio, &network.nodes, off)?;
     check(&radio, &network.nodes, &places, place)?;
     network.wifi.push(WifiSpec { radio, mtu });
     Ok(())
@@ -207,8 +242,7 @@ fn numbered(field: &Field, pattern: &str, count: Option<u32>) -> Result<Vec<Plac
         let value = Value::Text(pattern.replace('*', &i.to_string()));
         let node = Node { place: field.node.place.clone(), value };
         let name = name(&Field { key: field.key, node: &node })?;
-        let place = field.node.place.clone();
-        Ok(Placed { name, at: None, queue: None, battery_uj: None, place })
+        Ok(Placed::new(name, &field.node.place))
     };
     (1..=count).map(numbered).collect()
 }
@@ -217,7 +251,7 @@ fn numbered(field: &Field, pattern: &str, count: Option<u32>) -> Result<Vec<Plac
 fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
     let place = field.node.place.clone();
     let Value::Table(_) = field.node.value else {
-        return Ok(Placed { name: name(field)?, at: None, queue: None, battery_uj: None, place });
+        return Ok(Placed::new(name(field)?, &place));
     };
     let what = format!("a table in `{}`", field.key);
     let fields = Fields::open(field.node, &what, &["node", "at", "queue", "battery"])?;
@@ -226,6 +260,7 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
         at: fields.opt("at", position)?,
         queue: fields.opt("queue", |field| air.queue(field))?,
         battery_uj: fields.opt("battery", |field| air.battery(field))?,
+        on_mains: false,
         place,
     })
 }

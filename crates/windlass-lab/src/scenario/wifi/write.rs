@@ -9,10 +9,15 @@ use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
 use super::super::write::{array, inline, quote};
+use super::{routing, scheduling};
 use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.
-pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'static str, String)> {
+pub(in super::super) fn written(
+    spec: &WifiSpec,
+    nodes: &[String],
+    flows: &[&str],
+) -> Vec<(&'static str, String)> {
     let radio = &spec.radio;
     let dbm = |dbm: f64| quote(Power { dbm });
     let station = |s: &StationConfig| station(s, nodes);
@@ -33,11 +38,15 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
         ("noise_figure", quote(Decibels(radio.noise_figure_db))),
         ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
         ("eifs", radio.eifs.to_string()),
+        (scheduling::KEY, scheduling::written(&radio.scheduling)),
     ];
     match &radio.errors {
         FrameErrors::None => {}
         FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),
         FrameErrors::Snr => pairs.push(("loss", inline(&[("model", quote("snr"))]))),
+    }
+    if !radio.off.is_empty() {
+        pairs.push(("off", routing::written_off(radio, nodes)));
     }
     if let Some(c) = &radio.consumption {
         pairs.push(("consumption", consumption(c)));
@@ -63,6 +72,11 @@ pub(in super::super) fn written(spec: &WifiSpec, nodes: &[String]) -> Vec<(&'sta
             ("mode", quote("ad-hoc")),
             ("stations", array(&radio.stations, station)),
             ("hops", quote("in-range")),
+        ],
+        Hops::Aodv(aodv) => vec![
+            ("mode", quote("ad-hoc")),
+            ("stations", array(&radio.stations, station)),
+            ("routing", routing::written(aodv, flows)),
         ],
     };
     pairs.extend(of_mode);

@@ -126,8 +126,12 @@ impl Connection {
     /// Bytes in the receive buffer that wait for earlier ones of any subflow, gaps within a
     /// subflow included.
     pub fn out_of_order(&self) -> u64 {
-        let gaps: u64 = self.subflows.iter().map(|s| s.endpoint.out_of_order()).sum();
-        self.receiver.waiting() + gaps
+        self.receiver.waiting() + self.out_of_order_on_subflows()
+    }
+
+    /// Of them, those that wait for earlier bytes of their own subflow.
+    pub fn out_of_order_on_subflows(&self) -> u64 {
+        self.subflows.iter().map(|s| s.endpoint.out_of_order()).sum()
     }
 
     /// Bytes of the stream, repetitions and probes included, that were given to the present subflow

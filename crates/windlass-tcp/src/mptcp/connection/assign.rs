@@ -86,14 +86,17 @@ impl Connection {
             let (start, end) = self.scheduling.piece_for(path, b);
             let mss = u64::from(self.subflows[path].endpoint.mss());
             let want = mss.min(end.saturating_sub(start));
-            let fresh = start == b.next;
-            let worthwhile = !fresh || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
+            let settled = self.scheduling.is_settled(path, b);
+            let worthwhile = settled || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
             let endpoint = &mut self.subflows[path].endpoint;
             let room =
                 if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
+            // Nothing is known of a path whose SYN was sent twice, until data has gone round.
+            let srtt = endpoint.srtt();
+            let known = srtt.is_known() && srtt.0 > 0;
             states.push(PathState {
                 path,
-                srtt: endpoint.srtt(),
+                srtt: if known { srtt } else { endpoint.rto(p.path(path)) },
                 rttvar: endpoint.rttvar(),
                 cwnd: endpoint.control().cwnd,
                 in_flight: endpoint.in_flight(),
@@ -133,10 +136,16 @@ impl Connection {
             return None;
         }
         let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.is_usable());
-        let mask = usable.fold(0, |mask, (path, _)| mask | 1 << path);
-        let (place, again) = self.sender.next_repeat(mask)?;
-        let len = again.end - again.start;
-        let (path, room) = self.path_with_room(p, now, len, again.carried)?;
+        let mut mask = usable.fold(0, |mask, (path, _)| mask | 1 << path);
+        let (place, again, path, room) = loop {
+            let (place, again) = self.sender.next_repeat(mask)?;
+            let len = again.end - again.start;
+            let without = again.carried | !mask;
+            if let Some((path, room)) = self.path_with_room(p, now, len, without) {
+                break (place, again, path, room);
+            }
+            mask &= again.carried; // what is left for others than those that are full
+        };
         self.give(path, again.start, room);
         self.sender.repeated(place, again.start, room);
         self.stats.reinjections += 1;

@@ -43,20 +43,20 @@ impl Connection {
     }
 
     /// The first handshake has failed on a path.
-    pub(super) fn opening_failed(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+    pub(super) fn opening_failed(&mut self, p: &MultipathProfile, path: usize) {
         if self.role == Role::Server || self.established {
             return;
         }
         let why = self.subflows[path].endpoint.failure().unwrap_or(Failure::ConnectTimeout);
-        let tried = |s: &crate::mptcp::subflow::Subflow| s.tried;
-        if self.subflows.iter().all(tried) || !self.open_on_next(p, now) {
+        let all_tried = self.subflows.iter().all(|s| s.tried);
+        if all_tried || !self.open_on_next(p) {
             self.fail(why);
         }
     }
 
     /// Goes on to the next path with the first handshake, if there is another. A path gets as many
     /// SYNs in all as a plain connection sends.
-    fn open_on_next(&mut self, p: &MultipathProfile, _now: Time) -> bool {
+    fn open_on_next(&mut self, p: &MultipathProfile) -> bool {
         let count = self.subflows.len();
         let most = u64::from(p.path(0).stack.max_syn_retries);
         let next = (1..count).map(|i| (self.initial + i) % count);
@@ -71,11 +71,11 @@ impl Connection {
     }
 
     /// A SYN goes unanswered: another path may do better.
-    pub(super) fn reconsider_opening(&mut self, p: &MultipathProfile, now: Time) {
+    pub(super) fn reconsider_opening(&mut self, p: &MultipathProfile) {
         let endpoint = &self.subflows[self.initial].endpoint;
         let waiting = self.role == Role::Client && endpoint.state() == State::SynSent;
         if waiting && self.subflows.len() > 1 && endpoint.stats().rto_count >= SYN_TIMEOUTS {
-            self.open_on_next(p, now);
+            self.open_on_next(p);
         }
     }
 
@@ -284,6 +284,7 @@ impl Connection {
         self.last_path = path;
         self.subflows[path].stage = Stage::Ready;
         self.subflows[path].confirmed = true;
+        self.third_now = self.role == Role::Client;
         self.coupling.begin(p, now);
         if !self.subflows[path].endpoint.is_layered() && !self.fallen {
             self.fall_back(path);
@@ -377,6 +378,7 @@ impl Connection {
         let subflow = &self.subflows[path];
         let answer = flags.has(Flags::ACK);
         match subflow.stage {
+            _ if !subflow.endpoint.is_layered() => None,
             Stage::Opening => Some(MpOption::Capable {
                 sender_key: answer.then_some(self.key),
                 receiver_key: None,

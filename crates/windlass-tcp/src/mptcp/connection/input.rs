@@ -4,6 +4,7 @@ use windlass_cc::Time;
 
 use super::handshake::Verdict;
 use super::{Connection, MultipathProfile, Role};
+use crate::endpoint::Failure;
 use crate::mptcp::option::{Dss, Mapping, MpOption};
 use crate::mptcp::subflow::{Piece, Stage};
 use crate::segment::{Flags, Segment};
@@ -27,7 +28,8 @@ impl Connection {
                 Verdict::Abort => {
                     self.subflows[path].endpoint.on_segment(p.path(path), now, s);
                     self.subflows[path].endpoint.abort();
-                    self.refresh(p, now, path);
+                    self.end_subflow(p, now, path);
+                    self.settle(p, now);
                     return;
                 }
                 Verdict::Take => {}
@@ -43,9 +45,9 @@ impl Connection {
             self.coupling.share(p, now, &mut self.subflows);
             return;
         }
-        self.read_third(path, s, option);
         // The segment that ends a plain handshake may bring data, which nobody maps.
         if self.subflows[path].endpoint.is_layered() {
+            self.read_third(path, s, option);
             self.take_arrived(path);
         }
         self.refresh(p, now, path);
@@ -65,6 +67,8 @@ impl Connection {
                 let piece = Piece { start: 1, data: 1, len: u64::from(*len), repeated: false };
                 self.subflows[path].arrived.insert(piece);
             }
+            // The peer gives up the whole connection (RFC 8684 section 3.5).
+            Some(MpOption::FastClose { key }) if *key == self.key => self.fail(Failure::Reset),
             Some(MpOption::JoinAck { .. }) => self.subflows[path].endpoint.acknowledge_now(),
             _ => {}
         }

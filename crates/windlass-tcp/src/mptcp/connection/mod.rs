@@ -78,6 +78,8 @@ pub struct Connection {
     established: bool,
     /// The peer has sent a data sequence signal: no box on the way removes them.
     confirmed: bool,
+    /// The client's third segment goes before its first data, which may get lost.
+    third_now: bool,
     fallen: bool,
     failure: Option<Failure>,
     sender: Sender,
@@ -125,6 +127,7 @@ impl Connection {
             random,
             established: false,
             confirmed: false,
+            third_now: false,
             fallen: false,
             failure: None,
             sender: Sender::new(config.send_buffer),
@@ -182,11 +185,6 @@ impl Connection {
             self.join_paths(p, now);
             self.watch_orphan(now);
         }
-        let stack = &p.path(0).stack;
-        if self.established {
-            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
-            self.watch_progress(p, now);
-        }
         self.coupling.share(p, now, &mut self.subflows);
     }
 
@@ -208,7 +206,7 @@ impl Connection {
         let stage = std::mem::replace(&mut self.subflows[path].stage, Stage::Idle);
         match stage {
             Stage::Opening => {
-                self.opening_failed(p, now, path);
+                self.opening_failed(p, path);
                 return;
             }
             Stage::Ready if self.role == Role::Client && !self.confirmed => {

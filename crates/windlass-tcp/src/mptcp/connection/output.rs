@@ -15,7 +15,8 @@ impl Connection {
         if self.fallen {
             return self.poll_plain(p, now);
         }
-        let first = self.assign(p, now);
+        let third = std::mem::take(&mut self.third_now);
+        let first = if third { Some(self.initial) } else { self.assign(p, now) };
         self.instruct();
         let others = (0..self.subflows.len()).filter(|i| Some(*i) != first);
         for path in first.into_iter().chain(others) {
@@ -23,7 +24,13 @@ impl Connection {
                 return Some(out);
             }
         }
-        self.poll_fin(p, now)
+        let fin = self.poll_fin(p, now);
+        if fin.is_none() && self.established {
+            let stack = &p.path(0).stack;
+            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
+            self.watch_progress(p, now);
+        }
+        fin
     }
 
     fn poll_plain(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {
@@ -125,7 +132,7 @@ impl Connection {
         if !self.established || !due || !self.sender.may_end() {
             return None;
         }
-        let path = self.path_for_signals()?;
+        let path = self.path_for_fin()?;
         self.fin_now = false;
         self.sender.fin_tries += 1;
         let subflow = &mut self.subflows[path];
@@ -134,5 +141,26 @@ impl Connection {
         self.sender.fin_at = now + windlass_cc::Span(wait.max(1));
         subflow.endpoint.acknowledge_now();
         self.poll_subflow(p, now, path, true)
+    }
+
+    /// The path on which the end of the stream goes: the best of those whose timer is quiet, and each
+    /// time that it goes again another one, since a subflow that has only received does not show that
+    /// it is dead.
+    fn path_for_fin(&self) -> Option<usize> {
+        let best = self.path_for_signals()?;
+        let count = self.subflows.len();
+        let live = |path: &usize| self.subflows[*path].is_live() && self.subflows[*path].confirmed;
+        let live = || (best..best + count).map(|path| path % count).filter(live);
+        let quiet = || {
+            live().filter(|path| {
+                let subflow = &self.subflows[*path];
+                !subflow.suspended && subflow.endpoint.unanswered() == 0
+            })
+        };
+        let tries = self.sender.fin_tries as usize;
+        match quiet().count() {
+            0 => live().nth(tries % live().count().max(1)),
+            n => quiet().nth(tries % n),
+        }
     }
 }

@@ -12,10 +12,16 @@ impl Connection {
     /// all.
     pub fn deadline(&self) -> Time {
         let subflows = self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Time::NEVER);
-        if self.fallen || !self.established || self.failure.is_some() {
-            return subflows.min(self.coupling.deadline());
+        if !self.established || self.failure.is_some() {
+            return subflows;
         }
-        subflows.min(self.coupling.deadline()).min(self.sender.deadline()).min(self.orphaned_at)
+        // Nothing is to be decided about paths that carry no more data.
+        let carries = self.subflows.iter().any(|s| s.endpoint.carries_data());
+        let decision = if carries { self.coupling.deadline() } else { Time::NEVER };
+        if self.fallen {
+            return subflows.min(decision);
+        }
+        subflows.min(decision).min(self.sender.deadline()).min(self.orphaned_at)
     }
 
     /// A deadline has come: timers that are due act. Calling it early does nothing.
@@ -30,7 +36,7 @@ impl Connection {
             }
         }
         if !self.established && self.started && self.failure.is_none() {
-            self.reconsider_opening(p, now);
+            self.reconsider_opening(p);
         }
         if self.established && !self.fallen && self.failure.is_none() {
             self.on_stream_deadline(now);
@@ -124,8 +130,7 @@ impl Connection {
 
     /// A connection without any subflow lives on for some time: the paths are tried again.
     pub(super) fn watch_orphan(&mut self, now: Time) {
-        let alive = |s: &Subflow| s.is_live() || s.stage == Stage::Joining;
-        if self.subflows.iter().any(alive) {
+        if self.subflows.iter().any(Subflow::is_live) {
             self.orphaned_at = Time::NEVER;
         } else if self.orphaned_at.is_never() {
             self.orphaned_at = now + ORPHAN_LIFE;

@@ -72,7 +72,9 @@ impl Blest {
 /// growing by a segment per round trip: `MSS·(CWND_F + (rtts − 1)/2)·rtts` with
 /// `rtts = RTT_S/RTT_F`.
 fn fast_bytes(fast: &PathState, slow: &PathState) -> u64 {
-    let rtts = u128::from(slow.srtt.0) * 1000 / u128::from(fast.srtt.0.max(1)); // thousandths
+    // In thousandths; beyond a million there is nothing to tell apart.
+    let rtts = u128::from(slow.srtt.0) * 1000 / u128::from(fast.srtt.0.max(1));
+    let rtts = rtts.min(1_000_000_000);
     let growth = u128::from(fast.mss) * rtts.saturating_sub(1000) / 2000;
     let bytes = (u128::from(fast.cwnd) + growth) * rtts / 1000;
     u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -19,10 +19,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// What a path would carry next: the first range planned for it, or else one that no path is
+    /// to carry yet.
+    pub(super) fn next_for(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
+        self.front(path, b).or_else(|| first_beyond(b.una, &self.loose))
+    }
+
     /// The first range planned for a path, what is acknowledged meanwhile left out.
-    pub(super) fn front(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
-        let ranges = self.paths[path].iter().map(|r| (r.0.max(b.una), r.1));
-        ranges.into_iter().find(|r| r.0 < r.1)
+    fn front(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
+        first_beyond(b.una, &self.paths[path])
     }
 
     fn bytes(&self, path: usize) -> u64 {
@@ -96,7 +101,9 @@ impl Plan {
             }
             let best = paths.iter().min_by_key(|p| (self.arrival(p), p.path))?;
             let range = self.unplanned(best.mss, b)?;
-            self.paths[best.path].push_back(range);
+            let ranges = &mut self.paths[best.path];
+            let place = ranges.partition_point(|r| r.0 < range.0);
+            ranges.insert(place, range);
         }
     }
 
@@ -108,4 +115,9 @@ impl Plan {
         let excess = u128::from(ahead.saturating_sub(p.cwnd));
         excess * u128::from(p.srtt.0) / u128::from(p.cwnd.max(1)) + u128::from(p.srtt.0 / 2)
     }
+}
+
+/// The first part of the ranges that is not acknowledged.
+fn first_beyond(una: u64, ranges: &VecDeque<(u64, u64)>) -> Option<(u64, u64)> {
+    ranges.iter().map(|r| (r.0.max(una), r.1)).find(|r| r.0 < r.1)
 }

@@ -92,8 +92,17 @@ impl Scheduling {
     pub fn piece_for(&self, path: usize, b: &Backlog) -> (u64, u64) {
         match self.kind {
             Scheduler::Redundant => (self.cursors[path].max(b.una), b.limit),
-            Scheduler::EarliestArrival => self.plan.front(path, b).unwrap_or((b.next, b.limit)),
+            Scheduler::EarliestArrival => self.plan.next_for(path, b).unwrap_or((b.next, b.limit)),
             _ => (b.next, b.limit),
+        }
+    }
+
+    /// Whether the size of what a path would carry next is settled: it does not grow by waiting.
+    pub fn is_settled(&self, path: usize, b: &Backlog) -> bool {
+        match self.kind {
+            Scheduler::Redundant => self.piece_for(path, b).0 < b.next,
+            Scheduler::EarliestArrival => self.plan.next_for(path, b).is_some(),
+            _ => false,
         }
     }
 

@@ -33,6 +33,8 @@ struct End {
     stream: Stream,
     /// Nonce and window shift of each path's last SYN.
     paths: [OfPath; 2],
+    /// Whether its last SYN had MP_CAPABLE.
+    offers: bool,
     /// Offset past the end of its stream, its DATA_FIN counted.
     fin_at: Option<u64>,
     /// What of the peer's stream has come here, its DATA_FIN counted.
@@ -77,7 +79,13 @@ impl Book<'_> {
         let me = &mut self.ends[from as usize];
         if s.flags.has(Flags::SYN) {
             me.paths[usize::from(path)].shift = s.options.window_scale;
+            me.offers = matches!(option, Some(MpOption::Capable { .. }));
+            let unasked = s.flags.has(Flags::ACK) && me.offers;
+            let asked = self.ends[from.other() as usize].offers || !unasked;
+            let found = || describe(s);
+            self.rule("answer", from, asked, || "MP_CAPABLE only if it was offered".into(), found);
         }
+        let me = &mut self.ends[from as usize];
         let agrees = me.stream.learn(path, s, option);
         let told = || describe(s);
         self.rule("mapping", from, agrees, || "mappings that do not contradict".into(), told);
@@ -201,3 +209,6 @@ fn end_of(from: &End, option: Option<&MpOption>) -> Option<(u64, u64)> {
     let end = from.stream.offset(mapping.data_seq.wrapping_add(mapping.len.into()))?;
     Some((end - 1, end))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! Where the payload of subflows belongs in the connection's stream.
 
+use std::collections::BTreeMap;
+
 use windlass_tcp::mptcp::{Mapping, MpOption, keys};
 use windlass_tcp::{Flags, Segment, Seq};
 
@@ -16,8 +18,8 @@ struct Subflow {
     iss: Option<Seq>,
     /// How far it has come, as an offset.
     near: u64,
-    /// A mapping's first offset, its bytes of payload, and its data sequence number.
-    mappings: Vec<(u64, u64, u64)>,
+    /// Of each mapping, by its first offset and bytes of payload, the data sequence number.
+    mappings: BTreeMap<(u64, u64), u64>,
 }
 
 /// A run of payload: where it begins in the stream and in its segment, and how many bytes.
@@ -61,13 +63,12 @@ impl Stream {
             let at = start.saturating_sub(1);
             return vec![Piece { at, from: 0, len: s.len as usize }];
         };
-        let cut = |(offset, len, data_seq): &(u64, u64, u64)| {
-            let (from, to) = (start.max(*offset), end.min(offset + len));
-            let at = data_seq.wrapping_add(from.wrapping_sub(*offset)).wrapping_sub(first);
-            let (skip, len) = (from - start, to.saturating_sub(from));
-            (len > 0).then_some(Piece { at, from: skip as usize, len: len as usize })
+        let cut = |(offset, len, data_seq): (u64, u64, u64)| {
+            let (from, to) = (start.max(offset), end.min(offset + len));
+            let at = data_seq.wrapping_add(from - offset).wrapping_sub(first);
+            Piece { at, from: (from - start) as usize, len: (to - from) as usize }
         };
-        subflow.mappings.iter().filter_map(cut).collect()
+        subflow.meeting(start, end).map(cut).collect()
     }
 
     /// A data sequence number as an offset in the stream.
@@ -85,19 +86,25 @@ impl Stream {
 }
 
 impl Subflow {
+    /// Mappings of some of these offsets: first offset, bytes, data sequence number.
+    fn meeting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+        let longest = u64::from(u16::MAX);
+        let near = self.mappings.range((start.saturating_sub(longest), 0)..(end, 0));
+        near.map(|(&(offset, len), &data_seq)| (offset, len, data_seq))
+            .filter(move |(offset, len, _)| *offset < end && start < offset + len)
+    }
+
     fn enter(&mut self, mapping: Mapping) -> bool {
         let near = self.near.max(1);
         // Offsets on the wire have 32 bits; no run here is that long.
         let offset = Seq(mapping.subflow_offset).unwrap_near(Seq(0), near).unwrap_or_default();
-        let new = (offset, u64::from(mapping.len), mapping.data_seq);
-        let contradicts = |old: &(u64, u64, u64)| {
-            let overlap = new.0 < old.0 + old.1 && old.0 < new.0 + new.1;
-            overlap && new.2.wrapping_sub(new.0) != old.2.wrapping_sub(old.0)
-        };
-        let agrees = !self.mappings.iter().any(contradicts);
-        if new.1 > 0 && !self.mappings.contains(&new) {
-            self.mappings.push(new);
+        let (len, data_seq) = (u64::from(mapping.len), mapping.data_seq);
+        if len == 0 {
+            return true;
         }
+        let base = data_seq.wrapping_sub(offset);
+        let agrees = self.meeting(offset, offset + len).all(|m| m.2.wrapping_sub(m.0) == base);
+        self.mappings.insert((offset, len), data_seq);
         agrees
     }
 }

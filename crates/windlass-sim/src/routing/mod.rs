@@ -1,4 +1,7 @@
-//! Static routes: the chain of link directions that a flow's packets take.
+//! Routes: the chain of link directions and radio hops that a flow's packets take, and on radios
+//! where packets find their own way, [`aodv`].
+
+pub mod aodv;
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Holds Windlass's multi-hop radio and its AODV against those of ns-3 3.44.
+
+Chains of 1 to 8 hops that are offered more than they carry, and a grid of 10 by 10 stations, 5 to 20 of which send
+datagrams to one near the middle: delivery ratio, hops and messages of the protocol. `--speed` compares
+packet-hops per CPU-second on the grid of `windlass bench` instead, both running in turn. Results are kept in
+bench/ns3/.cache. `--quick`: one seed and a third of the cases. Exit code 0: compared; 1: something failed; 3: skipped, since this
+machine lacks what it takes.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import compare
+import setup
+from differences import STUDENT, aligned, put
+from grid import Kept, Stream
+
+# Raised when mesh.cc or a case changes what ns-3 simulates.
+NS3_VERSION = 2
+NS3_RESULTS = setup.CACHE / "mesh-ns3.jsonl"
+WINDLASS_RESULTS = setup.CACHE / "mesh-windlass.jsonl"
+MARKS = ("<!-- mesh: written by bench/ns3/mesh.py --write -->", "<!-- /mesh -->")
+SPACING_M, RANGE_M, SENSE_M = 150, 180, 396
+QUEUE = 30
+RATE_BPS = 6_000_000  # 802.11g, for every frame: the same error model for all of them in ns-3
+START_S, STAGGER_S = 1.0, 0.1
+SEEDS = 3
+BASE = 45
+# Corners, edges and inside, so that routes have 2 to 10 hops.
+SENDERS = (1, 10, 91, 100, 5, 50, 96, 41, 23, 78, 3, 8, 30, 71, 93, 98, 12, 19, 82, 89)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network and its datagrams."""
+
+    name: str
+    rows: int
+    columns: int
+    flows: tuple
+    payload: int
+    offered_bps: int
+    duration_s: int
+    hello: bool = True
+
+    @property
+    def stop_s(self):
+        return self.duration_s - 1
+
+    def offered_packets(self):
+        """As both sources send: the first packet of ns-3's comes an interval after the start."""
+        interval = 8 * self.payload / self.offered_bps
+        return sum((self.stop_s - START_S - STAGGER_S * i) / interval for i in range(len(self.flows)))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A case with one seed."""
+
+    case: Case
+    seed: int
+
+    def key(self):
+        return f"{self.case.name}/{self.seed}".replace(" ", "_")
+
+
+def cases(quick):
+    chains = [1, 2, 4] if quick else range(1, 9)
+    found = [
+        Case(f"chain of {n}", 1, n + 1, ((1, n + 1),), 1472, RATE_BPS, 12) for n in chains
+    ]
+    for senders, packets in [(10, 4)] if quick else [(5, 4), (10, 4), (20, 4)]:
+        flows = tuple((sender, BASE) for sender in SENDERS[:senders])
+        found.append(Case(f"grid {senders} x {packets}/s", 10, 10, flows, 512, 512 * 8 * packets, 60))
+    return found
+
+
+SPEED = Case("grid-aodv", 10, 10, tuple((s, BASE) for s in SENDERS[:10]), 512, 81_920, 60)
+
+
+def ns3_line(run, counts=True):
+    """A run as mesh.cc reads it."""
+    case = run.case
+    words = {
+        "key": run.key(), "standard": "g", "rate": "ErpOfdmRate6Mbps", "rows": case.rows, "columns": case.columns,
+        "spacing": SPACING_M, "range": RANGE_M, "sense": SENSE_M, "queue": QUEUE, "payload": case.payload,
+        "offered": case.offered_bps, "start": START_S, "stagger": STAGGER_S, "stop": case.stop_s,
+        "duration": case.duration_s, "flows": ",".join(f"{a}-{b}" for a, b in case.flows), "hello": int(case.hello),
+        "counts": int(counts), "seed": run.seed,
+    }
+    return " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def scenario(run):
+    """A run as a scenario file of Windlass."""
+    case = run.case
+    lines = [
+        f'duration = "{case.duration_s}s"', f"seed = {run.seed}", "[topology]", 'kind = "grid"',
+        f"rows = {case.rows}", f"columns = {case.columns}", 'base = "none"', f'spacing = "{SPACING_M}m"',
+        f'range = "{RANGE_M}m"', f'sense = "{SENSE_M}m"', "[topology.wireless]", 'standard = "802.11g"',
+        'rate = "6Mbps"', 'control_rate = "6Mbps"', 'broadcast_rate = "6Mbps"', f'queue = "{QUEUE}pkt"',
+        "eifs = false",  # as ns-3 takes a frame whose preamble it does not detect
+        'routing = { protocol = "aodv", preset = "ns3" }',
+    ]
+    for number, (a, b) in enumerate(case.flows):
+        source = f'packet = "{case.payload}B", rate = "{case.offered_bps}bps", stop = "{case.stop_s}s"'
+        lines += [
+            "[[flow]]", f'name = "f{number}"', f'from = "n{a}"', f'to = "n{b}"', 'algorithm = "none"',
+            f'start = "{START_S + STAGGER_S * number:.1f}s"',
+            f'traffic = {{ kind = "cbr", transport = "udp", {source} }}',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def run_windlass(program, run):
+    """One scenario; the result has the keys of ns-3's."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(scenario(run))
+        file.flush()
+        done = subprocess.run([program, "--quiet", "run", file.name, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        raise compare.Failed(f"windlass could not run {run.key()}:\n{done.stderr.strip()}\n{scenario(run)}")
+    result = json.loads(done.stdout)
+    routing = result["cells"][0]["routing"]
+    return {
+        "key": run.key(),
+        "received_bytes": [flow["delivered_bytes"] for flow in result["flows"]],
+        "rreq": routing["rreq_originated"] + routing["rreq_forwarded"],
+        "rrep": routing["rrep_originated"] + routing["rrep_forwarded"],
+        "rerr": routing["rerr_sent"],
+        "hello": routing["hello_sent"],
+        "control_bytes": routing["control_bytes"],
+        "delivered": routing["crossed"],
+        "hops": sum(hops * packets for hops, packets in enumerate(routing["hops"])),
+    }
+
+
+def measure(arguments):
+    """Results of both by key."""
+    seeds = range(1, 2 if arguments.quick else SEEDS + 1)
+    runs = [Run(case, seed) for seed in seeds for case in cases(arguments.quick)]
+    ns3 = Kept(NS3_RESULTS, NS3_VERSION)
+    if not arguments.kept:
+        with Stream([setup.ensure("mesh")]) as stream:
+            ns3.fill("ns-3", runs, lambda run: stream.ask(ns3_line(run)), 1)
+    runs = [run for run in runs if "failed" not in ns3.done.get(run.key(), {"failed": True})]
+    program = arguments.windlass or compare.build_windlass()
+    version = hashlib.sha256(Path(program).read_bytes()).hexdigest()[:16]
+    ours = Kept(WINDLASS_RESULTS, version)
+    ours.fill("windlass", runs, lambda run: run_windlass(program, run), arguments.jobs)
+    return runs, ns3.done, ours.done
+
+
+def interval(values):
+    """A mean with the half width of its 95 % interval (Student)."""
+    if len(values) < 3:
+        return f"{statistics.mean(values):.4g}"
+    half = STUDENT[len(values)] * statistics.stdev(values) / math.sqrt(len(values))
+    return f"{statistics.mean(values):.4g} ± {half:.2g}"
+
+
+def rows(runs, ns3, ours):
+    """One row a case, ns-3 and ours side by side."""
+    head = ("case", "Mbps ns-3", "ours", "delivered ns-3", "ours", "hops ns-3", "ours", "RREQ ns-3", "ours",
+            "RREP ns-3", "ours", "RERR ns-3", "ours", "HELLO ns-3", "ours")
+    lines = [head]
+    for case in dict.fromkeys(run.case for run in runs):
+        keys = [run.key() for run in runs if run.case == case]
+        pair = lambda value: [interval([value(side[key]) for key in keys]) for side in (ns3, ours)]
+        mbps = lambda r: 8e-6 * sum(r["received_bytes"]) / (case.stop_s - START_S)
+        ratio = lambda r: sum(r["received_bytes"]) / case.payload / case.offered_packets()
+        count = lambda field: pair(lambda r: r[field])
+        cells = [pair(mbps), pair(ratio), pair(lambda r: r["hops"] / max(1, r["delivered"])), count("rreq"),
+                 count("rrep"), count("rerr"), count("hello")]
+        lines.append((case.name, *(text for two in cells for text in two)))
+    return lines
+
+
+def write_page(lines):
+    head, *rest = lines
+    table = [head, ("---", *["---:"] * (len(head) - 1)), *rest]
+    put(MARKS, "\n".join(f"| {' | '.join(line)} |" for line in table))
+
+
+def speed(arguments):
+    """Packet-hops per CPU-second on the same grid, in turn."""
+    ns3, windlass = setup.ensure("mesh"), arguments.windlass or compare.build_windlass()
+    pairs = 1 if arguments.quick else 3
+    with Stream([ns3]) as stream:
+        hops = stream.ask(ns3_line(Run(SPEED, 1)))["frames"]
+        found = []
+        for index in range(pairs):
+            print(f"pair {index + 1} of {pairs}", file=sys.stderr)
+            theirs = hops / stream.ask(ns3_line(Run(SPEED, 1), counts=False))["cpu_s"]
+            (ours,) = compare.run_lines([windlass, "bench", "--json", "grid-aodv"])
+            found.append((theirs, ours["hops_per_cpu_s"], ours["packet_hops"]))
+    ratios = [ours / theirs for theirs, ours, _ in found]
+    result = {
+        "ns3_packet_hops": hops,
+        "windlass_packet_hops": found[0][2],
+        "ns3_hops_per_cpu_s": statistics.median(f[0] for f in found),
+        "windlass_hops_per_cpu_s": statistics.median(f[1] for f in found),
+        "ratio": statistics.median(ratios),
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+    }
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+        return
+    print(f"grid-aodv: {hops:,} packet-hops in ns-3, {found[0][2]:,} in Windlass")
+    print(f"ns-3 {result['ns3_hops_per_cpu_s']:,.0f}, Windlass {result['windlass_hops_per_cpu_s']:,.0f} per CPU-second: "
+          f"ratio {result['ratio']:.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
+    print(compare.BUILD_NOTE)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a third of the cases, one seed")
+    parser.add_argument("--speed", action="store_true", help="packet-hops per CPU-second instead")
+    parser.add_argument("--kept", action="store_true", help="compare what ns-3 has results of, running no more of it")
+    parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
+    parser.add_argument("--json", action="store_true", help="print JSON, not a table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md")
+    return parser.parse_args()
+
+
+def compare_all(arguments):
+    if arguments.speed:
+        speed(arguments)
+        return
+    runs, ns3, ours = measure(arguments)
+    lines = rows(runs, ns3, ours)
+    if arguments.json:
+        print(json.dumps([dict(enumerate(line)) for line in lines], indent=2))
+    else:
+        print(aligned(lines))
+    if arguments.write:
+        write_page(lines)
+
+
+def main():
+    try:
+        compare_all(parse_arguments())
+    except setup.Missing as missing:
+        print(f"skipped: {missing}", file=sys.stderr)
+        return setup.SKIPPED
+    except (compare.Failed, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+//! Flows whose senders each run draws.
+
+use super::error::{Place, Problem};
+use super::fields::{Field, text};
+use super::model::FlowSpec;
+use super::network::Network;
+use super::tree::Value;
+
+/// The nodes of which the flows of an entry draw their senders.
+pub(super) struct Draw {
+    pub(super) nodes: Vec<usize>,
+    /// They are those that `from` matches, not a list of their own.
+    matched: bool,
+}
+
+impl Draw {
+    /// The node that stands for the sender of the flow with this number: any that the run may draw.
+    pub(super) fn sender(&self, network: &Network, from: &str, number: u32) -> String {
+        match self.nodes.get(number as usize - 1) {
+            Some(node) if self.matched => network.nodes[*node].clone(),
+            _ => from.to_owned(),
+        }
+    }
+}
+
+/// Reads `draw`, for `count` flows between these ends.
+pub(super) fn read(
+    field: &Field,
+    network: &Network,
+    (from, to): (&str, &str),
+    count: u32,
+) -> Result<Draw, Problem> {
+    if to.contains('*') {
+        return Err(field.error("flows that draw their senders go to one node; give it in `to`"));
+    }
+    let (nodes, matched) = match &field.node.value {
+        Value::Boolean(true) => (matching(field, network, from, to)?, true),
+        Value::Boolean(false) => {
+            return Err(field.error("leave `draw` out where senders are not drawn"));
+        }
+        _ => (listed(field, network, to)?, false),
+    };
+    let room = nodes.len();
+    if room < count as usize {
+        let message =
+            format!("{count} flows are to draw their senders from {room} nodes, each another");
+        return Err(field.error(message));
+    }
+    Ok(Draw { nodes, matched })
+}
+
+/// Every node that `from` can stand for, but `to`.
+fn matching(field: &Field, network: &Network, from: &str, to: &str) -> Result<Vec<usize>, Problem> {
+    let Some((head, tail)) = from.split_once('*') else {
+        let message = "draws among all nodes that `from` stands for: give it a `*`, as in \"n*\"";
+        return Err(field.error(message));
+    };
+    let matches = |name: &&String| {
+        let middle = name.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+        middle.is_some_and(|m| !m.is_empty()) && *name != to
+    };
+    let all = network.nodes.iter().enumerate().filter(|(_, name)| matches(name));
+    Ok(all.map(|(node, _)| node).collect())
+}
+
+/// Nodes by their names, none of them `to`.
+fn listed(field: &Field, network: &Network, to: &str) -> Result<Vec<usize>, Problem> {
+    let one = |item: &Field| {
+        let name = text(item)?;
+        let node = network.node(&name).filter(|_| name != to);
+        node.ok_or_else(|| {
+            let why = if name == to { "receives the data" } else { "does not exist" };
+            item.error(format!("node `{}` {why}", name.escape_debug()))
+        })
+    };
+    field.array()?.iter().map(one).collect()
+}
+
+/// Whether every flow that draws its sender has one left whatever the others have drawn.
+pub(super) fn check(flows: &[FlowSpec], place: &Place) -> Result<(), Problem> {
+    for flow in flows.iter().filter(|flow| !flow.draw.is_empty()) {
+        let rivals = flows.iter().filter(|f| f.draw.iter().any(|node| flow.draw.contains(node)));
+        let (rivals, room) = (rivals.count(), flow.draw.len());
+        if rivals > room {
+            let message = format!(
+                "`draw`: {rivals} flows, `{}` among them, are to draw their senders from {room} \
+                 nodes, each another",
+                flow.name
+            );
+            return Err(Problem::new(place, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Whose packet a station transmits next.
+
+use windlass_sim::radio::Scheduling;
+use windlass_sim::radio::scheduling::fitness::Reading;
+use windlass_sim::radio::scheduling::{Rule, Users};
+
+use super::super::error::Problem;
+use super::super::fields::{Field, Fields, choice, whole_u32, word_of};
+use super::super::tree::Value;
+use super::super::write::{inline, quote};
+
+/// The key of a cell.
+pub(super) const KEY: &str = "scheduling";
+/// Most slots to average over.
+const MOST_SLOTS: u32 = 1_000_000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Word {
+    Fifo,
+    Pf,
+    Fpf,
+}
+
+const WORDS: [(&str, Word); 3] = [("fifo", Word::Fifo), ("pf", Word::Pf), ("fpf", Word::Fpf)];
+
+/// A rule's name, or a table with its `rule` and what goes with it.
+pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
+    let usual = Scheduling::default();
+    if !matches!(field.node.value, Value::Table(_)) {
+        return Ok(Scheduling { rule: rule(choice(&WORDS)(field)?, Reading::default()), ..usual });
+    }
+    let fields = Fields::any(field.node, "`scheduling`")?;
+    let word = fields.req("rule", "\"fpf\"", choice(&WORDS))?;
+    match word {
+        Word::Fifo => fields.called("`scheduling` `fifo`").allow(&["rule"])?,
+        Word::Pf => fields.called("`scheduling` `pf`").allow(&["rule", "window", "users"])?,
+        Word::Fpf => fields.allow(&["rule", "window", "users", "reading"])?,
+    }
+    let reading = fields.or("reading", choice(&Reading::ALL), Reading::default())?;
+    Ok(Scheduling {
+        rule: rule(word, reading),
+        window: fields.or("window", whole_u32(2, MOST_SLOTS), usual.window)?,
+        users: fields.or("users", choice(&Users::ALL), usual.users)?,
+    })
+}
+
+fn rule(word: Word, reading: Reading) -> Rule {
+    match word {
+        Word::Fifo => Rule::Fifo,
+        Word::Pf => Rule::Pf,
+        Word::Fpf => Rule::Fpf(reading),
+    }
+}
+
+/// As TOML text.
+pub(super) fn written(s: &Scheduling) -> String {
+    let word = match s.rule {
+        Rule::Fifo => return quote("fifo"),
+        Rule::Pf => Word::Pf,
+        Rule::Fpf(_) => Word::Fpf,
+    };
+    let mut pairs = vec![
+        ("rule", quote(word_of(&WORDS, &word))),
+        ("window", s.window.to_string()),
+        ("users", quote(word_of(&Users::ALL, &s.users))),
+    ];
+    if let Rule::Fpf(reading) = s.rule {
+        pairs.push(("reading", quote(word_of(&Reading::ALL, &reading))));
+    }
+    inline(&pairs)
+}

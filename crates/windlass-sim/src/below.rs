@@ -1,0 +1,243 @@
+//! What a sending node's MAC, queue, battery and route know, for controllers that want it
+//! ([`windlass_cc::Wants::cross_layer`]): one snapshot before each event that the endpoint handles.
+//! Nothing is computed for others.
+
+use windlass_cc::{CrossLayer, Rate, Span, Time};
+
+use crate::config::Config;
+use crate::host::{Host, Kind};
+use crate::link::QueueLimit;
+use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Radio};
+use crate::radio::station::{Station, StationCounters};
+use crate::routing::aodv::Key;
+use crate::simulation::Simulation;
+
+/// Rates and shares are taken over at least this long.
+const INTERVAL: Span = Span::from_millis(100);
+/// Weight of the newest interval is one over two to this power.
+const SHIFT: u32 = 2;
+/// One, of shares.
+const WHOLE: u64 = 65_536;
+
+/// A hop of a route.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Over a link; one way with a full packet, without a queue.
+    Link { direction: u32, time: Span },
+    /// Over a radio, the acknowledgement included.
+    Air { radio: u32, station: u32, time: Span },
+    /// Over as many stations as it takes.
+    Mesh { radio: u32, station: u32, key: Key, time: Span },
+}
+
+/// What is watched for one host.
+#[derive(Clone, Debug)]
+pub(crate) struct Sensor {
+    route: Vec<Step>,
+    mtu: u32,
+    /// The station's totals when they were last looked at, and when.
+    last: StationCounters,
+    looked: Time,
+    failure_share: u64,
+    service_rate: u64,
+    service_time: u64,
+}
+
+impl Sensor {
+    fn new(route: Vec<Step>, mtu: u32) -> Sensor {
+        Sensor {
+            route,
+            mtu,
+            last: StationCounters::default(),
+            looked: Time::ZERO,
+            failure_share: 0,
+            service_rate: 0,
+            service_time: 0,
+        }
+    }
+
+    /// Takes in what the station did since it was last looked at.
+    fn look(&mut self, now: Time, c: &StationCounters) {
+        if now.since(self.looked) < INTERVAL {
+            return;
+        }
+        let given_up = |c: &StationCounters| c.drops_retry + c.unconfirmed;
+        let last = std::mem::replace(&mut self.last, *c);
+        self.looked = now;
+        let finished = c.finished - last.finished;
+        let service_ns = c.service_ns - last.service_ns;
+        if finished == 0 || service_ns == 0 {
+            return; // nothing new is known
+        }
+        let failures = c.failures - last.failures;
+        let successes = finished.saturating_sub(given_up(c) - given_up(&last));
+        let attempts = (failures + successes).max(1);
+        let bytes = (c.bytes - last.bytes).saturating_mul(1_000_000_000);
+        let first = self.service_time == 0;
+        blend(&mut self.failure_share, WHOLE * failures / attempts, first);
+        blend(&mut self.service_rate, bytes / service_ns, first);
+        blend(&mut self.service_time, service_ns / finished, first);
+    }
+}
+
+fn blend(mean: &mut u64, newest: u64, first: bool) {
+    *mean = if first { newest } else { *mean - (*mean >> SHIFT) + (newest >> SHIFT) };
+}
+
+/// Time of a packet's exchange on an idle channel without a back-off: DIFS, frame, SIFS and
+/// acknowledgement. Propagation over a few hundred metres is about a microsecond and left out.
+fn exchange(radio: &Radio, mtu: u32) -> Span {
+    let [data, control] = [radio.data, radio.control];
+    radio.timing.difs
+        + radio.phy.airtime(mtu + DATA_OVERHEAD, data)
+        + radio.timing.sifs
+        + radio.phy.airtime(CONTROL_BYTES, control)
+}
+
+fn packets(limit: QueueLimit, mtu: u32) -> u32 {
+    match limit {
+        QueueLimit::Packets(n) => n.try_into().unwrap_or(u32::MAX),
+        QueueLimit::Bytes(n) => (n / u64::from(mtu.max(1))).try_into().unwrap_or(u32::MAX),
+        QueueLimit::Unlimited => u32::MAX,
+    }
+}
+
+fn charge(station: &Station, now: Time) -> u32 {
+    station.meter.charge_by(now).unwrap_or(WHOLE as u32)
+}
+
+impl Simulation {
+    /// Puts sensors at the hosts whose controllers want them.
+    pub(crate) fn place_sensors(&mut self) {
+        for host in 0..self.hosts.len() {
+            let wants = self.profile_of(host).params.wants().cross_layer;
+            if wants && self.hosts[host].is_tcp() {
+                self.watch(host);
+            }
+        }
+    }
+
+    /// Puts a sensor at a host, so that [`Simulation::look_below`] knows it, whatever its controller
+    /// wants. To be called before the run begins.
+    pub fn watch(&mut self, host: usize) {
+        let mtu = self.profile_of(host).mtu;
+        let sensor = Sensor::new(self.steps(host, mtu), mtu);
+        if self.sensors.is_empty() {
+            self.sensors.resize_with(self.hosts.len(), || None);
+        }
+        self.sensors[host] = Some(Box::new(sensor));
+    }
+
+    fn steps(&self, host: usize, mtu: u32) -> Vec<Step> {
+        let hops = self.route_of(host).map(|hop| match hop {
+            Ok(direction) => {
+                let link = &self.links[direction as usize];
+                let time = link.transmission_time(mtu) + link.delay();
+                Step::Link { direction, time }
+            }
+            Err(hop) => {
+                let (radio, station) = (hop.radio, hop.from);
+                let time = exchange(&self.radios.all[radio as usize], mtu);
+                let key = Key { node: hop.to, circuit: hop.circuit };
+                match self.radios.meshes[radio as usize].is_some() {
+                    true => Step::Mesh { radio, station, key, time },
+                    false => Step::Air { radio, station, time },
+                }
+            }
+        });
+        hops.collect()
+    }
+
+    /// Tells a host's controller what it wants to know, if it does.
+    #[cold]
+    pub(crate) fn tell_below(&mut self, host: u32) {
+        let Some(layers) = self.look_below(host) else { return };
+        let now = self.now;
+        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
+        if let Kind::Tcp { endpoint, .. } = kind {
+            endpoint.below(&self.profiles[*profile as usize], now, &layers);
+        }
+    }
+
+    /// What the lower layers of a host's node know now, `None` unless its controller wants to know.
+    pub fn look_below(&mut self, host: u32) -> Option<CrossLayer> {
+        let mut sensor = self.sensors.get_mut(host as usize)?.take()?;
+        let layers = self.snapshot(&mut sensor);
+        self.sensors[host as usize] = Some(sensor);
+        Some(layers)
+    }
+
+    fn snapshot(&mut self, sensor: &mut Sensor) -> CrossLayer {
+        let now = self.now;
+        let (mut hops, mut one_way, mut known) = (0, Span::ZERO, true);
+        for step in &sensor.route {
+            let (n, time) = match *step {
+                Step::Link { time, .. } | Step::Air { time, .. } => (1, time),
+                Step::Mesh { radio, station, key, time } => {
+                    let mesh = self.radios.meshes[radio as usize].as_deref_mut();
+                    let n = mesh.and_then(|mesh| mesh.route_hops(now, station, key));
+                    known &= n.is_some();
+                    (n.unwrap_or(0), Span(time.0 * u64::from(n.unwrap_or(0))))
+                }
+            };
+            hops += n;
+            one_way = one_way + time;
+        }
+        let mut layers = match sensor.route.first() {
+            Some(&Step::Air { radio, station, .. } | &Step::Mesh { radio, station, .. }) => {
+                self.station_layers(sensor, radio as usize, station as usize)
+            }
+            Some(&Step::Link { direction, .. }) => self.link_layers(sensor.mtu, direction),
+            None => NOTHING,
+        };
+        layers.hops = if known { hops } else { 0 };
+        layers.base_rtt = if known { one_way + one_way } else { Span::NONE };
+        layers
+    }
+
+    fn station_layers(&self, sensor: &mut Sensor, radio: usize, station: usize) -> CrossLayer {
+        let s = &self.radios.all[radio].stations[station];
+        sensor.look(self.now, &s.counters);
+        CrossLayer {
+            queue_len: s.queue.len().try_into().unwrap_or(u32::MAX),
+            queue_limit: packets(s.limit(), sensor.mtu),
+            failure_share: sensor.failure_share as u32,
+            battery: charge(s, self.now),
+            service_rate: Rate(sensor.service_rate),
+            service_time: Span(sensor.service_time),
+            ..NOTHING
+        }
+    }
+
+    /// A node whose first hop is a link: its queue, and the link's own rate.
+    fn link_layers(&self, mtu: u32, direction: u32) -> CrossLayer {
+        let link = &self.links[direction as usize];
+        let managed = self.managed.iter().find(|m| m.link == direction);
+        let waiting = managed.map_or(link.waiting_at(self.now), |m| m.queue.len());
+        let limit = queue_limit(&self.config, direction);
+        let time = link.transmission_time(mtu);
+        CrossLayer {
+            queue_len: waiting.try_into().unwrap_or(u32::MAX),
+            queue_limit: packets(limit, mtu),
+            service_rate: Rate(u64::from(mtu) * 1_000_000_000 / time.0.max(1)),
+            service_time: time,
+            ..NOTHING
+        }
+    }
+}
+
+fn queue_limit(config: &Config, direction: u32) -> QueueLimit {
+    config.links[direction as usize / 2].queue
+}
+
+/// A node about which nothing is known, on the mains.
+const NOTHING: CrossLayer = CrossLayer {
+    queue_len: 0,
+    queue_limit: 0,
+    hops: 0,
+    failure_share: 0,
+    battery: WHOLE as u32,
+    service_rate: Rate(0),
+    service_time: Span::ZERO,
+    base_rtt: Span::NONE,
+};

@@ -1,0 +1,306 @@
+//! Whose packet a station transmits next: first come, first served; proportionally fair; or by
+//! fitness and proportional fairness together (FPF, Parween and Hussain, equations 2 to 5).
+//!
+//! The packet that is being tried is never put back: a choice is made when the one before is done
+//! with. A slot is the service of one packet, however long it takes.
+
+pub mod fair;
+pub mod fitness;
+
+use std::collections::VecDeque;
+
+use windlass_cc::{Span, Time};
+
+use crate::radio::station::Held;
+use fair::ProportionalFair;
+use fitness::{Attributes, Reading, add_fitness, normalise};
+
+/// The user of a packet that belongs to no flow. What is broadcast counts as nothing served, and so
+/// goes before everything else.
+pub const NOBODY: u32 = u32::MAX;
+
+/// Whose packets stand in a queue of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Users {
+    /// Each end of a flow.
+    #[default]
+    Flows,
+    /// Each node that sends.
+    Sources,
+}
+
+impl Users {
+    /// Every choice with its name in scenarios.
+    pub const ALL: [(&'static str, Users); 2] =
+        [("flow", Users::Flows), ("source", Users::Sources)];
+}
+
+/// What a choice goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Rule {
+    /// The order in which packets came.
+    #[default]
+    Fifo,
+    /// Equation 2: proportional fairness.
+    Pf,
+    /// Equations 2 to 5: what equation 2 says, normalised, and the fitness.
+    Fpf(Reading),
+}
+
+/// How the stations of a radio choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Scheduling {
+    /// What by.
+    pub rule: Rule,
+    /// Slots that the throughput of a user is averaged over (W of equation 3; C3-7). At least 2.
+    pub window: u32,
+    /// Between whom.
+    pub users: Users,
+}
+
+impl Default for Scheduling {
+    fn default() -> Scheduling {
+        Scheduling { rule: Rule::Fifo, window: 256, users: Users::Flows }
+    }
+}
+
+impl Scheduling {
+    /// The scheduler of one station, `None` for the order of arrival.
+    pub fn scheduler(&self, rate_bps: u64) -> Option<Scheduler> {
+        (self.rule != Rule::Fifo).then(|| Scheduler::new(*self, rate_bps))
+    }
+}
+
+/// Rates of service are averaged over about so many packets of a user.
+const RATE_WINDOW: f64 = 8.0;
+
+/// A user in the course of a run.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    id: u32,
+    /// Rate at which its packets get through while they are served, bits per second.
+    service_rate: f64,
+}
+
+/// A station's scheduler.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    scheduling: Scheduling,
+    /// Rate of service of a user of whom nothing is known, bits per second.
+    first_rate: f64,
+    fair: ProportionalFair,
+    /// By their numbers in `fair`.
+    users: Vec<User>,
+    waiting: Vec<Waiting>,
+    attributes: Vec<Attributes>,
+    scores: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+/// A user that has packets in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    user: usize,
+    /// Place of its first packet.
+    first: usize,
+    since: Time,
+    packets: u32,
+    bytes: u64,
+    /// Bytes of its first packets that stand in a row.
+    burst: u64,
+    /// Place after the last of them.
+    burst_end: usize,
+}
+
+impl Scheduler {
+    /// A scheduler that knows nobody, at a radio with this data rate.
+    pub fn new(scheduling: Scheduling, rate_bps: u64) -> Scheduler {
+        Scheduler {
+            scheduling,
+            first_rate: rate_bps.max(1) as f64,
+            fair: ProportionalFair::new(scheduling.window),
+            users: Vec::new(),
+            waiting: Vec::new(),
+            attributes: Vec::new(),
+            scores: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The number of a user; one that is new gets the next.
+    fn number(&mut self, id: u32) -> usize {
+        if let Some(known) = self.users.iter().position(|user| user.id == id) {
+            return known;
+        }
+        self.users.push(User { id, service_rate: self.first_rate });
+        self.fair.add()
+    }
+
+    /// A packet is done with after so long: the slot is over.
+    pub fn on_served(&mut self, held: &Held, took: Span, delivered: bool) {
+        let user = self.number(held.user);
+        let bits = if delivered { 8.0 * f64::from(held.ticket.size) } else { 0.0 };
+        let throughput = bits / (took.0.max(1) as f64 * 1e-9);
+        self.fair.end_slot(user, throughput);
+        let rate = &mut self.users[user].service_rate;
+        *rate = (*rate + (throughput - *rate) / RATE_WINDOW).max(1.0);
+    }
+
+    /// Place in the queue of the packet to be served next; the first of equals.
+    pub fn choose(&mut self, now: Time, queue: &VecDeque<Held>, room: u64) -> usize {
+        self.look_at(queue);
+        if self.waiting.len() < 2 {
+            return 0;
+        }
+        self.scores.clear();
+        for w in &self.waiting {
+            let rate = self.users[w.user].service_rate;
+            self.scores.push(self.fair.priority(w.user, rate, 0.0));
+        }
+        if let Rule::Fpf(reading) = self.scheduling.rule {
+            normalise(&mut self.scores);
+            self.describe(now, room);
+            add_fitness(&self.attributes, reading, &mut self.scores, &mut self.scratch);
+        }
+        let better = |a: usize, b: usize| if self.scores[b] > self.scores[a] { b } else { a };
+        self.waiting[(0..self.waiting.len()).fold(0, better)].first
+    }
+
+    /// Who waits, in the order of their first packets.
+    fn look_at(&mut self, queue: &VecDeque<Held>) {
+        self.waiting.clear();
+        for (place, held) in queue.iter().enumerate() {
+            let user = self.number(held.user);
+            let size = u64::from(held.ticket.size);
+            match self.waiting.iter_mut().find(|w| w.user == user) {
+                Some(w) => {
+                    w.packets += 1;
+                    w.bytes += size;
+                    if w.burst_end == place {
+                        w.burst += size;
+                        w.burst_end += 1;
+                    }
+                }
+                None => self.waiting.push(Waiting {
+                    user,
+                    first: place,
+                    since: held.since,
+                    packets: 1,
+                    bytes: size,
+                    burst: size,
+                    burst_end: place + 1,
+                }),
+            }
+        }
+    }
+
+    /// The attributes of those who wait (C3-5, C3-9). What a station cannot know of its users, the
+    /// energy that their sources have left, is the same for all and has no weight.
+    fn describe(&mut self, now: Time, room: u64) {
+        let room = room as f64;
+        self.attributes.clear();
+        for w in &self.waiting {
+            let bandwidth = self.users[w.user].service_rate;
+            let delay = now.since(w.since).0 as f64 * 1e-9;
+            let queued = f64::from(w.packets);
+            self.attributes.push(Attributes {
+                energy: 1.0,
+                rate: self.fair.average(w.user),
+                bandwidth,
+                queued,
+                room,
+                delay,
+                completion: 8.0 * w.bytes as f64 / bandwidth + delay,
+                size: w.burst as f64,
+                buffer: queued / room,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ticket;
+
+    fn held(user: u32, size: u32, since_ms: u64) -> Held {
+        let ticket = Ticket { id: 0, size, hop: 0 };
+        Held { ticket, to: 1, since: Time::from_millis(since_ms), user }
+    }
+
+    /// Serves a queue that is refilled with a packet of the user just served; bytes by user.
+    fn serve(rule: Rule, users: &[(u32, u64)], slots: usize) -> Vec<usize> {
+        let scheduling = Scheduling { rule, ..Scheduling::default() };
+        let mut scheduler = scheduling.scheduler(1_000_000).expect("not first come, first served");
+        let packet = |user: usize| held(user as u32, users[user].0, 0);
+        let mut queue: VecDeque<Held> = (0..users.len()).map(packet).collect();
+        let mut served = vec![0; users.len()];
+        for _ in 0..slots {
+            let place = scheduler.choose(Time::from_secs(1), &queue, 30);
+            let head = queue.remove(place).unwrap();
+            let user = head.user as usize;
+            scheduler.on_served(&head, Span::from_micros(users[user].1), true);
+            served[user] += 1;
+            queue.push_back(packet(user));
+        }
+        served
+    }
+
+    #[test]
+    fn without_a_rule_there_is_no_scheduler() {
+        assert!(Scheduling::default().scheduler(1).is_none());
+    }
+
+    #[test]
+    fn proportional_fairness_gives_two_users_equal_numbers_of_slots() {
+        // The first sends large packets fast, the second small ones slowly.
+        let served = serve(Rule::Pf, &[(1500, 1_000), (100, 3_000)], 10_000);
+        assert!(served[0].abs_diff(5_000) <= 50, "{served:?}");
+    }
+
+    /// Between two users equation 2 is worth 1 and a user that is better in rate, bandwidth and
+    /// completion time 3/4: fairness keeps the upper hand.
+    #[test]
+    fn fitness_does_not_starve_the_slower_of_two_users() {
+        for reading in [Reading::Literal, Reading::Repaired] {
+            let served = serve(Rule::Fpf(reading), &[(1000, 1_000), (1000, 4_000)], 10_000);
+            assert!(served[0].abs_diff(5_000) <= 50, "{served:?}");
+        }
+    }
+
+    #[test]
+    fn where_fairness_is_undecided_fitness_decides() {
+        let choose = |queue: &[Held], reading| {
+            let scheduling = Scheduling { rule: Rule::Fpf(reading), ..Scheduling::default() };
+            let mut scheduler = scheduling.scheduler(1_000_000).unwrap();
+            let queue = queue.iter().copied().collect();
+            scheduler.choose(Time::from_secs(1), &queue, 30)
+        };
+        let both = [Reading::Literal, Reading::Repaired];
+        for reading in both {
+            // Nobody was served yet. A burst of three against one packet: the queue is worth 1/4 for
+            // it or against it; burst, completion time and buffer 3/4 against it.
+            let burst =
+                [held(2, 500, 900), held(2, 500, 900), held(2, 500, 900), held(1, 500, 900)];
+            assert_eq!(choose(&burst, reading), 3);
+            // Of equals but for their waits the shorter: equation 4 wants delay small. It is part of
+            // the completion time.
+            assert_eq!(choose(&[held(2, 500, 100), held(1, 500, 900)], reading), 1);
+            // Of equals in everything the first.
+            assert_eq!(choose(&[held(2, 500, 900), held(1, 500, 900)], reading), 0);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_was_given_up_counts_as_nothing_served() {
+        let scheduling = Scheduling { rule: Rule::Pf, ..Scheduling::default() };
+        let mut scheduler = scheduling.scheduler(1_000_000).unwrap();
+        let queue = VecDeque::from([held(1, 500, 0), held(2, 500, 0)]);
+        assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 0);
+        scheduler.on_served(&queue[0], Span::from_millis(1), false);
+        // Both have got nothing; the first of the queue is first.
+        assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 0);
+        scheduler.on_served(&queue[0], Span::from_millis(1), true);
+        assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 1);
+    }
+}

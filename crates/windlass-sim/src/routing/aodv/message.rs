@@ -1,0 +1,101 @@
+//! Messages of AODV (RFC 3561 section 5), as UDP datagrams over IP.
+
+use windlass_cc::Span;
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::UDP_HEADER;
+
+use super::table::Key;
+
+/// Bytes of a listed node beyond the RFC's formats: its address.
+const ADDRESS: u32 = 4;
+
+/// A route request (RREQ).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Who is looked for, and on which circuit.
+    pub to: Key,
+    /// Last known sequence number of the destination; `None` is the U flag.
+    pub to_seq: Option<u32>,
+    /// Who looks.
+    pub origin: u32,
+    /// Its sequence number.
+    pub origin_seq: u32,
+    /// Its number of this request.
+    pub id: u32,
+    /// Hops from the originator to whoever sends this copy.
+    pub hops: u32,
+    /// Hops that the copy may still make.
+    pub ttl: u32,
+    /// G flag.
+    pub gratuitous: bool,
+    /// D flag.
+    pub destination_only: bool,
+    /// What a request for a circuit says beyond the RFC.
+    pub detour: Option<Box<Detour>>,
+}
+
+/// Extension of a [`Request`] for one of two node-disjoint circuits: 4 bytes for each listed node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Detour {
+    /// Nodes of the other circuit, which do not take part.
+    pub avoid: Vec<u32>,
+    /// Whether the other circuit has no node between its ends: then the destination does not take
+    /// the request from its originator itself.
+    pub avoid_direct: bool,
+    /// Nodes that the request has come through, the originator left out.
+    pub path: Vec<u32>,
+}
+
+/// A route reply (RREP).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reply {
+    /// Whom the route leads to, and on which circuit.
+    pub to: Key,
+    /// Its sequence number.
+    pub seq: u32,
+    /// Who asked, and where the reply goes.
+    pub origin: u32,
+    /// Hops from whoever sends this copy to the destination.
+    pub hops: u32,
+    /// How long the route is good for.
+    pub lifetime: Span,
+    /// On a circuit: the nodes between the two ends.
+    pub path: Vec<u32>,
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Message {
+    /// RREQ.
+    Request(Request),
+    /// RREP.
+    Reply(Reply),
+    /// HELLO: an RREP for its sender that goes one hop.
+    Hello {
+        /// Sequence number of the sender.
+        seq: u32,
+    },
+    /// RERR: destinations that can no longer be reached through the sender, with their sequence
+    /// numbers; at most [`MOST_LOST`].
+    Error(Vec<(Key, u32)>),
+}
+
+/// Most destinations in one RERR: its field has 8 bits.
+pub const MOST_LOST: usize = 255;
+
+impl Message {
+    /// Size as an IP packet, bytes: 20 of IP, 8 of UDP, and 24 (RREQ), 20 (RREP, HELLO) or 4 and 8
+    /// for each destination (RERR), sections 5.1 to 5.3.
+    pub fn bytes(&self) -> u32 {
+        let list = |nodes: &[u32]| ADDRESS * nodes.len() as u32;
+        let message = match self {
+            Message::Request(r) => {
+                24 + r.detour.as_ref().map_or(0, |d| list(&d.avoid) + list(&d.path))
+            }
+            Message::Reply(r) => 20 + list(&r.path),
+            Message::Hello { .. } => 20,
+            Message::Error(lost) => 4 + 8 * lost.len() as u32,
+        };
+        IPV4_HEADER + UDP_HEADER + message
+    }
+}

@@ -1,0 +1,190 @@
+//! What a node does with the messages of others (RFC 3561 sections 6.5 to 6.7, 6.9 and 6.11).
+
+use windlass_cc::{Span, Time};
+
+use super::Circuit;
+use super::message::{Message, Reply, Request};
+use super::params::AodvParams;
+use super::router::{Action, Router};
+use super::table::{Key, News, newer};
+
+impl Router {
+    /// A message has come from a neighbour.
+    pub fn receive(&mut self, p: &AodvParams, now: Time, from: u32, message: &Message) {
+        self.alive(p, now, from);
+        match message {
+            Message::Request(request) => {
+                self.table.hear(now, from, now + p.active_route_timeout);
+                self.on_request(p, now, from, request);
+            }
+            Message::Reply(reply) => {
+                self.table.hear(now, from, now + p.active_route_timeout);
+                self.on_reply(p, now, from, reply);
+            }
+            Message::Hello { seq } => self.on_hello(p, now, from, *seq),
+            Message::Error(gone) => {
+                let lost = self.table.lose_some(now, from, gone);
+                self.report(p, now, lost);
+            }
+        }
+        self.settle(p, now);
+    }
+
+    fn on_hello(&mut self, p: &AodvParams, now: Time, from: u32, seq: u32) {
+        let (key, expires) = (Key::shared(from), now + p.hello_life());
+        self.table.hear(now, from, expires);
+        if seq != 0 {
+            self.table.learn(now, key, News { seq, hops: 1, next: from, expires }, &[]);
+        }
+        self.table.prolong(now, key, expires);
+        self.greet(p, now, from);
+    }
+
+    fn on_request(&mut self, p: &AodvParams, now: Time, from: u32, rq: &Request) {
+        if !self.takes_part(now, rq, from) || !self.saw(p, now, (rq.origin, rq.id)) {
+            return;
+        }
+        let back = Key { node: rq.origin, circuit: rq.to.circuit };
+        let hops = rq.hops + 1;
+        let path = rq.detour.as_ref().map_or(&[][..], |d| &d.path);
+        // MinimalLifetime, section 6.5.
+        let spent = 2 * u64::from(hops) * p.node_traversal_time.0;
+        let least = now + Span((2 * p.net_traversal_time().0).saturating_sub(spent));
+        let news = News { seq: rq.origin_seq, hops, next: from, expires: least };
+        self.table.learn(now, back, news, path);
+        self.table.prolong(now, back, least);
+        if rq.to.node == self.me {
+            self.answer(p, now, rq, back);
+        } else if !self.answer_for(now, rq, back) && rq.ttl > 1 {
+            self.pass_on(p, now, rq, hops);
+        }
+    }
+
+    /// Whether a request for a circuit may come this way.
+    fn takes_part(&mut self, now: Time, rq: &Request, from: u32) -> bool {
+        let Some(detour) = &rq.detour else { return true };
+        if rq.to.node != self.me {
+            return !detour.avoid.contains(&self.me);
+        }
+        if detour.avoid_direct && from == rq.origin {
+            return false;
+        }
+        // The originator may not know yet what the other circuit uses.
+        let other = Key { node: rq.origin, circuit: Circuit::sibling(rq.to.circuit) };
+        self.table.valid(now, other).is_none_or(|route| {
+            let direct = route.path.is_empty() && detour.path.is_empty();
+            !direct && route.path.iter().all(|node| !detour.path.contains(node))
+        })
+    }
+
+    /// The destination answers (section 6.6.1).
+    fn answer(&mut self, p: &AodvParams, now: Time, rq: &Request, back: Key) {
+        if let Some(seq) = rq.to_seq.filter(|seq| newer(*seq, self.seq)) {
+            self.seq = seq;
+        }
+        // A number of zero would say that none is known.
+        self.seq = self.seq.max(1);
+        let reply = Reply {
+            to: rq.to,
+            seq: self.seq,
+            origin: rq.origin,
+            hops: 0,
+            lifetime: p.my_route_timeout,
+            path: rq.detour.as_ref().map_or(Vec::new(), |d| d.path.clone()),
+        };
+        self.send_reply(now, back, reply);
+    }
+
+    /// A node that knows a fresh route answers in place of the destination (section 6.6.2). Returns
+    /// whether it did.
+    fn answer_for(&mut self, now: Time, rq: &Request, back: Key) -> bool {
+        if rq.destination_only {
+            return false;
+        }
+        let fresh = |seq: u32| rq.to_seq.is_none_or(|asked| !newer(asked, seq));
+        let Some(route) = self.table.valid(now, rq.to).filter(|r| r.seq_known && fresh(r.seq))
+        else {
+            return false;
+        };
+        let reply = Reply {
+            to: rq.to,
+            seq: route.seq,
+            origin: rq.origin,
+            hops: route.hops,
+            lifetime: route.expires.since(now),
+            path: Vec::new(),
+        };
+        let onward = route.next;
+        let Some(home) = self.table.valid(now, back) else { return false };
+        let (homeward, hops, lifetime) = (home.next, home.hops, home.expires.since(now));
+        self.table.add_precursor(now, rq.to, homeward);
+        self.table.add_precursor(now, back, onward);
+        self.send_reply(now, back, reply);
+        if rq.gratuitous {
+            // Section 6.6.3: as if the destination had asked for the originator.
+            let gratuitous = Reply {
+                to: back,
+                seq: rq.origin_seq,
+                origin: rq.to.node,
+                hops,
+                lifetime,
+                path: Vec::new(),
+            };
+            self.counters.rrep_gratuitous += 1;
+            self.counters.rrep_originated += 1;
+            self.actions.push(Action::Send { to: onward, message: Message::Reply(gratuitous) });
+        }
+        true
+    }
+
+    fn send_reply(&mut self, now: Time, back: Key, reply: Reply) {
+        if let Some(route) = self.table.valid(now, back) {
+            let to = route.next;
+            self.counters.rrep_originated += 1;
+            self.actions.push(Action::Send { to, message: Message::Reply(reply) });
+        }
+    }
+
+    fn pass_on(&mut self, p: &AodvParams, now: Time, rq: &Request, hops: u32) {
+        let mut rq = Request { hops, ttl: rq.ttl - 1, ..rq.clone() };
+        // The newest number that anybody on the way knows.
+        if let Some(seq) = self.table.look(now, rq.to).map(|r| r.seq).filter(|seq| *seq != 0) {
+            let old = rq.to_seq.is_none_or(|asked| newer(seq, asked));
+            rq.to_seq = if old { Some(seq) } else { rq.to_seq };
+        }
+        if let Some(detour) = &mut rq.detour {
+            detour.path.push(self.me);
+        }
+        self.counters.rreq_forwarded += 1;
+        self.broadcast(p, now, Message::Request(rq));
+    }
+
+    fn on_reply(&mut self, p: &AodvParams, now: Time, from: u32, rp: &Reply) {
+        if rp.to.node == self.me {
+            return;
+        }
+        let news = News { seq: rp.seq, hops: rp.hops + 1, next: from, expires: now + rp.lifetime };
+        let better = self.table.learn(now, rp.to, news, &rp.path);
+        if rp.origin == self.me {
+            return;
+        }
+        // Section 6.7 passes on what has changed a route. Where only the destination answers, whoever
+        // asked would wait in vain if the route was known here already, and is told of that instead.
+        let asked_all = rp.to.circuit != 0 || p.destination_only;
+        let Some(route) = self.table.valid(now, rp.to).filter(|r| r.seq_known) else { return };
+        if !better && (!asked_all || newer(rp.seq, route.seq)) {
+            return;
+        }
+        let (seq, hops, lifetime) = (route.seq, route.hops, route.expires.since(now));
+        let onward = route.next;
+        let back = Key { node: rp.origin, circuit: rp.to.circuit };
+        self.table.prolong(now, back, now + p.active_route_timeout);
+        let Some(homeward) = self.table.valid(now, back).map(|r| r.next) else { return };
+        self.table.add_precursor(now, rp.to, homeward);
+        self.table.add_precursor(now, Key::shared(onward), homeward);
+        self.table.add_precursor(now, back, onward);
+        self.counters.rrep_forwarded += 1;
+        let reply = Reply { seq, hops, lifetime, ..rp.clone() };
+        self.actions.push(Action::Send { to: homeward, message: Message::Reply(reply) });
+    }
+}

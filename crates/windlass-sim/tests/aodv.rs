@@ -1,0 +1,333 @@
+//! What AODV does to packets on a radio: routes are found, break and heal, and every packet is
+//! accounted for.
+
+mod common;
+
+use common::radio::{line, over};
+use common::{flow, network, rfc, run};
+use proptest::prelude::*;
+use windlass_cc::{Rate, Span, Time};
+use windlass_sim::config::{Cbr, Traffic};
+use windlass_sim::link::QueueLimit;
+use windlass_sim::loss::LossModel;
+use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
+use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection, RoutingResult};
+use windlass_sim::{RunResult, Simulation};
+
+const SPACING_M: i64 = 150;
+
+fn cbr(packets_per_s: u64, stop: Time) -> Cbr {
+    Cbr { packet: 500, interval: Span(1_000_000_000 / packets_per_s), stop, deadline: None }
+}
+
+/// Rows times columns stations, 150 m apart, each received by its four neighbours and sensed by those
+/// two steps away, with 30 packets of room.
+fn grid(rows: usize, columns: usize) -> RadioConfig {
+    let mut radio = RadioConfig::new("air", Phy::B_LONG);
+    radio.path_loss = PathLoss::Disc { receive_mm: 180_000, sense_mm: 330_000 };
+    let place = |i: usize| {
+        let (x, y) = ((i % columns) as i64, (i / columns) as i64);
+        Position::metres(SPACING_M * x, SPACING_M * y)
+    };
+    let queue = QueueLimit::Packets(30);
+    let station = |node| StationConfig { node, position: place(node), queue, battery_uj: None };
+    radio.stations = (0..rows * columns).map(station).collect();
+    radio.hops = Hops::Aodv(Aodv::RFC3561);
+    radio
+}
+
+fn routing(result: &RunResult) -> &RoutingResult {
+    result.radios[0].routing.as_ref().expect("a routing protocol")
+}
+
+#[test]
+fn a_chain_is_crossed_by_as_many_hops_as_it_has() {
+    let stop = Time::from_secs(10);
+    let config = over(grid(1, 6), &[([0, 5], cbr(5, stop))], Time::from_secs(11));
+    let result = run(config);
+    let r = routing(&result);
+    assert_eq!(result.flows[0].delivered_bytes, 50 * 500);
+    assert_eq!(r.hops[..5], [0; 5]);
+    assert_eq!((r.hops[5], r.crossed), (50, 50));
+    assert_eq!((r.discoveries, r.discoveries_succeeded, r.discoveries_failed), (1, 1, 0));
+    // Five hops are beyond rings of 1 and 3; the ring of 5 finds the destination.
+    assert_eq!(r.rreq_originated, 3);
+    // The destination and the four between answer and pass the answer on.
+    assert_eq!((r.rrep_originated, r.rrep_forwarded), (1, 4));
+}
+
+#[test]
+fn tcp_crosses_a_grid_both_ways() {
+    let flows = vec![flow([0, 24], rfc("newreno"), Traffic::Bulk { bytes: Some(100_000) })];
+    let mut config = network(Vec::new(), flows, Time::from_secs(60));
+    config.nodes = (0..25).map(|n| format!("n{n}")).collect();
+    config.radios = vec![grid(5, 5)];
+    let result = run(config);
+    assert_eq!(result.flows[0].delivered_bytes, 100_000);
+    assert!(result.flows[0].completion_s.is_some());
+    let mean = routing(&result).mean_hops();
+    assert!((7.9..9.5).contains(&mean), "{mean} hops where 8 are the least");
+}
+
+#[test]
+fn a_route_heals_when_a_station_on_it_goes_off() {
+    // Two ways around a square of 3 by 3: the middle of the side that is in use dies.
+    let stop = Time::from_secs(20);
+    let mut radio = grid(3, 3);
+    let before = {
+        let config = over(radio.clone(), &[([0, 2], cbr(5, stop))], Time::from_secs(21));
+        run(config)
+    };
+    assert_eq!(before.flows[0].delivered_bytes, 100 * 500);
+    let next = routing(&before).routes.iter().find(|r| (r.station, r.to) == (0, 2));
+    assert_eq!(next.expect("a route at the end").next, 1);
+    radio.off = vec![(1, Time::from_secs(10))];
+    let after = run(over(radio, &[([0, 2], cbr(5, stop))], Time::from_secs(21)));
+    let r = routing(&after);
+    assert!(after.flows[0].delivered_bytes >= 95 * 500, "{r:?}");
+    assert_eq!(r.hops[2] + r.hops[4], r.crossed, "{:?}", r.hops);
+    assert!(r.hops[4] >= 45, "{:?}", r.hops);
+    assert!(r.link_breaks >= 1);
+}
+
+#[test]
+fn a_dead_station_is_noticed_by_the_silence_of_its_hello_too() {
+    let stop = Time::from_secs(20);
+    let mut radio = grid(3, 3);
+    radio.off = vec![(1, Time::from_secs(10))];
+    let params = AodvParams { detection: Detection::Hello, ..AodvParams::RFC3561 };
+    radio.hops = Hops::Aodv(Aodv { params, disjoint: Vec::new() });
+    let result = run(over(radio, &[([0, 2], cbr(5, stop))], Time::from_secs(21)));
+    let r = routing(&result);
+    assert!(r.hello_sent > 20, "{r:?}");
+    // Two seconds of silence cost ten packets.
+    let got = result.flows[0].delivered_bytes / 500;
+    assert!((80..=95).contains(&got), "{got} of 100");
+    assert!(r.hops[4] > 30, "{:?}", r.hops);
+}
+
+#[test]
+fn where_nothing_leads_to_the_destination_packets_wait_and_are_dropped() {
+    let mut radio = grid(1, 5);
+    radio.stations[4].position = Position::metres(10_000, 0);
+    let stop = Time::from_secs(30);
+    let result = run(over(radio, &[([0, 4], cbr(1, stop))], Time::from_secs(60)));
+    let r = routing(&result);
+    assert_eq!(result.flows[0].delivered_bytes, 0);
+    assert_eq!(result.flows[0].loss_rate, 1.0);
+    assert_eq!(r.drops_no_route, 30);
+    assert!(r.discoveries_failed >= 2 && r.discoveries_succeeded == 0, "{r:?}");
+    // Rings of 1, 3, 5, 7 and three times the whole network.
+    assert_eq!(r.rreq_originated, 7 * r.discoveries);
+}
+
+#[test]
+fn a_dead_destination_is_given_up() {
+    let mut radio = grid(3, 3);
+    radio.off = vec![(8, Time::from_secs(5))];
+    let stop = Time::from_secs(30);
+    let result = run(over(radio, &[([0, 8], cbr(2, stop))], Time::from_secs(60)));
+    let r = routing(&result);
+    assert!((9..=10).contains(&(result.flows[0].delivered_bytes / 500)));
+    assert!(r.discoveries_failed >= 1, "{r:?}");
+    assert!(r.rerr_sent >= 1, "{r:?}");
+}
+
+#[test]
+fn a_source_that_goes_off_sends_nothing_more() {
+    let mut radio = grid(1, 3);
+    radio.off = vec![(0, Time::from_secs(5))];
+    let stop = Time::from_secs(30);
+    let result = run(over(radio, &[([0, 2], cbr(2, stop))], Time::from_secs(60)));
+    assert_eq!(result.flows[0].delivered_bytes, 10 * 500);
+    assert_eq!(result.radios[0].stations[0].drops_off, 50);
+}
+
+#[test]
+fn two_flows_take_routes_that_share_no_station() {
+    let stop = Time::from_secs(10);
+    let mut radio = grid(5, 5);
+    radio.hops = Hops::Aodv(Aodv { disjoint: vec![[0, 1]], ..Aodv::RFC3561 });
+    let flows = [([0, 24], cbr(2, stop)), ([0, 24], cbr(2, stop))];
+    let result = run(over(radio, &flows, Time::from_secs(11)));
+    let r = routing(&result);
+    for flow in &result.flows {
+        assert!(flow.delivered_bytes >= 18 * 500, "{flow:?}");
+    }
+    let path = |circuit| {
+        let mut at = 0;
+        let mut path = Vec::new();
+        while at != 24 {
+            let to = |r: &&windlass_sim::routing::aodv::RouteResult| {
+                (r.station, r.to, r.circuit) == (at, 24, circuit)
+            };
+            at = r.routes.iter().find(to).expect("a route").next;
+            path.push(at);
+        }
+        path
+    };
+    let (a, b) = (path(1), path(2));
+    assert!(a.iter().filter(|n| **n != 24).all(|n| !b.contains(n)), "{a:?} {b:?}");
+}
+
+#[test]
+fn a_chain_has_no_second_route() {
+    let stop = Time::from_secs(10);
+    let mut radio = grid(1, 4);
+    radio.hops = Hops::Aodv(Aodv { disjoint: vec![[0, 1]], ..Aodv::RFC3561 });
+    let flows = [([0, 3], cbr(2, stop)), ([0, 3], cbr(2, stop))];
+    let result = run(over(radio, &flows, Time::from_secs(40)));
+    let got = [0, 1].map(|i| result.flows[i].delivered_bytes);
+    assert_eq!(got.iter().filter(|b| **b == 0).count(), 1, "{got:?}");
+}
+
+#[test]
+fn a_network_of_one_seed_gives_the_same_bytes_and_another_seed_does_not() {
+    let one = |seed| {
+        let stop = Time::from_secs(5);
+        let flows: Vec<([usize; 2], Cbr)> = (0..4).map(|i| ([i, 12], cbr(20, stop))).collect();
+        let mut config = over(grid(5, 5), &flows, Time::from_secs(6));
+        config.seed = seed;
+        run(config)
+    };
+    assert_eq!(one(1), one(1));
+    assert_ne!(one(1).radios, one(2).radios);
+}
+
+#[test]
+fn messages_are_packets_of_the_sizes_of_the_rfc() {
+    let stop = Time::from_secs(1);
+    let result = run(over(grid(1, 2), &[([0, 1], cbr(1, stop))], Time::from_secs(2)));
+    let r = routing(&result);
+    // One RREQ of 24 bytes and one RREP of 20, over UDP and IP.
+    assert_eq!((r.control_packets, r.control_bytes), (2, 52 + 48));
+    let s = &result.radios[0].stations;
+    assert_eq!((s[0].offered, s[1].offered), (2, 1));
+}
+
+#[test]
+fn stations_in_a_row_hear_what_is_meant_for_others() {
+    // The helper of other tests builds the same chain without a protocol: the route is fixed.
+    let mut radio = line(Phy::B_LONG, 500, &[0, 200, 400]);
+    radio.hops = Hops::Pairs(vec![[0, 1], [1, 2]]);
+    let stop = Time::from_secs(2);
+    let fixed = run(over(radio.clone(), &[([0, 2], cbr(10, stop))], Time::from_secs(3)));
+    assert!(fixed.radios[0].routing.is_none());
+    radio.hops = Hops::Aodv(Aodv::RFC3561);
+    let found = run(over(radio, &[([0, 2], cbr(10, stop))], Time::from_secs(3)));
+    assert_eq!(fixed.flows[0].delivered_bytes, found.flows[0].delivered_bytes);
+}
+
+/// DIFS, a frame of 1500 bytes at 11 Mbit/s, SIFS and an acknowledgement at 2 Mbit/s, all with long
+/// preambles: 50 + 192 + 1117.1 + 10 + 192 + 56 microseconds.
+const EXCHANGE_NS: u64 = 50_000 + 192_000 + 1_118_000 + 10_000 + 192_000 + 56_000;
+
+#[test]
+fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask() {
+    let mut radio = grid(1, 4);
+    radio.off = vec![(3, Time::from_secs(20))];
+    let flows = vec![flow([0, 3], rfc("newreno"), Traffic::Bulk { bytes: None })];
+    let mut config = network(Vec::new(), flows, Time::from_secs(60));
+    config.nodes = (0..4).map(|n| format!("n{n}")).collect();
+    config.radios = vec![radio];
+    let mut simulation = Simulation::new(config).expect("valid");
+    assert_eq!(simulation.look_below(0), None, "NewReno does not want to know");
+    simulation.watch(0);
+    let before = simulation.look_below(0).expect("a sensor");
+    assert_eq!((before.hops, before.base_rtt), (0, Span::NONE), "no route yet");
+    assert_eq!((before.service_rate, before.queue_limit), (Rate(0), 30));
+    simulation.run_until(Time::from_secs(10));
+    let layers = simulation.look_below(0).expect("a sensor");
+    assert_eq!(layers.hops, 3);
+    assert!(layers.base_rtt.0.abs_diff(6 * EXCHANGE_NS) <= 6_000, "{layers:?}");
+    assert_eq!(layers.battery, 65_536);
+    assert!(layers.queue_len <= 30, "{layers:?}");
+    // Neighbours of neighbours compete: it takes longer than alone, and some attempts fail.
+    assert!(layers.service_time.0 > EXCHANGE_NS / 2, "{layers:?}");
+    let alone = 1_500 * 1_000_000_000 / EXCHANGE_NS;
+    assert!((alone / 50..alone).contains(&layers.service_rate.0), "{layers:?}");
+    assert!((1..=65_536).contains(&layers.failure_share), "{layers:?}");
+    simulation.run_until(Time::from_secs(40));
+    let after = simulation.look_below(0).expect("a sensor");
+    assert_eq!((after.hops, after.base_rtt), (0, Span::NONE), "its destination is gone");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Data and messages: sent is delivered, dropped or inside, at each station and in all, whatever
+    /// is lost, whoever goes off and wherever the run stops.
+    #[test]
+    fn books_close_with_messages_on_the_air(
+        (rows, columns) in (1usize..5, 2usize..5),
+        ends in prop::collection::vec((0usize..16, 0usize..16, 1u64..200), 1..6),
+        off in prop::collection::vec((0usize..16, 0u64..6_000), 0..4),
+        (loss, room) in (0.0f64..0.3, 1u64..30),
+        (detection, buffer) in (0usize..3, 1u32..5),
+        (stop_ms, seed) in (1u64..8_000, 0u64..1000),
+    ) {
+        let n = rows * columns;
+        let mut radio = grid(rows, columns);
+        for station in &mut radio.stations {
+            station.queue = QueueLimit::Packets(room);
+        }
+        radio.errors = FrameErrors::Model(LossModel::Drop { probability: loss });
+        radio.off = off.iter().map(|(s, ms)| (s % n, Time::from_millis(*ms))).collect();
+        let params = AodvParams {
+            detection: Detection::ALL[detection].1,
+            buffer_packets: buffer,
+            buffer_time: Span::from_millis(1_500),
+            ..AodvParams::RFC3561
+        };
+        radio.hops = Hops::Aodv(Aodv { params, disjoint: Vec::new() });
+        let stop = Time::from_secs(7);
+        let flows: Vec<([usize; 2], Cbr)> = ends
+            .iter()
+            .map(|(a, b, rate)| ([a % n, b % n], cbr(*rate, stop)))
+            .filter(|([a, b], _)| a != b)
+            .collect();
+        prop_assume!(!flows.is_empty());
+        let mut config = over(radio, &flows, Time::from_millis(stop_ms));
+        config.seed = seed;
+        let result = run(config); // which insists on closed books
+        let r = routing(&result);
+        let sent: u64 = result.flows.iter().map(|f| f.packets_sent).sum();
+        prop_assert!(r.crossed <= sent);
+        prop_assert_eq!(r.drops_ttl, 0);
+        prop_assert!(r.discoveries >= r.discoveries_succeeded + r.discoveries_failed);
+    }
+}
+
+/// Megabits per second across so many hops, the source always having a packet: 802.11b at 2 Mbit/s,
+/// datagrams of 1472 bytes, stations 200 m apart that are received at 250 m and sensed at 550 m.
+fn chain_mbps(hops: usize, routes: Hops) -> f64 {
+    let places: Vec<i64> = (0..=hops as i64).map(|i| 200 * i).collect();
+    let mut radio = line(Phy::B_LONG, 550, &places);
+    (radio.data_rate_bps, radio.control_rate_bps) = (2_000_000, 2_000_000);
+    radio.hops = routes;
+    let stop = Time::from_secs(20);
+    let greedy = Cbr { packet: 1472, interval: Span::from_micros(5_888), stop, deadline: None };
+    let result = run(over(radio, &[([0, hops], greedy)], Time::from_secs(21)));
+    result.flows[0].delivered_bytes as f64 * 8e-6 / 20.0
+}
+
+/// Li, Blake, De Couto, Lee and Morris, "Capacity of ad hoc wireless networks" (MobiCom 2001),
+/// section 3.1: of a chain's neighbours one in four can transmit at a time, and the 802.11 MAC gets to
+/// about one seventh of one hop's capacity when its source sends greedily, with the routes given.
+#[test]
+fn a_long_chain_carries_a_quarter_to_a_seventh_of_one_hop() {
+    let given = |hops: usize| Hops::Pairs((0..hops).map(|i| [i, i + 1]).collect());
+    let one = chain_mbps(1, given(1));
+    assert!((1.6..1.8).contains(&one), "{one} Mbps");
+    let share = |hops| chain_mbps(hops, given(hops)) / one;
+    let shares: Vec<f64> = (2..=8).map(share).collect();
+    assert!((0.46..0.52).contains(&shares[0]), "{shares:?}");
+    assert!((0.29..0.35).contains(&shares[1]), "{shares:?}");
+    for long in &shares[3..] {
+        assert!((1.0 / 8.0..1.0 / 4.0).contains(long), "{shares:?}");
+    }
+    // Packets that hidden stations destroy look like lost neighbours to AODV, and cost searches.
+    let found = chain_mbps(8, Hops::Aodv(Aodv::RFC3561)) / one;
+    assert!((0.04..*shares.last().expect("eight hops")).contains(&found), "{found} {shares:?}");
+    println!("{one:.3} Mbps over one hop; shares of 2 to 8 hops {shares:.3?}, AODV 8: {found:.3}");
+}

@@ -1,0 +1,101 @@
+//! One receive buffer for all subflows, and what is said of the data in it.
+
+mod multinet;
+
+use multinet::{App, Net, Path, multipath, scheduled};
+use windlass_cc::Time;
+use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
+
+/// A fast path and one with ten times its round trip.
+fn unequal() -> Vec<Path> {
+    [10, 100].map(|delay| Path { queue: 20, ..Path::rated(delay, 10) }).to_vec()
+}
+
+/// Bytes delivered in order until 20 s, with this receive buffer.
+fn delivered(config: MultipathConfig) -> (u64, Net) {
+    let p = multipath(config, 2);
+    let mut net = Net::transfer(p, 100_000_000, unequal(), 5);
+    net.run_until(20_000);
+    (net.ends[1].c.received(), net)
+}
+
+#[test]
+fn a_small_buffer_lets_the_slow_path_hold_up_the_fast_one() {
+    let plain = MultipathConfig { penalise: false, opportunistic: false, ..Default::default() };
+    let (much, large) = delivered(plain);
+    let (little, small) = delivered(MultipathConfig { receive_buffer: 120_000, ..plain });
+    // 20 s at 20 Mbit/s are 50 MB.
+    assert!(much > 30_000_000, "{much}");
+    assert!(little < much * 3 / 4, "{little} of {much}");
+    assert!(small.ends[1].c.stats().max_out_of_order_bytes > 50_000);
+    assert!(small.ends[1].c.stats().max_out_of_order_bytes <= 120_000);
+    assert!(large.ends[1].c.stats().max_out_of_order_bytes > 120_000);
+}
+
+#[test]
+fn opportunistic_retransmission_and_penalties_win_part_of_it_back() {
+    let small = MultipathConfig { receive_buffer: 120_000, ..Default::default() };
+    let (neither, net) =
+        delivered(MultipathConfig { penalise: false, opportunistic: false, ..small });
+    assert_eq!((net.ends[0].c.stats().opportunistic, net.ends[0].c.stats().penalties), (0, 0));
+    let (both, net) = delivered(small);
+    let stats = net.ends[0].c.stats();
+    assert!(stats.opportunistic > 0 && stats.penalties > 0);
+    assert!(both > neither * 5 / 4, "{both} against {neither}");
+    // A window is reduced at most once in a round trip of its path.
+    assert!(stats.penalties <= 20_000 / 200);
+    let (_, net) = delivered(MultipathConfig { opportunistic: false, ..small });
+    assert_eq!(net.ends[0].c.stats().opportunistic, 0);
+    assert!(net.ends[0].c.stats().penalties > 0);
+}
+
+#[test]
+fn what_waits_never_exceeds_the_buffer_and_the_window_is_one_for_all() {
+    for buffer in [3_000, 20_000, 100_000] {
+        let config = MultipathConfig { receive_buffer: buffer, ..Default::default() };
+        let p = multipath(config, 2);
+        let reader = App { read: 5_000, period: 30, ..App::receives() };
+        let mut net = Net::new([p.clone(), p], [App::sends(400_000), reader], unequal(), 9);
+        net.run_until(0);
+        while !net.is_over() {
+            net.step();
+            let server = &net.ends[1].c;
+            assert!(server.out_of_order() + server.readable() <= buffer);
+        }
+        assert_eq!(net.ends[1].read, 400_000);
+    }
+}
+
+#[test]
+fn the_books_of_the_subflows_close() {
+    for (name, scheduler) in Scheduler::ALL {
+        let p = multipath(scheduled(scheduler), 3);
+        let mut paths = unequal();
+        paths.push(Path { loss: 30, ..Path::rated(40, 5) });
+        paths[1].outages = vec![(2_000, 5_000)];
+        let mut net = Net::transfer(p, 8_000_000, paths, 11);
+        net.run_until(4_500);
+        for last in [false, true] {
+            if last {
+                net.run_to_close(200_000);
+            }
+            let (client, server) = (&net.ends[0].c, &net.ends[1].c);
+            let s = client.stats();
+            assert_eq!(s.lost_subflows, 0, "{name}");
+            // What the subflows were given is acknowledged there or outstanding, and is the stream
+            // once and whatever went again.
+            let given: u64 =
+                (0..3).map(|i| client.subflow(i).acknowledged() + client.outstanding(i)).sum();
+            let sent = s.first_bytes + s.reinjected_bytes + s.redundant_bytes + s.probe_bytes;
+            assert_eq!(given, sent, "{name}");
+            assert!(s.reinjected_bytes > 0 || scheduler == Scheduler::Redundant, "{name}");
+            // What they have delivered is the stream, what waits for earlier bytes, and duplicates.
+            let arrived: u64 = (0..3).map(|i| server.subflow(i).received()).sum();
+            let gaps: u64 = server.out_of_order_on_subflows();
+            let kept = server.received() + server.out_of_order() - gaps;
+            assert_eq!(arrived, kept + server.stats().duplicate_bytes, "{name}");
+        }
+        assert_eq!(net.ends[1].read, 8_000_000);
+        assert!(net.now > Time::from_millis(4_500));
+    }
+}

@@ -1,0 +1,87 @@
+//! Controllers that see each other's paths.
+
+mod multinet;
+
+use multinet::{Net, Path, profile};
+use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::{Setup, Time};
+use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Outgoing};
+use windlass_tcp::stack::RFC;
+use windlass_tcp::{Profile, StackConfig};
+
+fn connection(algorithm: &str, paths: usize) -> MultipathProfile {
+    let stack = StackConfig { delayed_ack_segments: 1, ..RFC };
+    let mut path = profile(algorithm, stack, 1500);
+    // Congestion avoidance from the first window on.
+    let common = path.params.common();
+    path.params.set_common(&Setup { initial_ssthresh: 10_000, ..common });
+    MultipathProfile::new(MultipathConfig::default(), vec![path; paths]).unwrap()
+}
+
+fn everything_sent(algorithm: &str) -> Vec<(Time, usize, Outgoing)> {
+    let paths = vec![Path { loss: 10, ..Path::rated(20, 10) }];
+    let p = connection(algorithm, 1);
+    let mut net = Net::transfer(p, 2_000_000, paths, 77);
+    net.keep_log = true;
+    net.run_to_close(50_000);
+    net.log
+}
+
+#[test]
+fn lia_on_one_path_is_reno_segment_by_segment() {
+    let (lia, reno) = (everything_sent("lia"), everything_sent("reno"));
+    assert!(reno.len() > 2_000);
+    assert_eq!(lia, reno);
+}
+
+/// Windows of both paths at two moments, segments.
+fn growth(algorithm: &str) -> f64 {
+    let mut net = Net::transfer(connection(algorithm, 2), 1 << 40, vec![Path::clean(50); 2], 3);
+    let windows = |net: &Net| {
+        let window = |i| net.ends[0].c.subflow(i).control().cwnd as f64;
+        (window(0) + window(1)) / 1_420.0
+    };
+    net.run_until(2_000);
+    let before = windows(&net);
+    net.run_until(12_000);
+    windows(&net) - before
+}
+
+/// Of two equal paths α is 1/2, and each segment that is acknowledged opens its window by a quarter of
+/// what Reno gives: half a segment in a round trip for both together (RFC 6356 section 3).
+#[test]
+fn lia_on_two_equal_paths_grows_at_a_quarter_of_the_rate() {
+    let (coupled, alone) = (growth("lia"), growth("reno"));
+    // A hundred round trips of 100 ms. The second path began later, and α = max w/Σ w is a little
+    // more than 1/2 while its window is the smaller.
+    assert!((49.0..=54.0).contains(&coupled), "{coupled} segments");
+    assert!((180.0..=204.0).contains(&alone), "{alone} segments");
+}
+
+#[test]
+fn mfvl_decides_at_its_deadlines_although_nothing_arrives() {
+    let mut net = Net::transfer(connection("mfvl", 2), 3_000, vec![Path::clean(50); 2], 3);
+    // The application goes on after a long pause: the client stays open.
+    net.ends[0].app.bytes = 6_000;
+    net.ends[0].app.write = 3_000;
+    net.ends[0].app.period = 90_000;
+    net.run_until(170_000);
+    let client = &net.ends[0].c;
+    assert!(client.was_established() && !client.is_closed());
+    assert!(client.deadline() > net.now);
+    assert!(client.deadline() < net.now + windlass_cc::Span::from_secs(600), "it goes on deciding");
+}
+
+#[test]
+fn as_many_paths_as_a_group_has_room_for() {
+    let stack = StackConfig { delayed_ack_segments: 1, ..RFC };
+    let paths: Vec<Profile> = vec![profile("lia", stack, 1500); MAX_PATHS];
+    let p = MultipathProfile::new(MultipathConfig::default(), paths).unwrap();
+    let mut net = Net::transfer(p, 4_000_000, vec![Path::rated(10, 2); MAX_PATHS], 3);
+    net.run_to_close(100_000);
+    assert_eq!(net.ends[1].read, 4_000_000);
+    assert_eq!(net.ends[0].c.stats().joins, MAX_PATHS as u64 - 1);
+    for path in 0..MAX_PATHS {
+        assert!(net.ends[0].c.path_stats(path).data_bytes > 200_000);
+    }
+}

@@ -1,0 +1,251 @@
+//! Multipath connections whose paths, peers or boxes on the way do not do what they should.
+
+mod multinet;
+
+use multinet::{App, Net, Path, Strip, multipath, profile};
+use windlass_cc::Span;
+use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile};
+use windlass_tcp::stack::RFC;
+use windlass_tcp::{Failure, StackConfig};
+
+const SIZE: u64 = 200_000;
+
+fn two_paths() -> Vec<Path> {
+    vec![Path::rated(10, 10), Path::rated(20, 10)]
+}
+
+fn assert_complete(net: &Net) {
+    let [client, server] = &net.ends;
+    assert_eq!((client.c.failure(), server.c.failure()), (None, None));
+    assert_eq!((server.read, client.c.acknowledged()), (SIZE, SIZE));
+    assert!(client.c.all_acknowledged() && server.c.at_end());
+}
+
+#[test]
+fn a_server_that_does_not_speak_it_gets_a_plain_connection() {
+    let able = multipath(MultipathConfig::default(), 2);
+    let unable = multipath(MultipathConfig { peer_capable: false, ..Default::default() }, 2);
+    let mut net = Net::new([able, unable], [App::sends(SIZE), App::receives()], two_paths(), 1);
+    net.keep_log = true;
+    net.run_to_close(20_000);
+    assert_complete(&net);
+    assert!(net.ends.iter().all(|e| e.c.fallen_back()));
+    let with_option = net.log.iter().filter(|(_, _, out)| out.option.is_some()).count();
+    assert_eq!(with_option, 1, "the client's SYN alone offers it");
+    assert!(net.log.iter().all(|(_, _, out)| out.path == 0));
+    // A full segment has the room that options would take.
+    assert_eq!(net.ends[0].c.subflow(0).mss(), 1448);
+}
+
+#[test]
+fn a_box_that_removes_options_makes_it_a_plain_connection() {
+    for strips in [Strip::Syn, Strip::SynAck, Strip::ClientData] {
+        let mut paths = two_paths();
+        paths[0].strips = strips;
+        let p = multipath(MultipathConfig::default(), 2);
+        let mut net = Net::transfer(p, SIZE, paths, 2);
+        net.run_to_close(20_000);
+        assert_complete(&net);
+        assert!(net.ends.iter().all(|e| e.c.fallen_back()), "{strips:?}");
+    }
+}
+
+#[test]
+fn what_the_client_offered_before_a_late_fallback_arrives_too() {
+    // The answer to the first flight is what tells the client.
+    let mut paths = two_paths();
+    paths[0].strips = Strip::ClientData;
+    let p = multipath(MultipathConfig::default(), 2);
+    let both = App::sends(SIZE);
+    let mut net = Net::new([p.clone(), p], [both, both], paths, 5);
+    net.run_to_close(40_000);
+    assert_eq!((net.ends[0].read, net.ends[1].read), (SIZE, SIZE));
+}
+
+#[test]
+fn a_join_without_the_keys_is_refused() {
+    fn wrong_answer(_: usize, out: &mut windlass_tcp::mptcp::Outgoing) {
+        if let Some(MpOption::JoinSynAck { hmac, .. }) = &mut out.option {
+            *hmac ^= 1;
+        }
+    }
+    fn wrong_third(_: usize, out: &mut windlass_tcp::mptcp::Outgoing) {
+        if let Some(MpOption::JoinAck { hmac }) = &mut out.option {
+            hmac[19] ^= 1;
+        }
+    }
+    fn wrong_token(_: usize, out: &mut windlass_tcp::mptcp::Outgoing) {
+        if let Some(MpOption::JoinSyn { token, .. }) = &mut out.option {
+            *token ^= 1;
+        }
+    }
+    for tamper in [wrong_answer, wrong_third, wrong_token] {
+        let p = multipath(MultipathConfig::default(), 2);
+        let mut net = Net::transfer(p, SIZE, two_paths(), 3);
+        net.tamper = tamper;
+        net.run_to_close(20_000);
+        assert_complete(&net);
+        let [client, server] = &net.ends;
+        assert_eq!(server.c.stats().joins, 0);
+        assert!(client.c.stats().failed_joins + client.c.stats().lost_subflows > 0);
+        assert_eq!(client.c.path_stats(1).data_bytes, 0, "data on a path that is not accepted");
+    }
+}
+
+#[test]
+fn a_path_that_never_comes_up_does_not_stop_the_others() {
+    let mut paths = two_paths();
+    paths[1].outages = vec![(0, u64::MAX)];
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, SIZE, paths, 4);
+    net.run_to_close(20_000);
+    assert_complete(&net);
+    assert_eq!(net.ends[0].c.stats().joins, 0);
+    assert!(net.now < windlass_cc::Time::from_millis(60_000 + 2_000), "TIME-WAIT and the transfer");
+}
+
+#[test]
+fn a_first_path_that_does_not_answer_gives_way_to_the_next() {
+    let mut paths = two_paths();
+    paths[0].outages = vec![(0, 10_000)];
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, 80_000_000, paths, 4);
+    net.run_until(16_000);
+    let client = &net.ends[0].c;
+    assert!(client.was_established() && !client.fallen_back());
+    assert!(client.in_use(1), "it was opened there");
+    assert!(client.in_use(0), "the first path has joined after its outage");
+    assert!(client.path_stats(0).data_bytes > 0);
+}
+
+#[test]
+fn paths_that_all_stay_silent_fail_like_a_plain_connection() {
+    let mut paths = two_paths();
+    for path in &mut paths {
+        path.outages = vec![(0, u64::MAX)];
+    }
+    let stack = StackConfig { max_syn_retries: 3, ..RFC };
+    let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
+    let mut net = Net::transfer(p.unwrap(), SIZE, paths, 4);
+    net.keep_log = true;
+    net.run_until(600_000);
+    let client = &net.ends[0].c;
+    assert_eq!(client.failure(), Some(Failure::ConnectTimeout));
+    assert!(client.is_closed() && client.deadline().is_never());
+    for path in 0..2 {
+        let syns = net.log.iter().filter(|(_, _, out)| out.path == path).count();
+        assert!((3..=6).contains(&syns), "{syns} SYNs on path {path}");
+    }
+}
+
+#[test]
+fn a_path_that_goes_away_is_taken_out_of_use_and_comes_back() {
+    let mut paths = two_paths();
+    paths[1].outages = vec![(1_000, 12_000)];
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, 80_000_000, paths, 6);
+    net.run_until(11_900);
+    let (client, server) = (&net.ends[0].c, &net.ends[1].c);
+    assert!(!client.in_use(1) && client.in_use(0));
+    assert_eq!(client.stats().suspensions, 1);
+    assert!(client.stats().reinjections > 0, "what it carried goes on the other");
+    // Nothing of what went down with it is missing.
+    let received = server.received();
+    assert!(received > 10_000_000, "{received}");
+    net.run_until(30_000);
+    let client = &net.ends[0].c;
+    assert!(client.in_use(1));
+    assert_eq!((client.stats().returns, client.stats().lost_subflows), (1, 0));
+    let before = client.path_stats(1).data_bytes;
+    net.run_until(31_000);
+    assert!(net.ends[0].c.path_stats(1).data_bytes > before + 500_000, "used as before");
+}
+
+#[test]
+fn a_subflow_that_ends_is_replaced_when_its_path_is_back() {
+    let mut paths = two_paths();
+    paths[1].outages = vec![(1_000, 30_000)];
+    let stack = StackConfig { max_data_retries: 2, max_syn_retries: 2, ..RFC };
+    let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
+    let mut net = Net::transfer(p.unwrap(), 300_000_000, paths, 6);
+    net.run_until(29_000);
+    let client = &net.ends[0].c;
+    assert_eq!(client.stats().lost_subflows, 1);
+    assert!(client.stats().failed_joins > 0);
+    let lost = client.path_stats(1);
+    net.run_until(60_000);
+    let client = &net.ends[0].c;
+    assert_eq!(client.stats().joins, 2);
+    assert!(client.in_use(1));
+    assert!(client.path_stats(1).data_bytes > lost.data_bytes + 1_000_000);
+}
+
+#[test]
+fn a_connection_survives_the_end_of_its_only_subflow() {
+    let mut path = Path::rated(10, 10);
+    path.outages = vec![(100, 20_000)];
+    let stack = StackConfig { max_data_retries: 2, max_syn_retries: 1, ..RFC };
+    let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500)]);
+    let mut net = Net::transfer(p.unwrap(), SIZE, vec![path], 6);
+    net.run_to_close(20_000);
+    assert_complete(&net);
+    assert!(net.ends[0].c.stats().joins >= 1);
+}
+
+#[test]
+fn a_connection_that_stays_without_subflows_fails_in_the_end() {
+    let mut paths = two_paths();
+    for path in &mut paths {
+        path.outages = vec![(100, u64::MAX)];
+    }
+    let stack = StackConfig { max_data_retries: 2, max_syn_retries: 1, ..RFC };
+    let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
+    let mut net = Net::transfer(p.unwrap(), 2_000_000, paths, 6);
+    net.run_until(2_000_000);
+    // The server has nothing to send and never learns of it, like a plain one.
+    let client = &net.ends[0].c;
+    assert_eq!(client.failure(), Some(Failure::DataTimeout));
+    assert!(client.is_closed() && client.deadline().is_never());
+}
+
+#[test]
+fn a_profile_that_cannot_carry_data_is_refused_in_words() {
+    let path = profile("reno", RFC, 1500);
+    let with = |config, paths| MultipathProfile::new(config, paths).unwrap_err();
+    let good = MultipathConfig::default();
+    assert!(with(good, vec![]).contains("at least one path"));
+    assert!(with(good, vec![path; 9]).contains("at most 8"));
+    let none = MultipathConfig { receive_buffer: 0, ..good };
+    assert!(with(none, vec![path]).contains("receive buffer of 0"));
+    let none = MultipathConfig { send_buffer: 0, ..good };
+    assert!(with(none, vec![path]).contains("send buffer of 0"));
+    let never = MultipathConfig { timeouts_to_fail: 0, ..good };
+    assert!(with(never, vec![path]).contains("0 timeouts"));
+}
+
+#[test]
+fn the_smallest_buffers_carry_a_stream_byte_by_byte() {
+    let config = MultipathConfig { receive_buffer: 1, send_buffer: 1, ..Default::default() };
+    let p = multipath(config, 2);
+    let mut net = Net::transfer(p, 50, vec![Path::clean(5), Path::clean(9)], 8);
+    net.run_to_close(20_000);
+    assert_eq!(net.ends[1].read, 50);
+}
+
+#[test]
+fn a_window_that_opens_unheard_is_probed() {
+    let config = MultipathConfig { receive_buffer: 4_000, ..Default::default() };
+    let p = multipath(config, 2);
+    let reader = App { read: 4_000, period: 3_000, ..App::receives() };
+    let mut net =
+        Net::new([p.clone(), p], [App::sends(12_000), reader], vec![Path::clean(5); 2], 8);
+    // The updates that follow the first reading are lost.
+    for path in &mut net.paths {
+        path.outages = vec![(2_900, 3_500)];
+    }
+    net.run_to_close(20_000);
+    assert_eq!(net.ends[1].read, 12_000);
+    assert!(net.ends[0].c.stats().probe_bytes > 0);
+    assert_eq!(net.ends[1].c.stats().duplicate_bytes, net.ends[0].c.stats().probe_bytes);
+    assert!(net.now > windlass_cc::Time::ZERO + Span::from_secs(6));
+}

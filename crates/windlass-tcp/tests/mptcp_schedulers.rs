@@ -1,0 +1,193 @@
+//! On which path a segment goes: the schedulers' rules on cases worked by hand.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::mptcp::Scheduler;
+use windlass_tcp::mptcp::scheduler::{Assignment, Backlog, PathState, Scheduling};
+
+const MSS: u64 = 1_000;
+
+/// A path with a window of ten segments.
+fn path(path: usize, srtt_ms: u64, room: u64) -> PathState {
+    PathState {
+        path,
+        srtt: Span::from_millis(srtt_ms),
+        rttvar: Span::ZERO,
+        cwnd: 10 * MSS,
+        in_flight: if room > 0 { 0 } else { 10 * MSS },
+        mss: MSS,
+        room,
+    }
+}
+
+fn backlog(unsent: u64) -> Backlog {
+    Backlog { now: Time::ZERO, next: 1, limit: 1 + unsent, una: 1, unsent, window: 1 << 20 }
+}
+
+fn chosen(s: &mut Scheduling, paths: &[PathState], b: &Backlog) -> Option<usize> {
+    s.next(paths, b).map(|a| a.path)
+}
+
+#[test]
+fn the_lowest_round_trip_time_with_room_wins() {
+    let mut s = Scheduling::new(Scheduler::LowestRtt);
+    let b = backlog(50 * MSS);
+    let all = [path(0, 50, MSS), path(1, 20, MSS), path(2, 30, MSS)];
+    assert_eq!(s.next(&all, &b), Some(Assignment { path: 1, start: 1, len: MSS }));
+    let full = [path(0, 50, MSS), path(1, 20, 0), path(2, 30, MSS)];
+    assert_eq!(chosen(&mut s, &full, &b), Some(2));
+    assert_eq!(chosen(&mut s, &[path(0, 50, 0), path(1, 20, 0)], &b), None);
+    // A piece is no longer than what waits.
+    assert_eq!(s.next(&all, &backlog(400)).map(|a| a.len), Some(400));
+}
+
+#[test]
+fn round_robin_takes_the_paths_in_turn_and_skips_full_ones() {
+    let mut s = Scheduling::new(Scheduler::RoundRobin);
+    let paths = [path(0, 50, MSS), path(1, 20, MSS), path(2, 30, MSS)];
+    let mut turns = Vec::new();
+    for i in 0..7 {
+        let mut now = paths;
+        if i == 4 {
+            now[1].room = 0;
+        }
+        let a = s.next(&now, &backlog(50 * MSS)).unwrap();
+        s.on_assigned(&a);
+        turns.push(a.path);
+    }
+    assert_eq!(turns, [0, 1, 2, 0, 2, 0, 1]);
+}
+
+#[test]
+fn redundant_gives_every_path_the_whole_stream() {
+    let mut s = Scheduling::new(Scheduler::Redundant);
+    let mut b = backlog(3 * MSS);
+    let mut sent = [Vec::new(), Vec::new()];
+    while let Some(a) = {
+        // A path that has got everything has room for nothing.
+        let room = |i: usize| {
+            let (start, end) = s.piece_for(i, &b);
+            MSS.min(end.saturating_sub(start))
+        };
+        let paths = [path(0, 10, room(0)), path(1, 40, room(1))];
+        s.next(&paths, &b)
+    } {
+        s.on_assigned(&a);
+        sent[a.path].push(a.start);
+        let end = a.start + a.len;
+        b.unsent -= end.saturating_sub(b.next);
+        b.next = b.next.max(end);
+    }
+    assert_eq!(sent, [[1, 1001, 2001]; 2]);
+    // What is acknowledged meanwhile is of no use to the slower path.
+    s.on_path_gone(1);
+    b.una = 2001;
+    assert_eq!(s.piece_for(1, &b), (2001, 3001));
+}
+
+/// Round trips of 20 and 100 ms: `rtts` = 5 and X = 1000·(10 + (5 − 1)/2)·5 = 60 000 bytes; with
+/// λ = 1.2 the fast path needs 72 000, and the slow one would occupy 1000·(4 + 1).
+#[test]
+fn blest_leaves_a_slow_path_alone_that_would_block_the_fast_one() {
+    let fast = path(0, 20, 0);
+    let slow = PathState { in_flight: 4 * MSS, ..path(1, 100, MSS) };
+    let decide = |window| {
+        let b = Backlog { window, ..backlog(50 * MSS) };
+        chosen(&mut Scheduling::new(Scheduler::Blest), &[fast, slow], &b)
+    };
+    assert_eq!(decide(77_000), Some(1));
+    assert_eq!(decide(76_999), None);
+    // The fast path is used whenever it has room.
+    let b = Backlog { window: 1_000, ..backlog(50 * MSS) };
+    let ready = [path(0, 20, MSS), slow];
+    assert_eq!(chosen(&mut Scheduling::new(Scheduler::Blest), &ready, &b), Some(0));
+}
+
+/// λ goes down by 0.01 after a round trip of 20 ms without blocking, to 1.19: 71 400 bytes are
+/// needed. It goes up by 0.04 after one with, to 1.23: 73 800.
+#[test]
+fn blest_learns_from_blocking() {
+    let paths = [path(0, 20, 0), PathState { in_flight: 4 * MSS, ..path(1, 100, MSS) }];
+    let mut s = Scheduling::new(Scheduler::Blest);
+    let decide = |s: &mut Scheduling, ms, window| {
+        let b = Backlog { now: Time::from_millis(ms), window, ..backlog(50 * MSS) };
+        chosen(s, &paths, &b)
+    };
+    assert_eq!(decide(&mut s, 20, 76_400), Some(1));
+    assert_eq!(decide(&mut s, 21, 76_399), None);
+    s.on_blocked();
+    assert_eq!(decide(&mut s, 40, 78_800), Some(1));
+    assert_eq!(decide(&mut s, 41, 78_799), None);
+    // Never above 1.3, which needs 78 000 bytes, and 5 000.
+    for ms in 3..30 {
+        s.on_blocked();
+        decide(&mut s, 20 * ms, 0);
+    }
+    assert_eq!((decide(&mut s, 581, 83_000), decide(&mut s, 581, 82_999)), (Some(1), None));
+    // Never below 1: 60 000 and 5 000.
+    for ms in 31..99 {
+        decide(&mut s, 20 * ms, 0);
+    }
+    assert_eq!((decide(&mut s, 1961, 65_000), decide(&mut s, 1961, 64_999)), (Some(1), None));
+}
+
+/// Round trips of 20 and 100 ms, δ = 10 ms, windows of 10 segments.
+#[test]
+fn ecf_waits_for_the_fast_path_where_it_completes_earlier() {
+    let paths = [path(0, 20, 0), PathState { rttvar: Span::from_millis(10), ..path(1, 100, MSS) }];
+    let decide = |s: &mut Scheduling, segments: u64| chosen(s, &paths, &backlog(segments * MSS));
+    let fresh = || Scheduling::new(Scheduler::Ecf);
+    // (1 + 20/10)·20 = 60 < 110, and 20/10·100 = 200 ≥ 2·20 + 10: wait.
+    assert_eq!(decide(&mut fresh(), 20), None);
+    // 2/10·100 = 20 < 50: the slow path is done before the fast one has room.
+    assert_eq!(decide(&mut fresh(), 2), Some(1));
+    // 5/10·100 = 50 ≥ 50: wait.
+    assert_eq!(decide(&mut fresh(), 5), None);
+    // (1 + 45/10)·20 = 110: not earlier.
+    assert_eq!((decide(&mut fresh(), 44), decide(&mut fresh(), 45)), (None, Some(1)));
+    // Who waits already goes on up to 1.25·110 = 137.5: (1 + 58/10)·20 = 136.
+    let mut waiting = fresh();
+    decide(&mut waiting, 20);
+    assert_eq!(decide(&mut waiting, 58), None);
+    assert_eq!(decide(&mut waiting, 59), Some(1));
+    assert_eq!(decide(&mut waiting, 58), Some(1), "it has stopped waiting");
+}
+
+/// A segment that has to wait for `k` others of the fast path's window arrives after 2·k + 10 ms, and
+/// on the slow path after 50 ms: twenty segments are left to the fast path.
+#[test]
+fn earliest_arrival_sends_from_further_ahead_on_a_slow_path() {
+    let mut s = Scheduling::new(Scheduler::EarliestArrival);
+    let mut b = backlog(100 * MSS);
+    let slow = path(1, 100, MSS);
+    let a = s.next(&[path(0, 20, 0), slow], &b).unwrap();
+    assert_eq!(a, Assignment { path: 1, start: 1 + 20 * MSS, len: MSS });
+    s.on_assigned(&a);
+    b.next = a.start + a.len;
+    b.unsent = 100 * MSS + 1 - b.next;
+    // The fast path has room again: what was left to it comes in order.
+    for i in 0..20 {
+        let a = s.next(&[path(0, 20, MSS), path(1, 100, 0)], &b).unwrap();
+        assert_eq!(a, Assignment { path: 0, start: 1 + i * MSS, len: MSS });
+        s.on_assigned(&a);
+    }
+    assert!(!s.has_earlier_pieces());
+}
+
+#[test]
+fn what_was_planned_for_a_path_that_is_gone_goes_elsewhere() {
+    let mut s = Scheduling::new(Scheduler::EarliestArrival);
+    let b = backlog(100 * MSS);
+    s.next(&[path(0, 20, 0), path(1, 100, MSS)], &b).unwrap();
+    s.on_path_gone(0);
+    assert!(s.plans(1) && s.has_earlier_pieces());
+    // The slow path has its own piece first, then takes what the fast one should have sent.
+    let only = [path(1, 100, MSS)];
+    let starts: Vec<u64> = (0..4)
+        .map(|_| {
+            let a = s.next(&only, &b).unwrap();
+            s.on_assigned(&a);
+            a.start
+        })
+        .collect();
+    assert_eq!(starts, [1 + 20 * MSS, 1, 1 + MSS, 1 + 2 * MSS]);
+}
