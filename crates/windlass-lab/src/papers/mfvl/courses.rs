@@ -10,6 +10,8 @@ use crate::report::model::ChartPoint;
 
 /// Payload of a packet of 1000 bytes (MF-31): what windows are counted in.
 pub(super) const SEGMENT: f64 = 920.0;
+/// Most packets in flight on a path (MF-25).
+const LIMIT: f64 = 100.0;
 /// The multipath flow, and the first of its subflows, among the flows of the scenario.
 const METER: u32 = 0;
 const FIRST_SUBFLOW: u32 = 3;
@@ -26,8 +28,15 @@ const ALMOST_ZERO: f64 = 5.0;
 /// Time between points of curves of averages, seconds.
 const STEP_S: f64 = 0.25;
 
+/// The window of a path over time, seconds and packets: what may be in flight, which the limit of
+/// 100 packets bounds whatever the algorithm would allow (MF-25).
+pub(super) fn window(trace: &Trace, path: u32) -> Vec<(f64, f64)> {
+    let values = of_path(trace, path, Series::Cwnd).into_iter();
+    values.map(|(t, v)| (t, v.min(LIMIT))).collect()
+}
+
 /// A series of a path, seconds and packets.
-pub(super) fn window(trace: &Trace, path: u32, series: Series) -> Vec<(f64, f64)> {
+fn of_path(trace: &Trace, path: u32, series: Series) -> Vec<(f64, f64)> {
     let values = trace.values_of(FIRST_SUBFLOW + path, series);
     values.map(|(t, v)| (seconds(t), v as f64 / SEGMENT)).collect()
 }
@@ -84,15 +93,15 @@ pub(super) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
         found.insert(format!("{id}.first_drop_s"), first);
         for path in 0..2 {
             let name = format!("{id}.path-{}", path + 1);
-            found.extend(of_path(trace, path).map(|(what, v)| (format!("{name}.{what}"), v)));
+            found.extend(read(trace, path).map(|(what, v)| (format!("{name}.{what}"), v)));
         }
     }
     found
 }
 
-fn of_path(trace: &Trace, path: u32) -> impl Iterator<Item = (&'static str, f64)> {
-    let course = window(trace, path, Series::Cwnd);
-    let threshold = window(trace, path, Series::Ssthresh);
+fn read(trace: &Trace, path: u32) -> impl Iterator<Item = (&'static str, f64)> {
+    let course = window(trace, path);
+    let threshold = of_path(trace, path, Series::Ssthresh);
     let end = end(trace);
     let zero = within(&course, [CBR_S[0], end]).find(|(_, v)| *v <= ALMOST_ZERO);
     let below = |(t, v): (f64, f64)| at(&threshold, t).is_some_and(|s| v < s);

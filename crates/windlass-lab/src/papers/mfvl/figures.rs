@@ -1,7 +1,5 @@
 //! Figures 5 to 20, redrawn from our runs.
 
-use windlass_sim::Series;
-
 use super::charts::{axis, over_time, series};
 use super::courses;
 use super::measures::{Measure, at, by_seed, drop_share, drops_per_s, goodput};
@@ -101,7 +99,7 @@ fn curves(
 fn windows(m: &Material, id: &str, caption: &str, trace: &str) -> Chart {
     let of = |path: u32| -> Vec<ChartPoint> {
         let Some(t) = m.traces.get(trace) else { return Vec::new() };
-        let course = courses::window(t, path, Series::Cwnd);
+        let course = courses::window(t, path);
         course.into_iter().map(|(x, y)| ChartPoint { x, y, ..ChartPoint::default() }).collect()
     };
     let all = (0..2).map(|path| series(&format!("path {}", path + 1), Mark::Step, of(path)));

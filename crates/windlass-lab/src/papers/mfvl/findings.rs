@@ -152,9 +152,10 @@ fn battery(m: &Material) -> Option<String> {
         percent(&change(&get("mfvl"), &get("lia")))
     };
     Some(format!(
-        "The battery: on the powers of a WaveLAN card the meter's radios spend {} more or less for a \
-         delivered byte with MFVL than with LIA. Of what they spend beyond idling, which is what the \
-         byte itself costs, the change is {}.",
+        "The battery: on the powers of a WaveLAN card MFVL changes what the meter's radios spend for a \
+         delivered byte by {} against LIA, and what they spend beyond idling, which is what the byte \
+         itself costs, by {}. The former follows goodput: in a fixed time of idling more bytes are \
+         delivered.",
         of(false)?,
         of(true)?,
     ))
