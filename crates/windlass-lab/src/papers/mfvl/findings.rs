@@ -4,9 +4,10 @@ use windlass_sim::radio::Consumption;
 
 use super::ablation::against_lia;
 use super::measures::{
-    BySeed, Measure, by_seed, cell, change, drop_share, drops_per_s, energy, goodput, summary,
+    BySeed, Measure, by_seed, cell, change, drop_share, drops_per_s, energy, goodput, retransmits,
+    summary,
 };
-use super::tables::{rival, share};
+use super::tables::{coupled, rival, share};
 use super::{closed_forms, figures};
 use crate::claims::number;
 use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
@@ -119,14 +120,21 @@ fn limits(m: &Material) -> Option<String> {
 
 fn detection(m: &Material) -> Option<String> {
     let of = |cc: &str| summary(&share(m, cc)).map(|_| cell(&share(m, cc)));
+    let again = |cc: &str| cell(&by_seed(m, "shared", &format!("cc={cc},end=51s"), retransmits));
     Some(format!(
         "Over one bottleneck, after its first decision, MFVL as printed has {} times the bytes of an ordinary \
          connection beside it, put right {} times; LIA has {} times, two uncoupled NewReno subflows {} \
-         times. As printed, the choice to couple is overwritten by the comparison that follows it (MF-15).",
+         times. MFVL ends coupled in {} runs as printed and in {} put right: detection needs losses on \
+         both paths, and MVegas, which it begins with, sends {} segments again in the first 50 s beside \
+         a connection that goes by losses, where LIA sends {}.",
         of("mfvl")?,
         of("mfvl-repaired")?,
         of("lia")?,
         of("newreno")?,
+        coupled(m, "mfvl"),
+        coupled(m, "mfvl-repaired"),
+        again("mfvl"),
+        again("lia"),
     ))
 }
 

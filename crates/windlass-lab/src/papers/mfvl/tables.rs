@@ -195,18 +195,19 @@ fn in_mode(m: &Material, experiment: &str, point: &str, path: u32, modes: [f64; 
     if all.is_empty() { "–".to_owned() } else { format!("{n} of {}", all.len()) }
 }
 
+/// How many runs over one bottleneck end coupled.
+pub(super) fn coupled(m: &Material, cc: &str) -> String {
+    in_mode(m, "shared", &format!("cc={cc},end=151s"), 1, [2.0, f64::MAX])
+}
+
 fn shared(m: &Material) -> Table {
     let rows = labels(m, "shared", "cc").into_iter().map(|cc| {
         let early = format!("cc={cc},end=51s");
-        let late = format!("cc={cc},end=151s");
         let first = by_seed(m, "shared", &early, |r| {
             let bytes = |n: &str| r.flows.iter().find(|f| f.name == n).map(|f| f.delivered_bytes);
             Some(bytes("meter")? as f64 / bytes("rival")? as f64)
         });
-        let coupled = match cc.starts_with("mfvl") {
-            true => in_mode(m, "shared", &late, 1, [2.0, f64::MAX]),
-            false => String::new(),
-        };
+        let coupled = if cc.starts_with("mfvl") { coupled(m, &cc) } else { String::new() };
         row(vec![cc.clone(), cell(&first), cell(&share(m, &cc)), coupled])
     });
     Table {
