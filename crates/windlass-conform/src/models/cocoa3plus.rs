@@ -32,7 +32,7 @@ fn seconds(c: &Conn) -> f64 {
 }
 
 fn srtt(c: &Conn) -> Option<f64> {
-    c.srtt.is_known().then(|| c.srtt.0 as f64 * 1e-9)
+    c.srtt.is_known().then_some(c.srtt.0 as f64 * 1e-9)
 }
 
 impl Begun {
