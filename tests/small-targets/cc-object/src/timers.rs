@@ -4,7 +4,9 @@
 use core::mem::MaybeUninit;
 
 use windlass_cc::rto::cmbo::{Draws, Solver};
-use windlass_cc::rto::{AnyParams, AnyRto, Cmbo, Cocoa, Icc, Linux, Peakhopper, Rfc6298, RttSample, Uip};
+use windlass_cc::rto::{
+    AnyParams, AnyRto, Cmbo, Cocoa, Icc, Linux, Peakhopper, Rfc6298, RttSample, Uip,
+};
 use windlass_cc::{Span, Time};
 
 use crate::connection::{Meter, Stage};
