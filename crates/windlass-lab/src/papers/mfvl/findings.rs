@@ -7,7 +7,7 @@ use super::measures::{
     BySeed, Measure, by_seed, cell, change, drop_share, drops_per_s, energy, goodput, retransmits,
     summary,
 };
-use super::tables::{coupled, rival, share};
+use super::tables::{coupled, coupled_by_datagrams, rival, share};
 use super::{closed_forms, figures};
 use crate::claims::number;
 use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
@@ -126,7 +126,9 @@ fn detection(m: &Material) -> Option<String> {
          connection beside it, put right {} times; LIA has {} times, two uncoupled NewReno subflows {} \
          times. MFVL ends coupled in {} runs as printed and in {} put right: detection needs losses on \
          both paths, and MVegas, which it begins with, sends {} segments again in the first 50 s beside \
-         a connection that goes by losses, where LIA sends {}.",
+         a connection that goes by losses, where LIA sends {}. With bursts of datagrams in place of that \
+         connection it ends coupled in {} runs as printed, in {} where a decision to couple stands \
+         (MF-15), and in {} put right.",
         of("mfvl")?,
         of("mfvl-repaired")?,
         of("lia")?,
@@ -135,6 +137,9 @@ fn detection(m: &Material) -> Option<String> {
         coupled(m, "mfvl-repaired"),
         again("mfvl"),
         again("lia"),
+        coupled_by_datagrams(m, "mfvl"),
+        coupled_by_datagrams(m, "mfvl-exclusive"),
+        coupled_by_datagrams(m, "mfvl-repaired"),
     ))
 }
 

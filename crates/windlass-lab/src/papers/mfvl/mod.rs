@@ -43,6 +43,7 @@ pub const PAPER: Paper = Paper {
         ("two-paths.toml", file!("two-paths.toml")),
         ("competing.toml", file!("competing.toml")),
         ("shared.toml", file!("shared.toml")),
+        ("shared-datagrams.toml", file!("shared-datagrams.toml")),
     ],
     models: closed_forms::all,
     quantities: courses::quantities,
