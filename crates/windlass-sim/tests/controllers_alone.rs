@@ -30,6 +30,12 @@ const EXPECTED: &[Expected] = &[
     // of 100 ms the queue of 40 ms cannot reach, and YeAH, whose queue would be 80 packets.
     expect(&["reno", "newreno", "westwood", "dctcp", "ledbat", "yeah"], 0.99, (14.0, 21.0)),
     expect(&["highspeed", "hybla"], 0.99, (14.0, 21.0)),
+    // Coupled growth without a sibling is Reno's. D-LIA's cut leaves a share that it averages with what
+    // the last cut left of the window, and that is the half with which it begins.
+    expect(&["lia", "olia", "balia", "d-lia", "emreno-approx"], 0.99, (14.0, 21.0)),
+    // Vegas with both thresholds at ten packets; now and then it empties the queue, and has to begin
+    // anew from half of what the path holds.
+    expect(&["wvegas"], 0.90, (2.0, 11.0)),
     // Its growth is slow at first and then fast: the time is spent below the middle.
     expect(&["htcp"], 0.99, (8.0, 17.0)),
     // Its RTTmin is that since the last loss. A queue that a loss leaves standing raises it, and with
@@ -51,7 +57,7 @@ const EXPECTED: &[Expected] = &[
     // it halves from a full queue now and then.
     expect(&["mfast"], 0.97, (16.0, 33.0)),
     // Its alpha exceeds the queue, which stays full between losses.
-    expect(&["fast"], 0.99, (10.0, 33.0)),
+    expect(&["fast", "mpfast-approx"], 0.99, (10.0, 33.0)),
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).
     expect(&["copa"], 0.97, (1.0, 7.0)),
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
