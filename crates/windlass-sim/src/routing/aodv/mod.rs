@@ -5,7 +5,7 @@
 //!
 //! * [`params`] are the constants, [`message`] the messages, [`table`] the routes of a node;
 //!   [`Router`] is the protocol, without a clock and without a radio.
-//! * [`mesh`] joins routers to the radio and the network, [`results`] says what came of it.
+//! * `mesh` joins routers to the radio and the network, [`results`] says what came of it.
 //!
 //! Beyond the RFC: two flows between the same nodes may ask for node-disjoint routes ([`Circuit`]).
 //! Of the RFC's options there are the expanding ring, gratuitous replies and HELLO; not local repair.
