@@ -1,27 +1,21 @@
 //! The paper CCM-SS as data: nothing dangles, its arithmetic stands as the notes say, and its report
 //! draws what runs yield. The paper's own runs last minutes; those here are cut short.
 
+mod paper_support;
+
+use paper_support::Setup;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use windlass_lab::claims::{Claim, Judgement, Metric, Quantity, Verdict};
-use windlass_lab::experiment::{Plan, RunRecord};
-use windlass_lab::papers::{Material, Paper, Traces, text};
+use windlass_lab::claims::{Judgement, Metric, Quantity, Verdict};
+use windlass_lab::experiment::RunRecord;
+use windlass_lab::papers::{Material, Traces, text};
 use windlass_lab::report::model::{Block, Chart, Section};
 use windlass_lab::run::Task;
 use windlass_lab::scenario::Scenario;
 use windlass_lab::world::World;
 
-struct Setup {
-    paper: &'static Paper,
-    plan: Plan,
-    claims: Vec<Claim>,
-}
-
 fn setup() -> Setup {
-    let paper = Paper::by_id("ccm-ss").expect("the paper is built in");
-    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
-    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
-    Setup { paper, plan, claims }
+    paper_support::setup("ccm-ss")
 }
 
 impl Setup {

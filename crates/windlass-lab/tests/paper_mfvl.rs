@@ -1,30 +1,15 @@
 //! The paper MFVL: its plan, claims and notes fit each other, and a quick reproduction judges every claim.
 
-use std::collections::BTreeSet;
+mod paper_support;
 
-use windlass_lab::claims::{Claim, Kind, Metric, Quantity, Verdict};
-use windlass_lab::experiment::Plan;
-use windlass_lab::papers::{FINDINGS, Paper, Traces};
-use windlass_lab::reproduce::{Options, Reproduction};
+use paper_support::{Setup, named, quick};
+use windlass_lab::claims::{Kind, Metric, Quantity, Verdict};
+use windlass_lab::papers::{FINDINGS, Traces};
 use windlass_lab::run::simulate;
 use windlass_lab::scenario::Scenario;
 
-struct Setup {
-    paper: &'static Paper,
-    plan: Plan,
-    claims: Vec<Claim>,
-}
-
 fn setup() -> Setup {
-    let paper = Paper::by_id("MFVL").expect("the paper is built in");
-    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
-    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
-    Setup { paper, plan, claims }
-}
-
-fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
-    let entries = scenario[list].as_array().expect("a list of tables");
-    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
+    paper_support::setup("MFVL")
 }
 
 #[test]
@@ -124,16 +109,7 @@ fn the_hybrid_runs_what_its_name_says_on_both_paths() {
 fn a_quick_reproduction_judges_every_claim_that_has_runs() {
     let dir = tempfile::tempdir().unwrap();
     let s = setup();
-    let options = Options {
-        quick: true,
-        seeds: None,
-        on: vec![],
-        out: dir.path().to_owned(),
-        command: vec!["test".to_owned()],
-    };
-    let mut reproduction = Reproduction::prepare(s.paper, &options).unwrap();
-    reproduction.work(0, |_| {}).unwrap();
-    let outcome = reproduction.conclude(&[]).unwrap();
+    let outcome = quick(s.paper, dir.path());
     assert_eq!(outcome.judgements.len(), s.claims.len());
     let judged = outcome.judgements.iter().filter(|j| j.verdict != Verdict::NotComparable).count();
     assert!(judged > 40, "{judged}");

@@ -1,26 +1,18 @@
 //! The paper Reno-BER as data: nothing dangles, and its arithmetic stands as the notes say.
 
+mod paper_support;
+
+use paper_support::{Setup, quick};
 use std::collections::{BTreeMap, BTreeSet};
-use windlass_lab::claims::{Claim, Judgement, Kind, Metric, Quantity, Verdict};
-use windlass_lab::experiment::Plan;
-use windlass_lab::papers::{FINDINGS, LONG, Material, PAPERS, Paper, Traces, text};
+use windlass_lab::claims::{Judgement, Kind, Metric, Quantity, Verdict};
+use windlass_lab::papers::{FINDINGS, LONG, Material, PAPERS, Traces, text};
 use windlass_lab::report::model::Block;
-use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::reproduce::Outcome;
 use windlass_lab::scenario::Scenario;
-use windlass_lab::store::Format;
 use windlass_lab::world::World;
 
-struct Setup {
-    paper: &'static Paper,
-    plan: Plan,
-    claims: Vec<Claim>,
-}
-
 fn setup() -> Setup {
-    let paper = Paper::by_id("Reno-BER").expect("the paper is built in");
-    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
-    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
-    Setup { paper, plan, claims }
+    paper_support::setup("Reno-BER")
 }
 
 impl Setup {
@@ -262,15 +254,6 @@ fn every_point_and_trace_of_every_paper_is_a_scenario_that_can_be_read() {
         }
         assert!(read > plan.traces.len(), "{}: {read}", paper.id);
     }
-}
-
-/// A quick reproduction in a folder of its own.
-fn quick(paper: &'static Paper, dir: &std::path::Path) -> Outcome {
-    let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
-    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
-    let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
-    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
-    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

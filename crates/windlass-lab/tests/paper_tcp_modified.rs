@@ -1,31 +1,18 @@
 //! The paper TCP Modified: its plan, claims and notes fit each other, and a quick reproduction judges
 //! every claim.
 
-use std::collections::BTreeSet;
-use windlass_lab::claims::{Claim, Kind, Metric, Quantity, Verdict};
-use windlass_lab::experiment::Plan;
-use windlass_lab::papers::{FINDINGS, LONG, Paper, Traces, text};
-use windlass_lab::report::model::Block;
-use windlass_lab::reproduce::{Options, Outcome, Reproduction};
-use windlass_lab::scenario::Scenario;
-use windlass_lab::store::Format;
+mod paper_support;
 
-struct Setup {
-    paper: &'static Paper,
-    plan: Plan,
-    claims: Vec<Claim>,
-}
+use paper_support::{Setup, named, quick};
+use std::collections::BTreeSet;
+use windlass_lab::claims::{Kind, Metric, Quantity, Verdict};
+use windlass_lab::papers::{FINDINGS, LONG, Traces, text};
+use windlass_lab::report::model::Block;
+use windlass_lab::reproduce::Outcome;
+use windlass_lab::scenario::Scenario;
 
 fn setup() -> Setup {
-    let paper = Paper::by_id("TCP-Modified").expect("the paper is built in");
-    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
-    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
-    Setup { paper, plan, claims }
-}
-
-fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
-    let entries = scenario[list].as_array().expect("a list of tables");
-    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
+    paper_support::setup("TCP-Modified")
 }
 
 #[test]
@@ -155,15 +142,6 @@ fn only_the_slip_on_beta_is_contradicted_without_a_run() {
     let wrong = judged.iter().filter(|j| j.verdict == Verdict::Contradicted);
     assert_eq!(wrong.map(|j| j.id.as_str()).collect::<Vec<_>>(), ["sec3.flatten"]);
     assert!(judged.iter().all(|j| j.verdict != Verdict::Reproduced));
-}
-
-/// A quick reproduction in a folder of its own.
-fn quick(paper: &'static Paper, dir: &std::path::Path) -> Outcome {
-    let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
-    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
-    let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
-    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
-    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

@@ -15,7 +15,7 @@ use store_support::record;
 use windlass_cc::Time;
 use windlass_lab::experiment::RunRecord;
 use windlass_lab::store::{
-    Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, multipath, table,
+    Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, multipath, radio, table,
 };
 use windlass_sim::{Sample, Series};
 
@@ -413,7 +413,7 @@ fn every_column_is_explained_in_the_data_dictionary() {
     let text = fs::read_to_string(path).expect("docs/results.md");
     let records = records();
     let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
-    tables.extend([table::cells(&records), table::stations(&records), table::routing(&records)]);
+    tables.extend([radio::cells(&records), radio::stations(&records), radio::routing(&records)]);
     tables.extend([multipath::connections(&records), multipath::subflows(&records)]);
     tables.extend(table::series([]));
     for table in tables {

@@ -38,7 +38,8 @@ const EXPECTED: &[Expected] = &[
     expect(&["d-lia"], 0.99, (14.0, 31.0)),
     // Vegas with both thresholds at ten packets, were it not for the rule that halves the window when
     // the queueing delay is twice the least seen since: without a queue what bursts wait for each other
-    // is enough, so that it hardly ever reaches a queue, and the link idles.
+    // is enough, so that it hardly ever reaches a queue, and the link idles. (With `drain = false` nine
+    // packets wait and the link is busy.)
     expect(&["wvegas"], 0.3, (0.1, 3.0)),
     // Its growth is slow at first and then fast: the time is spent below the middle.
     expect(&["htcp"], 0.99, (8.0, 17.0)),
@@ -67,9 +68,10 @@ const EXPECTED: &[Expected] = &[
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
     // bandwidth-delay product waits during one phase of eight. BC-CPS on one path is BBR.
     expect(&["bbr", "bc-cps"], 0.96, (1.0, 12.0)),
-    // Growth is held where the smoothed round trip is a quarter above its base: a quarter of the
-    // product waits, 8 packets, and what the window grows by until the average shows it, a packet for
-    // each of some round trips. Nothing is lost any more.
+    // Growth is held where the smoothed round trip is a quarter above its base. That is what the lower
+    // layers say, twice propagation and transmission, 42.4 ms: at 53 ms 10 packets wait, and what the
+    // window grows by until the average shows it, a packet for each of some round trips. Nothing is lost
+    // any more.
     expect(&["cocoa3plus"], 0.99, (8.0, 16.0)),
     // 200 ms of each 5 s with half the product in flight, and 15 % of headroom after losses.
     expect(&["bbr3"], 0.90, (0.5, 10.0)),

@@ -20,6 +20,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
+use super::radio;
 use super::table::{self, Column, Table, Values};
 use super::{files, multipath};
 use crate::experiment::RunRecord;
@@ -99,14 +100,14 @@ pub fn export_records(
     let mut paths = Vec::new();
     let mut tables = vec![table::runs(records), table::summary(records), table::links(records)];
     if records.iter().any(|run| !run.radios.is_empty()) {
-        tables.extend([table::cells(records), table::stations(records)]);
+        tables.extend([radio::cells(records), radio::stations(records)]);
     }
     if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
         tables.extend([multipath::connections(records), multipath::subflows(records)]);
     }
     let mut cells = records.iter().flat_map(|run| &run.radios);
     if cells.any(|cell| cell.routing.is_some()) {
-        tables.push(table::routing(records));
+        tables.push(radio::routing(records));
     }
     for table in tables {
         for &format in formats {

@@ -25,6 +25,7 @@ pub mod export;
 mod files;
 mod journal;
 pub mod multipath;
+pub mod radio;
 pub mod read;
 pub mod table;
 

@@ -1,0 +1,126 @@
+use super::*;
+use windlass_sim::latency::{MessageResult, TransitResult};
+
+#[test]
+fn names_may_hold_the_punctuation_of_link_directions() {
+    let m = Metric::parse("link.cloud-client:cloud>client.drops").unwrap();
+    assert_eq!((m.kind, m.name.as_str()), (Kind::Link, "cloud-client:cloud>client"));
+    assert_eq!(m.field, "drops");
+}
+
+#[test]
+fn wrong_paths_say_what_would_be_right() {
+    for (path, expected) in [
+        ("goodput", "must look like flow.NAME.FIELD"),
+        ("node.a.goodput_bps", "must look like flow.NAME.FIELD"),
+        ("flow.a.goodput", "there are active_s, "),
+        ("link.a.goodput_bps", "there are sent, "),
+        ("run.cwnd_bytes", "there are goodput_bps, "),
+        ("cell.a.sent", "there are busy, "),
+        ("station.a:b.sent", "there are offered, "),
+    ] {
+        let message = Metric::parse(path).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn jains_index_is_one_for_equals_and_one_in_n_for_a_winner_who_takes_all() {
+    let index = |values: &[f64]| jain_index(values.iter().copied());
+    assert_eq!(index(&[2.0, 2.0, 2.0]), Some(1.0));
+    assert_eq!(index(&[3.0, 0.0, 0.0, 0.0]), Some(0.25));
+    // Jain, Chiu and Hawe 1984: with shares 1 and 3 of 2, 16 / (2 · 10).
+    assert_eq!(index(&[1.0, 3.0]), Some(0.8));
+    assert_eq!((index(&[0.0, 0.0]), index(&[])), (None, None));
+}
+
+#[test]
+fn metrics_of_the_whole_run_sum_over_its_flows() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let mut second = run.flows[0].clone();
+    run.flows[0].goodput_bps = 1e6;
+    second.goodput_bps = 3e6;
+    run.flows.push(second);
+    let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+    assert_eq!(of("run.goodput_bps"), Some(4e6));
+    assert_eq!(of("run.jain_index"), Some(0.8));
+    assert_eq!(of("run.goodput_mean_bps"), Some(2e6));
+    assert_eq!((of("run.delay_ms"), of("run.late_fraction")), (None, None));
+}
+
+#[test]
+fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let transit = |packets, mean_ms| TransitResult {
+        packets,
+        mean_ms,
+        min_ms: 1.0,
+        ..TransitResult::default()
+    };
+    let mut second = run.flows[0].clone();
+    run.flows[0].transit = Some(transit(1, 10.0));
+    second.transit = Some(transit(3, 30.0));
+    second.messages = Some(MessageResult { sent: 8, late: 2, ..MessageResult::default() });
+    run.flows.push(second);
+    let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+    assert_eq!((of("run.delay_ms"), of("run.delay_excess_ms")), (Some(25.0), Some(24.0)));
+    assert_eq!((of("run.late_fraction"), of("run.jitter_ms")), (Some(0.25), None));
+}
+
+/// A numeric field added to the results must be nameable, but for identity and lists.
+#[test]
+fn every_numeric_field_of_the_results_can_be_named() {
+    let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let flow = serde_json::to_value(&run.flows[0]).unwrap();
+    for (name, value) in flow.as_object().unwrap() {
+        let known = look_up(FLOW_FIELDS, name).is_some();
+        assert_eq!(known, value.is_number(), "flow field {name}");
+    }
+    for (name, value) in flow["multipath"].as_object().unwrap() {
+        let known = look_up(MULTIPATH_FIELDS, name).is_some();
+        assert_eq!(known, value.is_number() || value.is_boolean(), "multipath field {name}");
+    }
+    for (name, value) in flow["multipath"]["subflows"][0].as_object().unwrap() {
+        let known = look_up(SUBFLOW_FIELDS, name).is_some();
+        assert_eq!(known, value.is_number(), "subflow field {name}");
+    }
+    let link = serde_json::to_value(&run.links[0]).unwrap();
+    for (name, value) in link.as_object().unwrap() {
+        let known = look_up(LINK_FIELDS, name).is_some() || name == "inside";
+        assert_eq!(known, value.is_number(), "link field {name}");
+    }
+    let cell = serde_json::to_value(&run.radios[0]).unwrap();
+    for (name, value) in cell.as_object().unwrap() {
+        let known = look_up(CELL_FIELDS, name).is_some();
+        assert_eq!(known, value.is_number(), "cell field {name}");
+    }
+    let routing = serde_json::to_value(windlass_sim::routing::aodv::RoutingResult::default());
+    for (name, value) in routing.unwrap().as_object().unwrap() {
+        let known = look_up(CELL_FIELDS, name).is_some();
+        assert_eq!(known, value.is_number(), "routing field {name}");
+    }
+    let station = serde_json::to_value(&run.radios[0].stations[0]).unwrap();
+    for (name, value) in station.as_object().unwrap() {
+        let known = look_up(STATION_FIELDS, name).is_some() || name == "inside";
+        assert_eq!(known, value.is_number(), "station field {name}");
+    }
+}
+
+#[test]
+fn subflows_are_found_by_the_names_of_flow_and_subflow() {
+    let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+    assert_eq!(of("subflow.f:wifi.share"), Some(0.75));
+    assert_eq!(of("multipath.f.reinjections"), Some(3.0));
+    assert_eq!(of("subflow.f:lte.share"), None);
+    assert_eq!(of("multipath.g.reinjections"), None);
+}
+
+#[test]
+fn cells_and_stations_are_found_by_their_names() {
+    let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let of = |path: &str| Metric::parse(path).unwrap().of(&run);
+    assert_eq!(of("cell.cell.airtime"), Some(0.625));
+    assert_eq!(of("station.cell:s1.offered"), Some(8.0));
+    assert_eq!(of("station.cell:s2.offered"), None);
+}

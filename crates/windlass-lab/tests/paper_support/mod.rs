@@ -1,0 +1,41 @@
+//! What the tests of the papers share.
+#![allow(dead_code)] // each test binary uses its own part
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use windlass_lab::claims::Claim;
+use windlass_lab::experiment::Plan;
+use windlass_lab::papers::Paper;
+use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::store::Format;
+
+/// A paper with its plan and claims.
+pub struct Setup {
+    pub paper: &'static Paper,
+    pub plan: Plan,
+    pub claims: Vec<Claim>,
+}
+
+/// The paper with this identifier, in any case.
+pub fn setup(id: &str) -> Setup {
+    let paper = Paper::by_id(id).expect("the paper is built in");
+    let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
+    let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
+    Setup { paper, plan, claims }
+}
+
+/// Names of the entries of a list of a scenario.
+pub fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
+    let entries = scenario[list].as_array().expect("a list of tables");
+    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// A quick reproduction in a folder.
+pub fn quick(paper: &'static Paper, dir: &Path) -> Outcome {
+    let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
+    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
+    let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
+    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
+}
