@@ -107,6 +107,27 @@ fn a_dead_station_is_noticed_by_the_silence_of_its_hello_too() {
 }
 
 #[test]
+fn who_has_heard_the_destinations_hello_answers_for_it() {
+    let stop = Time::from_secs(10);
+    let mut radio = grid(1, 6);
+    let params =
+        AodvParams { hello_always: true, detection: Detection::Both, ..AodvParams::RFC3561 };
+    radio.hops = Hops::Aodv(Aodv { params, disjoint: Vec::new() });
+    let mut config = over(radio, &[([0, 5], cbr(5, stop))], Time::from_secs(11));
+    config.flows[0].start = Time::from_secs(3);
+    let result = run(config);
+    let r = routing(&result);
+    // Its neighbour, four hops off, answers and tells it of the way back.
+    assert_eq!((r.rrep_originated, r.rrep_gratuitous), (2, 1), "{r:?}");
+    assert_eq!(
+        r.rreq_forwarded,
+        2 + 3,
+        "in rings of 3 and 5, the neighbour passes nothing on: {r:?}"
+    );
+    assert_eq!((r.crossed, r.hops[5]), (35, 35));
+}
+
+#[test]
 fn where_nothing_leads_to_the_destination_packets_wait_and_are_dropped() {
     let mut radio = grid(1, 5);
     radio.stations[4].position = Position::metres(10_000, 0);

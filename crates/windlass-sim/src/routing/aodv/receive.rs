@@ -33,9 +33,7 @@ impl Router {
     fn on_hello(&mut self, p: &AodvParams, now: Time, from: u32, seq: u32) {
         let (key, expires) = (Key::shared(from), now + p.hello_life());
         self.table.hear(now, from, expires);
-        if seq != 0 {
-            self.table.learn(now, key, News { seq, hops: 1, next: from, expires }, &[]);
-        }
+        self.table.learn(now, key, News { seq, hops: 1, next: from, expires }, &[]);
         self.table.prolong(now, key, expires);
         self.greet(p, now, from);
     }
@@ -82,8 +80,6 @@ impl Router {
         if let Some(seq) = rq.to_seq.filter(|seq| newer(*seq, self.seq)) {
             self.seq = seq;
         }
-        // A number of zero would say that none is known.
-        self.seq = self.seq.max(1);
         let reply = Reply {
             to: rq.to,
             seq: self.seq,

@@ -101,7 +101,8 @@ impl Router {
         };
         Router {
             me,
-            seq: 0,
+            // Zero would say that none is known.
+            seq: 1,
             request_id: 0,
             table: Table::default(),
             seen: BTreeMap::new(),
