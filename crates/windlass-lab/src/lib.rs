@@ -46,7 +46,7 @@
 //! # Where things are
 //!
 //! Quantities with units are in [`units`]. What the command line prints of a scenario and its runs
-//! is in [`overview`]; what `windlass run --out` writes is in [`keep`].
+//! is in [`overview`], [`outlook`] and [`hindsight`]; what `windlass run --out` writes is in [`keep`].
 //! Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in [`crosscheck`]. Arrow and Parquet are known
 //! to [`store`] only, TOML to [`scenario`], [`experiment`] and [`claims`], HTML to [`report`].
 #![forbid(unsafe_code)]
@@ -60,6 +60,7 @@ pub mod compile;
 pub mod crosscheck;
 pub mod experiment;
 pub mod guest;
+pub mod hindsight;
 pub mod keep;
 pub mod models;
 pub mod outlook;

@@ -129,6 +129,7 @@ impl Task {
             course: self.course(result),
             steady: Vec::new(),
             radios: result.radios.clone(),
+            messages: result.messages,
         }
     }
 }

@@ -107,28 +107,58 @@ impl Messages {
 
     /// What it comes to at `now`.
     pub fn result(&self, now: Time) -> MessageResult {
-        let mut sorted = self.latencies_ns.clone();
-        sorted.sort_unstable();
-        let arrived = sorted.len() as u64;
-        let active = self.cbr.stop.min(now).since(self.start).0;
-        let sent = active.div_ceil(self.cbr.interval.0.max(1)).max(arrived);
-        let late = sorted.iter().filter(|l| **l > self.deadline.0).count() as u64;
-        let missing = (arrived..sent).filter(|i| now.since(self.due(*i)) > self.deadline).count();
-        // The nearest rank: the least value that so many are not above.
-        let rank = |share: f64| {
-            let place = (share * arrived as f64).ceil() as usize;
-            sorted.get(place.saturating_sub(1)).map(|ns| *ns as f64 / 1e6)
-        };
-        MessageResult {
-            sent,
-            arrived,
-            late: late + missing as u64,
-            mean_ms: (arrived > 0)
-                .then(|| sorted.iter().sum::<u64>() as f64 / 1e6 / arrived as f64),
-            p95_ms: rank(0.95),
-            p99_ms: rank(0.99),
-            max_ms: rank(1.0),
+        Messages::together([self], now).unwrap_or_default()
+    }
+
+    /// What those of several flows come to at `now`, each message counting once; `None` without a
+    /// flow. Of messages that are rare at each flow only all together have percentiles.
+    pub fn together<'a>(
+        flows: impl IntoIterator<Item = &'a Messages>,
+        now: Time,
+    ) -> Option<MessageResult> {
+        let (mut latencies, mut sent, mut late) = (Vec::new(), None, 0);
+        for flow in flows {
+            latencies.extend_from_slice(&flow.latencies_ns);
+            sent = Some(sent.unwrap_or(0) + flow.sent(now));
+            late += flow.late(now);
         }
+        sent.map(|sent| summed_up(latencies, sent, late))
+    }
+
+    /// Messages written by `now`.
+    fn sent(&self, now: Time) -> u64 {
+        let active = self.cbr.stop.min(now).since(self.start).0;
+        active.div_ceil(self.cbr.interval.0.max(1)).max(self.latencies_ns.len() as u64)
+    }
+
+    /// Those that came late, and those that have not come although they should have.
+    fn late(&self, now: Time) -> u64 {
+        let read = self.latencies_ns.iter().filter(|l| **l > self.deadline.0).count();
+        let arrived = self.latencies_ns.len() as u64;
+        let overdue = |i: &u64| now.since(self.due(*i)) > self.deadline;
+        (read + (arrived..self.sent(now)).filter(overdue).count()) as u64
+    }
+}
+
+/// The result of messages of which those with these latencies have been read.
+fn summed_up(mut latencies_ns: Vec<u64>, sent: u64, late: u64) -> MessageResult {
+    latencies_ns.sort_unstable();
+    let arrived = latencies_ns.len() as u64;
+    // The nearest rank: the least value that so many are not above.
+    let rank = |share: f64| {
+        let place = (share * arrived as f64).ceil() as usize;
+        latencies_ns.get(place.saturating_sub(1)).map(|ns| *ns as f64 / 1e6)
+    };
+    let mean_ms =
+        (arrived > 0).then(|| latencies_ns.iter().sum::<u64>() as f64 / 1e6 / arrived as f64);
+    MessageResult {
+        sent,
+        arrived,
+        late,
+        mean_ms,
+        p95_ms: rank(0.95),
+        p99_ms: rank(0.99),
+        max_ms: rank(1.0),
     }
 }
 
@@ -189,5 +219,27 @@ mod tests {
         assert_eq!((r.p95_ms, r.max_ms), (Some(120.0), Some(120.0)));
         assert!((r.mean_ms.unwrap() - 160.0 / 3.0).abs() < 1e-9);
         assert!(Messages::new(Cbr { deadline: None, ..cbr }, MS(0)).is_none());
+    }
+
+    #[test]
+    fn the_messages_of_all_flows_have_the_percentiles_of_all_and_not_their_mean() {
+        let cbr = Cbr {
+            packet: 100,
+            interval: Span::from_millis(100),
+            stop: MS(10_000),
+            deadline: Some(Span::from_millis(50)),
+        };
+        // Three in 20 ms each, and one in 90 ms whose successors have not come.
+        let [mut quick, mut slow] = [Messages::new(cbr, MS(0)), Messages::new(cbr, MS(0))]
+            .map(|messages| messages.expect("a deadline"));
+        for (at, bytes) in [(20, 100), (120, 200), (220, 300)] {
+            quick.read(MS(at), bytes);
+        }
+        slow.read(MS(90), 100);
+        let r = Messages::together([&quick, &slow], MS(251)).expect("two flows");
+        assert_eq!((r.sent, r.arrived, r.late), (6, 4, 3));
+        assert_eq!((r.mean_ms, r.p95_ms, r.max_ms), (Some(37.5), Some(90.0), Some(90.0)));
+        assert_eq!(Messages::together([&quick], MS(251)), Some(quick.result(MS(251))));
+        assert_eq!(Messages::together([], MS(251)), None);
     }
 }

@@ -468,6 +468,9 @@ pub struct RunResult {
     /// One entry a radio.
     #[serde(default)]
     pub radios: Vec<RadioResult>,
+    /// The messages of all flows that have a deadline, together; `None` without such a flow.
+    #[serde(default)]
+    pub messages: Option<MessageResult>,
     /// Time series in order of time, empty unless asked for.
     pub samples: Vec<Sample>,
     /// Packet log in order of time, empty unless asked for.

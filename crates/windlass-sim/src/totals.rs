@@ -4,7 +4,7 @@ use windlass_cc::{Span, Time};
 
 use crate::config::{FlowConfig, Traffic};
 use crate::host::Kind;
-use crate::latency::TransitResult;
+use crate::latency::{MessageResult, Messages, TransitResult};
 use crate::link::Link;
 use crate::managed::Managed;
 use crate::results::{FlowResult, LinkResult, RadioUse, RunResult};
@@ -52,6 +52,7 @@ impl Simulation {
             flows: (0..self.config.flows.len()).map(|i| self.flow_result(i)).collect(),
             links: (0..self.links.len()).map(|i| self.link_result(i)).collect(),
             radios: self.radios.results(&self.config, self.now()),
+            messages: self.messages(),
             samples,
             packets,
             timeline,
@@ -222,6 +223,16 @@ impl Simulation {
             multipath: None,
             radio: self.radio_use(flow),
         }
+    }
+
+    /// The messages of all flows that have a deadline.
+    fn messages(&self) -> Option<MessageResult> {
+        let apps = self.hosts.iter().filter_map(|host| match &host.kind {
+            Kind::Tcp { app, .. } => Some(app),
+            Kind::Multipath(end) => Some(&end.app),
+            _ => None,
+        });
+        Messages::together(apps.filter_map(|app| app.messages.as_deref()), self.now())
     }
 
     fn transit(&self, i: usize) -> Option<TransitResult> {

@@ -33,8 +33,8 @@ pub struct Compare {
     /// Hold the others against this algorithm instead of against the best.
     #[arg(long, value_name = "ALGORITHM")]
     pub baseline: Option<String>,
-    /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain or
-    /// completion. The report has all.
+    /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain,
+    /// completion, late, latency or battery-life. The report has all.
     #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = measure)]
     pub metric: Measure,
     /// Replications over consecutive seeds.

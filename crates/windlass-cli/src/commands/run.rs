@@ -10,7 +10,7 @@ use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::store::export::{Format, Provenance, write};
 use windlass_lab::store::table;
 use windlass_lab::world::World;
-use windlass_lab::{outlook, overview};
+use windlass_lab::{hindsight, outlook, overview};
 
 use super::making::Making;
 use crate::args::Run;
@@ -41,7 +41,12 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
         Some(dir) => keep(dir, tasks, args, chatter),
         None => simulate(&scenario, &tasks, args, chatter),
     };
-    show(&scenario, &records?, args)
+    let records = records?;
+    show(&scenario, &records, args)?;
+    for line in hindsight::warnings(&scenario, &records) {
+        chatter.say(format!("warning: {line}"));
+    }
+    Ok(())
 }
 
 fn scenario(args: &Run) -> Result<Scenario, Failure> {

@@ -134,9 +134,11 @@ fn hop_throughput(r: &RunRecord) -> Option<f64> {
 
 /// The fields of a whole run: sums over its flows (`goodput_mean_bps` is the mean of a flow), Jain's
 /// index of their goodputs, `hop_throughput_bps` over every hop of the network, delays and losses of
-/// all packets together (`delay_excess_ms` is above the least of each flow), the share of messages
-/// that were late, radio time and energy summed over its stations, and how long the
-/// second of two flows takes to reach four fifths of the first one's window or rate
+/// all packets together (`delay_excess_ms` is above the least of each flow), the messages of all flows
+/// with a deadline together (`late_fraction` is the share that was late), radio time and energy
+/// summed over its stations, the least that a battery holds at the end, when the first station went
+/// off (infinite when none did), how long the first battery lasts at the mean power of the run, and
+/// how long the second of two flows takes to reach four fifths of the first one's window or rate
 /// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
@@ -159,6 +161,13 @@ pub const RUN_FIELDS: &[Field<RunRecord>] = &[
         let late: u64 = r.flows.iter().filter_map(|f| Some(f.messages?.late)).sum();
         (sent > 0).then(|| late as f64 / sent as f64)
     }),
+    ("messages_sent", |r| Some(r.messages?.sent as f64)),
+    ("messages_arrived", |r| Some(r.messages?.arrived as f64)),
+    ("messages_late", |r| Some(r.messages?.late as f64)),
+    ("message_mean_ms", |r| r.messages?.mean_ms),
+    ("message_p95_ms", |r| r.messages?.p95_ms),
+    ("message_p99_ms", |r| r.messages?.p99_ms),
+    ("message_max_ms", |r| r.messages?.max_ms),
     ("retransmits", |r| Some(r.flows.iter().map(|f| f.retransmits as f64).sum())),
     ("rto_count", |r| Some(r.flows.iter().map(|f| f.rto_count as f64).sum())),
     ("convergence_cwnd_s", |r| {
@@ -173,7 +182,23 @@ pub const RUN_FIELDS: &[Field<RunRecord>] = &[
         per_byte(sum_of(r, |s| Some(s.transmit_s + s.receive_s))?, delivered(r))
     }),
     ("energy_per_byte_nj", |r| per_byte(sum_of(r, |s| s.energy_j)?, delivered(r))),
+    ("battery_left_j", |r| least_of(r, |s| s.battery_left_j)),
+    ("battery_life_s", |r| least_of(r, |s| battery_life_s(s, r.end_s))),
+    ("first_death_s", |r| least_of(r, |s| Some(s.died_s.unwrap_or(f64::INFINITY)))),
 ];
+
+/// How long the battery of a station lasts, or would last at the mean power that the station has drawn
+/// while it was alive; `None` on the mains.
+fn battery_life_s(s: &StationResult, end_s: f64) -> Option<f64> {
+    let (left, spent) = (s.battery_left_j?, s.energy_j?);
+    (spent > 0.0).then(|| s.died_s.unwrap_or(end_s) * (left + spent) / spent)
+}
+
+/// The least over all stations that have the quantity; `None` if none has.
+fn least_of(run: &RunRecord, quantity: impl Fn(&StationResult) -> Option<f64>) -> Option<f64> {
+    let stations = run.radios.iter().flat_map(|r| &r.stations);
+    stations.filter_map(quantity).min_by(f64::total_cmp)
+}
 
 /// Sum over all stations that have the quantity; `None` if none has.
 fn sum_of(run: &RunRecord, quantity: fn(&StationResult) -> Option<f64>) -> Option<f64> {
@@ -349,6 +374,11 @@ impl Metric {
         Ok(Metric { kind, name: name.to_owned(), field: field.to_owned() })
     }
 
+    /// The value of one of [`RUN_FIELDS`] in a run; `None` when there is none.
+    pub fn of_run(field: &str, run: &RunRecord) -> Option<f64> {
+        look_up(RUN_FIELDS, field)?(run)
+    }
+
     /// The value in a run; `None` when the run has nothing of this name, or no value.
     pub fn of(&self, run: &RunRecord) -> Option<f64> {
         match self.kind {
@@ -360,7 +390,7 @@ impl Metric {
                 let link = run.links.iter().find(|l| l.name == self.name)?;
                 look_up(LINK_FIELDS, &self.field)?(link)
             }
-            Kind::Run => look_up(RUN_FIELDS, &self.field)?(run),
+            Kind::Run => Metric::of_run(&self.field, run),
             Kind::Cell => {
                 let cell = run.radios.iter().find(|r| r.name == self.name)?;
                 look_up(CELL_FIELDS, &self.field)?(cell)

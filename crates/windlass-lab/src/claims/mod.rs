@@ -394,6 +394,7 @@ pub(crate) mod fixtures {
                 max_queue_packets: 1,
             }],
             steady: Vec::new(),
+            messages: None,
             radios: vec![RadioResult {
                 name: "cell".into(),
                 busy: 0.5,

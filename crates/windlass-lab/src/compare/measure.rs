@@ -5,7 +5,7 @@ use windlass_sim::FlowResult;
 
 use super::Flows;
 use super::cast::twin_name;
-use crate::claims::jain_index;
+use crate::claims::{Metric, jain_index};
 use crate::experiment::RunRecord;
 use crate::outlook;
 use crate::scenario::{Hop, Scenario, Traffic};
@@ -26,6 +26,12 @@ pub enum Measure {
     Jain,
     /// Mean over the flows of the time to the last byte delivered.
     Completion,
+    /// Messages of the whole run that were late, over those written.
+    Late,
+    /// Latency that 99 % of the messages read in the whole run do not exceed.
+    Latency,
+    /// How long the first battery lasts at the mean power of the run.
+    BatteryLife,
     /// Mean over the flows of the round trip: idle network and queueing.
     RoundTrip,
 }
@@ -35,13 +41,16 @@ pub const HARMED: &[Measure] = &[Measure::Goodput, Measure::RoundTrip, Measure::
 
 impl Measure {
     /// Every measure of the ranking with its name on the command line.
-    pub const ALL: [(&'static str, Measure); 6] = [
+    pub const ALL: [(&'static str, Measure); 9] = [
         ("goodput", Measure::Goodput),
         ("queueing-delay", Measure::QueueingDelay),
         ("loss", Measure::Loss),
         ("retransmissions", Measure::Retransmissions),
         ("jain", Measure::Jain),
         ("completion", Measure::Completion),
+        ("late", Measure::Late),
+        ("latency", Measure::Latency),
+        ("battery-life", Measure::BatteryLife),
     ];
 
     /// What it is called, with its unit if it has one.
@@ -53,6 +62,9 @@ impl Measure {
             Measure::Retransmissions => "retransmissions (%)",
             Measure::Jain => "Jain's index",
             Measure::Completion => "completion (s)",
+            Measure::Late => "late messages (%)",
+            Measure::Latency => "message latency, 99 % (ms)",
+            Measure::BatteryLife => "battery life (h)",
             Measure::RoundTrip => "round trip (ms)",
         }
     }
@@ -66,13 +78,16 @@ impl Measure {
             Measure::Retransmissions => "retransmissions_percent",
             Measure::Jain => "jain_index",
             Measure::Completion => "completion_s",
+            Measure::Late => "late_percent",
+            Measure::Latency => "message_p99_ms",
+            Measure::BatteryLife => "battery_life_h",
             Measure::RoundTrip => "round_trip_ms",
         }
     }
 
     /// Whether more is better.
     pub const fn more_is_better(self) -> bool {
-        matches!(self, Measure::Goodput | Measure::Jain)
+        matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
     }
 
     /// The value over the flows on these paths; `None` where the run has none, infinite where a
@@ -88,6 +103,7 @@ impl Measure {
             let values: Option<Vec<f64>> = paths.iter().map(|p| f(p)).collect();
             values.map(|v| v.iter().sum::<f64>() / v.len() as f64)
         };
+        let whole = |field: &str| Metric::of_run(field, run);
         match self {
             Measure::Goodput => Some(sum(|f| f.goodput_bps) / 1e6),
             Measure::QueueingDelay => mean(&|p| p.waits_ms(run)),
@@ -102,6 +118,11 @@ impl Measure {
             Measure::Jain if flows.len() < 2 => None,
             Measure::Jain => jain_index(flows.iter().map(|f| f.goodput_bps)),
             Measure::Completion => mean(&|p| p.completion_s(run)),
+            Measure::Late => whole("late_fraction").map(|share| 100.0 * share),
+            // Where nothing was read there is no end to the wait.
+            Measure::Latency => whole("message_p99_ms")
+                .or_else(|| whole("messages_sent").filter(|n| *n > 0.0).map(|_| f64::INFINITY)),
+            Measure::BatteryLife => whole("battery_life_s").map(|s| s / 3600.0),
         }
     }
 }

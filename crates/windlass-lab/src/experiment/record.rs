@@ -37,6 +37,9 @@ pub struct RunRecord {
     /// Totals of the Wi-Fi cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub radios: Vec<windlass_sim::RadioResult>,
+    /// The messages of all flows that have a deadline, together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<windlass_sim::latency::MessageResult>,
     /// Each flow after its warm-up, in their order, `None` where the run is too short to tell;
     /// empty in a run without a warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -119,12 +119,13 @@ fn control(radio: &RadioConfig, bytes: u32) -> Span {
 /// are the names of the network's nodes.
 pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
     let stations = &radio.stations;
+    let hearers = hearers(radio);
+    let heard_by = |s: usize, at: usize| hearers[s][at / 64] >> (at % 64) & 1 == 1;
     let pairs = (0..stations.len()).flat_map(|a| (a + 1..stations.len()).map(move |b| [a, b]));
-    let deaf = |pair: &[usize; 2]| {
-        let [a, b] = pair.map(|s| stations[s].position);
-        !radio.reach(a, b).audible
-    };
-    let hidden: Vec<[usize; 2]> = pairs.filter(deaf).collect();
+    // Where nobody hears both, nothing collides.
+    let meet = |[a, b]: [usize; 2]| hearers[a].iter().zip(&hearers[b]).any(|(a, b)| a & b != 0);
+    let is_hidden = |pair: &[usize; 2]| !heard_by(pair[0], pair[1]) && meet(*pair);
+    let hidden: Vec<[usize; 2]> = pairs.filter(is_hidden).collect();
     let name = |s: usize| &nodes[stations[s].node];
     let [a, b] = *hidden.first()?;
     let others = match hidden.len() {
@@ -140,4 +141,19 @@ pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
         name(a),
         name(b)
     ))
+}
+
+/// For each station a bit for each other one that hears it.
+fn hearers(radio: &RadioConfig) -> Vec<Vec<u64>> {
+    let n = radio.stations.len();
+    let mut hearers = vec![vec![0_u64; n.div_ceil(64)]; n];
+    for a in 0..n {
+        for b in a + 1..n {
+            if radio.reach(radio.stations[a].position, radio.stations[b].position).audible {
+                hearers[a][b / 64] |= 1 << (b % 64);
+                hearers[b][a / 64] |= 1 << (a % 64);
+            }
+        }
+    }
+    hearers
 }

@@ -2,6 +2,7 @@
 //! meant.
 
 mod air;
+mod islands;
 
 pub use air::{CellOutlook, access};
 
@@ -373,8 +374,8 @@ fn in_bdp(bytes: u64, bdp: u64) -> String {
     }
 }
 
-/// What is probably not meant: queues that hold everything or nothing, windows that cannot fill
-/// the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
+/// What is probably not meant: queues that hold everything or nothing, senders without a way to their
+/// receiver, windows that cannot fill the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
 /// flows of which the same is to be said share one.
 ///
 /// # Errors
@@ -387,14 +388,14 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
     warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for (place, sentence) in islands::sentences(scenario, &config) {
+        tell(&mut told, sentence, &scenario.flows[place].name);
+    }
     for (leg, path) in legs.iter().zip(&paths) {
         let whole = &config.flows[leg.place];
         let ways = whole.multipath.as_ref().map_or(1, |m| m.subflows.len());
         for sentence in of_flow(&leg.flow, path, ways, scenario.duration) {
-            match told.iter_mut().find(|(s, _)| *s == sentence) {
-                Some((_, flows)) => flows.push(&path.flow),
-                None => told.push((sentence, vec![&path.flow])),
-            }
+            tell(&mut told, sentence, &path.flow);
         }
     }
     warnings.extend(told.into_iter().map(|(sentence, flows)| match flows.as_slice() {
@@ -405,6 +406,14 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
         [] => sentence,
     }));
     Ok(warnings)
+}
+
+/// Adds a flow to those of which the same is to be said.
+fn tell<'a>(told: &mut Vec<(String, Vec<&'a str>)>, sentence: String, flow: &'a str) {
+    match told.iter_mut().find(|(s, _)| *s == sentence) {
+        Some((_, flows)) => flows.push(flow),
+        None => told.push((sentence, vec![flow])),
+    }
 }
 
 fn of_link(link: &LinkConfig) -> Option<String> {

@@ -42,11 +42,21 @@ pub(super) fn read(
     };
     let room = nodes.len();
     if room < count as usize {
-        let message =
-            format!("{count} flows are to draw their senders from {room} nodes, each another");
+        let message = format!(
+            "{count} flows are to draw their senders from {room} nodes, each another; {}",
+            cure(room)
+        );
         return Err(field.error(message));
     }
     Ok(Draw { nodes, matched })
+}
+
+/// What to do where so many nodes are too few.
+fn cure(room: usize) -> String {
+    match room {
+        0 => "there is none to draw".to_owned(),
+        _ => format!("write a `count` of {room} at most"),
+    }
 }
 
 /// Every node that `from` can stand for, but `to`.
@@ -76,15 +86,17 @@ fn listed(field: &Field, network: &Network, to: &str) -> Result<Vec<usize>, Prob
     field.array()?.iter().map(one).collect()
 }
 
-/// Whether every flow that draws its sender has one left whatever the others have drawn.
-pub(super) fn check(flows: &[FlowSpec], place: &Place) -> Result<(), Problem> {
-    for flow in flows.iter().filter(|flow| !flow.draw.is_empty()) {
+/// Whether every flow that draws its sender has one left whatever the others have drawn; `places` are
+/// those of their `draw`.
+pub(super) fn check(flows: &[FlowSpec], places: &[Option<Place>]) -> Result<(), Problem> {
+    for (flow, place) in flows.iter().zip(places) {
+        let Some(place) = place.as_ref().filter(|_| !flow.draw.is_empty()) else { continue };
         let rivals = flows.iter().filter(|f| f.draw.iter().any(|node| flow.draw.contains(node)));
         let (rivals, room) = (rivals.count(), flow.draw.len());
         if rivals > room {
             let message = format!(
                 "`draw`: {rivals} flows, `{}` among them, are to draw their senders from {room} \
-                 nodes, each another",
+                 nodes, each another; let fewer draw, or from more",
                 flow.name
             );
             return Err(Problem::new(place, message));

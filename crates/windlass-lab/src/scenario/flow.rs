@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Span};
 
-use super::error::{Place, Problem, did_you_mean, listed};
+use super::error::{Place, Problem};
 use super::fields::{
     Field, Fields, choice, name, positive_span, rate, size, size_u32, span, text, whole_u32,
 };
@@ -51,6 +51,8 @@ struct Unnamed {
     spec: FlowSpec,
     /// Where an explicit name stands; `None` when `spec.name` is only a proposal.
     explicit: Option<Place>,
+    /// Where its `draw` stands.
+    draw: Option<Place>,
 }
 
 /// One `[[flow]]` without its ends, name and start.
@@ -82,8 +84,9 @@ pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Pr
             return Err(Problem::new(&item.place, message));
         }
     }
+    let draws: Vec<Option<Place>> = flows.iter().map(|flow| flow.draw.clone()).collect();
     let flows = name_all(flows)?;
-    draw::check(&flows, root.place())?;
+    draw::check(&flows, &draws)?;
     Ok(flows)
 }
 
@@ -151,7 +154,9 @@ impl Context<'_> {
             let start = offset.and_then(|offset| start.0.checked_add(offset)).map(Span);
             let mut spec = self.flow(&template, name, (&from, &to), i, start)?;
             spec.draw = drawn.as_ref().map_or_else(Vec::new, |drawn| drawn.nodes.clone());
-            flows.push(Unnamed { spec, explicit: explicit.as_ref().map(|(_, p)| p.clone()) });
+            let explicit = explicit.as_ref().map(|(_, place)| place.clone());
+            let draw = fields.field("draw").map(|field| field.node.place.clone());
+            flows.push(Unnamed { spec, explicit, draw });
         }
         Ok(())
     }
@@ -230,11 +235,16 @@ impl Context<'_> {
         let from = self.node(fields, "from", from_name)?;
         let to = self.node(fields, "to", to_name)?;
         if from == to {
-            let message = format!("flow `{name}` goes from `{from_name}` to itself");
+            let message =
+                format!("flow `{name}` goes from `{from_name}` to itself; give it two nodes");
             return Err(Problem::new(place_of(fields, "to"), message));
         }
         let route = self.ways.hops(from, to).ok_or_else(|| {
-            let message = format!("{} lead from `{from_name}` to `{to_name}`", self.no_ways());
+            let message = format!(
+                "{} lead from `{from_name}` to `{to_name}`; {}",
+                self.no_ways(),
+                self.cure()
+            );
             Problem::new(place_of(fields, "to"), message)
         })?;
         let (multipath, routes) = match &template.multipath {
@@ -270,32 +280,6 @@ impl Context<'_> {
             read: template.read,
             multipath,
             draw: Vec::new(),
-        })
-    }
-
-    /// Beginning of the sentence that two nodes are not connected.
-    pub(super) fn no_ways(&self) -> &'static str {
-        if self.network.wifi.is_empty() { "no links" } else { "no links and no stations in range" }
-    }
-
-    fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
-        self.node_named(key, name, place_of(fields, key))
-    }
-
-    /// The node that the value of `key` at this place names.
-    pub(super) fn node_named(
-        &self,
-        key: &str,
-        name: &str,
-        place: &Place,
-    ) -> Result<usize, Problem> {
-        self.network.node(name).ok_or_else(|| {
-            let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
-            let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
-            let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
-            let near = did_you_mean(name, &known);
-            let known = format!("the nodes are {}", listed(&known));
-            Problem::suggesting(place, message, near, known)
         })
     }
 
@@ -375,7 +359,7 @@ impl Context<'_> {
 }
 
 /// Where a key's value stands, or the table where it could stand.
-fn place_of<'a>(fields: &'a Fields, key: &'a str) -> &'a Place {
+pub(super) fn place_of<'a>(fields: &'a Fields, key: &'a str) -> &'a Place {
     fields.field(key).map_or(fields.place(), |field| &field.node.place)
 }
 

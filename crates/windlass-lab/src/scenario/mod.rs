@@ -53,6 +53,7 @@ mod candidate;
 #[cfg(test)]
 mod docs_test;
 mod draw;
+mod ends;
 mod error;
 mod fields;
 mod flow;

@@ -152,6 +152,7 @@ pub fn record(seed: u64) -> RunRecord {
         course: None,
         steady: Vec::new(),
         radios: vec![cell(seed)],
+        messages: None,
     }
 }
 

@@ -67,6 +67,43 @@ fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
     assert_eq!((of("run.late_fraction"), of("run.jitter_ms")), (Some(0.25), None));
 }
 
+#[test]
+fn percentiles_of_messages_are_those_of_all_flows_together() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let of = |run: &RunRecord, path: &str| Metric::parse(path).unwrap().of(run);
+    assert_eq!(of(&run, "run.message_p99_ms"), None);
+    let all =
+        MessageResult { sent: 9, arrived: 8, late: 2, p99_ms: Some(700.0), ..Default::default() };
+    run.messages = Some(all);
+    assert_eq!(of(&run, "run.message_p99_ms"), Some(700.0));
+    assert_eq!(of(&run, "run.messages_late"), Some(2.0));
+}
+
+/// The fixture's station spent 2 J of 20 J in the 90 s for which it was on.
+#[test]
+fn the_first_battery_to_end_is_that_of_the_station_that_spends_its_own_fastest() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let of = |run: &RunRecord, path: &str| Metric::parse(path).unwrap().of(run).unwrap();
+    assert_eq!(of(&run, "run.battery_life_s"), 900.0);
+    assert_eq!((of(&run, "run.battery_left_j"), of(&run, "run.first_death_s")), (18.0, 90.0));
+    let first = run.radios[0].stations[0].clone();
+    let alive = |left, spent| StationResult {
+        battery_left_j: Some(left),
+        energy_j: Some(spent),
+        died_s: None,
+        ..first.clone()
+    };
+    // 100 s at 50 mW, and a station on the mains, which nothing ends.
+    run.radios[0].stations.push(alive(15.0, 5.0));
+    run.radios[0].stations.push(StationResult { battery_left_j: None, ..alive(0.0, 50.0) });
+    assert_eq!((of(&run, "run.battery_life_s"), of(&run, "run.battery_left_j")), (400.0, 15.0));
+    run.radios[0].stations.remove(0);
+    assert_eq!(of(&run, "run.first_death_s"), f64::INFINITY);
+    // A battery that ran out lasted until then.
+    run.radios[0].stations[0] = StationResult { died_s: Some(60.0), ..alive(0.0, 20.0) };
+    assert_eq!((of(&run, "run.battery_life_s"), of(&run, "run.first_death_s")), (60.0, 60.0));
+}
+
 /// A numeric field added to the results must be nameable, but for identity and lists.
 #[test]
 fn every_numeric_field_of_the_results_can_be_named() {

@@ -1,0 +1,62 @@
+//! The nodes at the ends of flows, and what is wrong with them.
+
+use super::error::{Place, Problem, did_you_mean, listed};
+use super::fields::{Fields, text};
+use super::flow::{Context, place_of};
+
+impl Context<'_> {
+    /// Beginning of the sentence that two nodes are not connected.
+    pub(super) fn no_ways(&self) -> &'static str {
+        if self.network.wifi.is_empty() { "no links" } else { "no links and no stations in range" }
+    }
+
+    /// What would join them.
+    pub(super) fn cure(&self) -> &'static str {
+        match self.network.wifi.is_empty() {
+            true => "join them by a `[[link]]`",
+            false => "join them by a `[[link]]`, or let stations reach farther or stand nearer",
+        }
+    }
+
+    /// The node that stands under `key`, a pattern filled in.
+    pub(super) fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
+        if self.network.node(name).is_none()
+            && let Some(field) = fields.field(key)
+            && let Ok(pattern) = text(&field)
+            && let Some(message) = self.too_many(&pattern)
+        {
+            return Err(field.error(message));
+        }
+        self.node_named(key, name, place_of(fields, key))
+    }
+
+    /// The sentence that a pattern stands for more nodes than there are, if there are any.
+    fn too_many(&self, pattern: &str) -> Option<String> {
+        let node = |i: usize| pattern.replace('*', &i.to_string());
+        let there = (1..).take_while(|i| self.network.node(&node(*i)).is_some()).count();
+        (pattern.contains('*') && there > 0).then(|| {
+            let (first, last, next) = (node(1), node(there), node(there + 1));
+            format!(
+                "`{pattern}` stands for {there} nodes, `{first}` to `{last}`, and there is no \
+                 `{next}`; write a `count` of {there} at most"
+            )
+        })
+    }
+
+    /// The node that the value of `key` at this place names.
+    pub(super) fn node_named(
+        &self,
+        key: &str,
+        name: &str,
+        place: &Place,
+    ) -> Result<usize, Problem> {
+        self.network.node(name).ok_or_else(|| {
+            let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
+            let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
+            let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
+            let near = did_you_mean(name, &known);
+            let known = format!("the nodes are {}", listed(&known));
+            Problem::suggesting(place, message, near, known)
+        })
+    }
+}
