@@ -52,6 +52,12 @@ impl Profile {
         self.params.common().slow_start.rate_code().map(RateCode::new)
     }
 
+    /// Whether connections with this profile have packets for
+    /// [`poll_quick_start`](Endpoint::poll_quick_start).
+    pub fn asks_routers(&self) -> bool {
+        self.rate_code().is_some()
+    }
+
     /// What Quick-Start sends is paced whatever the stack does otherwise (section 4.4).
     pub(super) fn pace_quick_start(&mut self) {
         use crate::stack::Pacing;
