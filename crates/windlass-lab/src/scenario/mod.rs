@@ -63,6 +63,7 @@ mod network;
 mod overrides;
 mod params;
 mod queue;
+mod quick_start;
 mod read;
 mod stack;
 mod tree;
