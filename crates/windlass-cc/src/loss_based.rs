@@ -135,7 +135,8 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             Counting::Bytes => kept,
             Counting::Segments => G::rounding(why).whole(kept, self.cwnd(), c.mss),
         };
-        if self.window.in_slow_start() && !self.growth.starts_plainly() {
+        let starting = self.window.in_slow_start() || self.slow_start.on_trial(c);
+        if starting && !self.growth.starts_plainly() {
             return self.slow_start.threshold(&p.slow_start, c, &self.window, ssthresh);
         }
         ssthresh
@@ -158,12 +159,17 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     const WANTS: Wants = G::WANTS;
 
     fn init(p: &Self::Params, c: &Conn) -> Self {
-        let window = Window::new(c, p.initial_window, p.initial_ssthresh);
+        let mut window = Window::new(c, p.initial_window, p.initial_ssthresh);
+        let growth = G::init(&p.own, c);
+        let mut slow_start = S::init(&p.slow_start, c);
+        if p.approved.0 > 0 && !growth.starts_plainly() {
+            slow_start.approve(&p.slow_start, c, p.approved, &mut window);
+        }
         LossBased {
             window,
             prior: window,
-            growth: G::init(&p.own, c),
-            slow_start: S::init(&p.slow_start, c),
+            growth,
+            slow_start,
             prr: Prr::new(c),
             style: p.recovery.unwrap_or(G::WANTS.recovery),
             undone: false,
@@ -219,6 +225,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
             (Phase::Recovery, Phase::Open) => {
                 self.leave_recovery(c);
+                self.slow_start.recovered(&p.slow_start, c, &mut self.window);
                 self.growth.restart(&p.own, c, &mut self.window);
                 self.grow_at_end(p, c);
             }
@@ -237,7 +244,10 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.after_timeout(p, c);
             }
             (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),
-            (Phase::Cwr, Phase::Open) => self.grow_at_end(p, c),
+            (Phase::Cwr, Phase::Open) => {
+                self.slow_start.recovered(&p.slow_start, c, &mut self.window);
+                self.grow_at_end(p, c);
+            }
             (Phase::Loss, Phase::Open)
             | (Phase::Open, Phase::Open)
             | (Phase::Recovery, Phase::Recovery | Phase::Cwr)

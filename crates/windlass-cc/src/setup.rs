@@ -4,6 +4,7 @@
 use crate::params::{Param, ParamKind};
 use crate::recovery::Style;
 use crate::slow_start;
+use crate::time::Rate;
 use crate::window::MAX_WINDOW;
 
 /// In what a window is kept.
@@ -61,6 +62,9 @@ pub struct Setup<P, S = slow_start::AnyParams> {
     pub counting: Counting,
     /// What of an acknowledgement opens the window of such an algorithm.
     pub credit: Credit,
+    /// Sending rate that every router of the path has approved for the first round trip, headers
+    /// included (RFC 4782); zero for none. Slow starts that did not ask ignore it.
+    pub approved: Rate,
     /// Parameters of the slow start. Algorithms that start in their own way ignore them.
     pub slow_start: S,
     /// The algorithm's own parameters.
@@ -85,6 +89,7 @@ impl<P: Default, S: Default> Default for Setup<P, S> {
             ack_limit: 1,
             counting: Counting::Bytes,
             credit: Credit::Acked,
+            approved: Rate(0),
             slow_start: S::default(),
             own: P::default(),
         }
@@ -101,6 +106,7 @@ impl<P, S: Copy> Setup<P, S> {
             ack_limit: self.ack_limit,
             counting: self.counting,
             credit: self.credit,
+            approved: self.approved,
             slow_start: self.slow_start,
             own,
         }

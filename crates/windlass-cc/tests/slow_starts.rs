@@ -11,7 +11,7 @@ use windlass_cc::slow_start::{
     PacketPairParams, SLOW_STARTS, SlowStart, VegasStartParams, VegasVariant,
 };
 use windlass_cc::window::{MAX_WINDOW, Window};
-use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Setup, Span, Time};
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span, Time};
 
 const MSS: u64 = 1000;
 const MS: u64 = 1_000_000;
@@ -537,6 +537,20 @@ fn any_slow_start() -> impl Strategy<Value = slow_start::AnyParams> {
     })
 }
 
+/// What may happen to a slow start: perhaps an approval, an acknowledgement, perhaps a loss.
+#[derive(Clone, Debug)]
+struct Step {
+    c: Conn,
+    a: Ack,
+    credit: u64,
+    restarts: bool,
+    rate: Option<Rate>,
+}
+
+fn any_phase() -> impl Strategy<Value = Phase> {
+    prop::sample::select(vec![Phase::Open, Phase::Recovery, Phase::Loss, Phase::Cwr])
+}
+
 prop_compose! {
     fn any_step()(
         (now, una, next_id) in (any_number(), any_number(), any_number()),
@@ -544,10 +558,14 @@ prop_compose! {
         (acked, credit) in (any_number(), any_number()),
         mss in prop_oneof![Just(0), Just(1), Just(1_460), any::<u32>()],
         restarts in prop::bool::weighted(0.1),
-    ) -> (Conn, Ack, u64, bool) {
+        rate in prop::option::weighted(0.1, any_number()),
+        (phase, sent) in (any_phase(), any_number()),
+    ) -> Step {
         let (srtt, min_rtt) = (Span(srtt), Span(min_rtt));
-        let c = Conn { now: Time(now), una, next_id, srtt, min_rtt, ..Conn::new(mss) };
-        (c, Ack { rtt: Span(rtt), ..Ack::of(acked) }, credit.min(MAX_WINDOW), restarts)
+        let now = Time(now);
+        let c = Conn { now, una, next_id, srtt, min_rtt, phase, sent, ..Conn::new(mss) };
+        let a = Ack { rtt: Span(rtt), ..Ack::of(acked) };
+        Step { c, a, credit: credit.min(MAX_WINDOW), restarts, rate: rate.map(Rate) }
     }
 }
 
@@ -555,14 +573,20 @@ fn step(
     state: &mut AnySlowStart,
     p: &slow_start::AnyParams,
     w: &mut Window,
-    (c, a, credit, restarts): &(Conn, Ack, u64, bool),
+    Step { c, a, credit, restarts, rate }: &Step,
 ) {
+    if let Some(rate) = rate {
+        state.approve(p, c, *rate, w);
+    }
     state.observe(p, c, a, w);
     if w.in_slow_start() {
         state.grow(p, c, a, *credit, w);
     }
     if *restarts {
+        let ssthresh = state.threshold(p, c, w, w.cwnd() / 2);
+        w.set_ssthresh(ssthresh);
         state.restart(p, c);
+        state.recovered(p, c, w);
     }
 }
 
@@ -571,7 +595,7 @@ proptest! {
     fn no_input_makes_any_slow_start_panic_or_leave_the_windows_range(
         p in any_slow_start(), steps in prop::collection::vec(any_step(), 1..60),
     ) {
-        let c = steps[0].0;
+        let c = steps[0].c;
         let mut w = Window::new(&c, 10_000, MAX_WINDOW);
         let mut state = AnySlowStart::init(&p, &c);
         for s in &steps {
@@ -594,11 +618,11 @@ proptest! {
                 next_id: c.next_id % ROOM + offset,
                 ..*c
             };
-            let c = moved(&steps[0].0);
+            let c = moved(&steps[0].c);
             let mut w = Window::new(&c, 10_000, MAX_WINDOW);
             let mut state = AnySlowStart::init(&p, &c);
-            let run = |s: &(Conn, Ack, u64, bool)| {
-                step(&mut state, &p, &mut w, &(moved(&s.0), s.1, s.2, s.3));
+            let run = |s: &Step| {
+                step(&mut state, &p, &mut w, &Step { c: moved(&s.c), ..s.clone() });
                 w
             };
             steps.iter().map(run).collect::<Vec<_>>()

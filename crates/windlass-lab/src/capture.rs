@@ -227,6 +227,11 @@ fn emit_segment(
         Some(packet) => flow.addresses.subflow(packet.path, packet.attempt),
         None => flow.addresses,
     };
+    if let Some(carried) = &event.quick_start {
+        let ends = flow.addresses.addresses(event.forward);
+        let payload = |bytes: &mut [u8]| wire::fill_pattern(segment.seq, bytes);
+        return wire::emit_quick_start(segment, carried, &ends, payload, out);
+    }
     let option = event.path.and_then(|packet| packet.option);
     let start = match option.and_then(|option| option.mapping()) {
         Some(mapping) => Seq(mapping.data_seq as u32),

@@ -98,6 +98,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         framing: spec.framing,
         loss: spec.loss.clone(),
         down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),
+        quick_start: spec.quick_start,
     }
 }
 

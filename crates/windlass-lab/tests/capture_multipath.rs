@@ -33,6 +33,7 @@ fn ran(checksum: bool) -> RunResult {
         framing: Framing::NONE,
         loss: [loss, None],
         down: Vec::new(),
+        quick_start: None,
     };
     let lossy = Some(LossModel::Drop { probability: 0.02 });
     let profile = Profile::new(stack::LINUX, AnyParams::by_name("lia").unwrap(), 1500);

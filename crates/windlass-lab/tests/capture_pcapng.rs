@@ -38,6 +38,7 @@ impl Log {
             segment,
             ip_len,
             path: None,
+            quick_start: None,
         });
         self.now_ns += 1_001_000;
     }
@@ -266,6 +267,7 @@ fn an_event_of_an_unknown_link_or_flow_or_an_impossible_datagram_is_an_error() {
         segment: None,
         ip_len: 28,
         path: None,
+        quick_start: None,
     };
     let write = |event: PacketEvent| {
         write_pcapng(

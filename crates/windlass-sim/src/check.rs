@@ -7,6 +7,7 @@ use crate::config::{
     Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, ReadPolicy, Traffic,
 };
 use crate::loss::LossModel;
+use crate::quick_start::QuickStart;
 use crate::radio::{Hops, RadioConfig};
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
@@ -96,6 +97,7 @@ impl Config {
             return Err("the times when it goes down and up must ascend".to_string());
         }
         link.discipline.check()?;
+        link.quick_start.iter().try_for_each(QuickStart::check)?;
         link.loss.iter().flatten().try_for_each(check_loss)
     }
 

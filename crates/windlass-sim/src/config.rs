@@ -7,6 +7,7 @@ use windlass_tcp::mptcp::MultipathConfig;
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
+use crate::quick_start::QuickStart;
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
@@ -53,6 +54,9 @@ pub struct LinkConfig {
     /// transmitted then, even in part, is lost. The queue goes on draining, as before an antenna
     /// that nobody hears. Moments ascend.
     pub down: Vec<[Time; 2]>,
+    /// Whether the routers at both ends answer Quick-Start requests (RFC 4782) for what they put on
+    /// the link; otherwise they do not know the option.
+    pub quick_start: Option<QuickStart>,
 }
 
 /// A flow: `from` sends the data, `to` receives it.

@@ -40,6 +40,7 @@
 //!     framing: Framing::ETHERNET,
 //!     loss: [None, None],
 //!     down: vec![],
+//!     quick_start: None,
 //! };
 //! let profile = Profile::new(stack::RFC, AnyParams::by_name("newreno").unwrap(), 1500);
 //! let flow = FlowConfig {
@@ -86,6 +87,7 @@ mod observe;
 pub mod outside;
 pub mod packet;
 pub mod queue;
+pub mod quick_start;
 pub mod radio;
 pub mod random;
 pub mod recorder;

@@ -10,6 +10,7 @@ use windlass_cc::{Span, Time};
 
 use crate::loss::Errors;
 use crate::packet::Ticket;
+use crate::quick_start::Meter;
 
 /// How much may wait for transmission, the packet being transmitted not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +107,24 @@ pub enum Offer {
     },
 }
 
+/// What few links have; the others pass it by in one step.
+#[derive(Clone, Debug, Default)]
+struct Extras {
+    errors: Option<Errors>,
+    meter: Option<Meter>,
+}
+
+impl Extras {
+    /// Whether the next frame is lost, which comes now and is transmitted from the first to the
+    /// second of these moments.
+    fn take(&mut self, now: Time, frame_bytes: u32, [starts, ends]: [Time; 2]) -> bool {
+        if let Some(meter) = &mut self.meter {
+            meter.note(now, starts, ends);
+        }
+        self.errors.as_mut().is_some_and(|errors| errors.take(frame_bytes, starts, ends))
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -118,7 +137,7 @@ pub struct Link {
     waiting: u64,
     waiting_bytes: u64,
     limit: QueueLimit,
-    errors: Option<Box<Errors>>,
+    extras: Option<Box<Extras>>,
     rate_bps: u64,
     framing: Framing,
     /// Totals.
@@ -142,11 +161,21 @@ impl Link {
             waiting: 0,
             waiting_bytes: 0,
             limit,
-            errors: errors.map(Box::new),
+            extras: errors.map(|errors| Box::new(Extras { errors: Some(errors), meter: None })),
             rate_bps: rate_bps.max(1),
             framing,
             counters: LinkCounters::default(),
         }
+    }
+
+    /// From now on the use of the link is measured, by intervals of this length.
+    pub(crate) fn measure(&mut self, interval: Span) {
+        self.extras.get_or_insert_default().meter = Some(Meter::new(interval));
+    }
+
+    /// What has been measured of its use.
+    pub(crate) fn meter(&self) -> Option<&Meter> {
+        self.extras.as_ref()?.meter.as_ref()
     }
 
     /// Time on the wire of an IP packet of this size, rounded up to a nanosecond.
@@ -218,8 +247,10 @@ impl Link {
         self.counters.waited_ns += starts.since(now).0;
         self.busy_until = starts + transmission;
         let arrives = self.busy_until + self.delay;
-        let lost = match &mut self.errors {
-            Some(errors) => errors.take(self.framing.frame_len(size), starts, self.busy_until),
+        let lost = match &mut self.extras {
+            Some(extras) => {
+                extras.take(now, self.framing.frame_len(size), [starts, self.busy_until])
+            }
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);

@@ -41,6 +41,7 @@ impl Simulation {
             Some((owner, path)) => (owner, Some(path)),
             None => (to, None),
         };
+        let quick_start = self.carried(ticket);
         let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };
         let segment = match self.packets.get(ticket.id) {
             Body::Segment(s) => Some(*s),
@@ -56,6 +57,7 @@ impl Simulation {
             segment,
             ip_len,
             path,
+            quick_start,
         });
     }
 }

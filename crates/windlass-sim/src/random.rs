@@ -26,6 +26,8 @@ pub enum Purpose {
     Routing = 7,
     /// Which nodes send.
     Senders = 13,
+    /// The bits by which a router hides what it takes off a Quick-Start request.
+    QuickStart = 14,
     /// Keys, nonces and initial sequence numbers of an end of a multipath connection.
     Multipath = 12,
 }

@@ -7,6 +7,7 @@ use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 use windlass_tcp::mptcp::MpOption;
+use windlass_tcp::quick_start::Carried;
 
 use crate::latency::{MessageResult, TransitResult};
 
@@ -439,6 +440,9 @@ pub struct PacketEvent {
     /// Of a multipath flow's packet: what it is besides.
     #[serde(default)]
     pub path: Option<PathPacket>,
+    /// Of a packet with an option of Quick-Start: the option and the time to live.
+    #[serde(default)]
+    pub quick_start: Option<Carried>,
 }
 
 /// What a packet of a multipath flow is besides.

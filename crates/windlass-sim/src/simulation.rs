@@ -18,6 +18,7 @@ use crate::managed::Managed;
 use crate::outside::Departure;
 use crate::packet::{Body, Packets, Ticket};
 use crate::queue::Discipline;
+use crate::quick_start::QuickStarts;
 use crate::radio::network::{Hop, Radios};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
@@ -26,13 +27,15 @@ use crate::routing::{Direction, Routes};
 use crate::timeline::Bins;
 
 /// In the table of routes: the rest of the value is the host that receives the packet.
-const DELIVER: u32 = 1 << 31;
+pub(crate) const DELIVER: u32 = 1 << 31;
 /// In the table of routes: the rest of the value is a link with a queue discipline, by its number
 /// among those.
 const MANAGED: u32 = 1 << 30;
-/// In the table of routes: the rest of the value is a hop over a radio. All others, which are less,
-/// are link directions as they are.
+/// In the table of routes: the rest of the value is a hop over a radio.
 const RADIO: u32 = 1 << 29;
+/// In the table of routes: the packet carries an option of Quick-Start, and the rest of the value is
+/// what else stands here. All others, which are less, are link directions as they are.
+pub(crate) const QUICK: u32 = 1 << 28;
 
 /// A network in the course of a run.
 ///
@@ -74,6 +77,8 @@ pub struct Simulation {
     pub(crate) transits: Vec<Transit>,
     /// When each packet in the network was sent, by its place.
     pub(crate) births: Vec<Time>,
+    /// Never without a connection that asks its routers for a rate.
+    pub(crate) quick: Option<Box<QuickStarts>>,
 }
 
 impl Simulation {
@@ -115,6 +120,7 @@ impl Simulation {
                 if config.record.delays { config.flows.len() } else { 0 }
             ],
             births: Vec::new(),
+            quick: QuickStarts::new(&config),
             config,
         };
         let config = &simulation.config;
@@ -150,7 +156,11 @@ impl Simulation {
                     Discipline::DropTail => l.queue,
                     _ => QueueLimit::Unlimited,
                 };
-                links.push(Link::new(l.rate_bps, l.delay, limit, l.framing, errors));
+                let mut link = Link::new(l.rate_bps, l.delay, limit, l.framing, errors);
+                if let Some(quick) = l.quick_start {
+                    link.measure(quick.interval);
+                }
+                links.push(link);
             }
         }
         links
@@ -180,7 +190,17 @@ impl Simulation {
         let profile = self.add_profile(self.config.flows[i].profile);
         self.hosts.push(Host::new(forward, profile, sender));
         self.hosts.push(Host::new(backward, profile, receiver));
+        self.add_quick_routes(host);
         Ok(())
+    }
+
+    /// Enters a host's route once more, with each entry marked, and returns where it begins.
+    pub(crate) fn copy_route(&mut self, host: u32, mark: u32) -> u32 {
+        let (start, from) = (self.routes.len(), self.hosts[host as usize].route as usize);
+        let len = self.routes[from..].iter().take_while(|r| **r & DELIVER == 0).count() + 1;
+        self.routes.extend_from_within(from..from + len);
+        self.routes[start..].iter_mut().for_each(|entry| *entry |= mark);
+        start as u32
     }
 
     pub(crate) fn add_profile(&mut self, profile: Profile) -> u32 {
@@ -327,9 +347,9 @@ impl Simulation {
     pub(crate) fn forward(&mut self, mut ticket: Ticket) {
         ticket.hop += 1;
         let next = self.routes[ticket.hop as usize];
-        if next < RADIO {
+        if next < QUICK {
             self.put_on_link(next, ticket);
-        } else if next & DELIVER != 0 {
+        } else if next & (DELIVER | QUICK) == DELIVER {
             self.deliver(next & !DELIVER, ticket.id);
         } else {
             self.put_elsewhere(next, ticket);
@@ -339,7 +359,9 @@ impl Simulation {
     /// A hop that is not one over a mere link. Kept out of the way of those that are.
     #[inline(never)]
     fn put_elsewhere(&mut self, next: u32, ticket: Ticket) {
-        if next & MANAGED != 0 {
+        if next & QUICK != 0 {
+            self.pass_quick_start(next & !QUICK, ticket);
+        } else if next & MANAGED != 0 {
             self.put_in_queue(next & !MANAGED, ticket);
         } else {
             self.put_on_radio(next & !RADIO, ticket);
@@ -373,17 +395,36 @@ impl Simulation {
         if !self.transits.is_empty() {
             self.note_birth(id);
         }
-        let (ticket, first) = (Ticket { id, size, hop }, self.routes[hop as usize]);
-        if first < RADIO {
-            self.put_on_link(first, ticket);
+        self.put_on_hop(self.routes[hop as usize], Ticket { id, size, hop });
+    }
+
+    /// Puts a packet on a hop that does not lead to a host.
+    #[inline(always)]
+    pub(crate) fn put_on_hop(&mut self, entry: u32, ticket: Ticket) {
+        if entry < QUICK {
+            self.put_on_link(entry, ticket);
         } else {
-            self.put_elsewhere(first, ticket);
+            self.put_elsewhere(entry, ticket);
+        }
+    }
+
+    /// Where a packet is, in the table of routes.
+    pub(crate) fn entry(&self, ticket: Ticket) -> u32 {
+        self.routes[ticket.hop as usize]
+    }
+
+    /// The link direction of an entry in the table of routes, if it is one.
+    pub(crate) fn link_of(&self, entry: u32) -> Option<Direction> {
+        match entry & !QUICK {
+            r if r & MANAGED != 0 => Some(self.managed[(r & !MANAGED) as usize].link),
+            r if r < QUICK => Some(r),
+            _ => None,
         }
     }
 
     /// The hop over a radio that a packet is making.
     pub(crate) fn radio_entry(&self, ticket: Ticket) -> u32 {
-        self.routes[ticket.hop as usize] & !RADIO
+        self.routes[ticket.hop as usize] & !(RADIO | QUICK)
     }
 
     /// The profile of a host.
@@ -404,7 +445,7 @@ impl Simulation {
     /// The host that a packet is on its way to.
     pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
         let rest = &self.routes[ticket.hop as usize..];
-        rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !DELIVER)
+        rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !(DELIVER | QUICK))
     }
 
     /// A packet was dropped: it counts against the host that sent it, the peer of the one that
@@ -422,7 +463,7 @@ impl Simulation {
         }
     }
 
-    fn deliver(&mut self, host: u32, id: u32) {
+    pub(crate) fn deliver(&mut self, host: u32, id: u32) {
         self.received += 1;
         if !self.transits.is_empty() {
             self.note_arrival(host, id);
@@ -515,7 +556,10 @@ impl Simulation {
     }
 
     /// Sends what a host has to say, records it, and sees that it is woken in time.
-    fn flush(&mut self, host: u32) {
+    pub(crate) fn flush(&mut self, host: u32) {
+        if self.quick.is_some() {
+            self.flush_quick_start(host);
+        }
         loop {
             let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
             let Kind::Tcp { endpoint, .. } = kind else { break };

@@ -25,6 +25,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
                 queue: QueueLimit::Packets(queue),
                 loss: [drops(there), drops(back)],
                 down: moments.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect(),
+                quick_start: None,
                 ..link([0, 0], rate, delay_ms)
             }
         },

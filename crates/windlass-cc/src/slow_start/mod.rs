@@ -6,13 +6,14 @@ mod hystart;
 mod hystart_pp;
 mod limited;
 mod packet_pair;
+mod quick_start;
 mod standard;
 mod vegas;
 
 use crate::controller::{Ack, Conn};
 use crate::info::Info;
 use crate::params::Parameters;
-use crate::time::Span;
+use crate::time::{Rate, Span};
 use crate::window::Window;
 
 pub use adaptive::{Adaptive, AdaptiveParams};
@@ -21,6 +22,7 @@ pub use hystart::{Detect, HyStart, HyStartParams};
 pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
 pub use limited::{Limited, LimitedParams};
 pub use packet_pair::{Estimator, PacketPair, PacketPairParams};
+pub use quick_start::{QuickStart, QuickStartParams};
 pub use standard::{Standard, StandardParams};
 pub use vegas::{VegasStart, VegasStartParams, VegasVariant};
 
@@ -59,6 +61,20 @@ pub trait SlowStart: Copy {
 
     /// A loss or an idle time: slow start, if it begins again, begins anew.
     fn restart(&mut self, _p: &Self::Params, _c: &Conn) {}
+
+    /// The routers of the path have approved a sending rate for the first round trip, headers
+    /// included ([`Setup::approved`](crate::setup::Setup::approved)). Called at the beginning of a
+    /// connection, with the initial window.
+    fn approve(&mut self, _p: &Self::Params, _c: &Conn, _rate: Rate, _w: &mut Window) {}
+
+    /// Whether a loss or mark found now is this slow start's to answer with
+    /// [`threshold`](SlowStart::threshold), even if the window has reached the threshold.
+    fn on_trial(&self, _c: &Conn) -> bool {
+        false
+    }
+
+    /// Recovery, or the round trip after a mark, has ended, and the window was set accordingly.
+    fn recovered(&mut self, _p: &Self::Params, _c: &Conn, _w: &mut Window) {}
 }
 
 /// A slow start that can be chosen by name.
@@ -161,6 +177,30 @@ macro_rules! slow_starts {
                     _ => {}
                 }
             }
+
+            fn approve(&mut self, p: &AnyParams, c: &Conn, rate: Rate, w: &mut Window) {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
+                        s.approve(p, c, rate, w)
+                    })*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
+
+            fn on_trial(&self, c: &Conn) -> bool {
+                match self { $(AnySlowStart::$variant(s) => s.on_trial(c),)* }
+            }
+
+            fn recovered(&mut self, p: &AnyParams, c: &Conn, w: &mut Window) {
+                match (self, p) {
+                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
+                        s.recovered(p, c, w)
+                    })*
+                    #[allow(unreachable_patterns)]
+                    _ => {}
+                }
+            }
         }
     };
 }
@@ -174,6 +214,18 @@ slow_starts! {
     PacketPair: PacketPair;
     Adaptive: Adaptive;
     CcmSs: CcmSs;
+    QuickStart: QuickStart;
+}
+
+impl AnyParams {
+    /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),
+    /// `None` for slow starts that ask for none.
+    pub fn rate_code(&self) -> Option<u8> {
+        match self {
+            AnyParams::QuickStart(p) => Some(p.rate_code.min(15) as u8),
+            _ => None,
+        }
+    }
 }
 
 impl Default for AnyParams {

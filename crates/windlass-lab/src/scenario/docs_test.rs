@@ -5,7 +5,9 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{Scenario, flow, multipath, network, params, queue, read, stack, two_path, wifi};
+use super::{
+    Scenario, flow, multipath, network, params, queue, quick_start, read, stack, two_path, wifi,
+};
 
 const REFERENCE: &str = include_str!("../../../../docs/scenarios.md");
 
@@ -31,6 +33,7 @@ fn the_reference_has_every_key() {
     documents("## The scenario", &read::KEYS);
     documents("## `[[link]]`", &["name", "between"]);
     documents("## `[[link]]`", &network::LINE_KEYS);
+    documents("### `quick_start`", quick_start::KEYS);
     documents("## `[[wifi]]`", &wifi::CELL_KEYS);
     documents("## `[[wifi]]`", &wifi::AIR_KEYS);
     documents("## `[topology]`", &network::TOPOLOGY_KEYS);

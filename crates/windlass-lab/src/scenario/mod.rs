@@ -64,6 +64,7 @@ mod network;
 mod overrides;
 mod params;
 mod queue;
+mod quick_start;
 mod read;
 mod stack;
 mod tree;

@@ -5,6 +5,7 @@ use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
+use windlass_sim::quick_start::QuickStart;
 use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
@@ -74,6 +75,8 @@ pub struct LinkSpec {
     pub loss: [Option<LossModel>; 2],
     /// When the link is down, from the first to the second moment of each pair; they ascend.
     pub down: Vec<[Span; 2]>,
+    /// Whether and how the routers at both ends answer Quick-Start requests.
+    pub quick_start: Option<QuickStart>,
 }
 
 /// A Wi-Fi cell: a radio channel with its stations.

@@ -120,6 +120,15 @@ fn read_subflow(node: &Node, number: u32, flows: AnyParams) -> Result<Subflow, P
     if let Some(field) = fields.field("slow_start") {
         params::read_slow_start(&field, &mut controller)?;
     }
+    // A subflow's SYN asks nobody, and the window would be the usual one.
+    if controller.wants().slow_start.is_some()
+        && controller.common().slow_start.rate_code().is_some()
+    {
+        let place = fields.field("slow_start").map_or(fields.place(), |f| &f.node.place);
+        let message =
+            "`slow_start`: Quick-Start is not for subflows; choose another, such as `hystart`";
+        return Err(Problem::new(place, message));
+    }
     let via = |field: &Field| {
         let each = field.array()?;
         each.iter().map(|f| Ok((text(f)?, f.node.place.clone()))).collect()

@@ -6,18 +6,20 @@ use super::error::{Place, Problem};
 use super::fields::{Field, Fields, choice, name, positive_span, rate, size_u32, span, whole_u32};
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
+use windlass_sim::quick_start::QuickStart;
 
 use super::loss::losses;
 use super::model::{LinkSpec, WifiSpec};
 use super::queue::{self, Queue};
+use super::quick_start;
 use super::tree::{Node, Value};
 use super::ways::Ways;
 use super::wifi;
 use windlass_cc::Span;
 
 /// Keys that a link has in common with the parts of a topology.
-pub(super) const LINE_KEYS: [&str; 8] =
-    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss", "down"];
+pub(super) const LINE_KEYS: [&str; 9] =
+    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss", "down", "quick_start"];
 /// Keys of `[topology]` with `kind = "dumbbell"`.
 pub(super) const TOPOLOGY_KEYS: [&str; 5] = ["kind", "pairs", "access", "bottleneck", "wireless"];
 pub(super) const DEFAULT_MTU: u32 = 1_500;
@@ -67,6 +69,7 @@ pub(super) struct Line {
     pub(super) bdp_rtt: Option<Span>,
     pub(super) loss: [Option<LossModel>; 2],
     pub(super) down: Vec<[Span; 2]>,
+    pub(super) quick_start: Option<QuickStart>,
 }
 
 impl Network {
@@ -148,7 +151,7 @@ impl Network {
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
         let Line { rate_bps, delay, queue: Queue { limit: queue, discipline }, .. } = line;
-        let Line { mtu, framing, bdp_rtt, loss, down, .. } = line;
+        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, .. } = line;
         self.links.push(LinkSpec {
             name,
             a,
@@ -162,6 +165,7 @@ impl Network {
             bdp_rtt,
             loss,
             down,
+            quick_start,
         });
         Ok(())
     }
@@ -255,6 +259,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
         loss: fields.or("loss", losses, [None, None])?,
         down: fields.or("down", outages, Vec::new())?,
+        quick_start: fields.or("quick_start", quick_start::read, None)?,
     })
 }
 

@@ -54,6 +54,7 @@ impl Line {
             bdp_rtt: None,
             loss: [None, None],
             down: Vec::new(),
+            quick_start: None,
         }
     }
 }

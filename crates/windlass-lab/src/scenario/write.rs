@@ -12,7 +12,7 @@ use windlass_testbed::live::ReceiveWindow;
 use super::model::{
     FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
 };
-use super::{loss, multipath, params, queue, stack, wifi};
+use super::{loss, multipath, params, queue, quick_start, stack, wifi};
 use crate::units::{BitRate, Bytes, Duration};
 
 /// The lines of a document as they grow.
@@ -188,6 +188,10 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     if !link.down.is_empty() {
         let time = |time: &Span| quote(Duration(*time));
         lines.raw("down", array(&link.down, |times| array(times, time)));
+    }
+    // Left out at its default, so that it is new to no scenario's hash.
+    if let Some(setting) = &link.quick_start {
+        lines.raw("quick_start", inline(&quick_start::written(setting)));
     }
 }
 

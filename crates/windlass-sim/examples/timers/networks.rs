@@ -56,6 +56,7 @@ fn wire(ends: [usize; 2]) -> LinkConfig {
         framing: Framing::NONE,
         loss: [None, None],
         down: Vec::new(),
+        quick_start: None,
     }
 }
 

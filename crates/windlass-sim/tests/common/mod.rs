@@ -34,6 +34,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         framing: Framing::NONE,
         loss: [None, None],
         down: Vec::new(),
+        quick_start: None,
     }
 }
 

@@ -148,9 +148,16 @@ impl Endpoint {
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });
             self.rto.after_lost_syn(&p.stack.rto);
         }
+        let initial = params.common().initial_window;
+        if self.quick.is_some() {
+            let mut common = params.common();
+            self.take_approval(&mut common);
+            params.set_common(&common);
+        }
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc = AnyController::init(&params, &conn);
         self.control = self.cc.control(&p.params, &conn);
+        self.use_approval(initial);
     }
 
     /// The next segment while no connection stands: a reset, a SYN or a SYN-ACK.

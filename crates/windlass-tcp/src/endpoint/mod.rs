@@ -11,6 +11,7 @@ mod input;
 mod layer;
 mod output;
 mod pacing;
+mod quick_start;
 mod rack;
 mod receive;
 mod recovery;
@@ -52,7 +53,9 @@ impl Profile {
             credit: stack.growth_credit,
             ..params.common()
         });
-        Profile { stack, params, mtu }
+        let mut profile = Profile { stack, params, mtu };
+        profile.pace_quick_start();
+        profile
     }
 
     /// The algorithm's parameters with what the stack decides.
@@ -283,6 +286,8 @@ pub struct Endpoint {
     /// it does not count as flight (RFC 5681 section 3.2 step 2).
     first_dup_nxt: u64,
     reset: Option<Reset>,
+    /// What is left to do of Quick-Start; nothing soon after the handshake.
+    quick: Option<Box<quick_start::Quick>>,
     last_ack_sent: u64,
     time_wait_deadline: Time,
     failure: Option<Failure>,
@@ -364,6 +369,7 @@ impl Endpoint {
             ts_recent_at: Time::ZERO,
             first_dup_nxt: 0,
             reset: None,
+            quick: None,
             last_ack_sent: 0,
             time_wait_deadline: Time::NEVER,
             failure: None,

@@ -4,11 +4,12 @@
 //! [`parse`] reads such bytes back. Both compute the IPv4 header checksum and the TCP checksum;
 //! `parse` refuses a packet whose checksums do not hold. What is written has the size that
 //! [`Segment::ip_len`] states, which is what the simulator charges a link for.
-//! [`emit_multipath`] writes one with an option of Multipath TCP besides, and `parse` reads that too.
+//! [`emit_multipath`] writes one with an option of Multipath TCP besides, [`emit_quick_start`] one with
+//! an option of Quick-Start, and `parse` reads those too.
 //!
 //! The fields that a [`Segment`] does not have are written as follows and ignored when read:
 //! differentiated services 0, identification 0 with "don't fragment" set (RFC 6864 section 4.1), time to live
-//! 64, urgent pointer 0, reserved bits 0.
+//! 64 but with Quick-Start, urgent pointer 0, reserved bits 0.
 //!
 //! # What the checksums see
 //!
@@ -24,13 +25,14 @@ use std::net::SocketAddrV4;
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{
-    IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader,
+    IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv4Options, TcpHeader, TcpHeaderSlice, UdpHeader,
 };
 
-use crate::mptcp::{MpOption, Signal, codec};
+use crate::mptcp::{Mapping, MpOption, Signal, codec};
+use crate::quick_start::{self, Carried, TIME_TO_LIVE};
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
-use options::{append_multipath, decode_options, encode_options};
+use options::{OptionBytes, append_multipath, append_quick_start, decode_options, encode_options};
 
 pub use error::{EmitError, WireError};
 
@@ -40,8 +42,6 @@ pub const MAX_OPTIONS: u32 = 40;
 pub const MAX_IP_LEN: u32 = 65_535;
 /// Bytes of a UDP header.
 pub const UDP_HEADER: u32 = 8;
-
-const TIME_TO_LIVE: u8 = 64;
 
 /// Where a packet comes from and where it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -68,6 +68,8 @@ pub struct Packet<'a> {
     pub segment: Segment,
     /// Its option of Multipath TCP.
     pub multipath: Option<Signal>,
+    /// Its option of Quick-Start; of one in each header that of the TCP header.
+    pub quick_start: Option<Carried>,
     /// Its payload, `segment.len` bytes.
     pub payload: &'a [u8],
 }
@@ -117,6 +119,54 @@ pub fn emit_multipath(
         Some(option) => append_multipath(segment, option, checksums, &mut options)?,
         None => None,
     };
+    emit_packet(segment, &options, sum, Shell::PLAIN, addresses, fill_payload, out)
+}
+
+/// [`emit`] with an option of Quick-Start, which makes the packet longer by
+/// [`OPTION_LEN`](quick_start::OPTION_LEN), and with the time to live that belongs to it.
+///
+/// # Errors
+///
+/// As of [`emit`].
+pub fn emit_quick_start(
+    segment: &Segment,
+    carried: &Carried,
+    addresses: &Addresses,
+    fill_payload: impl FnOnce(&mut [u8]),
+    out: &mut Vec<u8>,
+) -> Result<(), EmitError> {
+    let mut options = encode_options(&segment.options)?;
+    let mut shell = Shell { time_to_live: carried.ttl, ..Shell::PLAIN };
+    if carried.in_ip_header() {
+        shell.option = Some(quick_start::encode(&carried.option));
+    } else {
+        append_quick_start(&carried.option, &mut options)?;
+    }
+    emit_packet(segment, &options, None, shell, addresses, fill_payload, out)
+}
+
+/// What of an IPv4 header differs from packet to packet.
+#[derive(Clone, Copy)]
+struct Shell {
+    time_to_live: u8,
+    option: Option<[u8; quick_start::OPTION_LEN as usize]>,
+}
+
+impl Shell {
+    const PLAIN: Shell = Shell { time_to_live: TIME_TO_LIVE, option: None };
+}
+
+/// A segment with its options as they stand in the header. `sum` is a mapping that needs a checksum,
+/// and its place among the options.
+fn emit_packet(
+    segment: &Segment,
+    options: &OptionBytes,
+    sum: Option<(Mapping, usize)>,
+    shell: Shell,
+    addresses: &Addresses,
+    fill_payload: impl FnOnce(&mut [u8]),
+    out: &mut Vec<u8>,
+) -> Result<(), EmitError> {
     let mut tcp = TcpHeader::new(
         addresses.source.port(),
         addresses.destination.port(),
@@ -129,7 +179,7 @@ pub fn emit_multipath(
     tcp.set_options_raw(options.as_bytes()).map_err(|_| EmitError::OptionsTooLong(options_len))?;
 
     let tcp_len = tcp.header_len() as u64 + u64::from(segment.len);
-    let ip = ip_header(addresses, IpNumber::TCP, segment.ecn, tcp_len)?;
+    let ip = ip_header(addresses, IpNumber::TCP, segment.ecn, shell, tcp_len)?;
     let start = out.len();
     out.extend_from_slice(&ip.to_bytes());
     let body = out.len();
@@ -144,7 +194,8 @@ pub fn emit_multipath(
     let sum = pseudo_header(&ip, tcp_len as u16).add_slice(&out[body..]).ones_complement();
     // The sum is kept in memory order, as etherparse adds words without swapping them.
     out[body + 16..body + 18].copy_from_slice(&sum.to_ne_bytes());
-    let more = option.map_or(0, MpOption::wire_len);
+    let more =
+        options_len - segment.options.wire_len() + shell.option.map_or(0, |o| o.len() as u32);
     debug_assert_eq!(out.len() - start, (segment.ip_len() + more) as usize);
     Ok(())
 }
@@ -162,7 +213,7 @@ pub fn emit_datagram(
     out: &mut Vec<u8>,
 ) -> Result<(), EmitError> {
     let udp_len = u64::from(UDP_HEADER) + u64::from(len);
-    let ip = ip_header(addresses, IpNumber::UDP, Codepoint::NotEct, udp_len)?;
+    let ip = ip_header(addresses, IpNumber::UDP, Codepoint::NotEct, Shell::PLAIN, udp_len)?;
     let udp = UdpHeader {
         source_port: addresses.source.port(),
         destination_port: addresses.destination.port(),
@@ -197,7 +248,8 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
     }
     let tcp = TcpHeaderSlice::from_slice(body).map_err(tcp_error)?;
     let payload = &body[tcp.slice().len()..];
-    let (options, multipath) = decode_options(tcp.options())?;
+    let decoded = decode_options(tcp.options())?;
+    let quick_start = decoded.quick_start.or_else(|| ip_quick_start(ip.options()));
     let segment = Segment {
         seq: Seq(tcp.sequence_number()),
         ack: Seq(tcp.acknowledgment_number()),
@@ -205,13 +257,33 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
         window: tcp.window_size(),
         flags: Flags(tcp.slice()[13]),
         ecn: Codepoint::from_bits(ip.ecn().value()),
-        options,
+        options: decoded.options,
     };
     let addresses = Addresses {
         source: SocketAddrV4::new(ip.source_addr(), tcp.source_port()),
         destination: SocketAddrV4::new(ip.destination_addr(), tcp.destination_port()),
     };
-    Ok(Packet { addresses, segment, multipath, payload })
+    let quick_start = quick_start.map(|option| Carried { option, ttl: ip.ttl() });
+    Ok(Packet { addresses, segment, multipath: decoded.multipath, quick_start, payload })
+}
+
+/// The option of Quick-Start among those of an IP header, as far as these make sense.
+fn ip_quick_start(mut bytes: &[u8]) -> Option<quick_start::QuickOption> {
+    while let [kind, rest @ ..] = bytes {
+        match *kind {
+            0 => return None,
+            1 => bytes = rest,
+            kind => {
+                let len = rest.first().map_or(0, |&len| usize::from(len));
+                let value = bytes.get(2..len)?;
+                if kind == quick_start::IP_OPTION {
+                    return quick_start::decode_ip(value);
+                }
+                bytes = &bytes[len..];
+            }
+        }
+    }
+    None
 }
 
 fn append_payload(len: usize, fill: impl FnOnce(&mut [u8]), out: &mut Vec<u8>) {
@@ -224,15 +296,18 @@ fn ip_header(
     addresses: &Addresses,
     protocol: IpNumber,
     ecn: Codepoint,
+    shell: Shell,
     body: u64,
 ) -> Result<Ipv4Header, EmitError> {
-    let total = Ipv4Header::MIN_LEN as u64 + body;
+    let options = shell.option.map_or_else(Ipv4Options::new, Ipv4Options::from);
+    let total = (Ipv4Header::MIN_LEN + options.len()) as u64 + body;
     let total_len = u16::try_from(total).map_err(|_| EmitError::TooLong(total))?;
     let mut header = Ipv4Header {
         total_len,
         ecn: ecn_field(ecn),
         dont_fragment: true,
-        time_to_live: TIME_TO_LIVE,
+        time_to_live: shell.time_to_live,
+        options,
         protocol,
         source: addresses.source.ip().octets(),
         destination: addresses.destination.ip().octets(),

@@ -3,6 +3,7 @@
 use super::{EmitError, MAX_OPTIONS, WireError};
 use crate::mptcp::codec::{self, Signal};
 use crate::mptcp::{Mapping, MpOption};
+use crate::quick_start::{self, QuickOption};
 use crate::segment::{MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 use crate::seq::Seq;
 
@@ -112,9 +113,29 @@ pub(super) fn append_multipath(
     Ok(Some((mapping, at)))
 }
 
-pub(super) fn decode_options(mut bytes: &[u8]) -> Result<(Options, Option<Signal>), WireError> {
-    let mut options = Options::default();
-    let mut multipath: Option<Signal> = None;
+/// The option of Quick-Start goes behind the others.
+pub(super) fn append_quick_start(
+    option: &QuickOption,
+    options: &mut OptionBytes,
+) -> Result<(), EmitError> {
+    let len = options.len() as u32 + quick_start::OPTION_LEN;
+    if len > MAX_OPTIONS {
+        return Err(EmitError::OptionsTooLong(len));
+    }
+    options.push(&quick_start::encode(option));
+    Ok(())
+}
+
+/// What the options of a header are.
+#[derive(Default)]
+pub(super) struct Decoded {
+    pub(super) options: Options,
+    pub(super) multipath: Option<Signal>,
+    pub(super) quick_start: Option<QuickOption>,
+}
+
+pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
+    let Decoded { mut options, mut multipath, mut quick_start } = Decoded::default();
     while let [kind, rest @ ..] = bytes {
         match *kind {
             END_OF_OPTIONS => break,
@@ -130,6 +151,8 @@ pub(super) fn decode_options(mut bytes: &[u8]) -> Result<(Options, Option<Signal
                         multipath.is_none_or(|m| codec::rank(&m.option) < codec::rank(&s.option))
                     };
                     multipath = found.filter(more_pressing).or(multipath);
+                } else if kind == quick_start::TCP_OPTION {
+                    quick_start = quick_start::decode_tcp(&bytes[2..len]);
                 } else {
                     decode_option(kind, &bytes[2..len], &mut options)?;
                 }
@@ -137,7 +160,7 @@ pub(super) fn decode_options(mut bytes: &[u8]) -> Result<(Options, Option<Signal
             }
         }
     }
-    Ok((options, multipath))
+    Ok(Decoded { options, multipath, quick_start })
 }
 
 fn decode_option(kind: u8, value: &[u8], options: &mut Options) -> Result<(), WireError> {

@@ -170,6 +170,7 @@ impl Point {
             framing: Framing::NONE,
             loss: [loss, None],
             down: Vec::new(),
+            quick_start: None,
         };
         let packet = u64::from(ip_len - IPV4_HEADER - UDP_HEADER);
         let stop = start + sending;

@@ -279,6 +279,7 @@ impl Plan {
                 framing: Framing::NONE,
                 loss: self.loss.clone(),
                 down: Vec::new(),
+                quick_start: None,
             });
             let flow = self.flow(Side::Sender);
             flows.push(FlowConfig {

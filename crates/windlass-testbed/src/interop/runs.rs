@@ -306,6 +306,7 @@ impl Bench {
             segment: Some(*segment),
             ip_len: bytes.len() as u32,
             path: self.multipath.then_some(of_path),
+            quick_start: None,
         });
     }
 

@@ -264,6 +264,7 @@ mod tests {
                 segment: Some(segment),
                 ip_len,
                 path: None,
+                quick_start: None,
             });
         }
     }

@@ -1,0 +1,192 @@
+//! Quick-Start (RFC 4782): the window that every router of the path has approved.
+//!
+//! The host asks and the host paces; this module turns the approved rate into a window, takes back
+//! what of it was not used, and falls back to the window without Quick-Start on a loss in it.
+
+use super::{Described, SlowStart};
+use crate::controller::{Conn, Phase};
+use crate::info::Info;
+use crate::math::{mul, mul_div};
+use crate::params::{ParamKind, Parameters};
+use crate::time::Rate;
+use crate::window::{MAX_WINDOW, Window};
+
+/// Nanoseconds in a second.
+const NANOS: u64 = 1_000_000_000;
+
+crate::parameters! {
+    /// Parameters of Quick-Start.
+    pub struct QuickStartParams {
+        /// Number N of the rate that is asked for, 40 kbit/s · 2^N: 11 is 81.92 Mbit/s, 15 is 1.31
+        /// Gbit/s. Routers may reduce it.
+        rate_code: u64 = 15, ParamKind::Count { min: 1, max: 15 },
+            "RFC 4782 section 3.1, table 1";
+        /// Bytes of IP and TCP headers that count against the approved rate in each segment.
+        header: u64 = 40, ParamKind::Bytes { min: 0, max: 120 }, "RFC 4782 section 4.4 (H)";
+    }
+}
+
+/// What has become of the approved window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Trial {
+    /// There is none, or all of it has arrived or been answered for.
+    None,
+    /// It is being sent; nothing of it has been acknowledged.
+    Sending,
+    /// Its first acknowledgement has come; the rest may still be lost.
+    Awaiting,
+    /// Something of it was lost or marked; recovery goes on.
+    Failed,
+}
+
+/// Quick-Start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct QuickStart {
+    /// The window without the approval, bytes.
+    fallback: u64,
+    /// Stream offset where the approved window begins.
+    begin: u64,
+    /// Stream offset where it ends, once that is known.
+    end: u64,
+    /// [`Conn::sent`] when it began.
+    sent: u64,
+    trial: Trial,
+}
+
+impl QuickStart {
+    /// Whether a loss or mark found now is one of the approved window: RFC 4782 section 4.6 calls
+    /// its segments Quick-Start packets. What is missing begins at SND.UNA.
+    fn is_hit(&self, c: &Conn) -> bool {
+        match self.trial {
+            Trial::None => false,
+            Trial::Sending => true,
+            Trial::Awaiting | Trial::Failed => c.una < self.end,
+        }
+    }
+
+    /// Half of what of the approved window arrived, at least two segments: the most that the
+    /// threshold may be after a loss in it (RFC 4782 section 4.6; RFC 5681 equation 4).
+    fn half(arrived: u64, c: &Conn) -> u64 {
+        (arrived / 2).max(mul(2, u64::from(c.mss.max(1))))
+    }
+}
+
+impl Described for QuickStart {
+    const INFO: &'static Info = &Info {
+        id: "quick-start",
+        name: "Quick-Start",
+        origin: "S. Floyd, M. Allman, A. Jain and P. Sarolahti, RFC 4782, 2007",
+        citation: "rfc4782",
+        description: "The SYN asks the routers of the path for a rate, in an IP option; links with \
+            quick_start answer for theirs. If all of them approve, the first window is what that \
+            rate carries in a round trip, sent evenly over it whatever the stack says of pacing. \
+            With the first acknowledgement the window becomes what was sent, and standard slow \
+            start follows. A loss or mark in that first window takes the connection back to its \
+            initial window, in slow start up to half of what of the first window arrived. Where a \
+            router does not answer or refuses, it is standard slow start. The end that opens the \
+            connection asks, and only if it has more to send than the initial window. Left out: \
+            requests on a SYN-ACK or in the middle of a connection, requests for the other \
+            direction, routers that judge by the report of the approved rate, middleboxes that \
+            drop packets with IP options, and IPv6.",
+        params: QuickStartParams::TABLE,
+        trace: &[],
+    };
+}
+
+impl SlowStart for QuickStart {
+    type Params = QuickStartParams;
+
+    fn init(_p: &QuickStartParams, _c: &Conn) -> QuickStart {
+        QuickStart { fallback: 0, begin: 0, end: 0, sent: 0, trial: Trial::None }
+    }
+
+    /// RFC 4782 section 4.4: R·T/(MSS + H) segments, whole ones, up to the threshold.
+    fn approve(&mut self, p: &QuickStartParams, c: &Conn, rate: Rate, w: &mut Window) {
+        if !c.srtt.is_known() {
+            return;
+        }
+        let mss = u64::from(c.mss.max(1));
+        let segments = mul_div(rate.0, c.srtt.0, NANOS) / mss.saturating_add(p.header).max(1);
+        let bytes = mul(segments, mss).min(w.ssthresh()).min(MAX_WINDOW);
+        if bytes <= w.cwnd() {
+            return;
+        }
+        *self = QuickStart {
+            fallback: w.cwnd(),
+            begin: c.next_id,
+            end: c.next_id,
+            sent: c.sent,
+            trial: Trial::Sending,
+        };
+        w.set(c, bytes);
+    }
+
+    fn observe(&mut self, _p: &QuickStartParams, c: &Conn, _a: &crate::Ack, w: &mut Window) {
+        match self.trial {
+            Trial::Sending => {
+                // Section 4.4: the window is no larger than what was sent in it.
+                self.end = c.next_id;
+                let used = self.end.saturating_sub(self.begin);
+                w.set(c, w.cwnd().min(used.max(self.fallback)));
+                self.trial = Trial::Awaiting;
+            }
+            Trial::Awaiting | Trial::Failed if c.una >= self.end => self.trial = Trial::None,
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn grow(
+        &mut self,
+        _p: &QuickStartParams,
+        _c: &Conn,
+        _a: &crate::Ack,
+        credit: u64,
+        w: &mut Window,
+    ) {
+        w.add(credit);
+    }
+
+    /// In fast recovery and after a mark it is the window without the approval, which
+    /// [`recovered`](SlowStart::recovered) takes up from there; after a timeout slow start runs from
+    /// one segment at once.
+    fn threshold(&self, _p: &QuickStartParams, c: &Conn, _w: &Window, ssthresh: u64) -> u64 {
+        if !self.is_hit(c) {
+            return ssthresh;
+        }
+        if c.phase == Phase::Loss {
+            let arrived = c.una.saturating_sub(self.begin);
+            return ssthresh.min(QuickStart::half(arrived, c));
+        }
+        self.fallback
+    }
+
+    fn on_trial(&self, c: &Conn) -> bool {
+        self.is_hit(c)
+    }
+
+    fn restart(&mut self, _p: &QuickStartParams, c: &Conn) {
+        if !self.is_hit(c) || !matches!(c.phase, Phase::Recovery | Phase::Cwr) {
+            self.trial = Trial::None;
+            return;
+        }
+        if self.trial == Trial::Sending {
+            self.end = c.next_id;
+        }
+        self.trial = Trial::Failed;
+    }
+
+    /// What was sent again was lost; the rest of the approved window arrived.
+    fn recovered(&mut self, _p: &QuickStartParams, c: &Conn, w: &mut Window) {
+        if self.trial != Trial::Failed {
+            return;
+        }
+        let fresh = c.next_id.saturating_sub(self.begin);
+        let again = c.sent.saturating_sub(self.sent).saturating_sub(fresh);
+        let arrived = self.end.saturating_sub(self.begin).saturating_sub(again);
+        w.set_ssthresh(QuickStart::half(arrived, c));
+        self.trial = Trial::None;
+    }
+}

@@ -1,0 +1,51 @@
+//! Whether a link's routers answer Quick-Start requests: yes, no, or how.
+
+use windlass_sim::quick_start::QuickStart;
+
+use super::error::Problem;
+use super::fields::{Field, Fields, positive_span, probability};
+use super::stack::table;
+use super::tree::Value;
+use crate::units::{Duration, Probability};
+
+/// Longest interval, nanoseconds: an hour.
+const MAX_INTERVAL: u64 = 3_600_000_000_000;
+
+table!(KEYS, apply, pairs, QuickStart {
+    "share" share: share, |share: &f64| Probability(*share).to_string();
+    "interval" interval: interval, |span: &windlass_cc::Span| format!("\"{}\"", Duration(*span));
+});
+
+fn share(field: &Field) -> Result<f64, Problem> {
+    match probability(field)? {
+        0.0 => Err(field.error("must be more than zero; `quick_start = false` answers no request")),
+        share => Ok(share),
+    }
+}
+
+fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
+    let interval = positive_span(field)?;
+    if interval.0 <= MAX_INTERVAL {
+        return Ok(interval);
+    }
+    Err(field.error("must be at most `1h`"))
+}
+
+/// `true`, `false`, or a table.
+pub(super) fn read(field: &Field) -> Result<Option<QuickStart>, Problem> {
+    match &field.node.value {
+        Value::Boolean(false) => Ok(None),
+        Value::Boolean(true) => Ok(Some(QuickStart::DEFAULT)),
+        Value::Table(_) => {
+            let mut setting = QuickStart::DEFAULT;
+            apply(&mut setting, &Fields::open(field.node, "`quick_start`", KEYS)?)?;
+            Ok(Some(setting))
+        }
+        _ => Err(field.wrong_kind("`true`, `false` or a table such as `{ share = 0.9 }`")),
+    }
+}
+
+/// The table of a link whose routers answer.
+pub(super) fn written(setting: &QuickStart) -> Vec<(&'static str, String)> {
+    pairs(setting)
+}
