@@ -7,7 +7,8 @@
 //!   [`Router`] is the protocol, without a clock and without a radio.
 //! * `mesh` joins routers to the radio and the network, [`results`] says what came of it.
 //!
-//! Beyond the RFC: two flows between the same nodes may ask for node-disjoint routes ([`Circuit`]).
+//! Beyond the RFC: two flows between the same nodes, or two subflows of a multipath connection, may ask
+//! for node-disjoint routes ([`Circuit`]).
 //! Of the RFC's options there are the expanding ring, gratuitous replies and HELLO; not local repair.
 //! Since all stations of a radio transmit with one power, hearing is mutual, and there is no use for
 //! RREP-ACK and the blacklist of one-way neighbours. Nobody reboots, so nobody has to wait for others
@@ -33,7 +34,8 @@ pub struct Aodv {
     /// Its constants.
     pub params: AodvParams,
     /// Pairs of flows, by their indices, between the same two stations that take node-disjoint
-    /// routes.
+    /// routes. Subflows do so where their connection says so
+    /// ([`Multipath::disjoint`](crate::config::Multipath::disjoint)).
     pub disjoint: Vec<[usize; 2]>,
 }
 
@@ -41,13 +43,13 @@ impl Aodv {
     /// As RFC 3561 has it, all flows sharing their routes.
     pub const RFC3561: Aodv = Aodv { params: AodvParams::RFC3561, disjoint: Vec::new() };
 
-    /// The circuit of a flow: 0 for the shared route.
-    pub(crate) fn circuit_of(&self, flow: usize) -> u32 {
+    /// The circuit of a flow with a single connection, `None` for the shared route.
+    pub(crate) fn circuit_of(&self, flow: usize) -> Option<u32> {
         let of_pair = |(group, pair): (usize, &[usize; 2])| {
             let member = pair.iter().position(|f| *f == flow)?;
             Some(Circuit::number(group as u32, member as u32))
         };
-        self.disjoint.iter().enumerate().find_map(of_pair).unwrap_or(0)
+        self.disjoint.iter().enumerate().find_map(of_pair)
     }
 }
 
