@@ -149,7 +149,8 @@ impl Simulation {
         let port = self.hosts.len() as u32;
         let profile = self.hosts[owner as usize].profile;
         let back = way.iter().rev().map(|direction| direction ^ 1).collect();
-        let routes = [self.add_route(way, port + 1, circuits), self.add_route(back, port, circuits)];
+        let routes =
+            [self.add_route(way, port + 1, circuits), self.add_route(back, port, circuits)];
         for (end, route) in (0..).zip(routes) {
             self.hosts.push(Host::new(route, profile, Kind::Port { owner: owner + end, path }));
             if let Kind::Multipath(end_of) = &mut self.hosts[(owner + end) as usize].kind {

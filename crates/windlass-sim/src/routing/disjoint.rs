@@ -53,9 +53,11 @@ pub(crate) fn of_subflows(
     }
     match any {
         true => Ok(circuits),
-        false => Err("its subflows are to take disjoint routes, but none of them crosses a radio whose \
+        false => {
+            Err("its subflows are to take disjoint routes, but none of them crosses a radio whose \
                       stations route by AODV"
-            .to_string()),
+                .to_string())
+        }
     }
 }
 

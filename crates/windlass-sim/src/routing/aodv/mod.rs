@@ -14,6 +14,7 @@
 //! RREP-ACK and the blacklist of one-way neighbours. Nobody reboots, so nobody has to wait for others
 //! to forget it.
 
+mod circuit;
 pub(crate) mod mesh;
 pub mod message;
 pub mod params;
@@ -22,6 +23,7 @@ pub mod results;
 mod router;
 pub mod table;
 
+pub use circuit::Circuit;
 pub use message::Message;
 pub use params::{AodvParams, Detection};
 pub use results::{Counters, RouteResult, RoutingResult};
@@ -50,25 +52,5 @@ impl Aodv {
             Some(Circuit::number(group as u32, member as u32))
         };
         self.disjoint.iter().enumerate().find_map(of_pair)
-    }
-}
-
-/// Node-disjoint routes: each of two circuits between the same ends is routed on its own, and a
-/// request for one names the nodes of the other, which take no part in it. So the two share no node
-/// but their ends at any time. Only the destination answers for a circuit. The first one found is a
-/// shortest route and may lie so that no other exists beside it; then the second is never found,
-/// although two longer ones would exist.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Circuit;
-
-impl Circuit {
-    /// The number of one of the two circuits (0 or 1) of a group.
-    pub const fn number(group: u32, member: u32) -> u32 {
-        1 + 2 * group + member
-    }
-
-    /// The other circuit of the group.
-    pub const fn sibling(circuit: u32) -> u32 {
-        (circuit.wrapping_sub(1) ^ 1).wrapping_add(1)
     }
 }
