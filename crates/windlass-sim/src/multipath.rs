@@ -77,6 +77,11 @@ impl MultipathEnd {
         path.attempt == packet.attempt
     }
 
+    /// Its profile among these.
+    pub(crate) fn profile<'a>(&self, all: &'a [MultipathProfile]) -> &'a MultipathProfile {
+        &all[self.profile as usize]
+    }
+
     /// Congestion windows of all paths together, bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         (0..self.connection.paths()).map(|i| self.connection.subflow(i).control().cwnd).sum()
@@ -164,6 +169,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn deliver_to_port(&mut self, owner: u32, path: u32, id: u32) {
+        self.tell_paths_if_asked(owner);
         let kind = &mut self.hosts[owner as usize].kind;
         if let (Kind::Multipath(end), Body::Segment(segment)) = (kind, self.packets.get(id)) {
             let profile = &self.multipath_profiles[end.profile as usize];
@@ -184,11 +190,18 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_multipath(&mut self, host: u32) {
+        self.tell_paths_if_asked(host);
         let Kind::Multipath(end) = &mut self.hosts[host as usize].kind else { return };
         let profile = &self.multipath_profiles[end.profile as usize];
         end.connection.on_deadline(profile, self.now);
         end.app.act(profile, self.now, &mut end.connection);
         self.flush_multipath(host);
+    }
+
+    fn tell_paths_if_asked(&mut self, owner: u32) {
+        if !(self.sensors.is_empty() && self.path_sensors.is_empty()) {
+            self.tell_paths(owner);
+        }
     }
 
     /// Sends what an end has to say, and records it.

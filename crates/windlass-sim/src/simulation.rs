@@ -69,6 +69,8 @@ pub struct Simulation {
     pub(crate) emitted: u64,
     /// By host, what is watched for controllers that want it; empty if none does.
     pub(crate) sensors: Vec<Option<Box<Sensor>>>,
+    /// By port, what is watched for schedulers of subflows that want it; empty if none does.
+    pub(crate) path_sensors: Vec<Option<Box<Sensor>>>,
     /// Packets that have reached an end outside and wait to be taken.
     pub(crate) departures: Vec<Departure>,
     /// Delays by flow; empty unless they are measured, as is the next.
@@ -110,6 +112,7 @@ impl Simulation {
             received: 0,
             emitted: 0,
             sensors: Vec::new(),
+            path_sensors: Vec::new(),
             departures: Vec::new(),
             transits: vec![
                 Transit::default();

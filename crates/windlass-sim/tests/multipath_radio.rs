@@ -213,7 +213,7 @@ fn what_makes_no_sense_is_an_error_that_says_so() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// Whenever one looks, the two routes there and the two back have no station in common but their
     /// ends, whoever dies; and every byte of the stream arrives once and in order, or is under way.
@@ -260,5 +260,51 @@ proptest! {
             prop_assert!(flow.delivered_bytes <= bytes);
             prop_assert!(flow.completion_s.is_none() || flow.delivered_bytes == bytes);
         }
+    }
+}
+
+/// A ring of stations 150 m apart, four wide and five high, without any in it: from the middle of the
+/// left side (station 2) to that of the right (station 9) lead two routes of seven hops, along the top
+/// and along the bottom, whose middles do not sense each other.
+fn ring() -> RadioConfig {
+    let mut radio = grid(1, 14);
+    let left = (0..5).map(|y| (0, y));
+    let bottom = (1..3).map(|x| (x, 4));
+    let right = (0..5).rev().map(|y| (3, y));
+    let top = (1..3).rev().map(|x| (x, 0));
+    let places = left.chain(bottom).chain(right).chain(top);
+    for (station, (x, y)) in radio.stations.iter_mut().zip(places) {
+        station.position = Position::metres(SPACING_M * x, SPACING_M * y);
+    }
+    radio
+}
+
+#[test]
+fn zz_probe() {
+    for (name, disturb) in [("bottom", [5usize, 6usize]), ("top", [12, 13]), ("none", [0, 0])] {
+      for (traffic, tn) in [(ENDLESS, "bulk"), (Traffic::CbrTcp(cbr(500, 40_000, Time::from_secs(60))), "cbr")] {
+        for (sn, s) in Scheduler::ALL {
+            for seed in 1..=2 {
+                let mut config = connection(ring(), [2, 9], s, traffic, 60);
+                config.seed = seed;
+                if disturb[0] != 0 {
+                    let c = windlass_sim::config::Cbr { packet: 1000, interval: windlass_cc::Span::from_micros(3_500), stop: Time::from_secs(60), deadline: None };
+                    let mut f = flow(disturb, rfc("reno"), Traffic::CbrUdp(c));
+                    f.start = Time::from_secs(2);
+                    config.flows.push(f);
+                }
+                let mut simulation = Simulation::new(config).expect("valid");
+                simulation.run_until(Time::from_secs(2));
+                let r0 = simulation.clone().finish().expect("closed");
+                let r = |c| route(routing(&r0), [2, 9], c);
+                let (a, b) = (r(1), r(2));
+                simulation.run();
+                let result = simulation.finish().expect("closed");
+                let (m, rr) = (multipath(&result), routing(&result));
+                println!("{name} {tn} {sn} seed {seed}: {:.0} kbit/s shares {:.2} {:.2} {a:?} {b:?} breaks {} ok {} mean {:.0} ms; susp {} other {:.0}",
+                    result.flows[0].goodput_bps / 1e3, m.subflows[0].share, m.subflows[1].share, rr.link_breaks, rr.discoveries_succeeded, rr.mean_discovery_ms, m.suspensions, result.flows.get(1).map_or(0.0, |f| f.goodput_bps/1e3));
+            }
+        }
+      }
     }
 }

@@ -1,7 +1,8 @@
 //! On which path a segment goes: the schedulers' rules on cases worked by hand.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{CrossLayer, Rate, Span, Time};
 use windlass_tcp::mptcp::Scheduler;
+use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::scheduler::{Assignment, Backlog, PathState, Scheduling};
 
 const MSS: u64 = 1_000;
@@ -16,6 +17,7 @@ fn path(path: usize, srtt_ms: u64, room: u64) -> PathState {
         in_flight: if room > 0 { 0 } else { 10 * MSS },
         mss: MSS,
         room,
+        ..PathState::default()
     }
 }
 
@@ -190,4 +192,114 @@ fn what_was_planned_for_a_path_that_is_gone_goes_elsewhere() {
         })
         .collect();
     assert_eq!(starts, [1 + 20 * MSS, 1, 1 + MSS, 1 + 2 * MSS]);
+}
+
+/// A node on the mains with a route of three hops, an idle station and 1 MB/s to the next.
+const LAYERS: CrossLayer = CrossLayer {
+    queue_len: 5,
+    queue_limit: 30,
+    hops: 3,
+    failure_share: 0,
+    battery: 65_536,
+    service_rate: Rate(1_000_000),
+    service_time: Span::from_millis(1),
+    base_rtt: Span::from_millis(20),
+};
+
+/// Two paths alike, of which the second differs by this change; which one is chosen.
+fn between(kind: Scheduler, change: fn(&mut PathState, &mut CrossLayer)) -> Option<usize> {
+    let first = PathState { layers: Some(LAYERS), in_flight: 3 * MSS, ..path(0, 50, MSS) };
+    let mut layers = LAYERS;
+    let mut second = PathState { path: 1, ..first };
+    change(&mut second, &mut layers);
+    second.layers = Some(layers);
+    chosen(&mut Scheduling::new(kind), &[first, second], &backlog(50 * MSS))
+}
+
+#[test]
+fn fpf_takes_the_path_that_is_better_in_any_one_thing() {
+    let fpf = Scheduler::Fpf(Reading::Repaired);
+    assert_eq!(between(fpf, |_, _| {}), Some(0), "the first of equals");
+    assert_eq!(between(fpf, |_, l| l.queue_len = 4), Some(1), "a shorter queue");
+    assert_eq!(between(fpf, |_, l| l.queue_len = 6), Some(0), "a longer queue");
+    assert_eq!(between(fpf, |_, l| l.battery = 60_000), Some(0), "less energy");
+    assert_eq!(between(fpf, |_, l| l.service_rate = Rate(2_000_000)), Some(1), "a faster hop");
+    assert_eq!(between(fpf, |_, l| l.failure_share = 100), Some(0), "failed attempts");
+    assert_eq!(between(fpf, |p, _| p.srtt = Span::from_millis(40)), Some(1), "a shorter delay");
+    assert_eq!(between(fpf, |p, _| p.cwnd += MSS), Some(1), "a larger window");
+    assert_eq!(between(fpf, |p, _| p.in_flight = 2 * MSS), Some(1), "an earlier completion");
+    // Nothing of the lower layers counts for the choice by congestion, delay and throughput but what
+    // fails.
+    let choice = Scheduler::PathChoice;
+    assert_eq!(between(choice, |_, l| l.queue_len = 4), Some(0));
+    assert_eq!(between(choice, |_, l| l.service_rate = Rate(2_000_000)), Some(0));
+    assert_eq!(between(choice, |p, _| p.srtt = Span::from_millis(40)), Some(1));
+    // Throughput is worth twice what congestion is.
+    assert_eq!(between(choice, |p, l| (p.cwnd, l.failure_share) = (20 * MSS, 9)), Some(1));
+}
+
+/// The paper's sign of the queue length and its buffer rate are worth 1/4 each: as printed they cancel
+/// out, repaired they add up.
+#[test]
+fn the_readings_of_equation_4_differ_in_what_a_queue_is_worth() {
+    // A shorter queue against a slower hop: 1/2 against 1/4, and 0 against 1/4.
+    let change = |_: &mut PathState, l: &mut CrossLayer| {
+        (l.queue_len, l.service_rate) = (4, Rate(900_000));
+    };
+    assert_eq!(between(Scheduler::Fpf(Reading::Repaired), change), Some(1));
+    assert_eq!(between(Scheduler::Fpf(Reading::Literal), change), Some(0));
+}
+
+#[test]
+fn fpf_takes_the_next_best_path_when_the_best_has_no_room() {
+    let fpf = || Scheduling::new(Scheduler::Fpf(Reading::Repaired));
+    let b = backlog(50 * MSS);
+    let all = [path(0, 50, MSS), path(1, 20, 0), path(2, 30, MSS)];
+    // 1 is best, then 2: without layers delay, rate and completion are all there is.
+    assert_eq!(chosen(&mut fpf(), &all, &b), Some(2));
+    assert_eq!(chosen(&mut fpf(), &[path(0, 50, 0), path(1, 20, 0)], &b), None);
+}
+
+#[test]
+fn a_path_without_a_route_gets_a_single_segment_and_only_after_all_others() {
+    let mut s = Scheduling::new(Scheduler::PathChoice);
+    let b = backlog(50 * MSS);
+    let lost = |room, in_flight| PathState {
+        layers: Some(CrossLayer { hops: 0, ..LAYERS }),
+        in_flight,
+        ..path(1, 10, room)
+    };
+    let routed = |room| PathState { layers: Some(LAYERS), ..path(0, 90, room) };
+    assert_eq!(chosen(&mut s, &[routed(MSS), lost(MSS, 0)], &b), Some(0));
+    assert_eq!(chosen(&mut s, &[routed(0), lost(MSS, 0)], &b), Some(1));
+    assert_eq!(chosen(&mut s, &[routed(0), lost(MSS, MSS)], &b), None);
+    // Where none has a route nobody is worse for it.
+    let other = PathState { path: 0, ..lost(MSS, MSS) };
+    assert_eq!(
+        chosen(&mut s, &[other, PathState { srtt: Span(1), ..lost(MSS, MSS) }], &b),
+        Some(1)
+    );
+}
+
+#[test]
+fn retransmissions_on_the_way_count_as_congestion_for_a_while() {
+    let mut s = Scheduling::new(Scheduler::PathChoice);
+    let b = |ms| Backlog { now: Time::from_millis(ms), ..backlog(50 * MSS) };
+    let p = |i, segments, retransmits| PathState { segments, retransmits, ..path(i, 50, MSS) };
+    assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 20, 0)], &b(1_000)), Some(1));
+    // Within the interval nothing new is seen; then the second loses more of what it sent.
+    assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 30, 10)], &b(1_050)), Some(1));
+    assert_eq!(chosen(&mut s, &[p(0, 40, 5), p(1, 40, 20)], &b(1_200)), Some(0));
+    // What is not used keeps its name; clean sending fades the memory below it.
+    let mut now = 1_200;
+    let mut chosen_at = None;
+    for n in 1..20 {
+        now += 100;
+        let paths = [p(0, 40, 5), p(1, 40 + 10 * n, 20)];
+        if chosen(&mut s, &paths, &b(now)) == Some(1) {
+            chosen_at.get_or_insert(n);
+        }
+    }
+    // 1/4 of 1/4, faded once, is 3/64; 1/4 of 1 falls below that after six fadings by 3/4.
+    assert_eq!(chosen_at, Some(6));
 }
