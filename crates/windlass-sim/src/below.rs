@@ -241,8 +241,9 @@ impl Simulation {
         Some(layers)
     }
 
-    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know.
-    fn look_at_path(&mut self, port: u32) -> Option<CrossLayer> {
+    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
+    /// ports come after the hosts of all flows, two for each subflow.
+    pub fn look_at_path(&mut self, port: u32) -> Option<CrossLayer> {
         let mut sensor = self.path_sensors.get_mut(port as usize)?.take()?;
         let layers = self.snapshot(&mut sensor);
         self.path_sensors[port as usize] = Some(sensor);

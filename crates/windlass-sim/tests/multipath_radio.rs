@@ -6,11 +6,12 @@ mod common;
 use common::{cbr, flow, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::Time;
-use windlass_sim::config::{Config, Multipath, SubflowConfig, Traffic};
+use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::radio::{Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::{Aodv, Circuit, RoutingResult};
-use windlass_sim::{ConfigError, MultipathResult, RunResult, Simulation};
+use windlass_sim::{ConfigError, MultipathResult, RunResult, Series, Simulation};
+use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 const SPACING_M: i64 = 150;
@@ -212,6 +213,109 @@ fn what_makes_no_sense_is_an_error_that_says_so() {
     assert!(problem(pair).contains("take disjoint routes by themselves"));
 }
 
+/// A ring of stations 150 m apart, four wide and five high, without any in it: from the middle of the
+/// left side (station 2) to that of the right (station 9) lead two routes of seven hops, along the top
+/// and along the bottom, whose middles do not sense each other.
+fn ring() -> RadioConfig {
+    let mut radio = grid(1, 14);
+    let left = (0..5).map(|y| (0, y));
+    let bottom = (1..3).map(|x| (x, 4));
+    let right = (0..5).rev().map(|y| (3, y));
+    let top = (1..3).rev().map(|x| (x, 0));
+    let places = left.chain(bottom).chain(right).chain(top);
+    for (station, (x, y)) in radio.stations.iter_mut().zip(places) {
+        station.position = Position::metres(SPACING_M * x, SPACING_M * y);
+    }
+    radio
+}
+
+/// The share of a stream of 100 kbit/s that goes over the route without a neighbour that sends
+/// datagrams of 1000 bytes to another, one every `interval_us`, from two seconds on: in the middle of the
+/// ring's bottom, or of its top.
+fn share_beside(interval_us: u64, bottom: bool, scheduler: Scheduler, seed: u64) -> f64 {
+    let (ends, began) = ([2, 9], Time::from_secs(2));
+    let end = Time::from_secs(60);
+    let stream = Traffic::CbrTcp(cbr(500, 40_000, end));
+    let mut config = connection(ring(), ends, scheduler, stream, 60);
+    config.seed = seed;
+    let noise = Traffic::CbrUdp(cbr(1_000, interval_us, end));
+    let between = if bottom { [5, 6] } else { [12, 13] };
+    config.flows.push(FlowConfig { start: began, ..flow(between, rfc("reno"), noise) });
+    let [before, after] = two_looks(config, began);
+    // One route leads over the bottom, the other over the top.
+    let over_bottom = route(routing(&before), ends, 1).expect("a route").contains(&5);
+    assert!(after.flows[0].goodput_bps > 95e3, "{:?}", after.flows[0]);
+    let free = usize::from(over_bottom == bottom);
+    multipath(&after).subflows[free].share
+}
+
+#[test]
+fn path_choice_sends_most_over_the_route_that_is_not_congested() {
+    for scheduler in [Scheduler::Fpf(Reading::Repaired), Scheduler::PathChoice] {
+        for bottom in [true, false] {
+            for seed in 1..=3 {
+                // 2.3 of the 5 Mbit/s that one hop carries.
+                let share = share_beside(3_500, bottom, scheduler, seed);
+                assert!(share > 0.8, "{scheduler:?} {bottom} {seed}: {share}");
+            }
+        }
+    }
+}
+
+/// The first round trip on the second route waited for the route to be found: by that alone, lowest RTT
+/// may keep to the congested route for good.
+#[test]
+fn path_choice_finds_the_better_route_where_lowest_rtt_never_looks() {
+    let shares = |scheduler| {
+        let of_seed = |seed| share_beside(4_400, true, scheduler, seed);
+        (1..=4).map(of_seed).sum::<f64>() / 4.0
+    };
+    let (fpf, lowest) = (shares(Scheduler::Fpf(Reading::Repaired)), shares(Scheduler::LowestRtt));
+    assert!(fpf > lowest + 0.15, "{fpf} against {lowest}");
+}
+
+/// What a scheduler is told of a path is of the path's next hop: the two paths of a station share its
+/// queue and not its counts.
+#[test]
+fn a_scheduler_is_told_of_each_path_and_only_if_it_asks() {
+    let ports = [2, 4]; // after the two hosts of the only flow
+    let config = |scheduler| connection(ring(), [2, 9], scheduler, ENDLESS, 20);
+    let mut closed = Simulation::new(config(Scheduler::LowestRtt)).expect("valid");
+    closed.run_until(Time::from_secs(5));
+    assert_eq!(ports.map(|port| closed.look_at_path(port)), [None, None]);
+    let mut open = Simulation::new(config(Scheduler::PathChoice)).expect("valid");
+    assert_eq!(open.look_at_path(2).expect("told").hops, 0, "no route yet");
+    let mut seen = [0; 2];
+    for tick in 1..=100 {
+        open.run_until(Time::from_millis(200 * tick));
+        let [a, b] = ports.map(|port| open.look_at_path(port).expect("told"));
+        for (seen, layers) in seen.iter_mut().zip([a, b]) {
+            assert!(layers.hops == 0 || layers.hops == 7, "{layers:?}");
+            *seen += u32::from(layers.hops == 7 && layers.service_rate.0 > 10_000);
+        }
+        assert!(a.queue_len + b.queue_len <= 30, "{a:?} {b:?}");
+        assert_eq!(open.look_below(2), None, "NewReno does not want to know");
+    }
+    assert!(seen[0] > 10 && seen[1] > 10, "{seen:?}");
+}
+
+/// The controller of a subflow that wants to know of the lower layers is told, as that of a flow is.
+#[test]
+fn the_controller_of_a_subflow_is_told_of_its_station() {
+    let mut config = connection(grid(3, 3), [0, 2], Scheduler::LowestRtt, ENDLESS, 10);
+    let m = config.flows[0].multipath.as_mut().expect("multipath");
+    for subflow in &mut m.subflows {
+        subflow.profile = rfc("cocoa3plus");
+    }
+    config.record.series = vec![Series::State("average_queue")];
+    let mut simulation = Simulation::new(config).expect("valid");
+    simulation.run();
+    assert!(simulation.look_below(2).is_some());
+    let result = simulation.finish().expect("closed books");
+    let most = result.samples.iter().map(|s| s.value).max();
+    assert!(most > Some(0), "the queue was never seen");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
@@ -234,7 +338,7 @@ proptest! {
         let mut config = connection(radio, ends, Scheduler::ALL[scheduler].1, bulk(bytes), 15);
         // Another connection of the same ends, whose routes are its own affair.
         let other = config.flows[0].clone();
-        config.flows.push(windlass_sim::config::FlowConfig { name: "other".into(), ..other });
+        config.flows.push(FlowConfig { name: "other".into(), ..other });
         config.seed = seed;
         let mut simulation = Simulation::new(config).expect("valid");
         for tick in 1..=30 {
@@ -260,51 +364,5 @@ proptest! {
             prop_assert!(flow.delivered_bytes <= bytes);
             prop_assert!(flow.completion_s.is_none() || flow.delivered_bytes == bytes);
         }
-    }
-}
-
-/// A ring of stations 150 m apart, four wide and five high, without any in it: from the middle of the
-/// left side (station 2) to that of the right (station 9) lead two routes of seven hops, along the top
-/// and along the bottom, whose middles do not sense each other.
-fn ring() -> RadioConfig {
-    let mut radio = grid(1, 14);
-    let left = (0..5).map(|y| (0, y));
-    let bottom = (1..3).map(|x| (x, 4));
-    let right = (0..5).rev().map(|y| (3, y));
-    let top = (1..3).rev().map(|x| (x, 0));
-    let places = left.chain(bottom).chain(right).chain(top);
-    for (station, (x, y)) in radio.stations.iter_mut().zip(places) {
-        station.position = Position::metres(SPACING_M * x, SPACING_M * y);
-    }
-    radio
-}
-
-#[test]
-fn zz_probe() {
-    for (name, disturb) in [("bottom", [5usize, 6usize]), ("top", [12, 13]), ("none", [0, 0])] {
-      for (traffic, tn) in [(ENDLESS, "bulk"), (Traffic::CbrTcp(cbr(500, 40_000, Time::from_secs(60))), "cbr")] {
-        for (sn, s) in Scheduler::ALL {
-            for seed in 1..=2 {
-                let mut config = connection(ring(), [2, 9], s, traffic, 60);
-                config.seed = seed;
-                if disturb[0] != 0 {
-                    let c = windlass_sim::config::Cbr { packet: 1000, interval: windlass_cc::Span::from_micros(3_500), stop: Time::from_secs(60), deadline: None };
-                    let mut f = flow(disturb, rfc("reno"), Traffic::CbrUdp(c));
-                    f.start = Time::from_secs(2);
-                    config.flows.push(f);
-                }
-                let mut simulation = Simulation::new(config).expect("valid");
-                simulation.run_until(Time::from_secs(2));
-                let r0 = simulation.clone().finish().expect("closed");
-                let r = |c| route(routing(&r0), [2, 9], c);
-                let (a, b) = (r(1), r(2));
-                simulation.run();
-                let result = simulation.finish().expect("closed");
-                let (m, rr) = (multipath(&result), routing(&result));
-                println!("{name} {tn} {sn} seed {seed}: {:.0} kbit/s shares {:.2} {:.2} {a:?} {b:?} breaks {} ok {} mean {:.0} ms; susp {} other {:.0}",
-                    result.flows[0].goodput_bps / 1e3, m.subflows[0].share, m.subflows[1].share, rr.link_breaks, rr.discoveries_succeeded, rr.mean_discovery_ms, m.suspensions, result.flows.get(1).map_or(0.0, |f| f.goodput_bps/1e3));
-            }
-        }
-      }
     }
 }

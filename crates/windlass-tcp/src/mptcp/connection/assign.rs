@@ -99,6 +99,7 @@ impl Connection {
                 path,
                 srtt: if known { srtt } else { endpoint.rto(p.path(path)) },
                 rttvar: endpoint.rttvar(),
+                rtt: endpoint.last_rtt(),
                 cwnd: endpoint.control().cwnd,
                 in_flight: endpoint.in_flight(),
                 mss,

@@ -7,6 +7,9 @@
 //! small, every attribute scaled to 0 … 1 over the paths: the fitness with the attributes of a subflow
 //! (C3-8, C3-9), and throughput against congestion and delay. A segment goes on the best path that has
 //! room.
+//!
+//! What is known of a path that is not used grows old, and a route that nobody uses expires: beyond the
+//! paper, such a path gets a segment now and then, so that there is something to choose from.
 
 use windlass_cc::coupling::MAX_PATHS;
 use windlass_cc::{Span, Time};
@@ -14,10 +17,14 @@ use windlass_cc::{Span, Time};
 use super::PathState;
 use super::fitness::{Attributes, Reading, add_fitness, normalise};
 
-/// The share of retransmissions is taken over at least this long.
+/// A path is looked at this often at most, if something was sent on it.
 const INTERVAL: Span = Span::from_millis(100);
-/// Weight of the newest interval in it.
+/// Weight of the newest look in means.
 const WEIGHT: f64 = 0.25;
+/// A path that carries nothing is tried after this long, well before AODV forgets its route (3 s) ...
+const PROBE_TIME: Span = Span::from_millis(500);
+/// ... and with one segment of so many at most.
+const PROBE_SEGMENTS: u32 = 16;
 /// One, of the shares of a snapshot.
 const WHOLE: f64 = 65_536.0;
 
@@ -25,6 +32,10 @@ const WHOLE: f64 = 65_536.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fpf {
     paths: [Seen; MAX_PATHS],
+    /// Time of the last choice.
+    now: Time,
+    /// Segments since one was chosen for a path that carried nothing.
+    since_probe: u32,
     attributes: Vec<Attributes>,
     scores: Vec<f64>,
     scratch: Vec<f64>,
@@ -34,10 +45,14 @@ pub(super) struct Fpf {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     looked: Time,
+    /// When it was last given a segment.
+    used: Time,
     segments: u64,
     retransmits: u64,
     /// Share of retransmissions lately.
     again: f64,
+    /// Mean round-trip time of data, seconds; 0 before there was any.
+    delay: f64,
 }
 
 impl Seen {
@@ -50,14 +65,19 @@ impl Seen {
         let again = p.retransmits.saturating_sub(self.retransmits);
         let share = (again as f64 / sent as f64).min(1.0);
         self.again = (1.0 - WEIGHT) * self.again + WEIGHT * share;
+        if p.rtt.is_known() && p.rtt.0 > 0 {
+            let newest = seconds(p.rtt);
+            let old = if self.delay > 0.0 { self.delay } else { newest };
+            self.delay = old + WEIGHT * (newest - old);
+        }
         (self.looked, self.segments, self.retransmits) = (now, p.segments, p.retransmits);
     }
 }
 
 impl Fpf {
-    /// The best path that has room; the first of equals. With a reading of equation 4 the fitness
-    /// counts too. A path without a route counts only while no other has one, or with a single segment
-    /// for which its station looks for a route.
+    /// The best path that has room, the first of equals. With a reading of equation 4 the fitness counts
+    /// too. A path without a route is tried now and then, for which its station looks for one, but
+    /// counts only while no other has one.
     pub(super) fn choose<'a>(
         &mut self,
         paths: &'a [PathState],
@@ -65,15 +85,31 @@ impl Fpf {
         reading: Option<Reading>,
     ) -> Option<&'a PathState> {
         self.rank(paths, now, reading);
+        self.now = now;
+        if self.since_probe >= PROBE_SEGMENTS
+            && let Some(idle) = paths.iter().find(|p| p.room > 0 && self.is_idle(p))
+        {
+            return Some(idle);
+        }
         let any = paths.iter().any(has_route);
-        let best = |routed: bool| {
-            let ready = paths.iter().zip(&self.scores);
-            ready
-                .filter(|(p, _)| p.room > 0 && has_route(p) == routed)
-                .reduce(|a, b| if b.1 > a.1 { b } else { a })
-                .map(|(p, _)| p)
-        };
-        best(any).or_else(|| best(!any).filter(|p| p.in_flight == 0))
+        let ready = paths.iter().zip(&self.scores);
+        ready
+            .filter(|(p, _)| p.room > 0 && has_route(p) == any)
+            .reduce(|a, b| if b.1 > a.1 { b } else { a })
+            .map(|(p, _)| p)
+    }
+
+    /// A path has got a segment.
+    pub(super) fn on_assigned(&mut self, path: usize) {
+        let seen = &mut self.paths[path];
+        let probe = self.now.since(seen.used) >= PROBE_TIME;
+        seen.used = self.now;
+        self.since_probe = if probe { 0 } else { self.since_probe.saturating_add(1) };
+    }
+
+    /// Whether nothing has been sent on a path for a while, and nothing is under way.
+    fn is_idle(&self, p: &PathState) -> bool {
+        p.in_flight == 0 && self.now.since(self.paths[p.path].used) >= PROBE_TIME
     }
 
     /// Works out the score of each path.
@@ -85,12 +121,13 @@ impl Fpf {
         self.scores.resize(paths.len(), 0.0);
         if let Some(reading) = reading {
             self.attributes.clear();
-            self.attributes.extend(paths.iter().map(attributes));
+            let seen = &self.paths;
+            self.attributes.extend(paths.iter().map(|p| attributes(p, &seen[p.path])));
             add_fitness(&self.attributes, reading, &mut self.scores, &mut self.scratch);
         }
         let seen = self.paths;
-        self.add(paths, 1.0, rate);
-        self.add(paths, -0.5, delay);
+        self.add(paths, 1.0, |p| rate(p, &seen[p.path]));
+        self.add(paths, -0.5, |p| delay(p, &seen[p.path]));
         self.add(paths, -0.5, |p| congestion(p, &seen[p.path]));
     }
 
@@ -111,13 +148,22 @@ fn has_route(p: &PathState) -> bool {
 }
 
 /// What the path carries: a window per round trip, bytes per second (C3-5).
-fn rate(p: &PathState) -> f64 {
-    p.cwnd as f64 / delay(p)
+fn rate(p: &PathState, seen: &Seen) -> f64 {
+    p.cwnd as f64 / delay(p, seen)
 }
 
-/// Smoothed round-trip time, seconds (C3-4).
-fn delay(p: &PathState) -> f64 {
-    p.srtt.0.max(1) as f64 * 1e-9
+/// Mean round-trip time of data, seconds (C3-4). Where none has gone round yet it is that of the empty
+/// route (equation 6), which the handshake's is not: it may have waited for the route to be found.
+fn delay(p: &PathState, seen: &Seen) -> f64 {
+    let base = p.layers.map(|layers| layers.base_rtt).filter(|rtt| rtt.is_known() && rtt.0 > 0);
+    match seen.delay > 0.0 {
+        true => seen.delay,
+        false => seconds(base.unwrap_or(p.srtt)),
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.0.max(1) as f64 * 1e-9
 }
 
 /// Share of failures: of attempts to reach the next hop, and of segments on the whole way, as far as
@@ -128,13 +174,13 @@ fn congestion(p: &PathState, seen: &Seen) -> f64 {
 }
 
 /// A subflow's attributes of equation 4.
-fn attributes(p: &PathState) -> Attributes {
-    let delay = delay(p);
+fn attributes(p: &PathState, seen: &Seen) -> Attributes {
+    let (delay, rate) = (delay(p, seen), rate(p, seen));
     let of_transport = Attributes {
         energy: 1.0,
-        rate: rate(p),
+        rate,
         delay,
-        completion: p.in_flight as f64 / rate(p) + delay,
+        completion: p.in_flight as f64 / rate + delay,
         size: p.mss as f64,
         ..Attributes::default()
     };

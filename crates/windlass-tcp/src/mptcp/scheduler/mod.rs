@@ -20,6 +20,8 @@ pub struct PathState {
     pub srtt: Span,
     /// Mean deviation of the round-trip time.
     pub rttvar: Span,
+    /// The last round trip that data made; [`Span::NONE`] before there was one.
+    pub rtt: Span,
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Bytes in the network.
@@ -141,6 +143,7 @@ impl Scheduling {
             Scheduler::RoundRobin => self.turn = a.path + 1,
             Scheduler::Redundant => self.cursors[a.path] = a.start + a.len,
             Scheduler::EarliestArrival => self.plan.take(a),
+            Scheduler::Fpf(_) | Scheduler::PathChoice => self.fpf.on_assigned(a.path),
             _ => {}
         }
     }
