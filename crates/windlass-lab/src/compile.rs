@@ -157,6 +157,7 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfi
                 profile: profile(s.controller, *mtu),
             })
             .collect(),
+        disjoint: m.disjoint,
     });
     FlowConfig {
         name: spec.name.clone(),

@@ -51,6 +51,7 @@ fn ran(checksum: bool) -> RunResult {
         multipath: Some(Multipath {
             config,
             subflows: vec![subflow("left", 2), subflow("right", 3)],
+            disjoint: false,
         }),
     };
     let config = Config {

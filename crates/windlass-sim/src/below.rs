@@ -1,6 +1,10 @@
 //! What a sending node's MAC, queue, battery and route know, for controllers that want it
-//! ([`windlass_cc::Wants::cross_layer`]): one snapshot before each event that the endpoint handles.
-//! Nothing is computed for others.
+//! ([`windlass_cc::Wants::cross_layer`]) and for schedulers of subflows that do
+//! ([`Scheduler::wants_layers`](windlass_tcp::mptcp::Scheduler::wants_layers)): one snapshot before
+//! each event that the endpoint handles. Nothing is computed for others.
+//!
+//! A controller sees its node's station as a whole, a scheduler of each path what concerns packets for
+//! the next hop of that path.
 
 use windlass_cc::{CrossLayer, Rate, Span, Time};
 
@@ -8,7 +12,8 @@ use crate::config::Config;
 use crate::host::{Host, Kind};
 use crate::link::QueueLimit;
 use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Radio};
-use crate::radio::station::{Station, StationCounters};
+use crate::radio::network::Hop;
+use crate::radio::station::{Service, Station};
 use crate::routing::aodv::Key;
 use crate::simulation::Simulation;
 
@@ -25,9 +30,18 @@ enum Step {
     /// Over a link; one way with a full packet, without a queue.
     Link { direction: u32, time: Span },
     /// Over a radio, the acknowledgement included.
-    Air { radio: u32, station: u32, time: Span },
+    Air { radio: u32, station: u32, to: u32, time: Span },
     /// Over as many stations as it takes.
     Mesh { radio: u32, station: u32, key: Key, time: Span },
+}
+
+/// Whose packets count at the sending station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    /// Everybody's.
+    Station,
+    /// Those for the next hop: the station looked at last.
+    NextHop(Option<u32>),
 }
 
 /// What is watched for one host.
@@ -35,8 +49,9 @@ enum Step {
 pub(crate) struct Sensor {
     route: Vec<Step>,
     mtu: u32,
-    /// The station's totals when they were last looked at, and when.
-    last: StationCounters,
+    scope: Scope,
+    /// What was last looked at, and when.
+    last: Service,
     looked: Time,
     failure_share: u64,
     service_rate: u64,
@@ -44,11 +59,12 @@ pub(crate) struct Sensor {
 }
 
 impl Sensor {
-    fn new(route: Vec<Step>, mtu: u32) -> Sensor {
+    fn new(route: Vec<Step>, mtu: u32, scope: Scope) -> Sensor {
         Sensor {
             route,
             mtu,
-            last: StationCounters::default(),
+            scope,
+            last: Service::default(),
             looked: Time::ZERO,
             failure_share: 0,
             service_rate: 0,
@@ -56,27 +72,35 @@ impl Sensor {
         }
     }
 
-    /// Takes in what the station did since it was last looked at.
-    fn look(&mut self, now: Time, c: &StationCounters) {
+    /// Takes in what was done since it was last looked at.
+    fn look(&mut self, now: Time, service: Service) {
         if now.since(self.looked) < INTERVAL {
             return;
         }
-        let given_up = |c: &StationCounters| c.drops_retry + c.unconfirmed;
-        let last = std::mem::replace(&mut self.last, *c);
+        let last = std::mem::replace(&mut self.last, service);
         self.looked = now;
-        let finished = c.finished - last.finished;
-        let service_ns = c.service_ns - last.service_ns;
+        let finished = service.finished - last.finished;
+        let service_ns = service.service_ns - last.service_ns;
         if finished == 0 || service_ns == 0 {
             return; // nothing new is known
         }
-        let failures = c.failures - last.failures;
-        let successes = finished.saturating_sub(given_up(c) - given_up(&last));
+        let failures = service.failures - last.failures;
+        let successes = finished.saturating_sub(service.given_up - last.given_up);
         let attempts = (failures + successes).max(1);
-        let bytes = (c.bytes - last.bytes).saturating_mul(1_000_000_000);
+        let bytes = (service.bytes - last.bytes).saturating_mul(1_000_000_000);
         let first = self.service_time == 0;
         blend(&mut self.failure_share, WHOLE * failures / attempts, first);
         blend(&mut self.service_rate, bytes / service_ns, first);
         blend(&mut self.service_time, service_ns / finished, first);
+    }
+
+    /// The next hop is this station. Of another than before nothing is known yet.
+    fn turn_to(&mut self, next: u32, service: Service) {
+        if self.scope != Scope::NextHop(Some(next)) {
+            self.scope = Scope::NextHop(Some(next));
+            self.last = service;
+            (self.failure_share, self.service_rate, self.service_time) = (0, 0, 0);
+        }
     }
 }
 
@@ -107,12 +131,16 @@ fn charge(station: &Station, now: Time) -> u32 {
 }
 
 impl Simulation {
-    /// Puts sensors at the hosts whose controllers want them.
+    /// Puts sensors at the hosts whose controllers want them, and at the ports of paths whose
+    /// controllers or schedulers do.
     pub(crate) fn place_sensors(&mut self) {
         for host in 0..self.hosts.len() {
-            let wants = self.profile_of(host).params.wants().cross_layer;
-            if wants && self.hosts[host].is_tcp() {
-                self.watch(host);
+            match self.hosts[host].kind {
+                Kind::Tcp { .. } if self.profile_of(host).params.wants().cross_layer => {
+                    self.watch(host);
+                }
+                Kind::Port { owner, path } => self.watch_path(host, owner, path as usize),
+                _ => {}
             }
         }
     }
@@ -121,11 +149,34 @@ impl Simulation {
     /// wants. To be called before the run begins.
     pub fn watch(&mut self, host: usize) {
         let mtu = self.profile_of(host).mtu;
-        let sensor = Sensor::new(self.steps(host, mtu), mtu);
-        if self.sensors.is_empty() {
-            self.sensors.resize_with(self.hosts.len(), || None);
-        }
+        let sensor = Sensor::new(self.steps(host, mtu), mtu, Scope::Station);
+        self.sensors.resize_with(self.hosts.len(), || None);
         self.sensors[host] = Some(Box::new(sensor));
+    }
+
+    fn watch_path(&mut self, port: usize, owner: u32, path: usize) {
+        let Kind::Multipath(end) = &self.hosts[owner as usize].kind else { return };
+        let profile = end.profile(&self.multipath_profiles);
+        let (by_scheduler, of_path) =
+            (profile.config().scheduler.wants_layers(), profile.path(path));
+        let (by_controller, mtu) = (of_path.params.wants().cross_layer, of_path.mtu);
+        let steps = self.steps(port, mtu);
+        if by_controller {
+            let sensor = Sensor::new(steps.clone(), mtu, Scope::Station);
+            self.sensors.resize_with(self.hosts.len(), || None);
+            self.sensors[port] = Some(Box::new(sensor));
+        }
+        if by_scheduler {
+            if let Some(&(Step::Air { radio, station, .. } | Step::Mesh { radio, station, .. })) =
+                steps.first()
+            {
+                let radio = &mut self.radios.all[radio as usize];
+                radio.stations[station as usize].watch_neighbours();
+            }
+            let sensor = Sensor::new(steps, mtu, Scope::NextHop(None));
+            self.path_sensors.resize_with(self.hosts.len(), || None);
+            self.path_sensors[port] = Some(Box::new(sensor));
+        }
     }
 
     fn steps(&self, host: usize, mtu: u32) -> Vec<Step> {
@@ -136,12 +187,12 @@ impl Simulation {
                 Step::Link { direction, time }
             }
             Err(hop) => {
-                let (radio, station) = (hop.radio, hop.from);
+                let Hop { radio, from: station, to, .. } = hop;
                 let time = exchange(&self.radios.all[radio as usize], mtu);
                 let key = Key { node: hop.to, circuit: hop.circuit };
                 match self.radios.meshes[radio as usize].is_some() {
                     true => Step::Mesh { radio, station, key, time },
-                    false => Step::Air { radio, station, time },
+                    false => Step::Air { radio, station, to, time },
                 }
             }
         });
@@ -151,6 +202,9 @@ impl Simulation {
     /// Tells a host's controller what it wants to know, if it does.
     #[cold]
     pub(crate) fn tell_below(&mut self, host: u32) {
+        if !self.hosts[host as usize].is_tcp() {
+            return; // a port: its connection's end is told
+        }
         let Some(layers) = self.look_below(host) else { return };
         let now = self.now;
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
@@ -159,11 +213,40 @@ impl Simulation {
         }
     }
 
+    /// Tells a multipath connection's controllers and its scheduler what they want to know of its paths.
+    #[cold]
+    pub(crate) fn tell_paths(&mut self, owner: u32) {
+        let Kind::Multipath(end) = &self.hosts[owner as usize].kind else { return };
+        for path in 0..end.connection.paths() {
+            let Kind::Multipath(end) = &self.hosts[owner as usize].kind else { return };
+            let port = end.paths[path].port;
+            let (by_controller, by_scheduler) = (self.look_below(port), self.look_at_path(port));
+            let now = self.now;
+            let Kind::Multipath(end) = &mut self.hosts[owner as usize].kind else { return };
+            if let Some(layers) = by_controller {
+                let profile = end.profile(&self.multipath_profiles);
+                end.connection.below(profile, now, path, &layers);
+            }
+            if let Some(layers) = by_scheduler {
+                end.connection.tell_scheduler(path, &layers);
+            }
+        }
+    }
+
     /// What the lower layers of a host's node know now, `None` unless its controller wants to know.
     pub fn look_below(&mut self, host: u32) -> Option<CrossLayer> {
         let mut sensor = self.sensors.get_mut(host as usize)?.take()?;
         let layers = self.snapshot(&mut sensor);
         self.sensors[host as usize] = Some(sensor);
+        Some(layers)
+    }
+
+    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
+    /// ports come after the hosts of all flows, two for each subflow.
+    pub fn look_at_path(&mut self, port: u32) -> Option<CrossLayer> {
+        let mut sensor = self.path_sensors.get_mut(port as usize)?.take()?;
+        let layers = self.snapshot(&mut sensor);
+        self.path_sensors[port as usize] = Some(sensor);
         Some(layers)
     }
 
@@ -183,11 +266,16 @@ impl Simulation {
             hops += n;
             one_way = one_way + time;
         }
-        let mut layers = match sensor.route.first() {
-            Some(&Step::Air { radio, station, .. } | &Step::Mesh { radio, station, .. }) => {
-                self.station_layers(sensor, radio as usize, station as usize)
+        let mut layers = match sensor.route.first().copied() {
+            Some(Step::Air { radio, station, to, .. }) => {
+                self.station_layers(sensor, radio as usize, station as usize, Some(to))
             }
-            Some(&Step::Link { direction, .. }) => self.link_layers(sensor.mtu, direction),
+            Some(Step::Mesh { radio, station, key, .. }) => {
+                let mesh = self.radios.meshes[radio as usize].as_deref_mut();
+                let next = mesh.and_then(|mesh| mesh.next_of(now, station, key));
+                self.station_layers(sensor, radio as usize, station as usize, next)
+            }
+            Some(Step::Link { direction, .. }) => self.link_layers(sensor.mtu, direction),
             None => NOTHING,
         };
         layers.hops = if known { hops } else { 0 };
@@ -195,11 +283,29 @@ impl Simulation {
         layers
     }
 
-    fn station_layers(&self, sensor: &mut Sensor, radio: usize, station: usize) -> CrossLayer {
+    fn station_layers(
+        &self,
+        sensor: &mut Sensor,
+        radio: usize,
+        station: usize,
+        next: Option<u32>,
+    ) -> CrossLayer {
         let s = &self.radios.all[radio].stations[station];
-        sensor.look(self.now, &s.counters);
+        let waiting = match (sensor.scope, next) {
+            (Scope::Station, _) => {
+                sensor.look(self.now, s.counters.service());
+                s.queue.len()
+            }
+            (Scope::NextHop(_), Some(next)) => {
+                let service = s.service_of(next);
+                sensor.turn_to(next, service);
+                sensor.look(self.now, service);
+                s.queue.iter().filter(|held| held.to == next).count()
+            }
+            (Scope::NextHop(_), None) => 0,
+        };
         CrossLayer {
-            queue_len: s.queue.len().try_into().unwrap_or(u32::MAX),
+            queue_len: waiting.try_into().unwrap_or(u32::MAX),
             queue_limit: packets(s.limit(), sensor.mtu),
             failure_share: sensor.failure_share as u32,
             battery: charge(s, self.now),

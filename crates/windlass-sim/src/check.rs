@@ -30,7 +30,9 @@ impl Config {
         require(self.duration.0 <= MAX_NANOS, run, || {
             "the duration must be finite, at most 73 years".to_string()
         })?;
-        let hops = self.radios.iter().fold(0usize, |n, r| n.saturating_add(r.most_hops()));
+        // Each direction of a subflow may have a hop of its own on each radio.
+        let own = 2 * self.subflows() * self.radios.len();
+        let hops = self.radios.iter().fold(own, |n, r| n.saturating_add(r.most_hops()));
         require(hops <= MAX_HOPS, run, || {
             format!("its radios join {hops} pairs of stations; {MAX_HOPS} can be simulated")
         })?;
@@ -69,6 +71,13 @@ impl Config {
             let before = aodv.disjoint[..i].iter().flatten();
             if pair[0] == pair[1] || before.into_iter().any(|flow| pair.contains(flow)) {
                 return Err("a flow may belong to one pair of disjoint routes only".to_string());
+            }
+            if let Some(flow) = pair.iter().find(|flow| self.flows[**flow].multipath.is_some()) {
+                let name = &self.flows[*flow].name;
+                return Err(format!(
+                    "flow \"{name}\" is a multipath connection, whose subflows take disjoint routes \
+                     by themselves, and belongs to no pair"
+                ));
             }
             let [a, b] = pair.map(|flow| [self.flows[flow].from, self.flows[flow].to]);
             if a != b {

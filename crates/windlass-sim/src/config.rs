@@ -90,6 +90,10 @@ pub struct Multipath {
     pub config: MultipathConfig,
     /// One or more; the connection begins on the first.
     pub subflows: Vec<SubflowConfig>,
+    /// Whether the two subflows that cross a radio whose stations route by AODV do so on node-disjoint
+    /// routes ([`Circuit`](crate::routing::aodv::Circuit)). There must be such a radio, and on each
+    /// of them exactly two of the subflows, between the same two stations.
+    pub disjoint: bool,
 }
 
 /// A subflow: one path of a multipath connection.

@@ -11,6 +11,7 @@ use crate::host::{Host, Kind};
 use crate::packet::Body;
 use crate::random::{Purpose, Stream};
 use crate::results::PathPacket;
+use crate::routing::disjoint::{self, Circuits};
 use crate::routing::{Direction, Routes};
 use crate::simulation::Simulation;
 
@@ -76,6 +77,11 @@ impl MultipathEnd {
         path.attempt == packet.attempt
     }
 
+    /// Its profile among these.
+    pub(crate) fn profile<'a>(&self, all: &'a [MultipathProfile]) -> &'a MultipathProfile {
+        &all[self.profile as usize]
+    }
+
     /// Congestion windows of all paths together, bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         (0..self.connection.paths()).map(|i| self.connection.subflow(i).control().cwnd).sum()
@@ -128,20 +134,28 @@ impl Simulation {
         for i in 0..self.config.flows.len() {
             let flow = self.config.flows[i].clone();
             let Some(multipath) = &flow.multipath else { continue };
-            for (path, subflow) in (0..).zip(&multipath.subflows) {
-                let way = way(&flow, subflow, routes)?;
-                self.add_path(2 * i as u32, path, way);
+            let ways = multipath.subflows.iter().map(|s| way(&flow, s, routes));
+            let ways: Vec<Vec<Direction>> = ways.collect::<Result<_, _>>()?;
+            let hop = |direction| Some(self.radios.hop(self.is_radio_hop(direction)?));
+            let circuits = disjoint::of_subflows(&self.config, i, &ways, hop);
+            let circuits = circuits.map_err(|problem| ConfigError::Invalid {
+                of: format!("flow \"{}\"", flow.name),
+                problem,
+            })?;
+            for (path, (way, circuits)) in (0..).zip(ways.into_iter().zip(&circuits)) {
+                self.add_path(2 * i as u32, path, way, circuits);
             }
         }
         Ok(())
     }
 
     /// Enters a path between the hosts `owner` and `owner + 1`.
-    fn add_path(&mut self, owner: u32, path: u32, way: Vec<Direction>) {
+    fn add_path(&mut self, owner: u32, path: u32, way: Vec<Direction>, circuits: &Circuits) {
         let port = self.hosts.len() as u32;
         let profile = self.hosts[owner as usize].profile;
         let back = way.iter().rev().map(|direction| direction ^ 1).collect();
-        let routes = [self.add_route(way, port + 1), self.add_route(back, port)];
+        let routes =
+            [self.add_route(way, port + 1, circuits), self.add_route(back, port, circuits)];
         for (end, route) in (0..).zip(routes) {
             self.hosts.push(Host::new(route, profile, Kind::Port { owner: owner + end, path }));
             if let Kind::Multipath(end_of) = &mut self.hosts[(owner + end) as usize].kind {
@@ -155,6 +169,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn deliver_to_port(&mut self, owner: u32, path: u32, id: u32) {
+        self.tell_paths_if_asked(owner);
         let kind = &mut self.hosts[owner as usize].kind;
         if let (Kind::Multipath(end), Body::Segment(segment)) = (kind, self.packets.get(id)) {
             let profile = &self.multipath_profiles[end.profile as usize];
@@ -175,11 +190,18 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_multipath(&mut self, host: u32) {
+        self.tell_paths_if_asked(host);
         let Kind::Multipath(end) = &mut self.hosts[host as usize].kind else { return };
         let profile = &self.multipath_profiles[end.profile as usize];
         end.connection.on_deadline(profile, self.now);
         end.app.act(profile, self.now, &mut end.connection);
         self.flush_multipath(host);
+    }
+
+    fn tell_paths_if_asked(&mut self, owner: u32) {
+        if !(self.sensors.is_empty() && self.path_sensors.is_empty()) {
+            self.tell_paths(owner);
+        }
     }
 
     /// Sends what an end has to say, and records it.

@@ -23,6 +23,7 @@ use crate::radio::network::{Hop, Radios};
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::results::PacketFate;
+use crate::routing::disjoint::{self, Circuits};
 use crate::routing::{Direction, Routes};
 use crate::timeline::Bins;
 
@@ -71,6 +72,8 @@ pub struct Simulation {
     pub(crate) emitted: u64,
     /// By host, what is watched for controllers that want it; empty if none does.
     pub(crate) sensors: Vec<Option<Box<Sensor>>>,
+    /// By port, what is watched for schedulers of subflows that want it; empty if none does.
+    pub(crate) path_sensors: Vec<Option<Box<Sensor>>>,
     /// Packets that have reached an end outside and wait to be taken.
     pub(crate) departures: Vec<Departure>,
     /// Delays by flow; empty unless they are measured, as is the next.
@@ -114,6 +117,7 @@ impl Simulation {
             received: 0,
             emitted: 0,
             sensors: Vec::new(),
+            path_sensors: Vec::new(),
             departures: Vec::new(),
             transits: vec![
                 Transit::default();
@@ -185,8 +189,9 @@ impl Simulation {
         let [sender, receiver] = Simulation::kinds(flow, self.config.seed, host);
         // What comes back takes the same links and radio hops the other way.
         let back: Vec<Direction> = path.iter().rev().map(|direction| direction ^ 1).collect();
-        let forward = self.add_route(path, host + 1);
-        let backward = self.add_route(back, host);
+        let circuits = disjoint::of_flow(&self.config, i);
+        let forward = self.add_route(path, host + 1, &circuits);
+        let backward = self.add_route(back, host, &circuits);
         let profile = self.add_profile(self.config.flows[i].profile);
         self.hosts.push(Host::new(forward, profile, sender));
         self.hosts.push(Host::new(backward, profile, receiver));
@@ -213,12 +218,17 @@ impl Simulation {
     }
 
     /// Enters a route to `host` into the table and returns where it begins.
-    pub(crate) fn add_route(&mut self, path: Vec<Direction>, host: u32) -> u32 {
-        let (start, flow) = (self.routes.len() as u32, host as usize / 2);
+    pub(crate) fn add_route(
+        &mut self,
+        path: Vec<Direction>,
+        host: u32,
+        circuits: &Circuits,
+    ) -> u32 {
+        let start = self.routes.len() as u32;
         for direction in path {
             let queue = self.managed.iter().position(|m| m.link == direction);
             let entry = match (self.is_radio_hop(direction), queue) {
-                (Some(hop), _) => RADIO | self.radios.hop_of(hop, flow, &self.config),
+                (Some(hop), _) => RADIO | self.radios.hop_on(hop, circuits),
                 (None, Some(queue)) => MANAGED | queue as u32,
                 (None, None) => direction,
             };

@@ -161,6 +161,7 @@ fn config(net: &Net, own: Params, seed: u64, cycles: u64) -> Config {
     let multipath = Some(Multipath {
         config: MultipathConfig::default(),
         subflows: vec![subflow("first", 2), subflow("second", 3)],
+        disjoint: false,
     });
     let mut flows = vec![FlowConfig {
         start: Time::from_millis(1_500 + seed * 37),

@@ -28,6 +28,7 @@ fn two_paths(traffic: Traffic, seconds: u64) -> Config {
     flow.multipath = Some(Multipath {
         config: MultipathConfig::default(),
         subflows: vec![subflow("wifi", 2), subflow("lte", 3)],
+        disjoint: false,
     });
     network(links, vec![flow], Time::from_secs(seconds))
 }

@@ -87,7 +87,7 @@ fn scenarios() -> impl Strategy<Value = Config> {
             }
             let mut flow = flow([0, 1], profile(stack, "reno"), traffic);
             flow.read = read;
-            flow.multipath = Some(Multipath { config, subflows });
+            flow.multipath = Some(Multipath { config, subflows, disjoint: false });
             let mut network = network(links, vec![flow], Time::from_secs(60));
             network.seed = seed;
             network

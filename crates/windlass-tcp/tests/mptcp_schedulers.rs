@@ -1,7 +1,8 @@
 //! On which path a segment goes: the schedulers' rules on cases worked by hand.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{CrossLayer, Rate, Span, Time};
 use windlass_tcp::mptcp::Scheduler;
+use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::scheduler::{Assignment, Backlog, PathState, Scheduling};
 
 const MSS: u64 = 1_000;
@@ -16,6 +17,8 @@ fn path(path: usize, srtt_ms: u64, room: u64) -> PathState {
         in_flight: if room > 0 { 0 } else { 10 * MSS },
         mss: MSS,
         room,
+        rtt: Span::NONE,
+        ..PathState::default()
     }
 }
 
@@ -190,4 +193,172 @@ fn what_was_planned_for_a_path_that_is_gone_goes_elsewhere() {
         })
         .collect();
     assert_eq!(starts, [1 + 20 * MSS, 1, 1 + MSS, 1 + 2 * MSS]);
+}
+
+/// A node on the mains with a route of three hops, an idle station and 1 MB/s to the next.
+const LAYERS: CrossLayer = CrossLayer {
+    queue_len: 5,
+    queue_limit: 30,
+    hops: 3,
+    failure_share: 0,
+    battery: 65_536,
+    service_rate: Rate(1_000_000),
+    service_time: Span::from_millis(1),
+    base_rtt: Span::from_millis(20),
+};
+
+/// Two paths alike, of which the second differs by this change; which one is chosen.
+fn between(kind: Scheduler, change: fn(&mut PathState, &mut CrossLayer)) -> Option<usize> {
+    let first = PathState { layers: Some(LAYERS), in_flight: 3 * MSS, ..path(0, 50, MSS) };
+    let mut layers = LAYERS;
+    let mut second = PathState { path: 1, ..first };
+    change(&mut second, &mut layers);
+    second.layers = Some(layers);
+    chosen(&mut Scheduling::new(kind), &[first, second], &backlog(50 * MSS))
+}
+
+#[test]
+fn fpf_takes_the_path_that_is_better_in_any_one_thing() {
+    let fpf = Scheduler::Fpf(Reading::Repaired);
+    assert_eq!(between(fpf, |_, _| {}), Some(0), "the first of equals");
+    assert_eq!(between(fpf, |_, l| l.queue_len = 4), Some(1), "a shorter queue");
+    assert_eq!(between(fpf, |_, l| l.queue_len = 6), Some(0), "a longer queue");
+    assert_eq!(between(fpf, |_, l| l.battery = 60_000), Some(0), "less energy");
+    assert_eq!(between(fpf, |_, l| l.service_rate = Rate(2_000_000)), Some(1), "a faster hop");
+    assert_eq!(between(fpf, |_, l| l.failure_share = 100), Some(0), "failed attempts");
+    assert_eq!(between(fpf, |_, l| l.base_rtt = Span::from_millis(15)), Some(1), "a shorter delay");
+    assert_eq!(between(fpf, |p, _| p.cwnd += MSS), Some(1), "a larger window");
+    assert_eq!(between(fpf, |p, _| p.in_flight = 2 * MSS), Some(1), "an earlier completion");
+    // Nothing of the lower layers counts for the choice by congestion, delay and throughput but what
+    // fails.
+    let choice = Scheduler::PathChoice;
+    assert_eq!(between(choice, |_, l| l.queue_len = 4), Some(0));
+    assert_eq!(between(choice, |_, l| l.service_rate = Rate(2_000_000)), Some(0));
+    assert_eq!(between(choice, |_, l| l.base_rtt = Span::from_millis(15)), Some(1));
+    // Throughput is worth twice what congestion is.
+    assert_eq!(between(choice, |p, l| (p.cwnd, l.failure_share) = (20 * MSS, 9)), Some(1));
+}
+
+/// The paper's sign of the queue length and its buffer rate are worth 1/4 each: as printed they cancel
+/// out, repaired they add up.
+#[test]
+fn the_readings_of_equation_4_differ_in_what_a_queue_is_worth() {
+    // A shorter queue against a slower hop: 1/2 against 1/4, and 0 against 1/4.
+    let change = |_: &mut PathState, l: &mut CrossLayer| {
+        (l.queue_len, l.service_rate) = (4, Rate(900_000));
+    };
+    assert_eq!(between(Scheduler::Fpf(Reading::Repaired), change), Some(1));
+    assert_eq!(between(Scheduler::Fpf(Reading::Literal), change), Some(0));
+}
+
+#[test]
+fn fpf_takes_the_next_best_path_when_the_best_has_no_room() {
+    let fpf = || Scheduling::new(Scheduler::Fpf(Reading::Repaired));
+    let b = backlog(50 * MSS);
+    let all = [path(0, 50, MSS), path(1, 20, 0), path(2, 30, MSS)];
+    // 1 is best, then 2: without layers delay, rate and completion are all there is.
+    assert_eq!(chosen(&mut fpf(), &all, &b), Some(2));
+    assert_eq!(chosen(&mut fpf(), &[path(0, 50, 0), path(1, 20, 0)], &b), None);
+}
+
+fn lost(i: usize, srtt_ms: u64) -> PathState {
+    PathState { layers: Some(CrossLayer { hops: 0, ..LAYERS }), ..path(i, srtt_ms, MSS) }
+}
+
+#[test]
+fn a_path_without_a_route_counts_only_while_no_other_has_one() {
+    let mut s = Scheduling::new(Scheduler::PathChoice);
+    let b = backlog(50 * MSS);
+    let routed = |room| PathState { layers: Some(LAYERS), ..path(0, 90, room) };
+    assert_eq!(chosen(&mut s, &[routed(MSS), lost(1, 10)], &b), Some(0));
+    assert_eq!(chosen(&mut s, &[routed(0), lost(1, 10)], &b), None);
+    let empty = |i, ms| {
+        let layers = CrossLayer { hops: 0, base_rtt: Span::NONE, ..LAYERS };
+        PathState { layers: Some(layers), ..lost(i, ms) }
+    };
+    assert_eq!(chosen(&mut s, &[empty(0, 90), empty(1, 10)], &b), Some(1));
+}
+
+/// The time and the number of segments both have to be there.
+#[test]
+fn a_path_that_carries_nothing_is_tried_with_a_segment_of_seventeen() {
+    let mut s = Scheduling::new(Scheduler::PathChoice);
+    let mut turns = Vec::new();
+    for n in 0..67 {
+        let paths = [path(0, 20, MSS), lost(1, 90)];
+        let now = Time::from_secs(1) + Span::from_millis(10 * n);
+        let a = s.next(&paths, &Backlog { now, ..backlog(50 * MSS) }).unwrap();
+        s.on_assigned(&a);
+        turns.push(a.path);
+    }
+    let tried: Vec<usize> = (0..67).filter(|n| turns[*n] == 1).collect();
+    // The first segment of all counts as a try of its own path; sixteen follow.
+    assert_eq!(tried, [17]);
+    // Nothing more while one is under way.
+    let busy = PathState { in_flight: MSS, ..path(0, 20, MSS) };
+    let waits = PathState { in_flight: MSS, ..lost(1, 90) };
+    let b = Backlog { now: Time::from_secs(9), ..backlog(50 * MSS) };
+    for _ in 0..20 {
+        let a = s.next(&[busy, waits], &b).unwrap();
+        s.on_assigned(&a);
+        assert_eq!(a.path, 0);
+    }
+    assert_eq!(chosen(&mut s, &[busy, lost(1, 90)], &b), Some(1));
+}
+
+/// Who sends less often than paths are tried keeps to the best path.
+#[test]
+fn sparse_traffic_does_not_alternate() {
+    let mut s = Scheduling::new(Scheduler::Fpf(Reading::Repaired));
+    for n in 1..30 {
+        let paths = [path(0, 20, MSS), path(1, 90, MSS)];
+        let a = s.next(&paths, &Backlog { now: Time::from_secs(n), ..backlog(400) }).unwrap();
+        s.on_assigned(&a);
+        assert_eq!(a.path, 0);
+    }
+}
+
+#[test]
+fn retransmissions_on_the_way_count_as_congestion_for_a_while() {
+    let mut s = Scheduling::new(Scheduler::PathChoice);
+    let b = |ms| Backlog { now: Time::from_millis(ms), ..backlog(50 * MSS) };
+    let p = |i, segments, retransmits| PathState { segments, retransmits, ..path(i, 50, MSS) };
+    assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 20, 0)], &b(1_000)), Some(1));
+    // Within the interval nothing new is seen; then the second loses more of what it sent.
+    assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 30, 10)], &b(1_050)), Some(1));
+    assert_eq!(chosen(&mut s, &[p(0, 40, 5), p(1, 40, 20)], &b(1_200)), Some(0));
+    // What is not used keeps its name; clean sending fades the memory below it.
+    let mut now = 1_200;
+    let mut chosen_at = None;
+    for n in 1..20 {
+        now += 100;
+        let paths = [p(0, 40, 5), p(1, 40 + 10 * n, 20)];
+        if chosen(&mut s, &paths, &b(now)) == Some(1) {
+            chosen_at.get_or_insert(n);
+        }
+    }
+    // 1/4 of 1/4, faded once, is 3/64; 1/4 of 1 falls below that after six fadings by 3/4.
+    assert_eq!(chosen_at, Some(6));
+}
+
+/// The handshake's round trip, which may have waited for a route, is nobody's delay where the lower
+/// layers know better; and what data show counts more than what they know.
+#[test]
+fn the_delay_of_a_path_is_that_of_its_data() {
+    let state = |i, srtt_ms, rtt, segments| PathState {
+        rtt,
+        segments,
+        layers: Some(LAYERS),
+        ..path(i, srtt_ms, MSS)
+    };
+    let choose = |first: PathState, second: PathState| {
+        let mut s = Scheduling::new(Scheduler::PathChoice);
+        let b = Backlog { now: Time::from_secs(1), ..backlog(50 * MSS) };
+        chosen(&mut s, &[first, second], &b)
+    };
+    let fresh = |i, srtt_ms| state(i, srtt_ms, Span::NONE, 0);
+    assert_eq!(choose(fresh(0, 1_000), fresh(1, 50)), Some(0), "equal routes");
+    // The base round-trip time is 20 ms.
+    assert_eq!(choose(state(0, 50, Span::from_millis(30), 9), fresh(1, 900)), Some(1));
+    assert_eq!(choose(fresh(0, 50), state(1, 900, Span::from_millis(19), 9)), Some(1));
 }

@@ -41,6 +41,7 @@ fn the_reference_has_every_key() {
     documents("### `grid` and `chain`", &["kind", "spacing", "range", "sense", "base", "wireless"]);
     documents("## `[[flow]]`", &flow::KEYS);
     documents("### `multipath`", multipath::CONFIG_KEYS);
+    documents("### `multipath`", &multipath::PATH_KEYS);
     documents("### `multipath`", &multipath::SUBFLOW_KEYS);
     let routing = REFERENCE.split_once("\n### `routing`\n").expect("a section").1;
     assert!(wifi::AODV_KEYS.iter().all(|key| routing.contains(&format!("`{key}`"))));

@@ -128,6 +128,8 @@ pub struct MultipathSpec {
     pub config: MultipathConfig,
     /// One to eight; the connection begins on the first.
     pub subflows: Vec<SubflowSpec>,
+    /// Whether the two subflows that cross a cell with AODV take node-disjoint routes there.
+    pub disjoint: bool,
 }
 
 /// A subflow.

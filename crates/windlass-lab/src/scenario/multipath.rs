@@ -3,6 +3,7 @@
 use windlass_cc::coupling::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{AnyParams, Span};
+use windlass_sim::radio::Hops;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
@@ -43,9 +44,16 @@ fn plain(value: &impl ToString) -> String {
     value.to_string()
 }
 
+/// Keys of `multipath` that are not the connection's own.
+pub(super) const PATH_KEYS: [&str; 2] = [SUBFLOWS, DISJOINT];
+const SUBFLOWS: &str = "subflows";
+const DISJOINT: &str = "disjoint";
+
 /// `multipath` of a flow before its ends are known.
 pub(super) struct Template {
     config: MultipathConfig,
+    /// Where the subflows are to take disjoint routes: the place of the key.
+    disjoint: Option<Place>,
     subflows: Vec<Subflow>,
 }
 
@@ -71,14 +79,14 @@ pub(super) fn read(
     controller: AnyParams,
     stack: &StackConfig,
 ) -> Result<Template, Problem> {
-    let known = [CONFIG_KEYS, &["subflows"]].concat();
+    let known = [CONFIG_KEYS, &PATH_KEYS].concat();
     let fields = Fields::open(field.node, "`multipath`", &known)?;
     let mut config = defaults(stack);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
-    let items = fields.req("subflows", example, tables)?;
+    let items = fields.req(SUBFLOWS, example, tables)?;
     if !(1..=MAX_PATHS).contains(&items.len()) {
-        let place = fields.field("subflows").map_or(fields.place(), |f| &f.node.place);
+        let place = fields.field(SUBFLOWS).map_or(fields.place(), |f| &f.node.place);
         let n = items.len();
         let message =
             format!("`subflows`: a connection has from 1 to {MAX_PATHS} of them, not {n}");
@@ -94,7 +102,9 @@ pub(super) fn read(
         }
         subflows.push(subflow);
     }
-    Ok(Template { config, subflows })
+    let disjoint = fields.or(DISJOINT, boolean, false)?;
+    let place = fields.field(DISJOINT).map(|f| f.node.place.clone());
+    Ok(Template { config, disjoint: place.filter(|_| disjoint), subflows })
 }
 
 fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
@@ -164,7 +174,58 @@ impl Context<'_> {
             ways.push(self.way(&spec, subflow, ends)?);
             subflows.push(spec);
         }
-        Ok((MultipathSpec { config: template.config, subflows }, ways))
+        if let Some(place) = &template.disjoint {
+            self.check_disjoint(&subflows, &ways)
+                .map_err(|message| Problem::new(place, format!("`{DISJOINT}`: {message}")))?;
+        }
+        let disjoint = template.disjoint.is_some();
+        Ok((MultipathSpec { config: template.config, subflows, disjoint }, ways))
+    }
+
+    /// Whether two subflows, and no more, cross each cell with AODV that any of them crosses, and
+    /// do so once and between the same stations.
+    fn check_disjoint(&self, subflows: &[SubflowSpec], ways: &[Vec<Hop>]) -> Result<(), String> {
+        let mut any = false;
+        for (index, wifi) in self.network.wifi.iter().enumerate() {
+            let ends = |hop: &Hop| match *hop {
+                Hop::Air { cell, from, to } if cell == index => Some([from, to]),
+                _ => None,
+            };
+            if !matches!(wifi.radio.hops, Hops::Aodv(_)) {
+                continue;
+            }
+            let here: Vec<(usize, [usize; 2])> = (0..)
+                .zip(ways)
+                .flat_map(|(subflow, way)| way.iter().filter_map(ends).map(move |e| (subflow, e)))
+                .collect();
+            let cell = &wifi.radio.name;
+            if let Some(twice) = here.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                let name = &subflows[twice[0].0].name;
+                return Err(format!(
+                    "the subflow `{name}` crosses the cell `{cell}` twice, and a disjoint route is \
+                     one from end to end; leave out the stations of the cell from its `via`"
+                ));
+            }
+            match here.as_slice() {
+                [] => {}
+                [(_, a), (_, b)] if a == b => any = true,
+                [_, _] => {
+                    return Err(format!(
+                        "the two subflows over the cell `{cell}` must enter and leave it at the same \
+                         stations"
+                    ));
+                }
+                crossing => {
+                    let n = crossing.len();
+                    return Err(format!(
+                        "two subflows can take disjoint routes over the cell `{cell}`, not {n}"
+                    ));
+                }
+            }
+        }
+        let message = "is for two subflows that cross a Wi-Fi cell with `routing = \"aodv\"`, and these \
+                       cross none";
+        any.then_some(()).ok_or_else(|| message.to_owned())
     }
 
     fn way(
@@ -190,6 +251,9 @@ pub(super) fn written(
 ) -> Vec<(&'static str, String)> {
     let mut all = written_config(&spec.config);
     let subflows: Vec<String> = spec.subflows.iter().map(subflow).collect();
-    all.push(("subflows", format!("[{}]", subflows.join(", "))));
+    if spec.disjoint {
+        all.push((DISJOINT, spec.disjoint.to_string()));
+    }
+    all.push((SUBFLOWS, format!("[{}]", subflows.join(", "))));
     all
 }

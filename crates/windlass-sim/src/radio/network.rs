@@ -13,6 +13,7 @@ use crate::radio::station::Station;
 use crate::results::{RadioResult, RadioUse, StationResult};
 use crate::routing::Direction;
 use crate::routing::aodv::mesh::Mesh;
+use crate::routing::disjoint::Circuits;
 use crate::simulation::Simulation;
 
 /// A hop over a radio; where packets find their own way, the stretch between two stations that they
@@ -60,17 +61,14 @@ impl Radios {
         Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, meshes, hops }
     }
 
-    /// The hop that a flow takes in place of this one: another if it goes by a circuit of its own.
-    pub(crate) fn hop_of(&mut self, hop: u32, flow: usize, config: &Config) -> u32 {
+    /// The hop to take in place of this one: another for who goes by a circuit of its own.
+    pub(crate) fn hop_on(&mut self, hop: u32, circuits: &Circuits) -> u32 {
         let shared = self.hops[hop as usize];
-        let Hops::Aodv(aodv) = &config.radios[shared.radio as usize].hops else { return hop };
-        match aodv.circuit_of(flow) {
-            0 => hop,
-            circuit => {
-                self.hops.push(Hop { circuit, ..shared });
-                self.hops.len() as u32 - 1
-            }
-        }
+        let Some((_, circuit)) = circuits.iter().find(|(radio, _)| *radio == shared.radio) else {
+            return hop;
+        };
+        self.hops.push(Hop { circuit: *circuit, ..shared });
+        self.hops.len() as u32 - 1
     }
 
     /// A hop by its number.

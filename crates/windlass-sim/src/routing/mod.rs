@@ -2,6 +2,7 @@
 //! where packets find their own way, [`aodv`].
 
 pub mod aodv;
+pub(crate) mod disjoint;
 
 use std::collections::VecDeque;
 

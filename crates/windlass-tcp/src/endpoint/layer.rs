@@ -176,6 +176,11 @@ impl Endpoint {
         self.ack_now |= !matches!(self.state, State::Closed | State::Listen | State::SynSent);
     }
 
+    /// The last round trip that data made.
+    pub(crate) fn last_rtt(&self) -> windlass_cc::Span {
+        self.last_rtt
+    }
+
     /// Mean deviation of the round-trip time.
     pub(crate) fn rttvar(&self) -> windlass_cc::Span {
         self.rto.rttvar()

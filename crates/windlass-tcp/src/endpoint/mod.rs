@@ -248,6 +248,8 @@ pub struct Endpoint {
     min_rtt: Span,
     /// The least RTT as the controller is to see it.
     shown_rtt: Span,
+    /// The last round trip that data made, without a retransmission.
+    last_rtt: Span,
     last_sent: Time,
     max_snd_wnd: u64,
     /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
@@ -340,6 +342,7 @@ impl Endpoint {
             random: u64::from(iss.0),
             min_rtt: Span::NONE,
             shown_rtt: Span::NONE,
+            last_rtt: Span::NONE,
             last_sent: Time::ZERO,
             max_snd_wnd: 0,
             snd_wl1: 0,

@@ -78,6 +78,10 @@ impl Endpoint {
         let next_id = self.snd_nxt.max(ack);
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.rto.on_sample(&p.stack.rto, &sample);
+        // Offset 0 is the SYN's, 1 the first byte's.
+        if retransmits == 0 && ack > 1 {
+            self.last_rtt = rtt;
+        }
     }
 
     /// The SYN is acknowledged: the first sample, if it may be taken.

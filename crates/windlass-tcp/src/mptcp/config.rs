@@ -3,6 +3,7 @@
 use windlass_cc::Span;
 use windlass_cc::coupling::MAX_PATHS;
 
+use super::scheduler::fitness::Reading;
 use crate::endpoint::Profile;
 
 /// On which path the next data goes.
@@ -26,18 +27,33 @@ pub enum Scheduler {
     /// from further ahead the slower it is, so that all arrives in order. An approximation of the
     /// scheduler of BC-CPS (Wei et al. 2021), whose equations are not public.
     EarliestArrival,
+    /// On the best path that has room by two scores together, from what the sending node's lower layers
+    /// and the subflow know: the fitness of equations 4 and 5 of Parween and Hussain, and their choice
+    /// of path by congestion, delay and throughput.
+    Fpf(Reading),
+    /// The same by the choice of path alone.
+    PathChoice,
 }
 
 impl Scheduler {
     /// Every value with its name in scenarios.
-    pub const ALL: [(&'static str, Scheduler); 6] = [
+    pub const ALL: [(&'static str, Scheduler); 9] = [
         ("lowest-rtt", Scheduler::LowestRtt),
         ("round-robin", Scheduler::RoundRobin),
         ("redundant", Scheduler::Redundant),
         ("blest", Scheduler::Blest),
         ("ecf", Scheduler::Ecf),
         ("earliest-arrival", Scheduler::EarliestArrival),
+        ("fpf", Scheduler::Fpf(Reading::Repaired)),
+        ("fpf-literal", Scheduler::Fpf(Reading::Literal)),
+        ("path-choice", Scheduler::PathChoice),
     ];
+
+    /// Whether it goes by what the sending node's lower layers know of the paths
+    /// ([`Connection::tell_scheduler`](super::Connection::tell_scheduler)).
+    pub const fn wants_layers(self) -> bool {
+        matches!(self, Scheduler::Fpf(_) | Scheduler::PathChoice)
+    }
 }
 
 /// Behaviour of a multipath connection above its subflows.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use windlass_cc::Time;
+use windlass_cc::{CrossLayer, Time};
 
 use crate::endpoint::{Endpoint, Profile, State, Stats};
 use crate::seq::Seq;
@@ -131,6 +131,8 @@ pub(super) struct Subflow {
     pub(super) seen: Stats,
     /// Counters of the subflows before.
     pub(super) past: Stats,
+    /// What the node's lower layers know of the path, for a scheduler that wants it.
+    pub(super) layers: Option<CrossLayer>,
 }
 
 impl Subflow {
@@ -156,6 +158,7 @@ impl Subflow {
             penalty_over: Time::ZERO,
             seen: Stats::default(),
             past: Stats::default(),
+            layers: None,
         }
     }
 

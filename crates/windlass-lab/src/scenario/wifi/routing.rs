@@ -182,6 +182,15 @@ pub(in super::super) fn find_disjoint(
         }
         let [(_, _), (name, place)] = &pair;
         let problem = |message: String| Problem::new(place, format!("`{DISJOINT}`: {message}"));
+        for (index, (name, place)) in indices.iter().zip(&pair) {
+            if flows[*index].multipath.is_some() {
+                let message = format!(
+                    "`{DISJOINT}`: the subflows of `{name}` take disjoint routes with `disjoint = true` \
+                     in its `multipath`; a pair is of flows without subflows"
+                );
+                return Err(Problem::new(place, message));
+            }
+        }
         let [a, b] = indices.map(|i| [flows[i].from, flows[i].to]);
         if indices[0] == indices[1] {
             return Err(problem(format!("`{name}` stands here twice")));

@@ -5,11 +5,12 @@
 //! with. A slot is the service of one packet, however long it takes.
 
 pub mod fair;
-pub mod fitness;
 
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
+
+pub use windlass_tcp::mptcp::scheduler::fitness;
 
 use crate::radio::station::Held;
 use fair::ProportionalFair;

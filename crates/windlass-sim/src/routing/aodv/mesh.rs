@@ -153,6 +153,11 @@ impl Mesh {
         self.routers[station as usize].table.valid(now, key).map(|r| r.hops)
     }
 
+    /// The next hop of the valid route of a station, if there is one.
+    pub(crate) fn next_of(&mut self, now: Time, station: u32, key: Key) -> Option<u32> {
+        self.routers[station as usize].table.valid(now, key).map(|r| r.next)
+    }
+
     fn made(&mut self, ticket: Ticket) -> &mut u8 {
         let id = ticket.id as usize;
         if id >= self.made.len() {

@@ -59,7 +59,17 @@ pub struct Reply {
     pub hops: u32,
     /// How long the route is good for.
     pub lifetime: Span,
-    /// On a circuit: the nodes between the two ends.
+    /// What a reply for a circuit says beyond the RFC.
+    pub course: Option<Box<Course>>,
+}
+
+/// Extension of a [`Reply`] for a circuit, which goes back node by node as it says: 4 bytes for the
+/// number and 4 for each node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Course {
+    /// Sequence number of the originator, for the way back to it.
+    pub origin_seq: u32,
+    /// The nodes between the originator and the destination, in this order.
     pub path: Vec<u32>,
 }
 
@@ -92,7 +102,7 @@ impl Message {
             Message::Request(r) => {
                 24 + r.detour.as_ref().map_or(0, |d| list(&d.avoid) + list(&d.path))
             }
-            Message::Reply(r) => 20 + list(&r.path),
+            Message::Reply(r) => 20 + r.course.as_ref().map_or(0, |c| 4 + list(&c.path)),
             Message::Hello { .. } => 20,
             Message::Error(lost) => 4 + 8 * lost.len() as u32,
         };

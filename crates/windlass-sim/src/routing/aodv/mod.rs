@@ -7,12 +7,14 @@
 //!   [`Router`] is the protocol, without a clock and without a radio.
 //! * `mesh` joins routers to the radio and the network, [`results`] says what came of it.
 //!
-//! Beyond the RFC: two flows between the same nodes may ask for node-disjoint routes ([`Circuit`]).
+//! Beyond the RFC: two flows between the same nodes, or two subflows of a multipath connection, may ask
+//! for node-disjoint routes ([`Circuit`]).
 //! Of the RFC's options there are the expanding ring, gratuitous replies and HELLO; not local repair.
 //! Since all stations of a radio transmit with one power, hearing is mutual, and there is no use for
 //! RREP-ACK and the blacklist of one-way neighbours. Nobody reboots, so nobody has to wait for others
 //! to forget it.
 
+mod circuit;
 pub(crate) mod mesh;
 pub mod message;
 pub mod params;
@@ -21,6 +23,7 @@ pub mod results;
 mod router;
 pub mod table;
 
+pub use circuit::Circuit;
 pub use message::Message;
 pub use params::{AodvParams, Detection};
 pub use results::{Counters, RouteResult, RoutingResult};
@@ -33,7 +36,8 @@ pub struct Aodv {
     /// Its constants.
     pub params: AodvParams,
     /// Pairs of flows, by their indices, between the same two stations that take node-disjoint
-    /// routes.
+    /// routes. Subflows do so where their connection says so
+    /// ([`Multipath::disjoint`](crate::config::Multipath::disjoint)).
     pub disjoint: Vec<[usize; 2]>,
 }
 
@@ -41,32 +45,12 @@ impl Aodv {
     /// As RFC 3561 has it, all flows sharing their routes.
     pub const RFC3561: Aodv = Aodv { params: AodvParams::RFC3561, disjoint: Vec::new() };
 
-    /// The circuit of a flow: 0 for the shared route.
-    pub(crate) fn circuit_of(&self, flow: usize) -> u32 {
+    /// The circuit of a flow with a single connection, `None` for the shared route.
+    pub(crate) fn circuit_of(&self, flow: usize) -> Option<u32> {
         let of_pair = |(group, pair): (usize, &[usize; 2])| {
             let member = pair.iter().position(|f| *f == flow)?;
             Some(Circuit::number(group as u32, member as u32))
         };
-        self.disjoint.iter().enumerate().find_map(of_pair).unwrap_or(0)
-    }
-}
-
-/// Node-disjoint routes: each of two circuits between the same ends is routed on its own, and a
-/// request for one names the nodes of the other, which take no part in it. So the two share no node
-/// but their ends at any time. Only the destination answers for a circuit. The first one found is a
-/// shortest route and may lie so that no other exists beside it; then the second is never found,
-/// although two longer ones would exist.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Circuit;
-
-impl Circuit {
-    /// The number of one of the two circuits (0 or 1) of a group.
-    pub const fn number(group: u32, member: u32) -> u32 {
-        1 + 2 * group + member
-    }
-
-    /// The other circuit of the group.
-    pub const fn sibling(circuit: u32) -> u32 {
-        (circuit.wrapping_sub(1) ^ 1).wrapping_add(1)
+        self.disjoint.iter().enumerate().find_map(of_pair)
     }
 }

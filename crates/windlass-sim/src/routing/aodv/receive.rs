@@ -2,8 +2,7 @@
 
 use windlass_cc::{Span, Time};
 
-use super::Circuit;
-use super::message::{Message, Reply, Request};
+use super::message::{Course, Detour, Message, Reply, Request};
 use super::params::AodvParams;
 use super::router::{Action, Router};
 use super::table::{Key, News, newer};
@@ -45,50 +44,47 @@ impl Router {
         let back = Key { node: rq.origin, circuit: rq.to.circuit };
         let hops = rq.hops + 1;
         let path = rq.detour.as_ref().map_or(&[][..], |d| &d.path);
-        // MinimalLifetime, section 6.5.
-        let spent = 2 * u64::from(hops) * p.node_traversal_time.0;
-        let least = now + Span((2 * p.net_traversal_time().0).saturating_sub(spent));
-        let news = News { seq: rq.origin_seq, hops, next: from, expires: least };
-        self.table.learn(now, back, news, path);
-        self.table.prolong(now, back, least);
+        // A node becomes part of a circuit by the reply only.
+        if rq.detour.is_none() || rq.to.node == self.me {
+            // MinimalLifetime, section 6.5.
+            let spent = 2 * u64::from(hops) * p.node_traversal_time.0;
+            let least = now + Span((2 * p.net_traversal_time().0).saturating_sub(spent));
+            let news = News { seq: rq.origin_seq, hops, next: from, expires: least };
+            self.table.learn(now, back, news, path);
+            self.table.prolong(now, back, least);
+        }
         if rq.to.node == self.me {
-            self.answer(p, now, rq, back);
+            self.answer(p, now, from, rq);
         } else if !self.answer_for(now, rq, back) && rq.ttl > 1 {
             self.pass_on(p, now, rq, hops);
         }
     }
 
-    /// Whether a request for a circuit may come this way.
-    fn takes_part(&mut self, now: Time, rq: &Request, from: u32) -> bool {
-        let Some(detour) = &rq.detour else { return true };
-        if rq.to.node != self.me {
-            return !detour.avoid.contains(&self.me);
-        }
-        if detour.avoid_direct && from == rq.origin {
-            return false;
-        }
-        // The originator may not know yet what the other circuit uses.
-        let other = Key { node: rq.origin, circuit: Circuit::sibling(rq.to.circuit) };
-        self.table.valid(now, other).is_none_or(|route| {
-            let direct = route.path.is_empty() && detour.path.is_empty();
-            !direct && route.path.iter().all(|node| !detour.path.contains(node))
-        })
-    }
-
     /// The destination answers (section 6.6.1).
-    fn answer(&mut self, p: &AodvParams, now: Time, rq: &Request, back: Key) {
+    fn answer(&mut self, p: &AodvParams, now: Time, from: u32, rq: &Request) {
         if let Some(seq) = rq.to_seq.filter(|seq| newer(*seq, self.seq)) {
             self.seq = seq;
         }
+        let course = |d: &Detour| Course { origin_seq: rq.origin_seq, path: d.path.clone() };
         let reply = Reply {
             to: rq.to,
             seq: self.seq,
             origin: rq.origin,
             hops: 0,
-            lifetime: p.my_route_timeout,
-            path: rq.detour.as_ref().map_or(Vec::new(), |d| d.path.clone()),
+            lifetime: if rq.detour.is_some() {
+                // What nobody uses any more must not keep the other circuit away for long.
+                p.my_route_timeout.min(p.active_route_timeout)
+            } else {
+                p.my_route_timeout
+            },
+            course: rq.detour.as_ref().map(|d| Box::new(course(d))),
         };
-        self.send_reply(now, back, reply);
+        if reply.course.is_some() {
+            self.counters.rrep_originated += 1;
+            self.actions.push(Action::Send { to: from, message: Message::Reply(reply) });
+            return;
+        }
+        self.send_reply(now, Key { node: rq.origin, circuit: 0 }, reply);
     }
 
     /// A node that knows a fresh route answers in place of the destination (section 6.6.2). Returns
@@ -108,7 +104,7 @@ impl Router {
             origin: rq.origin,
             hops: route.hops,
             lifetime: route.expires.since(now),
-            path: Vec::new(),
+            course: None,
         };
         let onward = route.next;
         let Some(home) = self.table.valid(now, back) else { return false };
@@ -124,7 +120,7 @@ impl Router {
                 origin: rq.to.node,
                 hops,
                 lifetime,
-                path: Vec::new(),
+                course: None,
             };
             self.counters.rrep_gratuitous += 1;
             self.counters.rrep_originated += 1;
@@ -160,13 +156,19 @@ impl Router {
             return;
         }
         let news = News { seq: rp.seq, hops: rp.hops + 1, next: from, expires: now + rp.lifetime };
-        let better = self.table.learn(now, rp.to, news, &rp.path);
+        let course = rp.course.as_deref();
+        if let Some(course) = course
+            && !self.joins_circuit(p, now, rp, course)
+        {
+            return;
+        }
+        let better = self.table.learn(now, rp.to, news, course.map_or(&[], |c| &c.path));
         if rp.origin == self.me {
             return;
         }
         // Section 6.7 passes on what has changed a route. Where only the destination answers, whoever
         // asked would wait in vain if the route was known here already, and is told of that instead.
-        let asked_all = rp.to.circuit != 0 || p.destination_only;
+        let asked_all = course.is_some() || p.destination_only;
         let Some(route) = self.table.valid(now, rp.to).filter(|r| r.seq_known) else { return };
         if !better && (!asked_all || newer(rp.seq, route.seq)) {
             return;
@@ -175,7 +177,10 @@ impl Router {
         let onward = route.next;
         let back = Key { node: rp.origin, circuit: rp.to.circuit };
         self.table.prolong(now, back, now + p.active_route_timeout);
-        let Some(homeward) = self.table.valid(now, back).map(|r| r.next) else { return };
+        let along = course.map(|c| c.before(self.me, rp.origin));
+        let Some(homeward) = along.or_else(|| Some(self.table.valid(now, back)?.next)) else {
+            return;
+        };
         self.table.add_precursor(now, rp.to, homeward);
         self.table.add_precursor(now, Key::shared(onward), homeward);
         self.table.add_precursor(now, back, onward);

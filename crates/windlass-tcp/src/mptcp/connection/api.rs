@@ -1,5 +1,7 @@
 //! The application's side of a connection, and what can be seen of it.
 
+use windlass_cc::{CrossLayer, Time};
+
 use super::{Connection, MultipathProfile, MultipathStats, Role};
 use crate::endpoint::{Endpoint, Failure, State, Stats};
 
@@ -170,6 +172,21 @@ impl Connection {
     /// Multipath TCP.
     pub fn fallen_back(&self) -> bool {
         self.fallen
+    }
+
+    /// What the sending node's lower layers know of its station and the way, for the controller of a
+    /// path that [wants](windlass_cc::Wants::cross_layer) it: to be told as
+    /// [`Endpoint::below`] is.
+    pub fn below(&mut self, p: &MultipathProfile, now: Time, path: usize, layers: &CrossLayer) {
+        self.subflows[path].endpoint.below(p.path(path), now, layers);
+    }
+
+    /// What they know of a path, for a scheduler that
+    /// [wants](super::super::Scheduler::wants_layers) it: the queue, rate and failures are those of
+    /// packets for the path's next hop alone, and without a route there are no hops. To be told
+    /// before each segment or deadline that is handled with it.
+    pub fn tell_scheduler(&mut self, path: usize, layers: &CrossLayer) {
+        self.subflows[path].layers = Some(*layers);
     }
 
     /// What the connection's coordinator decided for a path.

@@ -88,6 +88,7 @@ impl Connection {
             let want = mss.min(end.saturating_sub(start));
             let settled = self.scheduling.is_settled(path, b);
             let worthwhile = settled || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
+            let (total, layers) = (self.subflows[path].total(), self.subflows[path].layers);
             let endpoint = &mut self.subflows[path].endpoint;
             let room =
                 if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
@@ -98,10 +99,14 @@ impl Connection {
                 path,
                 srtt: if known { srtt } else { endpoint.rto(p.path(path)) },
                 rttvar: endpoint.rttvar(),
+                rtt: endpoint.last_rtt(),
                 cwnd: endpoint.control().cwnd,
                 in_flight: endpoint.in_flight(),
                 mss,
                 room,
+                segments: total.data_segments,
+                retransmits: total.retransmits,
+                layers,
             });
         }
         states

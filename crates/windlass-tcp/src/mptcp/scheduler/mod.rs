@@ -3,9 +3,11 @@
 mod blest;
 mod earliest;
 mod ecf;
+pub mod fitness;
+mod fpf;
 
 use windlass_cc::coupling::MAX_PATHS;
-use windlass_cc::{Span, Time};
+use windlass_cc::{CrossLayer, Span, Time};
 
 use super::config::Scheduler;
 
@@ -18,6 +20,8 @@ pub struct PathState {
     pub srtt: Span,
     /// Mean deviation of the round-trip time.
     pub rttvar: Span,
+    /// The last round trip that data made; [`Span::NONE`] before there was one.
+    pub rtt: Span,
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Bytes in the network.
@@ -26,6 +30,13 @@ pub struct PathState {
     pub mss: u64,
     /// Payload of a segment that would leave at once, bytes; 0 if the path has to wait.
     pub room: u64,
+    /// Data segments sent so far, retransmissions included.
+    pub segments: u64,
+    /// Of them, retransmissions.
+    pub retransmits: u64,
+    /// What the sending node's lower layers know of the path; `None` unless the scheduler
+    /// [wants](Scheduler::wants_layers) it and has been told.
+    pub layers: Option<CrossLayer>,
 }
 
 /// What is to be sent.
@@ -67,6 +78,7 @@ pub struct Scheduling {
     ecf: ecf::Ecf,
     blest: blest::Blest,
     plan: earliest::Plan,
+    fpf: fpf::Fpf,
 }
 
 impl Scheduling {
@@ -79,6 +91,7 @@ impl Scheduling {
             ecf: ecf::Ecf::default(),
             blest: blest::Blest::default(),
             plan: earliest::Plan::default(),
+            fpf: fpf::Fpf::default(),
         }
     }
 
@@ -116,6 +129,8 @@ impl Scheduling {
             Scheduler::Blest => self.blest.choose(paths, b)?,
             Scheduler::Ecf => self.ecf.choose(paths, b)?,
             Scheduler::EarliestArrival => return self.plan.next(paths, b),
+            Scheduler::Fpf(reading) => self.fpf.choose(paths, b.now, Some(reading))?,
+            Scheduler::PathChoice => self.fpf.choose(paths, b.now, None)?,
         };
         let (start, end) = self.piece_for(path.path, b);
         let len = path.room.min(end.saturating_sub(start));
@@ -128,6 +143,7 @@ impl Scheduling {
             Scheduler::RoundRobin => self.turn = a.path + 1,
             Scheduler::Redundant => self.cursors[a.path] = a.start + a.len,
             Scheduler::EarliestArrival => self.plan.take(a),
+            Scheduler::Fpf(_) | Scheduler::PathChoice => self.fpf.on_assigned(a.path),
             _ => {}
         }
     }

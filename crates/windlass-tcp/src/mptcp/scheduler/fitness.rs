@@ -1,5 +1,6 @@
-//! The fitness of equations 4 and 5 of Parween and Hussain: which user's packets go first by eight
-//! attributes.
+//! The fitness of equations 4 and 5 of Parween and Hussain's *Cross-Layer based TCP Performance
+//! Enhancement in IoT Networks*: whose packets go first by eight attributes. At a station that
+//! schedules the users are flows or sources, at a sender with several paths they are its subflows.
 
 /// How equation 4 is read (C3-8): it wants long queues served, and little of the buffer used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]

@@ -1,0 +1,95 @@
+//! Who takes which circuit ([`Circuit`]): flows in pairs, and the two subflows of a connection that
+//! cross a radio.
+
+use super::Direction;
+use super::aodv::Circuit;
+use crate::config::{Config, Multipath};
+use crate::radio::Hops;
+use crate::radio::network::Hop;
+
+/// The circuits that packets with one sender and one receiver take, each with its radio; on every
+/// other radio they share their routes with all.
+pub(crate) type Circuits = Vec<(u32, u32)>;
+
+/// The circuits of a flow with a single connection.
+pub(crate) fn of_flow(config: &Config, flow: usize) -> Circuits {
+    let of_radio = |(radio, r): (u32, &crate::radio::RadioConfig)| match &r.hops {
+        Hops::Aodv(aodv) => Some((radio, aodv.circuit_of(flow)?)),
+        _ => None,
+    };
+    (0..).zip(&config.radios).filter_map(of_radio).collect()
+}
+
+/// The circuits of each subflow of a flow, whose ways are these; `hop` says what a direction beyond
+/// the links is. An error is a sentence.
+pub(crate) fn of_subflows(
+    config: &Config,
+    flow: usize,
+    ways: &[Vec<Direction>],
+    hop: impl Fn(Direction) -> Option<Hop>,
+) -> Result<Vec<Circuits>, String> {
+    let mut circuits = vec![Circuits::new(); ways.len()];
+    let Some(multipath) = config.flows[flow].multipath.as_ref().filter(|m| m.disjoint) else {
+        return Ok(circuits);
+    };
+    let crossings: Vec<(usize, Hop)> = (0..)
+        .zip(ways)
+        .flat_map(|(subflow, way)| way.iter().map(move |direction| (subflow, *direction)))
+        .filter_map(|(subflow, direction)| Some((subflow, hop(direction)?)))
+        .collect();
+    let mut any = false;
+    for (radio, r) in (0..).zip(&config.radios) {
+        let Hops::Aodv(aodv) = &r.hops else { continue };
+        let here: Vec<_> = crossings.iter().filter(|(_, hop)| hop.radio == radio).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let (first, second) = pair(&here, multipath, &r.name)?;
+        let group = aodv.disjoint.len() + connections_before(config, flow);
+        for (member, subflow) in (0..).zip([first, second]) {
+            circuits[subflow].push((radio, Circuit::number(group as u32, member)));
+        }
+        any = true;
+    }
+    match any {
+        true => Ok(circuits),
+        false => {
+            Err("its subflows are to take disjoint routes, but none of them crosses a radio whose \
+                      stations route by AODV"
+                .to_string())
+        }
+    }
+}
+
+/// The two subflows that cross a radio.
+fn pair(
+    here: &[&(usize, Hop)],
+    multipath: &Multipath,
+    radio: &str,
+) -> Result<(usize, usize), String> {
+    if let Some(pair) = here.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let name = &multipath.subflows[pair[0].0].name;
+        return Err(format!(
+            "subflow \"{name}\" crosses radio \"{radio}\" twice; on a disjoint route it does so once"
+        ));
+    }
+    let &[(first, a), (second, b)] = here else {
+        let n = here.len();
+        return Err(format!(
+            "disjoint routes over radio \"{radio}\" are for two subflows, and {n} cross it"
+        ));
+    };
+    if [a.from, a.to] != [b.from, b.to] {
+        return Err(format!(
+            "two subflows on disjoint routes over radio \"{radio}\" must enter and leave it at the \
+             same stations"
+        ));
+    }
+    Ok((*first, *second))
+}
+
+/// Connections with disjoint routes among the flows before this one.
+fn connections_before(config: &Config, flow: usize) -> usize {
+    let before = config.flows[..flow].iter().filter_map(|f| f.multipath.as_ref());
+    before.filter(|m| m.disjoint).count()
+}
