@@ -5,6 +5,7 @@
 //! from the evidence.
 
 pub mod ccm_ss;
+pub mod cocoa3plus;
 pub mod mfvl;
 pub(crate) mod parts;
 pub mod reno_ber;
@@ -49,7 +50,8 @@ pub struct Paper {
 }
 
 /// Every paper.
-pub static PAPERS: &[Paper] = &[reno_ber::PAPER, tcp_modified::PAPER, ccm_ss::PAPER, mfvl::PAPER];
+pub static PAPERS: &[Paper] =
+    &[reno_ber::PAPER, tcp_modified::PAPER, ccm_ss::PAPER, mfvl::PAPER, cocoa3plus::PAPER];
 
 /// Anchor of the section that says in sentences what a reproduction finds.
 pub const FINDINGS: &str = "findings";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{Block, Chart, ChartAxis, HeatMap, Ladder, Report, Scale, Table};
+use super::model::{Block, Chart, ChartAxis, HeatMap, Ladder, NetworkMap, Report, Scale, Table};
 
 /// Anchors the page itself uses.
 const RESERVED: [&str; 4] = ["content", "contents", "verdicts", "provenance"];
@@ -109,6 +109,20 @@ pub enum ReportError {
         /// Anchor.
         id: String,
     },
+    /// A station of a map is nowhere, has too many or too few cells, or a route leads over one that
+    /// is not there.
+    #[error(
+        "map {id:?}: station {station} needs a finite place, a finite value or none, and a cell for \
+         each of the {columns} further columns; routes lead over stations of the map only"
+    )]
+    BadMap {
+        /// Anchor.
+        id: String,
+        /// Station, counted from 1.
+        station: usize,
+        /// Further columns of the map's table.
+        columns: usize,
+    },
     /// The page's template failed, which is a defect of this crate.
     #[error("the report's template failed: {0}")]
     Template(#[from] minijinja::Error),
@@ -141,6 +155,10 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
                     claim_anchor(&mut seen, &ladder.id)?;
                     check_ladder(ladder)?;
                 }
+                Block::Map(map) => {
+                    claim_anchor(&mut seen, &map.id)?;
+                    check_map(map)?;
+                }
             }
         }
     }
@@ -151,6 +169,19 @@ fn check_heat(map: &HeatMap) -> Result<(), ReportError> {
     match map.cells.iter().all(|c| c.value.is_finite()) {
         true => Ok(()),
         false => Err(ReportError::BadHeat { id: map.id.clone() }),
+    }
+}
+
+fn check_map(map: &NetworkMap) -> Result<(), ReportError> {
+    let columns = map.columns.len();
+    let bad = map.places.iter().position(|p| {
+        let finite = p.at.iter().chain(&p.value).all(|v| v.is_finite());
+        !finite || p.more.len() != columns
+    });
+    let beyond = map.routes.iter().flatten().find(|at| **at >= map.places.len());
+    match bad.or(beyond.copied()) {
+        None => Ok(()),
+        Some(at) => Err(ReportError::BadMap { id: map.id.clone(), station: at + 1, columns }),
     }
 }
 

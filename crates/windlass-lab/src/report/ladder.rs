@@ -52,7 +52,7 @@ fn liberties(plan: &Layout) -> String {
 }
 
 /// Text made safe for XML and HTML alike.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

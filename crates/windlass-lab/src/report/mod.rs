@@ -2,7 +2,7 @@
 //!
 //! A paper's code builds a [`model::Report`]; [`html::render`] turns it into one page that
 //! opens from disk without a network: text, tables with verdicts, charts (Vega-Lite, drawn
-//! by the embedded library) and packet exchanges (SVG drawn here).
+//! by the embedded library), packet exchanges and maps of stations (SVG drawn here).
 //!
 //! ```
 //! use windlass_lab::report::{html, model::Report};
@@ -20,6 +20,7 @@ mod heat;
 pub mod html;
 mod ladder;
 mod ladder_layout;
+mod map;
 pub mod model;
 mod palette;
 mod prose;

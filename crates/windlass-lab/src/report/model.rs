@@ -57,6 +57,8 @@ pub enum Block {
     Heat(HeatMap),
     /// A packet exchange.
     Ladder(Ladder),
+    /// Stations where they stand, and the routes between them.
+    Map(NetworkMap),
 }
 
 /// A table with an optional verdict a row.
@@ -240,6 +242,51 @@ pub struct Message {
     pub label: String,
     /// Remark at the sending end, such as `fast retransmit` or `3rd duplicate`.
     pub remark: Option<String>,
+}
+
+/// Stations where they stand, coloured by a value, and the routes between them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct NetworkMap {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Label of the values with unit.
+    pub value: String,
+    /// Headings of [`Place::more`], units included.
+    pub columns: Vec<String>,
+    /// The stations.
+    pub places: Vec<Place>,
+    /// Routes as the stations on them, by their position in `places`.
+    pub routes: Vec<Vec<usize>>,
+}
+
+/// What a station of a map is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It passes on what others send.
+    #[default]
+    Relay,
+    /// It sends data of its own.
+    Sender,
+    /// The data are for it.
+    Base,
+}
+
+/// A station of a map.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Place {
+    /// Name.
+    pub name: String,
+    /// Metres to the east, and to the north.
+    pub at: [f64; 2],
+    /// What it is there for.
+    pub role: Role,
+    /// Its value, if it has one.
+    pub value: Option<f64>,
+    /// Further cells of its row in the table of data.
+    pub more: Vec<String>,
 }
 
 #[cfg(test)]

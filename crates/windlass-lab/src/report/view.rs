@@ -7,7 +7,11 @@ use super::chart::{Drawn, drawn, spec};
 use super::heat;
 use super::ladder;
 use super::ladder_layout::time_text;
-use super::model::{Block, Chart, HeatCell, HeatMap, Ladder, Report, Row, Scale, Table, is_figure};
+use super::map;
+use super::model::{
+    Block, Chart, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report, Role, Row, Scale, Table,
+    is_figure,
+};
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
 use crate::claims::Verdict;
@@ -46,7 +50,7 @@ enum BlockView<'a> {
     Command { about: Option<Vec<Span>>, command: &'a str },
     Table(TableView<'a>),
     Chart(ChartView<'a>),
-    Ladder(LadderView<'a>),
+    Drawing(DrawingView<'a>),
 }
 
 #[derive(Serialize)]
@@ -111,8 +115,9 @@ struct Data {
     rows: Vec<Vec<String>>,
 }
 
+/// A figure that is drawn here, not by the chart library.
 #[derive(Serialize)]
-struct LadderView<'a> {
+struct DrawingView<'a> {
     id: &'a str,
     caption: Vec<Span>,
     remark: String,
@@ -153,7 +158,8 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
         Block::Table(table) => BlockView::Table(table_view(table)),
         Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
         Block::Heat(map) => BlockView::Chart(heat_view(map)?),
-        Block::Ladder(ladder) => BlockView::Ladder(ladder_view(ladder)),
+        Block::Ladder(ladder) => BlockView::Drawing(ladder_view(ladder)),
+        Block::Map(map) => BlockView::Drawing(map_view(map)),
     })
 }
 
@@ -342,7 +348,7 @@ fn figure(value: f64) -> String {
     }
 }
 
-fn ladder_view(ladder: &Ladder) -> LadderView<'_> {
+fn ladder_view(ladder: &Ladder) -> DrawingView<'_> {
     let drawing = ladder::draw(ladder);
     let columns = ["Sent (s)", "Arrived (s)", "From", "Packet", "Remark"];
     let row = |m: &super::model::Message| {
@@ -352,7 +358,7 @@ fn ladder_view(ladder: &Ladder) -> LadderView<'_> {
         let sent = time_text(m.sent_s, drawing.decimals);
         vec![sent, received, from.clone(), m.label.clone(), remark]
     };
-    LadderView {
+    DrawingView {
         id: &ladder.id,
         caption: spans(&ladder.caption),
         remark: drawing.remark.clone(),
@@ -363,6 +369,33 @@ fn ladder_view(ladder: &Ladder) -> LadderView<'_> {
             rows: ladder.messages.iter().map(row).collect(),
         },
         svg: drawing.svg,
+    }
+}
+
+fn map_view(map: &NetworkMap) -> DrawingView<'_> {
+    let first = ["Station", "East (m)", "North (m)", "Role", &map.value];
+    let row = |p: &Place| {
+        let role = match p.role {
+            Role::Relay => "relay",
+            Role::Sender => "sender",
+            Role::Base => "base station",
+        };
+        let [east, north] = p.at.map(figure);
+        let value = p.value.map_or("–".to_owned(), figure);
+        let own = [p.name.clone(), east, north, role.to_owned(), value];
+        [own.as_slice(), &p.more].concat()
+    };
+    DrawingView {
+        id: &map.id,
+        caption: spans(&map.caption),
+        remark: map::KEY.to_owned(),
+        label: &map.caption,
+        data: Data {
+            title: "Stations as a table".to_owned(),
+            columns: [first.map(str::to_owned).as_slice(), &map.columns].concat(),
+            rows: map.places.iter().map(row).collect(),
+        },
+        svg: map::draw(map),
     }
 }
 

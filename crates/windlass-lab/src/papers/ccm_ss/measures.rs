@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::claims::{Metric, number};
+use crate::claims::Metric;
 use crate::experiment::RunRecord;
 use crate::papers::Material;
-use crate::papers::parts::cells;
 use crate::stats::Summary;
 
 /// The direction that all data takes.
@@ -111,18 +110,6 @@ pub(super) fn changes(
         (*a != 0.0).then(|| (b - a) / a * 100.0)
     };
     changed.iter().filter_map(one).collect()
-}
-
-/// Mean and interval, as cells have them.
-pub(super) fn mean_cell(s: Option<Summary>) -> String {
-    match s {
-        None => cells::NONE.to_owned(),
-        Some(s) if s.mean.is_infinite() => "never".to_owned(),
-        Some(Summary { mean, ci95_mean: Some([low, high]), .. }) if low < high => {
-            cells::interval(mean, low, high)
-        }
-        Some(s) => number(s.mean),
-    }
 }
 
 /// Labels of an axis of an experiment that has runs at `start=hystart` and that label.

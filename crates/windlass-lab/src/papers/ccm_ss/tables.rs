@@ -2,11 +2,11 @@
 
 use super::measures::{
     Measure, START_S, by_rate, by_window, change, drop_share, drops, early_drops, goodput, jain,
-    labels, mean_cell, pair, summary,
+    labels, pair, summary,
 };
 use crate::papers::Material;
-use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, section};
+use crate::papers::parts::{cells, commands};
 use crate::report::model::{Block, Row, Section, Table};
 
 /// All tables.
@@ -60,7 +60,7 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
 }
 
 fn cell(m: &Material, experiment: &str, point: &str, measure: Measure) -> String {
-    mean_cell(summary(m, experiment, point, measure))
+    cells::mean(summary(m, experiment, point, measure))
 }
 
 fn row(cells: Vec<String>) -> Row {
@@ -81,7 +81,7 @@ fn paths(m: &Material, experiment: &str) -> Table {
     let one = |path: &str| {
         let (a, b) = pair("ccm-ss", &format!("path={path}"));
         let of = |point: &str, measure: Measure| cell(m, experiment, point, measure);
-        let changed = |measure| mean_cell(change(m, experiment, (&a, &b), measure));
+        let changed = |measure| cells::mean(change(m, experiment, (&a, &b), measure));
         row(vec![
             path.to_owned(),
             of(&a, drops),
@@ -168,10 +168,10 @@ fn ablation(m: &Material) -> Table {
         };
         let start = keeps.map(|keep| {
             let (a, b) = pair("ccm-ss", &format!("keep={keep},path={path}"));
-            mean_cell(change(m, "ablation", (&a, &b), drops))
+            cells::mean(change(m, "ablation", (&a, &b), drops))
         });
         let [kept, less] = keeps.map(|keep| format!("start=hystart,keep={keep},path={path}"));
-        let back_off = mean_cell(change(m, "ablation", (&less, &kept), drops));
+        let back_off = cells::mean(change(m, "ablation", (&less, &kept), drops));
         let cells = [
             path.to_owned(),
             of("hystart", "0.8"),

@@ -1,12 +1,12 @@
 //! Where the difference between MFVL and LIA comes from: one thing changed at a time.
 
-use super::charts::{bars, series};
 use super::measures::{
     BySeed, Measure, bar, by_seed, cell, change, datagram_loss, drop_share, drops_per_s, energy,
     goodput, retransmits,
 };
 use crate::experiment::{AxisValue, RunRecord};
 use crate::papers::Material;
+use crate::papers::parts::charts::{bars, series};
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, section as titled};
 use crate::report::model::{Block, Chart, ChartSeries, Mark, Row, Section, Table};

@@ -1,8 +1,8 @@
 //! Figures 5 to 20, redrawn from our runs.
 
-use super::charts::{axis, over_time, series};
 use super::courses;
 use super::measures::{Measure, at, by_seed, drop_share, drops_per_s, goodput};
+use crate::papers::parts::charts::{axis, over_time, series};
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::section;
 use crate::papers::{Material, Trace};

@@ -2,7 +2,6 @@
 //! for MPTCP Traffic Flows in Multihomed Smart Gas IoT Networks*, Electronics 10:711, 2021.
 
 mod ablation;
-mod charts;
 mod closed_forms;
 mod courses;
 mod figures;

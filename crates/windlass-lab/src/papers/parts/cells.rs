@@ -37,6 +37,18 @@ pub(crate) fn median(s: &Summary) -> String {
     }
 }
 
+/// Mean and interval of a summary, if there is one.
+pub(crate) fn mean(s: Option<Summary>) -> String {
+    match s {
+        None => NONE.to_owned(),
+        Some(s) if s.mean.is_infinite() => "never".to_owned(),
+        Some(Summary { mean, ci95_mean: Some([low, high]), .. }) if low < high => {
+            interval(mean, low, high)
+        }
+        Some(s) => number(s.mean),
+    }
+}
+
 /// A value with its interval, all with the same decimals: as many as give the interval's width two
 /// significant digits; for counts and the halves between them, as many as they need.
 pub(crate) fn interval(value: f64, low: f64, high: f64) -> String {

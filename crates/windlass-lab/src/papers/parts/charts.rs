@@ -1,19 +1,19 @@
-//! Charts as this paper's figures need them.
+//! Charts as the figures of papers need them.
 
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 
 /// An axis.
-pub(super) fn axis(label: &str, scale: Scale) -> ChartAxis {
+pub(crate) fn axis(label: &str, scale: Scale) -> ChartAxis {
     ChartAxis { label: label.to_owned(), scale }
 }
 
 /// A series.
-pub(super) fn series(name: &str, mark: Mark, points: Vec<ChartPoint>) -> ChartSeries {
+pub(crate) fn series(name: &str, mark: Mark, points: Vec<ChartPoint>) -> ChartSeries {
     ChartSeries { name: name.to_owned(), mark, points }
 }
 
 /// Something over the time of a run.
-pub(super) fn over_time(id: &str, caption: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
+pub(crate) fn over_time(id: &str, caption: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
     Chart {
         id: id.to_owned(),
         caption: caption.to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn over_time(id: &str, caption: &str, y: &str, all: Vec<ChartSeries>)
 }
 
 /// Bars by category.
-pub(super) fn bars(id: &str, caption: &str, x: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
+pub(crate) fn bars(id: &str, caption: &str, x: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
     Chart {
         id: id.to_owned(),
         caption: caption.to_owned(),
