@@ -318,3 +318,25 @@ fn disjoint_routes_that_make_no_sense_are_errors_with_a_place() {
     let error = Scenario::from_str(&pair, "s.toml").map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("take disjoint routes with `disjoint = true`"), "{error}");
 }
+
+/// As the experiments of a paper switch it on: senders drawn by the seed, and the table set whole.
+#[test]
+fn drawn_senders_have_two_routes_each_by_one_override() {
+    let text = MESH
+        .replace("name = \"report\"", "name = \"sensor\"\ncount = 3\ndraw = true")
+        .replace("from = \"n1\"\nto = \"n9\"", "from = \"n*\"\nto = \"base\"");
+    let plain: String = text
+        .lines()
+        .filter(|l| !l.starts_with("multipath"))
+        .fold(String::new(), |all, line| all + line + "\n");
+    let table = "{ scheduler = \"fpf\", disjoint = true, subflows = [{}, {}] }";
+    let scenario = set(&plain, &[("flow.sensor.multipath", table)]).expect("valid");
+    assert_eq!(scenario.flows.len(), 3);
+    for seed in 1..=3 {
+        let result = simulate(&scenario, seed).unwrap();
+        let delivered: Vec<u64> = result.flows.iter().map(|f| f.delivered_bytes).collect();
+        assert!(delivered.iter().sum::<u64>() > 100_000, "{delivered:?}");
+        let joins = result.flows.iter().filter_map(|f| f.multipath.as_ref()).map(|m| m.joins);
+        assert!(joins.sum::<u64>() > 0, "no second subflow");
+    }
+}
