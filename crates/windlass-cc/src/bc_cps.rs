@@ -32,7 +32,12 @@ const INFO: &Info = &Info {
         path probes (Startup, and the first phase of ProbeBW) it paces as BBR does: were the estimates \
         themselves scaled, each would be measured from what the last scaling left, and fall without \
         end. All paths of a connection are taken to share the bottleneck. On one path it is BBR. Its \
-        scheduler is a choice of the connection's (earliest arrival).",
+        scheduler is a choice of the connection's (earliest arrival). \
+        Measured beside two other flows at 10 Mbit/s and 40 ms with a queue of two bandwidth-delay \
+        products (of four): two paths together take 0.44 (0.48) of what a flow of BBR gets, where \
+        uncoupled BBR takes 1.3 (1.8), and 1.0 (0.8) of what a flow of NewReno gets, where a single flow \
+        of BBR takes 3.4 (1.9). So it takes less than a fair share beside BBR, and with a queue of one \
+        product next to nothing (0.14).",
     params: bbr::Params::TABLE,
     trace: Bbr::INFO.trace,
 };

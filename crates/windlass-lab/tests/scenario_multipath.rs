@@ -10,6 +10,7 @@ use windlass_lab::world::World;
 use windlass_lab::{outlook, overview};
 use windlass_sim::Series;
 use windlass_tcp::mptcp::Scheduler;
+use windlass_tcp::mptcp::scheduler::fitness::Reading;
 
 fn read(text: &str) -> Scenario {
     Scenario::from_str(text, "s.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -251,4 +252,91 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     let json = serde_json::to_string(&record).unwrap();
     let again: windlass_lab::experiment::RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(again, record);
+}
+
+/// A connection over two disjoint routes of a square of nine stations.
+const MESH: &str = r#"
+duration = "20s"
+
+[topology]
+kind = "grid"
+rows = 3
+columns = 3
+spacing = "150m"
+wireless = { standard = "802.11b", routing = "aodv" }
+
+[[flow]]
+name = "report"
+from = "n1"
+to = "n9"
+algorithm = "cocoa3plus"
+multipath = { scheduler = "fpf", disjoint = true, subflows = [{ name = "a" }, { name = "b" }] }
+"#;
+
+#[test]
+fn two_disjoint_routes_over_a_mesh_are_read_written_and_run() {
+    let scenario = read(MESH);
+    let spec = scenario.flows[0].multipath.as_ref().unwrap();
+    assert_eq!(spec.config.scheduler, Scheduler::Fpf(Reading::Repaired));
+    assert!(spec.disjoint);
+    let again = read(&scenario.resolved_toml());
+    assert_eq!(again.flows, scenario.flows);
+    assert!(compile(&scenario, 1).unwrap().flows[0].multipath.as_ref().unwrap().disjoint);
+    let result = simulate(&scenario, 1).unwrap();
+    let flow = &result.flows[0];
+    assert!(flow.delivered_bytes > 100_000, "{flow:?}");
+}
+
+#[test]
+fn disjoint_routes_that_make_no_sense_are_errors_with_a_place() {
+    let cases = [
+        (
+            "routing = \"aodv\"",
+            "routing = \"static\"",
+            "cross a Wi-Fi cell with `routing = \"aodv\"`",
+        ),
+        ("{ name = \"b\" }", "{ name = \"b\" }, { name = \"c\" }", "over the cell `wifi`, not 3"),
+        (", { name = \"b\" }", "", "over the cell `wifi`, not 1"),
+        (
+            "{ name = \"b\" }",
+            "{ name = \"b\", via = [\"n5\"] }",
+            "`b` crosses the cell `wifi` twice",
+        ),
+    ];
+    for (old, new, expected) in cases {
+        let text = MESH.replace(old, new);
+        assert_ne!(text, MESH);
+        let error = Scenario::from_str(&text, "s.toml").map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(error.starts_with("s.toml:16:"), "{error}");
+        assert!(error.contains("`disjoint`"), "{error}");
+    }
+    let pair = MESH.replace(
+        "routing = \"aodv\"",
+        "routing = { protocol = \"aodv\", disjoint = [[\"report\", \"report\"]] }",
+    );
+    let error = Scenario::from_str(&pair, "s.toml").map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("take disjoint routes with `disjoint = true`"), "{error}");
+}
+
+/// As the experiments of a paper switch it on: senders drawn by the seed, and the table set whole.
+#[test]
+fn drawn_senders_have_two_routes_each_by_one_override() {
+    let text = MESH
+        .replace("name = \"report\"", "name = \"sensor\"\ncount = 3\ndraw = true")
+        .replace("from = \"n1\"\nto = \"n9\"", "from = \"n*\"\nto = \"base\"");
+    let plain: String = text
+        .lines()
+        .filter(|l| !l.starts_with("multipath"))
+        .fold(String::new(), |all, line| all + line + "\n");
+    let table = "{ scheduler = \"fpf\", disjoint = true, subflows = [{}, {}] }";
+    let scenario = set(&plain, &[("flow.sensor.multipath", table)]).expect("valid");
+    assert_eq!(scenario.flows.len(), 3);
+    for seed in 1..=3 {
+        let result = simulate(&scenario, seed).unwrap();
+        let delivered: Vec<u64> = result.flows.iter().map(|f| f.delivered_bytes).collect();
+        assert!(delivered.iter().sum::<u64>() > 100_000, "{delivered:?}");
+        let joins = result.flows.iter().filter_map(|f| f.multipath.as_ref()).map(|m| m.joins);
+        assert!(joins.sum::<u64>() > 0, "no second subflow");
+    }
 }

@@ -13,7 +13,8 @@ use crate::host::{Host, Kind};
 use crate::link::QueueLimit;
 use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Radio};
 use crate::radio::network::Hop;
-use crate::radio::station::{Service, Station};
+use crate::radio::service::Service;
+use crate::radio::station::Station;
 use crate::routing::aodv::Key;
 use crate::simulation::Simulation;
 

@@ -159,6 +159,19 @@ fn a_subflow_whose_only_route_dies_is_taken_out_of_use_and_the_stream_goes_on() 
     }
 }
 
+/// With path choice too, whichever route it prefers.
+#[test]
+fn path_choice_survives_the_death_of_either_relay() {
+    for scheduler in Scheduler::ALL.map(|(_, s)| s).into_iter().filter(|s| s.wants_layers()) {
+        for relay in [1, 3] {
+            let mut radio = grid(3, 3);
+            radio.off = vec![(relay, Time::from_secs(20))];
+            let result = run(connection(radio, [0, 2], scheduler, trickle(58), 60));
+            assert_eq!(result.flows[0].delivered_bytes, 580_000, "{scheduler:?} {relay}");
+        }
+    }
+}
+
 /// Between the middles of two sides of a grid of five by five there is a way around every station.
 #[test]
 fn a_subflow_whose_route_breaks_comes_back_by_another() {

@@ -25,6 +25,7 @@ pub mod phy;
 pub mod propagation;
 mod reception;
 pub mod scheduling;
+pub mod service;
 pub mod station;
 
 pub use channel::BROADCAST;
