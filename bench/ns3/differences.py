@@ -173,10 +173,10 @@ def write_page(summary):
     put(MARKS, text)
 
 
-def put(marks, text):
-    """Puts a text between two marks of the page."""
-    page = PAGE.read_text()
+def put(marks, text, page=PAGE):
+    """Puts a text between two marks of a page."""
+    old = page.read_text()
     block = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.S)
-    if not block.search(page):
-        raise RuntimeError(f"{PAGE} has no marks for the table")
-    PAGE.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", page))
+    if not block.search(old):
+        raise RuntimeError(f"{page} has no marks for the table")
+    page.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", old))

@@ -86,7 +86,13 @@ def cases(quick):
     return found + [replace(found[-1], name=f"{found[-1].name}, ns-3's errors", survive=True)]
 
 
-SPEED = Case("grid-aodv", 10, 10, tuple((s, BASE) for s in SENDERS[:10]), 512, 81_920, 60)
+# What scenarios/bench/grid-aodv.toml has too.
+SPEED = Case("grid-aodv", 10, 10, tuple((s, BASE) for s in SENDERS[:10]), 512, 16_384, 60)
+SPEED_SCENARIO = compare.ROOT / "scenarios/bench/grid-aodv.toml"
+BENCHMARKS = compare.ROOT / "docs/benchmarks.md"
+SPEED_MARKS = ("<!-- mesh-speed: written by bench/ns3/mesh.py --speed --write -->", "<!-- /mesh-speed -->")
+# Beyond this difference the two did not do the same work, and it is said which.
+SAME_WORK = 0.05
 
 
 def ns3_line(run, counts=True):
@@ -128,7 +134,12 @@ def run_windlass(program, run):
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(scenario(run))
         file.flush()
-        done = subprocess.run([program, "--quiet", "run", file.name, "--json"], capture_output=True, text=True)
+        return windlass_totals(program, [file.name], run)
+
+
+def windlass_totals(program, arguments, run):
+    """Totals of a run of a scenario file."""
+    done = subprocess.run([program, "--quiet", "run", *arguments, "--json"], capture_output=True, text=True)
     if done.returncode:
         raise compare.Failed(f"windlass could not run {run.key()}:\n{done.stderr.strip()}\n{scenario(run)}")
     result = json.loads(done.stdout)
@@ -188,40 +199,80 @@ def rows(runs, ns3, ours):
 
 
 def write_page(lines):
+    put(MARKS, table(lines))
+
+
+def table(lines):
+    """Lines as a table of Markdown."""
     head, *rest = lines
-    table = [head, ("---", *["---:"] * (len(head) - 1)), *rest]
-    put(MARKS, "\n".join(f"| {' | '.join(line)} |" for line in table))
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ("---", *["---:"] * (len(head) - 1)), *rest])
+
+
+def work_of(result):
+    """What a simulator did of the grid's work: data packets delivered, and hops of those."""
+    return sum(result["received_bytes"]) // SPEED.payload, result["hops"]
 
 
 def speed(arguments):
-    """Packet-hops per CPU-second on the same grid, in turn."""
+    """The same grid in both, run in turn, with what each did of its work."""
     ns3, windlass = setup.ensure("mesh"), arguments.windlass or compare.build_windlass()
-    pairs = 1 if arguments.quick else 3
+    run = Run(SPEED, 1)
+    ours = windlass_totals(windlass, [str(SPEED_SCENARIO)], run)
     with Stream([ns3]) as stream:
-        hops = stream.ask(ns3_line(Run(SPEED, 1)))["frames"]
-        found = []
-        for index in range(pairs):
-            print(f"pair {index + 1} of {pairs}", file=sys.stderr)
-            theirs = hops / stream.ask(ns3_line(Run(SPEED, 1), counts=False))["cpu_s"]
-            (ours,) = compare.run_lines([windlass, "bench", "--json", "grid-aodv"])
-            found.append((theirs, ours["hops_per_cpu_s"], ours["packet_hops"]))
-    ratios = [ours / theirs for theirs, ours, _ in found]
-    result = {
-        "ns3_packet_hops": hops,
-        "windlass_packet_hops": found[0][2],
-        "ns3_hops_per_cpu_s": statistics.median(f[0] for f in found),
-        "windlass_hops_per_cpu_s": statistics.median(f[1] for f in found),
-        "ratio": statistics.median(ratios),
-        "ratio_min": min(ratios),
-        "ratio_max": max(ratios),
-    }
+        theirs = stream.ask(ns3_line(run))
+        pairs = []
+        for index in range(1 if arguments.quick else 3):
+            print(f"pair {index + 1}", file=sys.stderr)
+            cpu_s = stream.ask(ns3_line(run, counts=False))["cpu_s"]
+            (bench,) = compare.run_lines([windlass, "bench", "--json", SPEED.name])
+            pairs.append((theirs["frames"] / cpu_s, bench["hops_per_cpu_s"], cpu_s / bench["cpu_s"]))
+    result = summary([work_of(theirs), work_of(ours)], [theirs["frames"], bench["packet_hops"]], pairs)
+    lines = speed_rows(result)
     if arguments.json:
         print(json.dumps(result, indent=2))
-        return
-    print(f"grid-aodv: {hops:,} packet-hops in ns-3, {found[0][2]:,} in Windlass")
-    print(f"ns-3 {result['ns3_hops_per_cpu_s']:,.0f}, Windlass {result['windlass_hops_per_cpu_s']:,.0f} per CPU-second: "
-          f"ratio {result['ratio']:.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
-    print(compare.BUILD_NOTE)
+    else:
+        print(aligned(lines), *speed_notes(result), sep="\n")
+    if arguments.write:
+        put(SPEED_MARKS, table(lines) + "\n\n" + " ".join(speed_notes(result)), BENCHMARKS)
+
+
+def summary(work, packet_hops, pairs):
+    """Of ns-3 and of Windlass: what was done, how fast, and the ratios."""
+    spread = lambda values: {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    sides = {}
+    for side, (name, (delivered, hops)) in enumerate(zip(("ns3", "windlass"), work)):
+        sides[name] = {
+            "delivered": delivered, "delivered_hops": hops, "packet_hops": packet_hops[side],
+            "hops_per_cpu_s": statistics.median(pair[side] for pair in pairs),
+        }
+    return {
+        "case": SPEED.name, "pairs": len(pairs), **sides,
+        "ratio": spread([ours / theirs for theirs, ours, _ in pairs]),
+        "time_ratio": spread([time for *_, time in pairs]),
+    }
+
+
+def speed_rows(result):
+    """One row a simulator."""
+    head = ("grid-aodv", "packets delivered", "hops of these", "packet-hops", "packet-hops per CPU-second")
+    row = lambda name, label: (label, *(f"{result[name][key]:,.0f}" for key in
+                               ("delivered", "delivered_hops", "packet_hops", "hops_per_cpu_s")))
+    return [head, row("ns3", "ns-3"), row("windlass", "ours")]
+
+
+def speed_notes(result):
+    """The ratios, and whether the two did the same work."""
+    text = lambda spread: f"{spread['median']:.0f} ({spread['min']:.0f} to {spread['max']:.0f})"
+    notes = [
+        f"Ratio of packet-hops per CPU-second {text(result['ratio'])} over {result['pairs']} pairs of runs; of CPU-seconds for "
+        f"the same {SPEED.duration_s} s {text(result['time_ratio'])}."
+    ]
+    names = {"delivered": "packets delivered", "delivered_hops": "their hops", "packet_hops": "packet-hops"}
+    for key, words in names.items():
+        difference = result["windlass"][key] / result["ns3"][key] - 1
+        if abs(difference) > SAME_WORK:
+            notes.append(f"Not the same work: of {words} ours has {difference:+.0%}.")
+    return [*notes, compare.BUILD_NOTE]
 
 
 def parse_arguments():
@@ -232,7 +283,7 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md, that of --speed into docs/benchmarks.md")
     return parser.parse_args()
 
 

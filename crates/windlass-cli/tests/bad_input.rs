@@ -275,3 +275,42 @@ fn a_good_scenario_is_not_refused() {
     let (_dir, file) = scenario(SMALL);
     done(&["run", &file]);
 }
+
+/// A grid whose stations do not hear each other: not an error, since routes are found in the course of
+/// a run, but nothing that passes unsaid.
+const GRID: &str = r#"
+duration = "5s"
+[topology]
+kind = "grid"
+rows = 2
+columns = 2
+range = "140m"
+base = "n4"
+wireless = { standard = "802.11g", routing = "aodv" }
+[[flow]]
+name = "readings"
+from = "n*"
+to = "n4"
+count = 3
+algorithm = "newreno"
+"#;
+
+#[test]
+fn a_run_of_which_nothing_arrives_says_so_before_and_after() {
+    let (_dir, file) = scenario(GRID.to_owned());
+    for form in [&["run", file.as_str()][..], &["run", &file, "--json"]] {
+        let said = call(form);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        let before = "note: each of 3 flows, readings-1 to readings-3: nothing can arrive: no chain \
+                      of stations in range of each other leads from its sender to its receiver; let \
+                      them reach farther, or stand nearer to each other";
+        let after = "warning: 3 flows (readings-1, readings-2, readings-3) delivered nothing";
+        let searches = "warning: cell wifi: of 3 searches for a route 0 found one by the end";
+        for line in [before, after, searches] {
+            assert!(said.err.lines().any(|l| l == line), "{} lacks {line}", said.err);
+        }
+    }
+    let (_dir, file) = scenario(GRID.replace("140m", "150m"));
+    let said = call(&["run", &file]);
+    assert!(said.code == Some(0) && !said.err.contains("warning"), "{}", said.err);
+}

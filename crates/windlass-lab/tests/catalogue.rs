@@ -45,8 +45,11 @@ fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
         assert!(keys.iter().any(|key| key == info.citation), "{}: {}", info.id, info.citation);
     }
     let cited: BTreeSet<&str> = entries().iter().map(|entry| entry.info().citation).collect();
+    // What scenarios are made of is cited by the page that explains it.
+    let ward = fs::read_to_string(docs("patient-ward.md")).unwrap();
     for key in &keys {
-        assert!(cited.contains(key.as_str()), "nothing cites {key}");
+        let on_the_page = ward.contains(&format!("`{key}`"));
+        assert!(cited.contains(key.as_str()) || on_the_page, "nothing cites {key}");
     }
 }
 

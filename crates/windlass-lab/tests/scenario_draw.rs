@@ -67,7 +67,15 @@ fn the_resolved_scenario_says_what_is_drawn_from_and_reads_back_the_same() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let count = refused("count = 3", "count = 7");
-    assert!(count.contains("7 flows are to draw their senders from 6 nodes"), "{count}");
+    let expected = "s.toml:13:8: `draw`: 7 flows are to draw their senders from 6 nodes, each \
+                    another; write a `count` of 6 at most";
+    assert_eq!(count, expected);
+    let second = "\n[[flow]]\nname = \"other\"\nfrom = \"n*\"\nto = \"base\"\ncount = 4\n\
+                  draw = true\nalgorithm = \"reno\"\n";
+    let both = Scenario::from_str(&format!("{CELL}{second}"), "s.toml").unwrap_err().to_string();
+    let expected = "s.toml:13:8: `draw`: 7 flows, `sensor-1` among them, are to draw their senders \
+                    from 6 nodes, each another; let fewer draw, or from more";
+    assert_eq!(both, expected);
     let pattern = refused("from = \"n*\"", "from = \"n1\"");
     assert!(pattern.contains("give it a `*`"), "{pattern}");
     let to = refused("to = \"base\"", "to = \"n*\"");

@@ -225,12 +225,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "to = \"client\"",
         "to = \"server\"",
-        "s.toml:10:6: flow `server-server` goes from `server` to itself",
+        "s.toml:10:6: flow `server-server` goes from `server` to itself; give it two nodes",
     ),
     (
         "[[flow]]\nfrom = \"server\"",
         "[[link]]\nbetween = [\"mars\", \"moon\"]\nrate = \"1kbps\"\n[[flow]]\nfrom = \"mars\"",
-        "s.toml:13:6: no links lead from `mars` to `client`",
+        "s.toml:13:6: no links lead from `mars` to `client`; join them by a `[[link]]`",
     ),
     (
         "[[flow]]",

@@ -90,6 +90,40 @@ fn a_route_heals_when_a_station_on_it_goes_off() {
     assert!(r.link_breaks >= 1);
 }
 
+/// Whoever carries the connection dies, and again whoever carries it then: it goes around both, and
+/// what was in flight through them is sent again.
+#[test]
+fn tcp_goes_on_when_stations_of_its_route_die_one_after_the_other() {
+    let connection = |off: &[(usize, Time)], end: Time| {
+        let flows = vec![flow([0, 4], rfc("newreno"), Traffic::Bulk { bytes: Some(4_000_000) })];
+        let mut config = network(Vec::new(), flows, end);
+        config.nodes = (0..15).map(|n| format!("n{n}")).collect();
+        config.radios = vec![grid(3, 5)];
+        config.radios[0].off = off.to_vec();
+        run(config)
+    };
+    // Who is two hops from the source at this moment.
+    let carrier = |off: &[(usize, Time)], at: Time| {
+        let result = connection(off, at);
+        let next = |station: u32| {
+            let route = routing(&result).routes.iter().find(|r| (r.station, r.to) == (station, 4));
+            route.expect("a route in use").next
+        };
+        next(next(0)) as usize
+    };
+    let [early, later] = [3, 8].map(Time::from_secs);
+    let mut off = vec![(carrier(&[], early), early)];
+    off.push((carrier(&off, later), later));
+    assert_ne!(off[0].0, off[1].0, "a route over a dead station");
+    let result = connection(&off, Time::from_secs(200));
+    let f = &result.flows[0];
+    assert_eq!((f.delivered_bytes, f.failure.as_deref()), (4_000_000, None));
+    assert!(f.retransmits > 0 && routing(&result).link_breaks >= 2, "{f:?}");
+    let whole = connection(&[], Time::from_secs(200)).flows[0].completion_s.expect("whole");
+    let healed = f.completion_s.expect("healed");
+    assert!(healed < whole + 60.0, "{healed} s in place of {whole}");
+}
+
 #[test]
 fn a_dead_station_is_noticed_by_the_silence_of_its_hello_too() {
     let stop = Time::from_secs(20);
