@@ -7,6 +7,7 @@ use paper_support::Setup;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use windlass_lab::claims::{Judgement, Metric, Quantity, Verdict};
+use windlass_lab::compile::compile;
 use windlass_lab::experiment::RunRecord;
 use windlass_lab::papers::{Material, Traces, text};
 use windlass_lab::report::model::{Block, Chart, Section};
@@ -232,4 +233,22 @@ fn a_report_without_runs_says_so_and_stands() {
         let Block::Table(table) = table else { continue };
         assert!(table.rows.iter().all(|r| r.cells.len() == table.columns.len()), "{}", table.id);
     }
+}
+
+#[test]
+fn with_routers_that_answer_the_first_window_is_there_after_one_round_trip() {
+    let s = setup();
+    let early = |start: &str| {
+        let point = format!("algorithm=cubic-{start},path=100-90");
+        let cut = [("duration", "1450ms"), ("record.series", "[\"cwnd_bytes\"]")];
+        let cut = [cut[0], cut[1], ("flow.one.jitter", "0s")];
+        let scenario = s.scenario("context", &point, &cut);
+        let mut run = windlass_sim::Simulation::new(compile(&scenario, 1).unwrap()).unwrap();
+        run.run();
+        run.finish().expect("closed books").flows[0].delivered_bytes
+    };
+    // From 1 s on: a handshake of 100 ms, and 250 ms in which data arrive.
+    let [told, standard] = ["quick-start", "standard"].map(early);
+    assert!(told > 163_840_000 / 8 / 5, "two round trips at the approved rate: {told}");
+    assert!(told > 20 * standard, "{told} {standard}");
 }

@@ -49,6 +49,26 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "true",
         "s.toml:6:9: `delay` must be a quantity in quotes, such as \"30ms\", not a boolean",
     ),
+    (
+        "\"20ms\"",
+        "\"20ms\"\nquick_start = 1",
+        "s.toml:7:15: `quick_start` must be `true`, `false` or a table such as `{ share = 0.9 }`, not an integer",
+    ),
+    (
+        "\"20ms\"",
+        "\"20ms\"\nquick_start = { share = 0 }",
+        "s.toml:7:25: `share`: must be more than zero; `quick_start = false` answers no request",
+    ),
+    (
+        "\"20ms\"",
+        "\"20ms\"\nquick_start = { shar = 1 }",
+        "s.toml:7:17: unknown key `shar` in `quick_start`; did you mean `share`?",
+    ),
+    (
+        "algorithm = \"reno\"\n",
+        "algorithm = \"reno\"\nslow_start = { name = \"quick-start\", rate_code = 16 }\n",
+        "s.toml:12:51: `rate_code`: 16 is outside the range from 1 to 15",
+    ),
     ("\"20ms\"", "\"20ms", "s.toml:6:14: not valid TOML: invalid basic string, expected `\"`"),
     ("\"100s\"", "\"0s\"", "s.toml:1:12: `duration`: must be longer than zero"),
     (

@@ -8,6 +8,7 @@ use windlass_lab::scenario::{
 };
 use windlass_sim::Series;
 use windlass_sim::queue::Level;
+use windlass_sim::quick_start::QuickStart;
 use windlass_tcp::{InitialWindow, StackConfig, stack};
 
 const MINIMAL: &str = r#"
@@ -268,6 +269,23 @@ fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
     let c = mbps * 250.0;
     assert!((red.weight - (1.0 - (-1.0 / c).exp())).abs() < 1e-12, "{red:?}");
     assert_eq!(red.min_threshold, QueueLimit::Packets((c * 0.0025).max(5.0) as u64));
+}
+
+#[test]
+fn a_link_answers_quick_start_requests_as_it_says_and_its_text_says_so_again() {
+    let setting = |value: &str| {
+        let scenario = set(MINIMAL, &[("link.0.quick_start", value)]);
+        let again = read(&scenario.resolved_toml());
+        assert_eq!(again.links[0].quick_start, scenario.links[0].quick_start);
+        scenario.links[0].quick_start
+    };
+    assert_eq!(setting("false"), None);
+    assert_eq!(setting("true"), Some(QuickStart::DEFAULT));
+    let half = QuickStart { share: 0.5, interval: Span::from_millis(20) };
+    assert_eq!(setting("{ share = 0.5, interval = \"20ms\" }"), Some(half));
+    let hash = |value| set(MINIMAL, &[("link.0.quick_start", value)]).hash();
+    assert_eq!(hash("false"), read(MINIMAL).hash(), "what is off leaves old results valid");
+    assert_ne!(hash("true"), hash("false"));
 }
 
 #[test]

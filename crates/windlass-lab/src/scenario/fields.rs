@@ -110,7 +110,7 @@ impl Field<'_> {
         Problem::new(&self.node.place, format!("`{}`: {message}", self.key))
     }
 
-    fn wrong_kind(&self, wanted: &str) -> Problem {
+    pub(super) fn wrong_kind(&self, wanted: &str) -> Problem {
         let message = format!("`{}` must be {wanted}, not {}", self.key, self.node.kind());
         Problem::new(&self.node.place, message)
     }
