@@ -120,12 +120,20 @@ fn figures(m: &Material) -> Table {
         caption: "The same in figures: means with 95 % intervals (Student)".to_owned(),
         columns: columns(&head),
         rows: rows.collect(),
-        notes: vec![PATHS.to_owned()],
+        notes: without_paths(m).into_iter().collect(),
     }
 }
 
-/// What is said while the plan has no variant without the choice of paths.
-const PATHS: &str = "Without path choice the whole has one route, as the others have (C3-10).";
+/// The variant without the choice of paths.
+const NO_PATH: &str = "no-path";
+
+/// What is said where the plan has no variant without the choice of paths.
+fn without_paths(m: &Material) -> Option<String> {
+    let known = values(m, EXPERIMENT, "part").iter().any(|(label, _)| label == NO_PATH);
+    let text = "The whole has one route for each sender, as the others have: path choice is not among its \
+        parts here (C3-10).";
+    (!known).then(|| text.to_owned())
+}
 
 fn tests(m: &Material) -> Table {
     let by_measure: Vec<BTreeMap<String, Tested>> =

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::ablation::{effects, variants};
 use super::measures::{
     EXCESS, FAIRNESS, GOODPUT, JITTER, LOSS, Measure, OURS, PAPERS_OWN, THROUGHPUT, TIMEOUTS, cell,
-    labels, mean, over, protocol,
+    labels, mean, over, protocol, values,
 };
+use super::sweeps::heard_of;
 use crate::claims::number;
 use crate::papers::parts::cells::signed;
 use crate::papers::parts::seeds::BySeed;
@@ -17,7 +18,8 @@ use crate::report::model::{Block, Section};
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {
-    let told = [orders(m), levels(m), fairness(m), parts(m), timer(m), counts(m), literal(m)];
+    let told =
+        [orders(m), levels(m), fairness(m), parts(m), timer(m), counts(m), radios(m), literal(m)];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
     let mut blocks = Vec::new();
     if !paragraphs.is_empty() {
@@ -192,13 +194,35 @@ fn counts(m: &Material) -> Option<String> {
         .then(|| format!("By the number of senders, most goodput a flow has {}.", listed(&all)))
 }
 
-fn literal(m: &Material) -> Option<String> {
-    let values = LOSS.at(m, "literal", &format!("protocol={}", OURS.0));
-    (!values.is_empty()).then(|| {
-        "In the 300 ms of Table I, read as printed, a connection of a far sender is hardly open: the table of that \
-         run counts the senders of which anything arrives at all (C3-1)."
-            .to_owned()
+/// What becomes of the comparison on other radios.
+fn radios(m: &Material) -> Option<String> {
+    let one = |(radio, about): &(String, String)| {
+        let of = |label: &str, measure: Measure| {
+            mean(&measure.at(m, "radio", &format!("protocol={label},radio={radio}")))
+        };
+        let times = |measure| Some(of(OURS.0, measure)? / of("icc-tcp", measure)?);
+        let words = about.trim_end_matches('.');
+        Some(format!("{words}: {:.2} and {:.2}", times(GOODPUT)?, times(EXCESS)?))
+    };
+    let all: Vec<String> = values(m, "radio", "radio").iter().filter_map(one).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "What a flow of CoCoA3+ gets, and the delay above the least, in those of ICC-TCP, by radio: {}.",
+            all.join("; ")
+        )
     })
+}
+
+fn literal(m: &Material) -> Option<String> {
+    let mut said = Vec::new();
+    for label in [OURS.0, "icc-tcp", "bc-cps"] {
+        said.push(format!("{} under {}", number(mean(&heard_of(m, label))?), protocol(label)));
+    }
+    Some(format!(
+        "In the 300 ms of Table I, read as printed, the base station hears anything at all from {} of the ten \
+         senders, in the mean, though all routes are known when they begin (C3-1).",
+        listed(&said)
+    ))
 }
 
 #[cfg(test)]

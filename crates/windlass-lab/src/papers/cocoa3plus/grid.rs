@@ -144,7 +144,7 @@ pub(super) fn section(m: &Material) -> Section {
         )),
         Block::Map(run.map(
             "grid-battery",
-            format!("What is left of each battery, per cent; {which}. Most is spent on listening"),
+            format!("What is left of each battery, per cent; {which}. Most is spent on being ready to receive"),
             "battery left (%)",
             battery,
         )),

@@ -10,6 +10,9 @@ use crate::papers::parts::series::seconds;
 use crate::papers::{Material, Trace, Traces};
 use crate::report::model::{Chart, ChartPoint, Mark};
 
+/// Moments and values, seconds and segments.
+type Course = [(f64, f64)];
+
 /// Payload of a packet of 2000 bytes: what windows are counted in.
 const SEGMENT: f64 = 1960.0;
 
@@ -25,12 +28,12 @@ fn flows(trace: &Trace) -> BTreeSet<u32> {
     windows.map(|s| s.flow).collect()
 }
 
-fn largest(course: &[(f64, f64)]) -> Option<f64> {
+fn largest(course: &Course) -> Option<f64> {
     course.iter().map(|(_, v)| *v).reduce(f64::max)
 }
 
 /// Where the window comes to rest when it falls for the first time after its largest value.
-fn after(course: &[(f64, f64)]) -> Option<f64> {
+fn after(course: &Course) -> Option<f64> {
     let top = largest(course)?;
     let peak = course.iter().rposition(|(_, v)| *v == top)?;
     let falls = course[peak..].windows(2).take_while(|pair| pair[1].1 <= pair[0].1);
@@ -38,7 +41,7 @@ fn after(course: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// Mean up to `end`, each value counting for as long as it held.
-fn mean(course: &[(f64, f64)], end: f64) -> Option<f64> {
+fn mean(course: &Course, end: f64) -> Option<f64> {
     let (first, _) = course.first()?;
     let ends = course.iter().skip(1).map(|(t, _)| *t).chain([end]);
     let sum: f64 = course.iter().zip(ends).map(|((t, v), until)| v * (until - t)).sum();
@@ -51,7 +54,7 @@ pub(super) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
     for (id, trace) in traces {
         let end = trace.samples.last().map_or(0.0, |s| seconds(s.time));
         let courses: Vec<_> = flows(trace).into_iter().map(|f| window(trace, f)).collect();
-        let over = |of: &dyn Fn(&[(f64, f64)]) -> Option<f64>| {
+        let over = |of: &dyn Fn(&Course) -> Option<f64>| {
             let all: Vec<f64> = courses.iter().filter_map(|c| of(c)).collect();
             (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
         };
