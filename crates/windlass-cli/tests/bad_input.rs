@@ -297,7 +297,7 @@ algorithm = "newreno"
 
 #[test]
 fn a_run_of_which_nothing_arrives_says_so_before_and_after() {
-    let (_dir, file) = scenario(GRID.to_owned());
+    let (_dir, file) = scenario(GRID);
     for form in [&["run", file.as_str()][..], &["run", &file, "--json"]] {
         let said = call(form);
         assert_eq!(said.code, Some(0), "{}", said.err);

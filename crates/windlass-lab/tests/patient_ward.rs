@@ -54,7 +54,7 @@ fn every_sensor_of_every_bed_reports() {
     let warnings = outlook::warnings(&scenario).unwrap();
     assert!(warnings.iter().all(|w| !w.contains("nothing can arrive")), "{warnings:?}");
     let record = run(scenario.clone(), 1);
-    assert_eq!(hindsight::warnings(&scenario, &[record.clone()]), Vec::<String>::new());
+    assert_eq!(hindsight::warnings(&scenario, std::slice::from_ref(&record)), Vec::<String>::new());
     for flow in &record.flows {
         assert!(flow.delivered_bytes > 0, "{}", flow.name);
     }
