@@ -13,7 +13,7 @@ use common::classes::{
 use proptest::prelude::*;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{AnyParams, Conn, Event, Phase, Setup, Span, flags, slow_start};
+use windlass_cc::{AnyParams, Conn, Event, Phase, Rate, Setup, Span, flags, slow_start};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
@@ -36,8 +36,10 @@ proptest! {
         c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
     ) {
         let mut p = p;
-        // Vegas's slow start ends with a window smaller by `decrease`.
-        if matches!(p.common().slow_start, slow_start::AnyParams::Vegas(_)) {
+        // Vegas's slow start ends with a window smaller by `decrease`, and Quick-Start gives back what
+        // of an approved window was not used.
+        use slow_start::AnyParams::{QuickStart, Vegas};
+        if matches!(p.common().slow_start, Vegas(_) | QuickStart(_)) {
             p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
         }
         let mut state = after(&p, &first, &steps);
@@ -107,7 +109,9 @@ proptest! {
         to in prop::sample::select(vec![Phase::Recovery, Phase::Cwr, Phase::Loss]),
     ) {
         let mut p = p;
-        p.set_common(&Setup { counting: Counting::Bytes, ..p.common() });
+        // A loss in a window that routers have approved is Quick-Start's to answer.
+        let approved = Rate(0);
+        p.set_common(&Setup { counting: Counting::Bytes, approved, ..p.common() });
         let mut state = after(&p, &first, &steps);
         state.on_phase(&p, &first, Phase::Open, to);
         let cut = (first.flight_size / 2).max(2 * u64::from(first.mss)).min(MAX_WINDOW);

@@ -67,7 +67,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "algorithm = \"reno\"\n",
         "algorithm = \"reno\"\nslow_start = { name = \"quick-start\", rate_code = 16 }\n",
-        "s.toml:12:51: `rate_code`: 16 is outside the range from 1 to 15",
+        "s.toml:12:50: `rate_code`: 16 is outside the range from 1 to 15",
     ),
     ("\"20ms\"", "\"20ms", "s.toml:6:14: not valid TOML: invalid basic string, expected `\"`"),
     ("\"100s\"", "\"0s\"", "s.toml:1:12: `duration`: must be longer than zero"),
@@ -548,7 +548,7 @@ fn an_error_shows_the_offending_text_and_helps_with_all_that_is_known() {
         " 7 |",
         "   `----",
         "  help: the keys of `[[link]]` are `name`, `between`, `rate`, `delay`, `queue`, `bdp_rtt`, `mtu`,",
-        "        `framing`, `loss`, `down`",
+        "        `framing`, `loss`, `down`, `quick_start`",
     ];
     assert_eq!(shown, expected);
 }
