@@ -26,6 +26,7 @@ impl Story {
             segment: Some(segment),
             ip_len: segment.ip_len(),
             path: None,
+            quick_start: None,
         });
     }
 

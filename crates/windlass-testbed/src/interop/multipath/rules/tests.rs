@@ -57,6 +57,7 @@ impl Story {
             segment: Some(s),
             ip_len: s.ip_len(),
             path: Some(PathPacket { path, attempt: 0, option: o }),
+            quick_start: None,
         });
     }
 
