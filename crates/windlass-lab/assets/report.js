@@ -44,7 +44,10 @@
 
   // The legend takes as many columns as the names leave room for.
   function fitLegend(spec, width) {
-    const names = spec.layer[0].encoding.shape.scale.domain;
+    const shape = spec.layer[0].encoding.shape;
+    // A heat map has a scale of colours and no legend of series.
+    if (!shape) return;
+    const names = shape.scale.domain;
     const longest = Math.max(...names.map((name) => name.length));
     spec.config.legend.columns = Math.max(1, Math.min(names.length, Math.floor(width / (longest * 6.6 + 46))));
     spec.config.legend.labelLimit = width - 40;

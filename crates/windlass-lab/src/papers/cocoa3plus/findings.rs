@@ -8,6 +8,7 @@ use super::measures::{
     labels, mean, over, protocol, values,
 };
 use super::sweeps::heard_of;
+use super::windows;
 use crate::claims::number;
 use crate::papers::parts::cells::signed;
 use crate::papers::parts::seeds::BySeed;
@@ -18,8 +19,17 @@ use crate::report::model::{Block, Section};
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {
-    let told =
-        [orders(m), levels(m), fairness(m), parts(m), timer(m), counts(m), radios(m), literal(m)];
+    let told = [
+        orders(m),
+        levels(m),
+        fairness(m),
+        held(m),
+        parts(m),
+        timer(m),
+        counts(m),
+        radios(m),
+        literal(m),
+    ];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
     let mut blocks = Vec::new();
     if !paragraphs.is_empty() {
@@ -113,6 +123,25 @@ fn fairness(m: &Material) -> Option<String> {
 fn over_runs(m: &Material, label: &str) -> Option<BySeed> {
     let values = FAIRNESS.at(m, "size", &format!("protocol={label},packet=2100"));
     (!values.is_empty()).then_some(values)
+}
+
+/// How large windows are.
+fn held(m: &Material) -> Option<String> {
+    let read = windows::quantities(m.traces);
+    let of = |label: &str, what: &str| {
+        read.get(&format!("fig14.{label}.{what}")).map(|v| number(rounded(*v)))
+    };
+    Some(format!(
+        "In the traced runs CoCoA3+ has a window of {} segments in the mean and {} at most, ICC-TCP of {} and {}, \
+         BC-CPS of {} and {}: any of seven signals holds growth, in slow start too, an expired timer among them \
+         (C3-19), and its timer expires often.",
+        of(OURS.0, "mean")?,
+        of(OURS.0, "largest")?,
+        of("icc-tcp", "mean")?,
+        of("icc-tcp", "largest")?,
+        of("bc-cps", "mean")?,
+        of("bc-cps", "largest")?,
+    ))
 }
 
 /// Parts whose effect is beyond chance, and the rest.
@@ -216,7 +245,8 @@ fn radios(m: &Material) -> Option<String> {
 fn literal(m: &Material) -> Option<String> {
     let mut said = Vec::new();
     for label in [OURS.0, "icc-tcp", "bc-cps"] {
-        said.push(format!("{} under {}", number(mean(&heard_of(m, label))?), protocol(label)));
+        let heard = mean(&heard_of(m, label))?;
+        said.push(format!("{} under {}", number(rounded(heard)), protocol(label)));
     }
     Some(format!(
         "In the 300 ms of Table I, read as printed, the base station hears anything at all from {} of the ten \

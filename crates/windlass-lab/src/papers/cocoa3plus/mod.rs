@@ -46,9 +46,10 @@ pub const PAPER: Paper = Paper {
 };
 
 fn sections(m: &Material) -> Vec<Section> {
-    let mut all = vec![findings::section(m), ablation::section(m), grid::section(m)];
+    let mut all = vec![findings::section(m), grid::section(m)];
     all.extend(figures::sections(m));
     all.extend(tables::sections(m));
+    all.push(ablation::section(m));
     all.extend(sweeps::sections(m));
     all.push(verdicts::every_claim(m));
     all.push(notes::section(m.paper.fidelity));

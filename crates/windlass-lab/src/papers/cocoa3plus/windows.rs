@@ -48,11 +48,16 @@ fn mean(course: &Course, end: f64) -> Option<f64> {
     (end > *first).then(|| sum / (end - first))
 }
 
+/// When the last thing of a trace happened, seconds.
+fn end_of(trace: &Trace) -> f64 {
+    trace.samples.last().map_or(0.0, |s| seconds(s.time))
+}
+
 /// What claims read: means over the senders of a trace.
 pub(super) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     for (id, trace) in traces {
-        let end = trace.samples.last().map_or(0.0, |s| seconds(s.time));
+        let end = end_of(trace);
         let courses: Vec<_> = flows(trace).into_iter().map(|f| window(trace, f)).collect();
         let over = |of: &dyn Fn(&Course) -> Option<f64>| {
             let all: Vec<f64> = courses.iter().filter_map(|c| of(c)).collect();
@@ -72,7 +77,12 @@ pub(super) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
 pub(super) fn chart(m: &Material) -> Chart {
     let line = |(label, name): &(&str, &str)| {
         let trace = m.traces.get(&format!("fig14.{label}"));
-        let course = trace.map(|t| window(t, flows(t).first().copied().unwrap_or(0)));
+        let course = trace.map(|t| {
+            let mut course = window(t, flows(t).first().copied().unwrap_or(0));
+            // What held last holds to the end.
+            course.extend(course.last().map(|(_, v)| (end_of(t), *v)));
+            course
+        });
         let points = course.unwrap_or_default().into_iter();
         let points = points.map(|(x, y)| ChartPoint { x, y, ..ChartPoint::default() });
         series(name, Mark::Step, points.collect())
