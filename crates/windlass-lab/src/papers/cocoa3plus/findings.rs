@@ -133,8 +133,8 @@ fn held(m: &Material) -> Option<String> {
     };
     Some(format!(
         "In the traced runs CoCoA3+ has a window of {} segments in the mean and {} at most, ICC-TCP of {} and {}, \
-         BC-CPS of {} and {}: any of seven signals holds growth, in slow start too, an expired timer among them \
-         (C3-19), and its timer expires often.",
+         BC-CPS of {} and {}: any of seven signals holds growth, in slow start too (C3-19), and each expiry of the \
+         timer leaves one segment.",
         of(OURS.0, "mean")?,
         of(OURS.0, "largest")?,
         of("icc-tcp", "mean")?,
