@@ -24,6 +24,7 @@ pub(super) fn section(m: &Material) -> Section {
         levels(m),
         fairness(m),
         held(m),
+        signals(m),
         parts(m),
         timer(m),
         counts(m),
@@ -133,8 +134,8 @@ fn held(m: &Material) -> Option<String> {
     };
     Some(format!(
         "In the traced runs CoCoA3+ has a window of {} segments in the mean and {} at most, ICC-TCP of {} and {}, \
-         BC-CPS of {} and {}: any of seven signals holds growth, in slow start too, an expired timer among them \
-         (C3-19), and its timer expires often.",
+         BC-CPS of {} and {}: any of seven signals holds growth, in slow start too (C3-19), and each expiry of the \
+         timer leaves one segment.",
         of(OURS.0, "mean")?,
         of(OURS.0, "largest")?,
         of("icc-tcp", "mean")?,
@@ -142,6 +143,34 @@ fn held(m: &Material) -> Option<String> {
         of("bc-cps", "mean")?,
         of("bc-cps", "largest")?,
     ))
+}
+
+/// Signals without which the runs are the same to the last packet.
+fn signals(m: &Material) -> Option<String> {
+    let trail = |reading: &str| -> BTreeMap<u64, (u64, u64)> {
+        let point = format!("reading={reading}");
+        let here = m.records.iter().filter(|r| r.experiment == "readings" && r.point == point);
+        here.map(|r| (r.seed, (r.events, r.packet_hops))).collect()
+    };
+    let whole = trail("whole");
+    let same = |signal: &str| -> Option<(usize, usize)> {
+        let without = trail(&format!("without-{signal}"));
+        let pairs = without.iter().filter_map(|(seed, a)| Some(whole.get(seed)? == a));
+        let all: Vec<bool> = pairs.collect();
+        (!all.is_empty()).then(|| (all.iter().filter(|same| **same).count(), all.len()))
+    };
+    let names = ["rtt", "rto", "rate", "delay", "bandwidth", "delivery", "queue"];
+    let said = names.iter().filter_map(|name| {
+        let (same, all) = same(name)?;
+        Some(format!("`{name}` in {same} of {all}"))
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "Without one of the seven signals the runs of the whole are the same to the last packet: {}.",
+            listed(&said)
+        )
+    })
 }
 
 /// Parts whose effect is beyond chance, and the rest.
