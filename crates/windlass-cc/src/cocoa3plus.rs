@@ -31,6 +31,8 @@ crate::parameters! {
         votes: u64 = 1, ParamKind::Count { min: 1, max: 7 }, "C3-19 (the paper ranks none)";
         /// Hold growth while there is congestion; without, growth is NewReno's throughout.
         hold: bool = true, ParamKind::Flag, "C3-19";
+        /// Hold growth in slow start too; without, only above the threshold.
+        hold_start: bool = true, ParamKind::Flag, "C3-19 (the paper makes no difference)";
         /// Round-trip time: the smoothed one is above the base by `tolerance`.
         rtt: bool = true, ParamKind::Flag, "Parween and Hussain, equation 6 (C3-4)";
         /// Timeout: the timer expired less than a round trip ago.
@@ -263,7 +265,7 @@ impl Growth for Cocoa3Plus {
     }
 
     fn slow_start_gain(&self, p: &Params, _c: &Conn) -> Ratio {
-        if self.holds(p) { Ratio(0) } else { Ratio::ONE }
+        if p.hold_start && self.holds(p) { Ratio(0) } else { Ratio::ONE }
     }
 
     /// After a cut less arrives because less is sent: nothing to hold the next round trip against.

@@ -162,6 +162,16 @@ fn a_signal_that_is_off_does_not_count_and_votes_are_counted() {
     assert!(grows(Params { rtt: false, delay: false, queue: false, ..p }));
 }
 
+#[test]
+fn slow_start_may_go_on_while_avoidance_is_held() {
+    let mut l = Link::new(Params { hold_start: false, ..Params::default() });
+    l.tell(CrossLayer { queue_len: 20, ..CALM });
+    let before = l.w.cwnd_q();
+    l.growth.avoid(&l.p, &l.c, &Ack::of(MSS), MSS, &mut l.w);
+    assert_eq!(l.w.cwnd_q(), before);
+    assert_eq!(l.growth.slow_start_gain(&l.p, &l.c), Ratio::ONE);
+}
+
 /// C3-18: half on entry, a segment for each further duplicate, back to the threshold on exit.
 #[test]
 fn recovery_halves_the_window_inflates_it_and_lets_the_air_out() {

@@ -120,19 +120,12 @@ fn figures(m: &Material) -> Table {
         caption: "The same in figures: means with 95 % intervals (Student)".to_owned(),
         columns: columns(&head),
         rows: rows.collect(),
-        notes: without_paths(m).into_iter().collect(),
+        notes: vec![
+            "The whole has two routes for each sender and chooses between them (C3-10); CoCoA3+ of the \
+                figures, with one, is `no-path`."
+                .to_owned(),
+        ],
     }
-}
-
-/// The variant without the choice of paths.
-const NO_PATH: &str = "no-path";
-
-/// What is said where the plan has no variant without the choice of paths.
-fn without_paths(m: &Material) -> Option<String> {
-    let known = values(m, EXPERIMENT, "part").iter().any(|(label, _)| label == NO_PATH);
-    let text = "The whole has one route for each sender, as the others have: path choice is not among its \
-        parts here (C3-10).";
-    (!known).then(|| text.to_owned())
 }
 
 fn tests(m: &Material) -> Table {
