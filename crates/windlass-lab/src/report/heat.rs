@@ -76,6 +76,7 @@ pub(super) fn spec(map: &HeatMap) -> Value {
                     "field": "value", "type": "quantitative", "title": map.value,
                     "scale": {
                         "domain": [-end, 0, end], "range": [low, "#ffffff", high], "type": "linear",
+                        "interpolate": "lab",
                     },
                 }},
             },
