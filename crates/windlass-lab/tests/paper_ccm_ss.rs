@@ -12,7 +12,6 @@ use windlass_lab::experiment::RunRecord;
 use windlass_lab::papers::{Material, Traces, text};
 use windlass_lab::report::model::{Block, Chart, Section};
 use windlass_lab::run::Task;
-use windlass_lab::scenario::Scenario;
 use windlass_lab::world::World;
 
 fn setup() -> Setup {
@@ -36,21 +35,10 @@ impl Setup {
         })
     }
 
-    /// The scenario of a point, changed.
-    fn scenario(&self, experiment: &str, point: &str, more: &[(&str, &str)]) -> Scenario {
-        let found = self.plan.experiment(experiment).expect("known experiment");
-        let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
-        let mut overrides = point.overrides;
-        overrides.extend(more.iter().map(|(k, v)| (k.to_string(), v.to_string())));
-        let text = self.paper.scenario(&found.scenario).expect("its scenario");
-        Scenario::with_overrides(text, &found.scenario, &overrides)
-            .unwrap_or_else(|e| panic!("{e}"))
-    }
-
     /// A run of a point at a tenth of the rate and a tenth of the time.
     fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "40s")];
-        let scenario = self.scenario(experiment, point, &short);
+        let scenario = self.scenario_at(experiment, point, &short);
         let task = Task {
             experiment: experiment.to_owned(),
             point: point.to_owned(),
@@ -135,7 +123,7 @@ fn quick_runs_have_what_the_claims_on_figures_need_and_are_few() {
 fn the_queue_is_a_fraction_of_flow_ones_product_whatever_flow_two_has() {
     let s = setup();
     let product = |point: &str| {
-        let scenario = s.scenario("long", point, &[]);
+        let scenario = s.scenario_at("long", point, &[]);
         let place =
             scenario.links.iter().position(|l| l.name == "bottleneck").expect("a bottleneck");
         scenario.bdp_bytes()[place]
@@ -246,7 +234,7 @@ fn with_routers_that_answer_the_first_window_is_there_after_one_round_trip() {
             ("flow.one.jitter", "0s"),
             ("flow.two.jitter", "0s"),
         ];
-        let scenario = s.scenario("context", &point, &cut);
+        let scenario = s.scenario_at("context", &point, &cut);
         let mut run = windlass_sim::Simulation::new(compile(&scenario, 1).unwrap()).unwrap();
         run.run();
         run.finish().expect("closed books").flows[0].delivered_bytes

@@ -14,7 +14,6 @@ use windlass_lab::papers::{FINDINGS, Material, Trace, Traces};
 use windlass_lab::report::html::render;
 use windlass_lab::report::model::{Block, NetworkMap, Report, Role, Section};
 use windlass_lab::run::{Task, simulate};
-use windlass_lab::scenario::Scenario;
 use windlass_lab::world::World;
 
 fn setup() -> Setup {
@@ -22,22 +21,11 @@ fn setup() -> Setup {
 }
 
 impl Setup {
-    /// The scenario of a point, changed.
-    fn scenario(&self, experiment: &str, point: &str, more: &[(&str, &str)]) -> Scenario {
-        let found = self.plan.experiment(experiment).expect("known experiment");
-        let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
-        let mut overrides = point.overrides;
-        overrides.extend(more.iter().map(|(k, v)| (k.to_string(), v.to_string())));
-        let text = self.paper.scenario(&found.scenario).expect("its scenario");
-        Scenario::with_overrides(text, &found.scenario, &overrides)
-            .unwrap_or_else(|e| panic!("{e}"))
-    }
-
     /// A run of the first seconds of a point.
     fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("duration", "4s"), ("flow.sensor.jitter", "1s")];
         let change = if experiment == "literal" { &[] } else { &short[..] };
-        let scenario = self.scenario(experiment, point, change);
+        let scenario = self.scenario_at(experiment, point, change);
         let task = Task {
             experiment: experiment.to_owned(),
             point: point.to_owned(),
@@ -68,7 +56,7 @@ impl Setup {
             let point = (t.experiment.as_str(), t.point.as_str());
             let series = ("record.series", "[\"cwnd_bytes\"]");
             let short = [("duration", "4s"), ("flow.sensor.jitter", "1s"), series];
-            let result = simulate(&self.scenario(point.0, point.1, &short), t.seed).unwrap();
+            let result = simulate(&self.scenario_at(point.0, point.1, &short), t.seed).unwrap();
             (t.id.clone(), Trace::from(result))
         };
         self.plan.traces.iter().map(one).collect()
@@ -100,7 +88,7 @@ fn every_point_has_ten_seeds_and_a_hash_of_its_own_in_its_experiment() {
         let mut hashes = BTreeSet::new();
         for point in experiment.points() {
             assert_eq!(experiment.seeds(&point, false), 1..=10, "{}/{}", experiment.id, point.id);
-            let scenario = s.scenario(&experiment.id, &point.id, &[]);
+            let scenario = s.scenario_at(&experiment.id, &point.id, &[]);
             assert!(
                 hashes.insert(scenario.hash()),
                 "{}/{} changes nothing",
@@ -127,7 +115,7 @@ fn notes_are_numbered_throughout_and_cited_ones_exist() {
 #[test]
 fn runs_with_one_seed_have_the_same_senders_whatever_the_protocol_and_others_with_another() {
     let s = setup();
-    let of = |point: &str, seed| senders(&s.scenario("size", point, &[]), seed);
+    let of = |point: &str, seed| senders(&s.scenario_at("size", point, &[]), seed);
     let ours = of("protocol=cocoa3plus,packet=300", 1);
     assert_eq!(ours.iter().collect::<BTreeSet<_>>().len(), 10);
     for point in ["protocol=bbr-cocoa+,packet=2100", "protocol=bc-cps,packet=900"] {
@@ -142,7 +130,7 @@ fn runs_with_one_seed_have_the_same_senders_whatever_the_protocol_and_others_wit
 fn each_sensor_receives_its_four_neighbours_on_every_spacing() {
     let s = setup();
     for radio in ["b-11", "disc", "spacing-166.7"] {
-        let scenario = s.scenario("radio", &format!("protocol=icc-tcp,radio={radio}"), &[]);
+        let scenario = s.scenario_at("radio", &format!("protocol=icc-tcp,radio={radio}"), &[]);
         let cell = &scenario.wifi[0].radio;
         let places: Vec<_> = cell.stations.iter().map(|s| s.position).collect();
         let near = |k: usize| {
@@ -158,7 +146,7 @@ fn each_sensor_receives_its_four_neighbours_on_every_spacing() {
 
 #[test]
 fn no_sensor_can_empty_its_battery_within_a_run() {
-    let scenario = setup().scenario("time", "protocol=cocoa3plus,time=300", &[]);
+    let scenario = setup().scenario_at("time", "protocol=cocoa3plus,time=300", &[]);
     let radio = &scenario.wifi[0].radio;
     let powers = radio.consumption.expect("powers");
     let most = powers.transmit_uw as u128 * u128::from(scenario.duration.0) / 1_000_000_000;

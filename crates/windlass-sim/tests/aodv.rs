@@ -3,37 +3,19 @@
 
 mod common;
 
-use common::radio::{line, over};
+use common::radio::{grid, line, over};
 use common::{flow, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::{Rate, Span, Time};
 use windlass_sim::config::{Cbr, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
-use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
+use windlass_sim::radio::{FrameErrors, Hops, Phy, Position};
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection, RoutingResult};
 use windlass_sim::{RunResult, Simulation};
 
-const SPACING_M: i64 = 150;
-
 fn cbr(packets_per_s: u64, stop: Time) -> Cbr {
     Cbr { packet: 500, interval: Span(1_000_000_000 / packets_per_s), stop, deadline: None }
-}
-
-/// Rows times columns stations, 150 m apart, each received by its four neighbours and sensed by those
-/// two steps away, with 30 packets of room.
-fn grid(rows: usize, columns: usize) -> RadioConfig {
-    let mut radio = RadioConfig::new("air", Phy::B_LONG);
-    radio.path_loss = PathLoss::Disc { receive_mm: 180_000, sense_mm: 330_000 };
-    let place = |i: usize| {
-        let (x, y) = ((i % columns) as i64, (i / columns) as i64);
-        Position::metres(SPACING_M * x, SPACING_M * y)
-    };
-    let queue = QueueLimit::Packets(30);
-    let station = |node| StationConfig { node, position: place(node), queue, battery_uj: None };
-    radio.stations = (0..rows * columns).map(station).collect();
-    radio.hops = Hops::Aodv(Aodv::RFC3561);
-    radio
 }
 
 fn routing(result: &RunResult) -> &RoutingResult {

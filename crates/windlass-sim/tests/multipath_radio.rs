@@ -3,34 +3,16 @@
 
 mod common;
 
+use common::radio::grid;
 use common::{cbr, flow, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::Time;
 use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic};
-use windlass_sim::link::QueueLimit;
-use windlass_sim::radio::{Hops, PathLoss, Phy, Position, RadioConfig, StationConfig};
+use windlass_sim::radio::{Hops, Position, RadioConfig};
 use windlass_sim::routing::aodv::{Aodv, Circuit, RoutingResult};
 use windlass_sim::{ConfigError, MultipathResult, RunResult, Series, Simulation};
 use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
-
-const SPACING_M: i64 = 150;
-
-/// Rows times columns stations, 150 m apart, each received by its four neighbours and sensed by those
-/// two steps away, with 30 packets of room.
-fn grid(rows: usize, columns: usize) -> RadioConfig {
-    let mut radio = RadioConfig::new("air", Phy::B_LONG);
-    radio.path_loss = PathLoss::Disc { receive_mm: 180_000, sense_mm: 330_000 };
-    let place = |i: usize| {
-        let (x, y) = ((i % columns) as i64, (i / columns) as i64);
-        Position::metres(SPACING_M * x, SPACING_M * y)
-    };
-    let queue = QueueLimit::Packets(30);
-    let station = |node| StationConfig { node, position: place(node), queue, battery_uj: None };
-    radio.stations = (0..rows * columns).map(station).collect();
-    radio.hops = Hops::Aodv(Aodv::RFC3561);
-    radio
-}
 
 fn subflow(name: &str) -> SubflowConfig {
     SubflowConfig { name: name.into(), via: Vec::new(), profile: rfc("newreno") }
@@ -237,7 +219,7 @@ fn ring() -> RadioConfig {
     let top = (1..3).rev().map(|x| (x, 0));
     let places = left.chain(bottom).chain(right).chain(top);
     for (station, (x, y)) in radio.stations.iter_mut().zip(places) {
-        station.position = Position::metres(SPACING_M * x, SPACING_M * y);
+        station.position = Position::metres(150 * x, 150 * y);
     }
     radio
 }

@@ -8,6 +8,7 @@ use windlass_lab::claims::Claim;
 use windlass_lab::experiment::Plan;
 use windlass_lab::papers::Paper;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::scenario::Scenario;
 use windlass_lab::store::Format;
 
 /// A paper with its plan and claims.
@@ -23,6 +24,19 @@ pub fn setup(id: &str) -> Setup {
     let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
     let claims = paper.parsed_claims().unwrap_or_else(|e| panic!("{e}"));
     Setup { paper, plan, claims }
+}
+
+impl Setup {
+    /// The scenario of a point, changed.
+    pub fn scenario_at(&self, experiment: &str, point: &str, more: &[(&str, &str)]) -> Scenario {
+        let found = self.plan.experiment(experiment).expect("known experiment");
+        let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
+        let mut overrides = point.overrides;
+        overrides.extend(more.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+        let text = self.paper.scenario(&found.scenario).expect("its scenario");
+        Scenario::with_overrides(text, &found.scenario, &overrides)
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
 }
 
 /// Names of the entries of a list of a scenario.

@@ -7,6 +7,7 @@ use windlass_sim::packet::Ticket;
 use windlass_sim::radio::{
     BROADCAST, Hops, Outcome, PathLoss, Phy, Position, Radio, RadioConfig, StationConfig,
 };
+use windlass_sim::routing::aodv::Aodv;
 
 use super::{flow, network, rfc};
 
@@ -105,4 +106,20 @@ pub fn us(n: u64) -> Span {
 /// Only these pairs of stations are routed.
 pub fn pairs(pairs: &[[usize; 2]]) -> Hops {
     Hops::Pairs(pairs.to_vec())
+}
+
+/// Rows times columns stations, 150 m apart, each received by its four neighbours and sensed by those
+/// two steps away, with 30 packets of room.
+pub fn grid(rows: usize, columns: usize) -> RadioConfig {
+    let mut radio = RadioConfig::new("air", Phy::B_LONG);
+    radio.path_loss = PathLoss::Disc { receive_mm: 180_000, sense_mm: 330_000 };
+    let place = |i: usize| {
+        let (x, y) = ((i % columns) as i64, (i / columns) as i64);
+        Position::metres(150 * x, 150 * y)
+    };
+    let queue = QueueLimit::Packets(30);
+    let station = |node| StationConfig { node, position: place(node), queue, battery_uj: None };
+    radio.stations = (0..rows * columns).map(station).collect();
+    radio.hops = Hops::Aodv(Aodv::RFC3561);
+    radio
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::measures::{Measure, change, drops, early_drops, goodput, labels, pair, runs, summary};
 use crate::claims::number;
 use crate::experiment::RunRecord;
+use crate::papers::Material;
 use crate::papers::parts::cells::signed;
-use crate::papers::parts::verdicts::{contradicted, not_comparable};
-use crate::papers::{FINDINGS, Material};
-use crate::report::model::{Block, Section};
+use crate::papers::parts::verdicts::findings;
+use crate::report::model::Section;
 
 /// The slow starts that are held against HyStart: label in the plan, and in words.
 const OTHERS: [(&str, &str); 2] = [
@@ -22,13 +22,7 @@ pub(super) fn section(m: &Material) -> Section {
     let rest = [share_of_start(m), without_hystart(m), bound(m), back_off(m)];
     let paragraphs: Vec<String> =
         of("long").chain(of("short")).chain(rest.into_iter().flatten()).collect();
-    let mut blocks = Vec::new();
-    if !paragraphs.is_empty() {
-        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
-    }
-    blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
-    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+    findings(m, &paragraphs)
 }
 
 /// Means of the changes over the paths of an experiment that has them.

@@ -10,12 +10,12 @@ use super::measures::{
 use super::sweeps::heard_of;
 use super::windows;
 use crate::claims::number;
+use crate::papers::Material;
 use crate::papers::parts::cells::signed;
 use crate::papers::parts::seeds::BySeed;
 use crate::papers::parts::significance::Tested;
-use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
-use crate::papers::{FINDINGS, Material};
-use crate::report::model::{Block, Section};
+use crate::papers::parts::verdicts::{findings, listed};
+use crate::report::model::Section;
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {
@@ -32,13 +32,7 @@ pub(super) fn section(m: &Material) -> Section {
         literal(m),
     ];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
-    let mut blocks = Vec::new();
-    if !paragraphs.is_empty() {
-        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
-    }
-    blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
-    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+    findings(m, &paragraphs)
 }
 
 fn whole(m: &Material, measure: Measure, protocol: &str) -> Option<f64> {

@@ -10,9 +10,9 @@ use super::measures::{
 use super::tables::{coupled, coupled_by_datagrams, rival, share};
 use super::{closed_forms, figures};
 use crate::claims::number;
-use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
-use crate::papers::{FINDINGS, Material};
-use crate::report::model::{Block, Section};
+use crate::papers::Material;
+use crate::papers::parts::verdicts::{findings, listed};
+use crate::report::model::Section;
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {
@@ -27,13 +27,7 @@ pub(super) fn section(m: &Material) -> Section {
         battery(m),
     ];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
-    let mut blocks = Vec::new();
-    if !paragraphs.is_empty() {
-        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
-    }
-    blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
-    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+    findings(m, &paragraphs)
 }
 
 /// A cell of per cents; `None` without runs.

@@ -2,8 +2,19 @@
 
 use super::cells;
 use crate::claims::{Claim, Judgement, Verdict};
-use crate::papers::Material;
-use crate::report::model::Block;
+use crate::papers::{FINDINGS, Material};
+use crate::report::model::{Block, Section};
+
+/// The section: what the runs say, then what they contradict, and what cannot be decided.
+pub(crate) fn findings(m: &Material, paragraphs: &[String]) -> Section {
+    let mut blocks = Vec::new();
+    if !paragraphs.is_empty() {
+        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
+    }
+    blocks.extend(contradicted(m));
+    blocks.extend(not_comparable(m));
+    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+}
 
 /// `a, b and c`.
 pub(crate) fn listed(items: &[String]) -> String {
@@ -15,7 +26,7 @@ pub(crate) fn listed(items: &[String]) -> String {
 }
 
 /// Contradicted claims; neighbours in one table with one reason share a point.
-pub(crate) fn contradicted(m: &Material) -> Vec<Block> {
+fn contradicted(m: &Material) -> Vec<Block> {
     let wrong: Vec<(&Claim, &Judgement)> = m
         .judgements
         .iter()
@@ -52,7 +63,7 @@ fn reason(group: &[(&Claim, &Judgement)]) -> String {
 }
 
 /// Claims that nothing can decide yet, by source and reason.
-pub(crate) fn not_comparable(m: &Material) -> Vec<Block> {
+fn not_comparable(m: &Material) -> Vec<Block> {
     let open: Vec<&Judgement> =
         m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable).collect();
     if open.is_empty() {

@@ -6,11 +6,11 @@ use super::trace::waiting;
 use crate::claims::number;
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, datagrams};
+use crate::papers::Material;
 use crate::papers::parts::cells::{self, signed};
 use crate::papers::parts::tables::median;
-use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
-use crate::papers::{FINDINGS, Material};
-use crate::report::model::{Block, Section};
+use crate::papers::parts::verdicts::{findings, listed};
+use crate::report::model::Section;
 use crate::stats::Summary;
 use windlass_cc::Span;
 
@@ -27,13 +27,7 @@ const WORTH_TELLING: f64 = 5.0;
 pub(super) fn section(m: &Material) -> Section {
     let told = [low_loss(m), one_per_cent(m), ten_per_cent(m), repairs(m), one_loss(m)];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
-    let mut blocks = Vec::new();
-    if !paragraphs.is_empty() {
-        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
-    }
-    blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
-    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+    findings(m, &paragraphs)
 }
 
 /// A median over the runs of a drop probability.

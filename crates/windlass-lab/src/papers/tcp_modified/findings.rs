@@ -6,9 +6,9 @@ use super::values::{
 };
 use super::{ablation, ledger, windows};
 use crate::claims::Verdict;
-use crate::papers::parts::verdicts::{contradicted, listed, not_comparable};
-use crate::papers::{FINDINGS, Material};
-use crate::report::model::{Block, Section};
+use crate::papers::Material;
+use crate::papers::parts::verdicts::{findings, listed};
+use crate::report::model::Section;
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {
@@ -22,13 +22,7 @@ pub(super) fn section(m: &Material) -> Section {
         choices(m),
     ];
     let paragraphs: Vec<String> = told.into_iter().flatten().collect();
-    let mut blocks = Vec::new();
-    if !paragraphs.is_empty() {
-        blocks.push(Block::Text { text: paragraphs.join("\n\n") });
-    }
-    blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
-    Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
+    findings(m, &paragraphs)
 }
 
 fn median(values: &BySeed) -> Option<f64> {
