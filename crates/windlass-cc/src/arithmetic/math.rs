@@ -5,6 +5,9 @@
 
 use core::num::NonZeroU64;
 
+/// The lower half of 64 bits.
+const LOW: u64 = 0xffff_ffff;
+
 /// `a · b`, or `u64::MAX` when it is larger.
 #[inline]
 pub const fn mul(a: u64, b: u64) -> u64 {
@@ -42,30 +45,47 @@ pub const fn divisor(d: u64) -> NonZeroU64 {
 /// The high and the low half of `a · b`.
 #[inline]
 const fn product(a: u64, b: u64) -> (u64, u64) {
-    let (ah, al, bh, bl) = (a >> 32, a & 0xffff_ffff, b >> 32, b & 0xffff_ffff);
+    let (ah, al, bh, bl) = (a >> 32, a & LOW, b >> 32, b & LOW);
     if ah | bh == 0 {
         return (0, al * bl);
     }
     let low = al * bl;
     let mid = ah * bl + (low >> 32);
-    let mid2 = al * bh + (mid & 0xffff_ffff);
-    (ah * bh + (mid >> 32) + (mid2 >> 32), (mid2 << 32) | (low & 0xffff_ffff))
+    let mid2 = al * bh + (mid & LOW);
+    (ah * bh + (mid >> 32) + (mid2 >> 32), (mid2 << 32) | (low & LOW))
 }
 
-/// `(high · 2^64 + low) / d` for `high < d`, bit by bit.
-const fn divide(mut high: u64, mut low: u64, d: u64) -> u64 {
-    let mut i = 0;
-    while i < 64 {
-        let carry = high >> 63;
-        high = (high << 1) | (low >> 63);
-        low <<= 1;
-        if carry == 1 || high >= d {
-            high = high.wrapping_sub(d);
-            low |= 1;
+/// `(high · 2^64 + low) / d` for `high < d`: Knuth's algorithm D (The Art of Computer Programming,
+/// section 4.3.1) with digits of 32 bits, of which the quotient has two.
+const fn divide(high: u64, low: u64, d: u64) -> u64 {
+    // The divisor's highest bit is made one: then an estimated digit is at most two too large.
+    let shift = d.leading_zeros();
+    let d = d << shift;
+    let high = (high << shift) | ((low >> 1) >> (63 - shift));
+    let low = low << shift;
+    let (first, rest) = digit(high, low >> 32, d);
+    let (second, _) = digit(rest, low & LOW, d);
+    (first << 32) | second
+}
+
+/// Quotient and remainder of `(high · 2^32 + next) / d` for `high < d`, `next` below 2^32 and the
+/// highest bit of `d` one. The quotient is below 2^32.
+const fn digit(high: u64, next: u64, d: u64) -> (u64, u64) {
+    let (top, bottom) = (divisor(d >> 32), d & LOW);
+    // At most 2^32 + 1, one or two too large.
+    let mut quotient = high / top.get();
+    let mut rest = high % top.get();
+    if quotient > LOW || quotient * bottom > ((rest << 32) | next) {
+        quotient -= 1;
+        rest += top.get();
+        // With a larger rest the estimate is certain.
+        if rest <= LOW && (quotient > LOW || quotient * bottom > ((rest << 32) | next)) {
+            quotient -= 1;
         }
-        i += 1;
     }
-    low
+    // The quotient being right, what overflows cancels out.
+    let rest = ((high << 32) | next).wrapping_sub(quotient.wrapping_mul(d));
+    (quotient, rest)
 }
 
 /// The square root of `x`, cut to a whole number. Exact.
