@@ -1,6 +1,6 @@
 //! Multipath connections, read and written: what a flow says of its subflows.
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{AnyParams, Span};
 use windlass_sim::radio::Hops;
