@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use support::{SMALL, call, done, scenario, windlass};
+use windlass_skip::skip;
 
 /// What is replaced in [`SMALL`], by what, and the error, where `FILE` stands for the file.
 const MISTAKES: &[(&str, &str, &str)] = &[
@@ -251,7 +252,7 @@ fn a_report_without_runs_says_how_to_make_them_and_leaves_nothing() {
 #[test]
 fn writing_to_a_full_disk_says_so() {
     if !Path::new("/dev/full").exists() {
-        eprintln!("SKIPPED: this system has no /dev/full");
+        skip("this system has no /dev/full");
         return;
     }
     let (_dir, file) = scenario(SMALL);

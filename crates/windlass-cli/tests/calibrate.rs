@@ -3,6 +3,7 @@
 mod support;
 
 use support::{call, done};
+use windlass_skip::skip;
 use windlass_testbed::vm;
 
 #[test]
@@ -17,7 +18,7 @@ fn in_virtual_time_the_links_deliver_to_the_microsecond_and_a_second_time_the_sa
     let available = vm::Series::ALL.into_iter().find(|series| vm::check(*series).is_ok());
     let Some(series) = available else {
         let why = vm::check(vm::Series::V6_12).expect_err("nothing to run on");
-        eprintln!("*** SKIPPED: {why} ***");
+        skip(why);
         return;
     };
     let world = format!("linux-vt={series}");

@@ -5,6 +5,7 @@ mod support;
 use std::process::Command;
 
 use support::{SMALL, done, scenario};
+use windlass_skip::skip;
 
 fn tshark(args: &[&str]) -> Option<String> {
     match Command::new("tshark").args(args).output() {
@@ -14,7 +15,7 @@ fn tshark(args: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).expect("UTF-8"))
         }
         Err(_) => {
-            eprintln!("\n*** SKIPPED: no tshark; captures were not read by Wireshark ***\n");
+            skip("no tshark; captures were not read by Wireshark");
             None
         }
     }

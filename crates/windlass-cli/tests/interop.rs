@@ -3,6 +3,7 @@
 mod support;
 
 use support::{call, done};
+use windlass_skip::skip;
 
 #[test]
 fn cases_are_listed_with_what_must_come_of_each() {
@@ -31,7 +32,7 @@ fn what_cannot_be_run_is_refused_with_code_2() {
 fn cases_run_against_this_machines_kernel_and_a_table_says_so() {
     let said = call(&["interop", "--case", "transfer", "--case", "closed-port"]);
     if said.err.contains("the live testbed needs") {
-        eprintln!("*** SKIPPED: {} ***", said.err.trim());
+        skip(said.err.trim());
         return;
     }
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);

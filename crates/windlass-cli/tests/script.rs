@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 
 use support::{call, done};
+use windlass_skip::skip;
 
 const GOOD: &str = "title A closed end refuses\nsource RFC 9293 section 3.10.7.1\n\
     < S 0 win 60000 <mss 1000>\n> R. 0 ack 1\n";
@@ -56,7 +57,7 @@ fn what_is_no_script_ends_with_code_2_and_says_where_and_what_would_be_right() {
 fn on_the_kernel_it_plays_or_says_what_is_missing() {
     let said = call(&["script", "conformance/scripts/passive-open.script", "--on", "linux"]);
     if said.code == Some(1) && said.err.contains("scripts on linux need") {
-        eprintln!("*** SKIPPED: {} ***", said.err.trim());
+        skip(said.err.trim());
         return;
     }
     assert_eq!(said.code, Some(0), "{}", said.err);

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use support::{SMALL, call, done, root, scenario, windlass};
+use windlass_skip::skip;
 
 const VERBS: [&str; 9] = [
     "reproduce",
@@ -77,7 +78,7 @@ fn on_a_terminal(args: &str, environment: &[(&str, &str)]) -> Option<String> {
     match command.envs(environment.iter().copied()).output() {
         Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
         Err(_) => {
-            eprintln!("SKIPPED: no `script` command to make a terminal with");
+            skip("no `script` command to make a terminal with");
             None
         }
     }
@@ -224,7 +225,7 @@ fn completions_exist_for_every_shell() {
     let bash = done(&["completions", "bash"]).out;
     let mut check = match Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn() {
         Ok(child) => child,
-        Err(_) => return eprintln!("SKIPPED: no bash to check the script with"),
+        Err(_) => return skip("no bash to check the script with"),
     };
     let mut input = check.stdin.take().expect("piped");
     std::io::Write::write_all(&mut input, bash.as_bytes()).expect("bash reads");

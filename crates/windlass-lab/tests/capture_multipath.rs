@@ -15,6 +15,7 @@ use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
 use windlass_sim::{PacketEvent, PacketFate, RunResult, Simulation};
+use windlass_skip::skip;
 use windlass_tcp::mptcp::{Dss, MpOption, MultipathConfig, keys};
 use windlass_tcp::{Profile, stack};
 
@@ -106,10 +107,9 @@ fn tshark(file: &NamedTempFile, arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).expect("text"))
         }
         Err(error) => {
-            eprintln!(
-                "\n*** SKIPPED: tshark cannot be run ({error}); captures of Multipath TCP were not \
-                 read by Wireshark ***\n"
-            );
+            skip(format_args!(
+                "tshark cannot be run ({error}); captures of Multipath TCP were not read by Wireshark"
+            ));
             None
         }
     }

@@ -10,6 +10,7 @@ use windlass_cc::Time;
 use windlass_lab::capture::{COMMENT_LOST, COMMENT_QUEUE, CaptureOptions, Tap, write_pcapng};
 use windlass_sim::addresses::{FlowAddresses, node_address};
 use windlass_sim::{PacketEvent, PacketFate};
+use windlass_skip::skip;
 use windlass_tcp::wire;
 use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
 
@@ -325,7 +326,7 @@ fn tshark(file: &std::path::Path, arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).expect("text"))
         }
         Err(error) => {
-            eprintln!("SKIPPED: tshark cannot be run ({error}); install it to run this test");
+            skip(format_args!("tshark cannot be run ({error})"));
             None
         }
     }

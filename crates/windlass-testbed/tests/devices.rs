@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use windlass_skip::skip;
 use windlass_testbed::live::Error;
 use windlass_testbed::live::namespace::Namespace;
 use windlass_testbed::live::tun::{Settings, Tun};
@@ -16,7 +17,7 @@ fn device() -> Option<(Namespace, Tun)> {
     let namespace = match Namespace::new() {
         Ok(namespace) => namespace,
         Err(e) => {
-            eprintln!("*** SKIPPED: no network namespace on this machine ({e}) ***");
+            skip(format_args!("no network namespace on this machine ({e})"));
             return None;
         }
     };
@@ -24,7 +25,7 @@ fn device() -> Option<(Namespace, Tun)> {
     match Tun::new(&namespace, &settings) {
         Ok(tun) => Some((namespace, tun)),
         Err(e) => {
-            eprintln!("*** SKIPPED: no TUN device on this machine ({e}) ***");
+            skip(format_args!("no TUN device on this machine ({e})"));
             None
         }
     }

@@ -4,6 +4,7 @@
 use std::process::exit;
 use std::time::Duration;
 
+use windlass_skip::skip;
 use windlass_testbed::interop::{self, Case, Direction, Options, Report};
 use windlass_testbed::vm::{self, Job, Series};
 
@@ -15,13 +16,13 @@ fn main() {
     let mut failed = false;
     for series in Series::ALL {
         if let Err(e) = vm::check(series) {
-            eprintln!("*** SKIPPED: {e} ***");
+            skip(e);
             continue;
         }
         let kernel = match vm::prepare(series, &mut |_| {}) {
             Ok(kernel) => kernel,
             Err(e) => {
-                eprintln!("*** SKIPPED: {e} ***");
+                skip(e);
                 continue;
             }
         };

@@ -9,6 +9,7 @@ use windlass_sim::config::{Cbr, Config, ReadPolicy, Record, Traffic};
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{Discipline, Level, Threshold};
 use windlass_sim::{PacketFate, Series};
+use windlass_skip::skip;
 use windlass_tcp::stack::{LINUX, RIVERBED};
 use windlass_tcp::{Flags, Pacing, Segment};
 use windlass_testbed::live::{self, Options, Outcome};
@@ -416,7 +417,7 @@ fn an_algorithm_that_this_kernel_lacks_is_named_with_those_it_has() {
     };
     let lacking = live::COUNTERPARTS.into_iter().find(|(_, theirs)| lacks(theirs));
     let Some((ours, theirs)) = lacking else {
-        eprintln!("*** SKIPPED: this kernel has every algorithm ***");
+        skip("this kernel has every algorithm");
         return;
     };
     let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, ours, Some(10_000))]);

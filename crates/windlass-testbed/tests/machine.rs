@@ -17,6 +17,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use windlass_cc::Time;
+use windlass_skip::skip;
 use windlass_tcp::stack::LINUX;
 use windlass_testbed::live;
 
@@ -138,7 +139,7 @@ fn without_privilege_it_says_so_and_what_to_do() {
         return;
     }
     if !nix::unistd::geteuid().is_root() {
-        eprintln!("*** SKIPPED: only root can become somebody without privilege ***");
+        skip("only root can become somebody without privilege");
         return;
     }
     // Where nobody may read this program, nobody may read a copy.
@@ -163,7 +164,7 @@ fn without_a_tun_device_it_says_how_to_get_one() {
         Ok::<_, nix::Error>(live::check())
     });
     match answer.join().unwrap() {
-        Err(e) => eprintln!("*** SKIPPED: no mount namespace on this machine ({e}) ***"),
+        Err(e) => skip(format_args!("no mount namespace on this machine ({e})")),
         Ok(answer) => {
             let error = answer.unwrap_err().to_string();
             assert!(error.contains("/dev/net/tun") && error.contains("modprobe tun"), "{error}");

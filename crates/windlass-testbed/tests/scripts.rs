@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use windlass_cc::{Span, Time};
+use windlass_skip::skip;
 use windlass_tcp::{Flags, Segment};
 use windlass_testbed::script::{
     Action, Check, Departure, Mismatch, Script, Seen, Stack, Tolerance, Trouble, World, available,
@@ -33,7 +34,7 @@ fn all_pass(scripts: &[Script], world: World) {
     for (script, answer) in scripts.iter().zip(run_all(scripts, world)) {
         match answer {
             Ok(()) => {}
-            Err(Trouble::Unable(why)) => eprintln!("*** SKIPPED: {}: {why} ***", script.file),
+            Err(Trouble::Unable(why)) => skip(format_args!("{}: {why}", script.file)),
             Err(trouble) => failures.push(trouble.to_string()),
         }
     }
@@ -51,7 +52,7 @@ fn every_script_holds_for_our_endpoint() {
 fn every_script_holds_for_the_kernel() {
     match available(World::Linux) {
         Ok(()) => all_pass(&committed(), World::Linux),
-        Err(why) => eprintln!("*** SKIPPED: no script was held against the kernel: {why} ***"),
+        Err(why) => skip(format_args!("no script was held against the kernel: {why}")),
     }
 }
 
@@ -61,7 +62,7 @@ fn the_examples_of_the_description_hold() {
     assert!(scripts.len() >= 2, "the description shows scripts");
     all_pass(&scripts, World::Sim);
     if let Err(why) = available(World::Linux) {
-        eprintln!("*** SKIPPED: the examples on the kernel: {why} ***");
+        skip(format_args!("the examples on the kernel: {why}"));
         return;
     }
     all_pass(&scripts, World::Linux);

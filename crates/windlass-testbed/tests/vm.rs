@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use windlass_cc::Span;
+use windlass_skip::skip;
 use windlass_testbed::live::{self, Options};
 use windlass_testbed::vm::{self, Answer, Error, Job, Kernel, Series};
 
@@ -67,9 +68,7 @@ fn kernels() -> impl Iterator<Item = Kernel> {
     Series::ALL.into_iter().filter_map(|series| {
         let kernel =
             vm::check(series).and_then(|()| vm::prepare(series, &mut |what| eprintln!("{what}")));
-        kernel
-            .inspect_err(|e| eprintln!("*** SKIPPED: Linux {series} in virtual time: {e} ***"))
-            .ok()
+        kernel.inspect_err(|e| skip(format_args!("Linux {series} in virtual time: {e}"))).ok()
     })
 }
 

@@ -82,8 +82,11 @@ impl Vigil {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::thread;
+
+    use windlass_skip::skip;
+
+    use super::*;
 
     /// Scheduling policy of the calling thread, the 41st field of its `stat` (proc(5)).
     fn policy() -> i32 {
@@ -116,7 +119,7 @@ mod tests {
     fn who_sleeps_keeps_its_priority() {
         let [first, last] = around_waits_of(Span::from_millis(1));
         if first == libc::SCHED_OTHER {
-            eprintln!("*** SKIPPED: no real-time priority on this machine ***");
+            skip("no real-time priority on this machine");
         }
         assert_eq!(last, first);
     }

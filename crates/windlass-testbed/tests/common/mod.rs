@@ -12,7 +12,7 @@ use windlass_testbed::live::{self, Options, Outcome};
 macro_rules! need_live {
     () => {
         if let Err(e) = windlass_testbed::live::check() {
-            eprintln!("*** SKIPPED: {e} ***");
+            windlass_skip::skip(e);
             return;
         }
     };
