@@ -16,7 +16,7 @@ pub use sweep::Sweep;
 
 const AFTER_HELP: &str = "\
 Begin with:
-  windlass reproduce --quick            a smoke run of every paper, under a minute
+  windlass reproduce --quick            a smoke run of every paper, some minutes
   windlass reproduce reno-ber           the whole first paper: tables, verdicts, report
   windlass run scenarios/lossy-download.toml
   windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr --jitter 1s
