@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use windlass_sim::{BooksError, ConfigError, RunResult};
+use windlass_sim::{ConfigError, ConservationError, RunResult};
 use windlass_testbed::{live, vm};
 
 use crate::experiment::{Course, RunRecord};
@@ -27,7 +27,7 @@ pub enum RunError {
         /// Seed of the run.
         seed: u64,
         /// What is unaccounted for.
-        source: BooksError,
+        source: ConservationError,
     },
     /// This machine's kernel, or the way to it.
     #[error(transparent)]
