@@ -2,7 +2,7 @@
 //! `subflow.FLOW:NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and
 //! `run.FIELD`.
 
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
 };

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use windlass_cc::Span;
 use windlass_sim::{RunResult, Series};
 
-use crate::experiment::Steady;
+use crate::run::Steady;
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::warmup::mser5;
 use crate::units::Duration;

@@ -8,8 +8,8 @@ use windlass_lab::claims::Claim;
 use windlass_lab::experiment::Plan;
 use windlass_lab::papers::Paper;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::run::store::Format;
 use windlass_lab::scenario::Scenario;
-use windlass_lab::store::Format;
 
 /// A paper with its plan and claims.
 pub struct Setup {
