@@ -41,7 +41,7 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
         Some(dir) => keep(dir, tasks, args, &making(&runner, chatter), chatter),
-        None => simulate(&scenario, &tasks, args, &making(&runner, chatter), chatter),
+        None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
     };
     let records = records?;
     show(&scenario, &records, args)?;
@@ -134,7 +134,6 @@ fn keep(
 fn simulate(
     scenario: &Scenario,
     tasks: &[Task],
-    args: &Run,
     making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
