@@ -13,10 +13,9 @@ use super::SweepError;
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::results::Results;
-use crate::run::RunRecord;
-use crate::run::World;
+use crate::compile::compile;
 use crate::run::store::{Invocation, Notice, RunKey};
-use crate::run::{Runner, Task};
+use crate::run::{RunError, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
 
 /// How often the pace is kept, so that an interrupted sweep still knows it.
@@ -97,7 +96,8 @@ impl Sweep {
     }
 
     fn with(plan: Plan, results: Results, command: String) -> Sweep {
-        let pace = Pace::read(results.folders().iter().map(|f| f.as_path()));
+        let own = results.batch().map(|batch| batch.dir());
+        let pace = Pace::read(own, results.folders().iter().map(|f| f.as_path()));
         Sweep { plan, results, command, pace }
     }
 
@@ -296,7 +296,8 @@ impl Sweep {
             let ran = runner.run(task)?;
             let mut record = task.record(&ran);
             if let Some(warm_up) = warm_up {
-                record.steady = warm_up.steady(&task.scenario, &ran.result);
+                let config = compile(&task.scenario, task.seed).map_err(RunError::from)?;
+                record.steady = warm_up.steady(&config.flows, &ran.result);
             }
             let took = begun.elapsed();
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
