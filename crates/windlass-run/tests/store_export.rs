@@ -13,8 +13,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value, json};
 use store_support::record;
 use windlass_cc::Time;
-use windlass_lab::experiment::RunRecord;
-use windlass_lab::store::{
+use windlass_run::RunRecord;
+use windlass_run::store::{
     Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, multipath, radio, table,
 };
 use windlass_sim::{Sample, Series};

@@ -92,7 +92,7 @@ pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
 
 /// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
 /// are, every other byte and a leading dot as `%` and two hexadecimal digits.
-pub(crate) fn file_name(id: &str) -> String {
+pub fn file_name(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for (i, byte) in id.bytes().enumerate() {
         let plain = byte.is_ascii_alphanumeric() || b"-_=,+".contains(&byte);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use store_support::large_record;
-use windlass_lab::store::{Batch, Format, StoreError, export};
+use windlass_run::store::{Batch, Format, StoreError, export};
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";
 const CHILD: [&str; 4] = ["child_that_appends", "--exact", "--ignored", "--nocapture"];

@@ -1,22 +1,20 @@
-//! A run in virtual time: this very program boots as a guest's first process, runs the scenario on the
+//! A kernel in virtual time as a back end: this very program boots as a guest's first process, runs the scenario on the
 //! kernel there, and sends back what it yielded.
 
 use std::error::Error;
-use std::fs;
 use std::time::Duration;
+use std::{fmt, fs};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use windlass_run::{Backend, Ran, RunError, World};
+use windlass_scenario::Scenario;
 use windlass_sim::RunResult;
-use windlass_testbed::calibrate::{self, Calibration};
-use windlass_testbed::interop::{self, Case, Direction, Report};
-use windlass_testbed::{live, vm};
 
+use crate::calibrate::{self, Calibration};
 use crate::calibration::effort;
-use crate::compile::compile;
-use crate::run::RunError;
-use crate::scenario::Scenario;
-use crate::world::{Ran, kernel_options};
+use crate::interop::{self, Case, Direction, Report};
+use crate::{linux, live, vm};
 
 /// Where the guest finds its task.
 const TASK: &str = "task.json";
@@ -49,11 +47,29 @@ struct Verdicts {
     kernel: String,
 }
 
-/// Runs a scenario on a kernel of this series.
-pub(crate) fn run(series: vm::Series, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-    let task = Task::Scenario { scenario: scenario.resolved_toml(), seed };
-    let Answer { result, kernel } = ask(series, &task)?;
-    Ok(Ran { result, kernel: Some(kernel) })
+/// A Debian kernel of this series under QEMU, in virtual time.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxVt(pub vm::Series);
+
+impl Backend for LinuxVt {
+    fn world(&self) -> World {
+        World::LinuxVt(self.0)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        linux::takes(self.world(), scenario)?;
+        let task = Task::Scenario { scenario: scenario.resolved_toml(), seed };
+        let Answer { result, kernel } = ask(self.0, &task)?;
+        Ok(Ran { result, kernel: Some(kernel) })
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        vm::check(self.0).map_err(RunError::backend)
+    }
+
+    fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+        linux::differences(self.world(), scenario)
+    }
 }
 
 /// Runs cases of our endpoint against that of a kernel of this series. Returns the reports, with the
@@ -76,13 +92,17 @@ pub(crate) fn calibrate(series: vm::Series, quick: bool) -> Result<Calibration, 
 
 /// Boots a guest, gives it a task and reads its answer.
 fn ask<A: DeserializeOwned>(series: vm::Series, task: &Task) -> Result<A, RunError> {
-    let kernel = vm::prepare(series, &mut |_| {})?;
-    let task = serde_json::to_vec(task).map_err(|e| RunError::Guest(e.to_string()))?;
+    let kernel = vm::prepare(series, &mut |_| {}).map_err(RunError::backend)?;
+    let task = serde_json::to_vec(task).map_err(guest)?;
     let files = vec![(TASK.to_string(), task)];
     let job = vm::Job { files, timeout: PATIENCE, ..vm::Job::default() };
-    let answer = vm::run(&kernel, &job)?;
-    let unreadable = |e| RunError::Guest(format!("its answer cannot be read: {e}"));
+    let answer = vm::run(&kernel, &job).map_err(RunError::backend)?;
+    let unreadable = |e| guest(format!("its answer cannot be read: {e}"));
     serde_json::from_slice(&answer.output).map_err(unreadable)
+}
+
+fn guest(why: impl fmt::Display) -> RunError {
+    RunError::backend(format!("the guest failed: {why}"))
 }
 
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
@@ -101,10 +121,8 @@ fn serve() -> Result<Vec<u8>, Box<dyn Error>> {
 
 fn serve_scenario(scenario: &str, seed: u64) -> Result<Vec<u8>, Box<dyn Error>> {
     let scenario = Scenario::from_str(scenario, "the task")?;
-    let config = compile(&scenario, seed)?;
-    let options = kernel_options(&scenario, live::Options::in_virtual_time());
-    let outcome = live::run(&config, &options)?;
-    let answer = Answer { result: outcome.result, kernel: outcome.kernel };
+    let ran = linux::run(&scenario, seed, live::Options::in_virtual_time())?;
+    let answer = Answer { result: ran.result, kernel: ran.kernel.unwrap_or_default() };
     Ok(serde_json::to_vec(&answer)?)
 }
 

@@ -7,15 +7,15 @@ use std::sync::{PoisonError, RwLock};
 use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
+use crate::RunRecord;
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
-use crate::compile::senders;
-use crate::experiment::RunRecord;
-use crate::run::{RunError, Task, side_by_side};
-use crate::scenario::{FlowSpec, Scenario, Traffic};
 use crate::store::export::export_records;
 use crate::store::read;
 use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
-use crate::world::{Ran, World};
+use crate::{Ran, World};
+use crate::{RunError, Runner, Task};
+use windlass_scenario::compile::senders;
+use windlass_scenario::{FlowSpec, Scenario, Traffic};
 
 /// Why results could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +114,7 @@ impl Folder {
         read::series(&path, flow, &series.name())
     }
 
-    /// Makes the runs that are missing, `jobs` side by side, telling `made` of each, and writes
+    /// Makes the runs that are missing, telling `made` of each, and writes
     /// the tables of all. A run that is finished has its series and packets, where its scenario
     /// records them, beside it.
     ///
@@ -123,7 +123,7 @@ impl Folder {
     /// A run fails or a file cannot be written. What is finished stays.
     pub fn fill(
         &mut self,
-        jobs: usize,
+        runner: &Runner,
         command: &str,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Vec<RunRecord>, KeepError> {
@@ -135,8 +135,8 @@ impl Folder {
             self.batch.add_invocation(&invocation)?;
         }
         let batch = RwLock::new(&mut self.batch);
-        side_by_side(&missing, jobs, |task| {
-            made(&make(&batch, task, command)?);
+        runner.side_by_side(&missing, |task| {
+            made(&make(&batch, runner, task, command)?);
             Ok::<(), KeepError>(())
         })?;
         let records: Vec<RunRecord> =
@@ -157,8 +157,13 @@ impl Folder {
 }
 
 /// Makes one run and keeps it: recordings first, so that a run in the journal has them.
-fn make(batch: &RwLock<&mut Batch>, task: &Task, command: &str) -> Result<RunRecord, KeepError> {
-    let ran = task.run()?;
+fn make(
+    batch: &RwLock<&mut Batch>,
+    runner: &Runner,
+    task: &Task,
+    command: &str,
+) -> Result<RunRecord, KeepError> {
+    let ran = runner.run(task)?;
     {
         // Recordings of several runs are written side by side; only the journal takes turns.
         let batch = batch.read().unwrap_or_else(PoisonError::into_inner);

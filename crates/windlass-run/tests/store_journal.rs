@@ -7,8 +7,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use store_support::{flow, record};
-use windlass_lab::experiment::RunRecord;
-use windlass_lab::store::{Batch, Invocation, Notice, RunKey, StoreError};
+use windlass_run::RunRecord;
+use windlass_run::store::{Batch, Invocation, Notice, RunKey, StoreError};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")

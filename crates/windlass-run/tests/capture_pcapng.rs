@@ -7,7 +7,7 @@ use std::process::Command;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, InterfaceDescriptionBlock, OptionCode};
 use pcap_parser::{Linktype, PcapBlockOwned, PcapError, PcapNGReader, traits::PcapReaderIterator};
 use windlass_cc::Time;
-use windlass_lab::capture::{COMMENT_LOST, COMMENT_QUEUE, CaptureOptions, Tap, write_pcapng};
+use windlass_run::capture::{COMMENT_LOST, COMMENT_QUEUE, CaptureOptions, Tap, write_pcapng};
 use windlass_sim::addresses::{FlowAddresses, node_address};
 use windlass_sim::{PacketEvent, PacketFate};
 use windlass_tcp::wire;

@@ -32,7 +32,6 @@ pub mod table;
 pub use batch::{Batch, Invocation, Notice, RunKey, share};
 pub use error::StoreError;
 pub use export::{Format, Provenance};
-pub(crate) use files::file_name;
-pub use files::replace;
+pub use files::{file_name, replace};
 pub use journal::{JOURNAL, read as read_journal};
 pub use table::{Column, SeriesRun, Table, Values};

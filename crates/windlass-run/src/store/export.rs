@@ -23,7 +23,7 @@ use super::error::StoreError;
 use super::radio;
 use super::table::{self, Column, Table, Values};
 use super::{files, multipath};
-use crate::experiment::RunRecord;
+use crate::RunRecord;
 
 /// A file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_cc::Span;
 use windlass_sim::{RunResult, Timeline};
 
-use crate::scenario::Scenario;
+use windlass_scenario::Scenario;
 
 /// What is kept of a run's timeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Records for the tests of the store.
 #![allow(dead_code)] // each test file uses a part
 
-use windlass_lab::experiment::RunRecord;
+use windlass_run::RunRecord;
 use windlass_sim::latency::{MessageResult, TransitResult};
 use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult, SubflowResult,

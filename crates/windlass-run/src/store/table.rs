@@ -8,7 +8,7 @@ use std::iter;
 use windlass_cc::Time;
 use windlass_sim::{FlowResult, LinkResult, Sample, Series};
 
-use crate::experiment::RunRecord;
+use crate::RunRecord;
 
 /// Rows of a series table that are held in memory at once.
 const CHUNK_ROWS: usize = 65_536;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::batch::{Notice, RunKey};
 use super::error::StoreError;
 use super::files;
-use crate::experiment::RunRecord;
+use crate::RunRecord;
 
 /// Name of the journal in a batch's folder.
 pub const JOURNAL: &str = "journal.jsonl";

@@ -13,7 +13,7 @@ use super::error::StoreError;
 use super::export::{self, Format, Provenance};
 use super::table::{self, SeriesRun};
 use super::{files, journal};
-use crate::experiment::RunRecord;
+use crate::{RunRecord, version};
 
 /// What makes a run this run: the same key means the same result.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,7 +26,7 @@ pub struct RunKey {
     pub seed: u64,
     /// Hash of the resolved scenario.
     pub scenario_hash: String,
-    /// Windlass version.
+    /// What its results are results of: the part of the record's version after the `+`.
     pub version: String,
 }
 
@@ -38,7 +38,7 @@ impl RunKey {
             point: record.point.clone(),
             seed: record.seed,
             scenario_hash: record.scenario_hash.clone(),
-            version: record.version.clone(),
+            version: version::results(&record.version).to_owned(),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Course;
-use crate::world::World;
+use crate::{Course, World};
 
 /// The record of one run, as the journal keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use windlass_sim::{FlowResult, MultipathResult, SubflowResult};
 
 use super::table::{Columns, Table, Values};
-use crate::experiment::RunRecord;
+use crate::RunRecord;
 
 /// A multipath flow of a run.
 type MultipathRow<'a> = (&'a RunRecord, &'a FlowResult, &'a MultipathResult);

@@ -79,7 +79,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Turns an error of the operating system into one that says what was tried on which path.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         let path = path.to_path_buf();
         move |source| StoreError::Io { action, path, source }
     }

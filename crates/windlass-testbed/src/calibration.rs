@@ -3,12 +3,10 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use windlass_testbed::calibrate::{self, Calibration, Effort, Measured, Quantity, Row, Unit};
-use windlass_testbed::live;
+use windlass_run::{RunError, World};
 
-use crate::guest;
-use crate::run::RunError;
-use crate::world::World;
+use crate::calibrate::{self, Calibration, Effort, Measured, Quantity, Row, Unit};
+use crate::{linux_vt, live};
 
 /// Measures what the links of a world deliver against what was asked of them. `tell` is told what is
 /// being measured; a guest measures all in one go.
@@ -24,12 +22,12 @@ pub fn calibrate(
     match world {
         World::Sim => Err(RunError::NoKernel),
         World::Linux => {
-            live::check()?;
+            live::check().map_err(RunError::backend)?;
             let options = calibrate::Options::live(effort(quick));
             let mut tell = |point: &calibrate::Point| tell(&point.to_string());
-            Ok(calibrate::run(&calibrate::points(), &options, &mut tell)?)
+            calibrate::run(&calibrate::points(), &options, &mut tell).map_err(RunError::backend)
         }
-        World::LinuxVt(series) => guest::calibrate(series, quick),
+        World::LinuxVt(series) => linux_vt::calibrate(series, quick),
     }
 }
 

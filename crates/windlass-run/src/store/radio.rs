@@ -4,7 +4,7 @@ use windlass_sim::routing::aodv::RoutingResult;
 use windlass_sim::{RadioResult, StationResult};
 
 use super::table::{Columns, Table};
-use crate::experiment::RunRecord;
+use crate::RunRecord;
 
 /// One row a run and Wi-Fi cell.
 pub fn cells(records: &[RunRecord]) -> Table {

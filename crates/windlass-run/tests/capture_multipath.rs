@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::NamedTempFile;
 use windlass_cc::{AnyParams, Span, Time};
-use windlass_lab::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+use windlass_run::capture::{CaptureOptions, CapturedFlow, write_pcapng};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{
     Config, FlowConfig, LinkConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
