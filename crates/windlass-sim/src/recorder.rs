@@ -52,6 +52,8 @@ impl Recorder {
             Kind::Tcp { endpoint, app } => {
                 self.receiver(core.now, flow, endpoint, app.delivered);
             }
+            Kind::DatagramSink { bytes, .. } => self
+                .observe(core.now, flow, |series| (series == Series::Delivered).then_some(*bytes)),
             Kind::Multipath(end) => self.multipath(core, flow, sends, end),
             _ => {}
         }

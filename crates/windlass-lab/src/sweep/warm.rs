@@ -209,6 +209,19 @@ mod tests {
         }
     }
 
+    /// A source of 1 Mbit/s while it sends.
+    #[test]
+    fn a_source_of_datagrams_is_as_fast_after_its_warm_up_as_in_all() {
+        let flow = "algorithm = \"none\"\ntraffic = { kind = \"cbr\", transport = \"udp\", \
+                    rate = \"1Mbps\", packet = \"1000B\", \
+                    on = [[\"2s\", \"6s\"], [\"8s\", \"20s\"], [\"31s\", \"35s\"]] }\n";
+        for (warm_up, seed) in [("0s", 1), ("5s", 1), ("9s", 2)] {
+            let (steady, whole) = steady_of(flow, warm_up, seed);
+            let ratio = steady.goodput_bps / whole;
+            assert!((0.99..1.01).contains(&ratio), "{warm_up}: {steady:?} of {whole}");
+        }
+    }
+
     #[test]
     fn warm_ups_are_read_as_they_are_written() {
         for text in ["10s", "500ms", "mser"] {
