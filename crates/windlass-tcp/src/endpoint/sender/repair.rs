@@ -174,6 +174,9 @@ impl Endpoint {
             return self.poll_probe(p, now, self.snd_una, 0);
         }
         let place = self.scoreboard.next_pending()?;
+        if self.inflates() && !self.layer.on {
+            self.scoreboard.join(place, self.payload_limit() as u32);
+        }
         let record = self.scoreboard.get(place)?;
         let len = u64::from(record.len).min(self.payload_limit());
         let offered = place == 0 || record.end() <= self.snd_una + self.snd_wnd;
@@ -223,9 +226,6 @@ impl Endpoint {
     /// The record at a place goes again.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
         let limit = self.payload_limit() as u32;
-        if self.inflates() && !self.layer.on {
-            self.scoreboard.join(place, limit);
-        }
         let sampler = &mut self.sampler;
         let record =
             self.scoreboard.resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
