@@ -169,13 +169,14 @@ impl Endpoint {
     /// recovery or after a timeout goes whatever the windows say.
     fn poll_lost(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
         let back = self.inflates() && self.phase == Phase::Loss && self.in_flight() == 0;
-        if back && self.snd_wnd == 0 {
+        if back && self.snd_wnd == 0 && self.snd_una < self.snd_end {
             // The window closed over data that had been sent, and all of it goes again.
             return self.poll_probe(p, now, self.snd_una, 0);
         }
         let place = self.scoreboard.next_pending()?;
         if self.inflates() && !self.layer.on {
-            self.scoreboard.join(place, self.payload_limit() as u32);
+            let limit = self.sequence_limit(self.scoreboard.get(place)?.start);
+            self.scoreboard.join(place, limit);
         }
         let record = self.scoreboard.get(place)?;
         let len = u64::from(record.len).min(self.payload_limit());
@@ -223,9 +224,17 @@ impl Endpoint {
         s.seq.unwrap_near(self.iss, self.snd_una).unwrap_or(0) + u64::from(s.seq_len())
     }
 
+    /// Bytes of sequence space that a segment from `start` on can take: its payload, and the FIN if that
+    /// follows at once.
+    fn sequence_limit(&self, start: u64) -> u32 {
+        let end = start + self.payload_limit();
+        let end = if end >= self.snd_end { self.snd_end + 1 } else { end };
+        (end - start) as u32
+    }
+
     /// The record at a place goes again.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
-        let limit = self.payload_limit() as u32;
+        let limit = self.sequence_limit(self.scoreboard.get(place)?.start);
         let sampler = &mut self.sampler;
         let record =
             self.scoreboard.resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
