@@ -60,10 +60,9 @@ impl Failure {
     /// A run that failed: a scenario that the simulator does not take is the user's to mend.
     pub fn of_run(e: RunError) -> Failure {
         match e {
-            RunError::Config(_)
-            | RunError::NoKernel
-            | RunError::NoRadio { .. }
-            | RunError::NoMultipath { .. } => Failure::input(e),
+            RunError::Config(_) | RunError::NoKernel | RunError::NoRadio { .. } => {
+                Failure::input(e)
+            }
             RunError::Books { .. }
             | RunError::Live(_)
             | RunError::Machine(_)

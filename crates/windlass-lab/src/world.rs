@@ -48,8 +48,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// The simulator does not take the scenario, the world has no radio for its Wi-Fi cells or no
-    /// multipath connections, or is not to be had here; the error says what is missing.
+    /// The simulator does not take the scenario, the world has no radio for its Wi-Fi cells, or is not to
+    /// be had here; the error says what is missing.
     pub fn run(self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
         self.takes(scenario)?;
         match self {
@@ -69,17 +69,13 @@ impl World {
         }
     }
 
-    /// Whether there is what the scenario asks for: kernels get packets over links only, and run
-    /// ordinary TCP.
+    /// Whether there is what the scenario asks for: kernels get packets over links only.
     fn takes(self, scenario: &Scenario) -> Result<(), RunError> {
         if self == World::Sim {
             return Ok(());
         }
-        if let Some(cell) = scenario.wifi.first() {
-            return Err(RunError::NoRadio { world: self, cell: cell.radio.name.clone() });
-        }
-        match scenario.flows.iter().find(|f| f.multipath.is_some()) {
-            Some(flow) => Err(RunError::NoMultipath { world: self, flow: flow.name.clone() }),
+        match scenario.wifi.first() {
+            Some(cell) => Err(RunError::NoRadio { world: self, cell: cell.radio.name.clone() }),
             None => Ok(()),
         }
     }
@@ -102,8 +98,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// The scenario is too large to simulate, or has a Wi-Fi cell or a multipath flow where the
-    /// world has none.
+    /// The scenario is too large to simulate, or has a Wi-Fi cell where the world has
+    /// none.
     pub fn differences(self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         self.takes(scenario)?;
         match self {

@@ -182,10 +182,9 @@ fn one_subflow_alone_is_a_connection() {
 }
 
 #[test]
-fn kernels_are_not_asked_for_multipath() {
+fn kernels_have_one_algorithm_for_all_subflows() {
     let error = World::Linux.run(&read(TEXT), 1).unwrap_err().to_string();
-    assert!(error.contains("no multipath connection for the flow `download`"), "{error}");
-    assert!(error.contains("--on sim"), "{error}");
+    assert!(error.contains("one algorithm for all subflows"), "{error}");
 }
 
 #[test]

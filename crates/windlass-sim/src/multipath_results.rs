@@ -34,7 +34,7 @@ impl Simulation {
             }
         }
         let all = self.packets.len();
-        let only = self.config.flows.iter().all(|f| f.multipath.is_some());
+        let only = (0..self.config.flows.len()).all(|i| self.multipath_end(2 * i).is_some());
         let wrong = if only { inside != all } else { inside > all };
         wrong.then(|| format!("{inside} packets inside on paths, {all} in all"))
     }

@@ -20,10 +20,7 @@ impl Simulation {
     /// It has come to a host.
     #[cold]
     pub(crate) fn note_arrival(&mut self, host: u32, id: u32) {
-        let host = match &self.hosts[host as usize].kind {
-            Kind::Port { owner, .. } => *owner,
-            _ => host,
-        };
+        let host = self.owner(host);
         let len = match self.packets.get(id) {
             Body::Segment(segment) => segment.len,
             Body::Datagram { len } => *len,
@@ -33,13 +30,29 @@ impl Simulation {
         }
     }
 
+    /// The end of a flow that a host is: itself, or of a gate of a multipath flow the end behind it.
+    fn owner(&self, host: u32) -> u32 {
+        let (config, track) = (&self.config, host as usize / 2);
+        match &self.hosts[host as usize].kind {
+            Kind::Port { owner, .. } => *owner,
+            _ if track < config.flows.len() => host,
+            _ => {
+                let behind = |flow: &usize| {
+                    config.flows[*flow].multipath.is_some() && config.track(*flow) <= track
+                };
+                let flow = (0..config.flows.len()).rev().find(behind).unwrap_or_default();
+                2 * flow as u32 + host % 2
+            }
+        }
+    }
+
     /// Something becomes of a packet on a link, of which packets may be logged.
     #[cold]
     pub(crate) fn log_captured(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
         let to = self.destination(ticket);
         let (to, path) = match self.path_packet(to, ticket.id) {
             Some((owner, path)) => (owner, Some(path)),
-            None => (to, None),
+            None => (self.owner(to), None),
         };
         let quick_start = self.carried(ticket);
         let Some(recorder) = self.recorder.as_mut().filter(|r| r.captures(link)) else { return };

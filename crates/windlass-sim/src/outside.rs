@@ -10,11 +10,12 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::config::{FlowConfig, Traffic};
+use crate::config::{FlowConfig, Multipath, Traffic};
 use crate::host::Kind;
 use crate::packet::Body;
-use crate::results::FlowResult;
+use crate::results::{FlowResult, MultipathResult, SubflowResult};
 use crate::simulation::Simulation;
+use crate::totals::ratio;
 
 /// What an end outside has sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,12 +28,23 @@ pub struct Sent {
     pub data_bytes: u64,
 }
 
+impl Sent {
+    fn plus(self, other: Sent) -> Sent {
+        Sent {
+            packets: self.packets + other.packets,
+            data_packets: self.data_packets + other.data_packets,
+            data_bytes: self.data_bytes + other.data_bytes,
+        }
+    }
+}
+
 /// A packet that has reached an end outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure {
     /// When it came out of its last link.
     pub time: Time,
-    /// The host it is for: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other.
+    /// The host it is for: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other;
+    /// of a multipath flow, the [gate](Simulation::detach) that it has come to.
     pub host: u32,
     /// The number that [`Simulation::inject`] gave it, if the other end is outside too. The number may
     /// be given to another packet after the next call of `run_until` or `inject`.
@@ -43,17 +55,24 @@ pub struct Departure {
 
 impl Simulation {
     /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
-    /// called before the run begins.
+    /// called before the run begins. Returns its gates, the hosts by which its packets go and come:
+    /// itself, or one for each path of a multipath flow, whose two ends must both be outside then.
+    /// The gate of the path whose [track](crate::config::Config::track) is `t` is `2t`, or `2t + 1`
+    /// for the end that receives the data.
     ///
     /// # Panics
     ///
-    /// If there is no such host, it is one of a multipath flow, or the run has begun.
-    pub fn detach(&mut self, host: u32) {
+    /// If there is no such host, or the run has begun.
+    pub fn detach(&mut self, host: u32) -> Vec<u32> {
         assert_eq!(self.events, 0, "an end is detached before the run begins");
-        let kind = &mut self.hosts[host as usize].kind;
-        let multipath = matches!(kind, Kind::Multipath(_) | Kind::Port { .. });
-        assert!(!multipath, "no end of a multipath flow can be outside");
-        *kind = Kind::Outside(Sent::default());
+        let gates = match &self.hosts[host as usize].kind {
+            Kind::Multipath(end) => end.paths.iter().map(|path| path.port).collect(),
+            _ => vec![host],
+        };
+        for &outside in gates.iter().chain([&host]) {
+            self.hosts[outside as usize].kind = Kind::Outside(Sent::default());
+        }
+        gates
     }
 
     /// When something happens next by itself, `None` if nothing does. Not before
@@ -62,11 +81,11 @@ impl Simulation {
         self.agenda.next().map(|(time, _)| time)
     }
 
-    /// An end outside sends an IP packet of `size` bytes, now. Returns the packet's number.
+    /// An end outside sends an IP packet of `size` bytes, now, by this gate. Returns the packet's number.
     ///
     /// # Panics
     ///
-    /// If the host is not outside.
+    /// If the gate is none of an end outside.
     pub fn inject(&mut self, host: u32, size: u32, body: Body) -> u32 {
         let route = self.hosts[host as usize].route;
         let Kind::Outside(sent) = &mut self.hosts[host as usize].kind else {
@@ -98,8 +117,15 @@ impl Simulation {
     /// the end outside knows the rest: of the data receiver the bytes delivered and the times, of the
     /// data sender the state of the connection, which are zero or `None` here.
     pub(crate) fn outside_result(&self, i: usize, flow: &FlowConfig) -> FlowResult {
-        let [data, back] = [self.sent_by(2 * i), self.sent_by(2 * i + 1)];
         let active_s = self.now.since(flow.start).0 as f64 / 1e9;
+        let track = self.config.track(i);
+        let tracks = match &flow.multipath {
+            Some(multipath) => track..track + multipath.subflows.len(),
+            None => i..i + 1,
+        };
+        let sum = |end| tracks.clone().map(|t| self.sent_by(2 * t + end)).fold(Sent::default(), Sent::plus);
+        let [data, back] = [sum(0), sum(1)];
+        let dropped: u64 = tracks.clone().map(|t| self.dropped[2 * t]).sum();
         let udp = matches!(flow.traffic, Traffic::CbrUdp(_));
         let algorithm = if udp { "none" } else { flow.profile.params.info().id };
         let mut result = FlowResult {
@@ -108,21 +134,14 @@ impl Simulation {
             active_s,
             delivered_bytes: 0,
             goodput_bps: 0.0,
-            throughput_bps: if active_s > 0.0 {
-                data.data_bytes as f64 * 8.0 / active_s
-            } else {
-                0.0
-            },
+            throughput_bps: ratio(data.data_bytes as f64 * 8.0, active_s),
             retransmits: 0,
             fast_retransmits: 0,
             rto_count: 0,
             data_segments: data.data_packets,
             packets_sent: data.packets,
             peer_packets_sent: back.packets,
-            loss_rate: match data.packets {
-                0 => 0.0,
-                sent => self.dropped[2 * i] as f64 / sent as f64,
-            },
+            loss_rate: ratio(dropped as f64, data.packets as f64),
             srtt_ms: None,
             min_rtt_ms: None,
             cwnd_bytes: 0,
@@ -131,12 +150,31 @@ impl Simulation {
             failure: None,
             transit: None,
             messages: None,
-            multipath: None,
+            multipath: flow.multipath.as_ref().map(|m| self.outside_paths(m, track, active_s)),
             radio: self.radio_use(flow),
         };
         self.add_sender_inside(2 * i, &mut result);
         self.add_receiver_inside(2 * i + 1, flow, &mut result);
         result
+    }
+
+    /// What the network knows of the paths of a multipath flow whose ends are outside.
+    fn outside_paths(&self, multipath: &Multipath, track: usize, active_s: f64) -> MultipathResult {
+        let path = |(t, subflow): (usize, &crate::config::SubflowConfig)| {
+            let [data, back] = [self.sent_by(2 * t), self.sent_by(2 * t + 1)];
+            SubflowResult {
+                name: subflow.name.clone(),
+                algorithm: subflow.profile.params.info().id.to_string(),
+                throughput_bps: ratio(data.data_bytes as f64 * 8.0, active_s),
+                data_segments: data.data_packets,
+                packets_sent: data.packets,
+                peer_packets_sent: back.packets,
+                loss_rate: ratio(self.dropped[2 * t] as f64, data.packets as f64),
+                ..SubflowResult::default()
+            }
+        };
+        let subflows = (track..).zip(&multipath.subflows).map(path).collect();
+        MultipathResult { subflows, ..MultipathResult::default() }
     }
 
     fn add_sender_inside(&self, host: usize, result: &mut FlowResult) {
@@ -193,7 +231,7 @@ impl Simulation {
             Kind::DatagramSource { cbr, sent, .. } => {
                 Sent { packets: *sent, data_packets: *sent, data_bytes: *sent * cbr.packet }
             }
-            // No end of a multipath flow is ever outside.
+            // An end of a multipath flow has gates instead.
             Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
         }
     }

@@ -18,13 +18,14 @@ use windlass_tcp::{Seq, wire};
 
 use super::faults::{Faults, What};
 use super::host::{Host, Passing, Stack};
-use super::kernel::{Kernel, Multihomed};
+use super::kernel::Kernel;
 use super::multipath::Ours as MultipathOurs;
 use super::ours::Ours;
 use super::plan::{KernelSocket, Outage, Plan};
 use super::script::Actor;
 use super::trace::Trace;
 use super::{Direction, Side};
+use crate::live::path_manager::Multihomed;
 use crate::live::Error;
 use crate::live::clock::Clock;
 use crate::live::lateness::Log;
@@ -130,7 +131,7 @@ impl Bench {
         let of = |side: Side| plan.addresses().addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
         let mut simulation = Simulation::new(plan.network(seed))?;
-        (0..2 * u32::from(plan.paths())).for_each(|host| simulation.detach(host));
+        (0..2 * u32::from(plan.paths())).for_each(|host| drop(simulation.detach(host)));
         let kernel = Kernel::new(plan.flow(theirs), ends, multihomed(plan, theirs))?;
         Ok(Bench {
             ours_side: ours,
