@@ -123,7 +123,9 @@ impl Simulation {
             Some(multipath) => track..track + multipath.subflows.len(),
             None => i..i + 1,
         };
-        let sum = |end| tracks.clone().map(|t| self.sent_by(2 * t + end)).fold(Sent::default(), Sent::plus);
+        let sum = |end| {
+            tracks.clone().map(|t| self.sent_by(2 * t + end)).fold(Sent::default(), Sent::plus)
+        };
         let [data, back] = [sum(0), sum(1)];
         let dropped: u64 = tracks.clone().map(|t| self.dropped[2 * t]).sum();
         let udp = matches!(flow.traffic, Traffic::CbrUdp(_));

@@ -1,12 +1,12 @@
 //! HyStart: leaves slow start at the first sign that the pipe is full.
 
 use super::{Described, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
-use crate::window::Window;
 
 crate::choice! {
     /// Which signs are looked for.

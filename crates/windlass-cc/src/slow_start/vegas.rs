@@ -1,12 +1,12 @@
 //! Vegas's slow start.
 
 use super::{Described, SlowStart};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
-use crate::window::{MAX_WINDOW, Window};
 
 crate::choice! {
     /// How the window grows, how a round is judged, and what remains at the end.

@@ -43,7 +43,13 @@ pub struct Network {
 }
 
 /// A row of the tables below.
-const fn net(rate_mbps: u64, rtt_ms: u64, depth: Depth, loss_percent: f64, duration_s: u64) -> Network {
+const fn net(
+    rate_mbps: u64,
+    rtt_ms: u64,
+    depth: Depth,
+    loss_percent: f64,
+    duration_s: u64,
+) -> Network {
     Network { rate_mbps, rtt_ms, depth, loss_percent, duration_s }
 }
 
@@ -202,7 +208,10 @@ impl Network {
     /// The same for a machine.
     fn key(&self) -> String {
         let Network { rate_mbps, rtt_ms, loss_percent, .. } = self;
-        format!("rate={rate_mbps}Mbps,rtt={rtt_ms}ms,queue={}pkt,loss={loss_percent}%", self.queue())
+        format!(
+            "rate={rate_mbps}Mbps,rtt={rtt_ms}ms,queue={}pkt,loss={loss_percent}%",
+            self.queue()
+        )
     }
 
     /// A link of this name.
@@ -406,7 +415,11 @@ fn two_paths(algorithms: &[&'static Algorithm]) -> Vec<Cell> {
         kind: Kind::TwoPaths(*second),
         network: *first,
     };
-    cubic.into_iter().flat_map(|cubic| PATHS.iter().map(move |paths| (cubic, paths))).map(cell).collect()
+    cubic
+        .into_iter()
+        .flat_map(|cubic| PATHS.iter().map(move |paths| (cubic, paths)))
+        .map(cell)
+        .collect()
 }
 
 #[cfg(test)]

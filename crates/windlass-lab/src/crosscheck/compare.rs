@@ -252,7 +252,8 @@ impl Shares {
             }
         }
         let one = |wanted: &(String, String)| {
-            let mine: Vec<&Comparison> = comparisons.iter().filter(|c| name(c) == *wanted).collect();
+            let mine: Vec<&Comparison> =
+                comparisons.iter().filter(|c| name(c) == *wanted).collect();
             let goodput: Vec<f64> = mine.iter().map(|c| c.difference()).collect();
             Some(Shares {
                 cell: mine.first()?.cell,

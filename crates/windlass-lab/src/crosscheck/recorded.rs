@@ -102,7 +102,8 @@ impl Recorded {
     fn run(&self, world: World, cell: &str, seed: u64) -> Option<usize> {
         let World::LinuxVt(series) = world else { return None };
         let series = format!("{series}.");
-        let is = |run: &Run| run.seed == seed && run.cell == cell && run.kernel.starts_with(&series);
+        let is =
+            |run: &Run| run.seed == seed && run.cell == cell && run.kernel.starts_with(&series);
         self.0.iter().position(is)
     }
 

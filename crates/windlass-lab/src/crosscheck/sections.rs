@@ -3,8 +3,8 @@
 use super::algorithms::ALGORITHMS;
 use super::cells::Kind;
 use super::compare::{
-    ALGORITHM_GOAL, Comparison, Line, MEDIAN_GOAL, Measures, P95_GOAL, PATHS_GOAL, SHARE_GOAL, Shares, lines,
-    median_distance,
+    ALGORITHM_GOAL, Comparison, Line, MEDIAN_GOAL, Measures, P95_GOAL, PATHS_GOAL, SHARE_GOAL,
+    Shares, lines, median_distance,
 };
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,
@@ -129,8 +129,15 @@ fn two_paths(comparisons: &[Comparison]) -> Option<Table> {
             points(share(c)),
         ]
     };
-    let columns =
-        ["paths", "Mbps kernel", "ours", "difference", "first path's share kernel", "ours", "points"];
+    let columns = [
+        "paths",
+        "Mbps kernel",
+        "ours",
+        "difference",
+        "first path's share kernel",
+        "ours",
+        "points",
+    ];
     let caption = format!(
         "Multipath connections over two paths, CUBIC on each, the kernel's own scheduler and no \
          coupling. At the median goodput differs by {}, and the first path's share by {:.1} points; \
@@ -196,7 +203,8 @@ fn spread(comparisons: &[Comparison]) -> Chart {
         y: 100.0 * c.difference(),
         ..ChartPoint::default()
     };
-    let series = [("no random loss", clean), ("random loss", lossy), ("two flows or paths", others)];
+    let series =
+        [("no random loss", clean), ("random loss", lossy), ("two flows or paths", others)];
     let series = series.into_iter().filter(|(_, cells)| !cells.is_empty());
     Chart {
         id: "spread".to_string(),

@@ -25,11 +25,11 @@ use super::plan::{KernelSocket, Outage, Plan};
 use super::script::Actor;
 use super::trace::Trace;
 use super::{Direction, Side};
-use crate::live::path_manager::Multihomed;
 use crate::live::Error;
 use crate::live::clock::Clock;
 use crate::live::lateness::Log;
 use crate::live::packet;
+use crate::live::path_manager::Multihomed;
 
 /// From set-up to time zero.
 const LEAD: Duration = Duration::from_millis(5);

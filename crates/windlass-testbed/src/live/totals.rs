@@ -20,12 +20,7 @@ pub(crate) struct End {
 }
 
 /// Adds to a result what the network could not know.
-pub(crate) fn complete(
-    result: &mut RunResult,
-    config: &Config,
-    ends: &[End],
-    wiretap: &Wiretap,
-) {
+pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End], wiretap: &Wiretap) {
     for end in ends {
         let i = end.app.host as usize / 2;
         let (flow, total) = (&config.flows[i], &mut result.flows[i]);

@@ -35,7 +35,8 @@ pub(crate) struct Watched {
 impl Wiretap {
     /// Watches the hosts outside and their gates, of which `by_gate` knows a place.
     pub fn new(config: &Config, by_gate: &[Option<usize>]) -> Wiretap {
-        let watched = |pair: &[Option<usize>]| Watched { seen: pair[1].is_some(), ..Watched::default() };
+        let watched =
+            |pair: &[Option<usize>]| Watched { seen: pair[1].is_some(), ..Watched::default() };
         let tracks = by_gate.chunks_exact(2).map(watched).collect();
         Wiretap { tracks, recorder: Recorder::new(config) }
     }

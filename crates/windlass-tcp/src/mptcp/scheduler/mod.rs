@@ -7,7 +7,7 @@ pub mod fitness;
 mod fpf;
 mod linger;
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{CrossLayer, Span, Time};
 
 use super::config::Scheduler;
@@ -123,9 +123,7 @@ impl Scheduling {
     pub fn is_settled(&self, path: usize, b: &Backlog) -> bool {
         match self.kind {
             Scheduler::Redundant => self.piece_for(path, b).0 < b.next,
-            Scheduler::EarliestArrival | Scheduler::Linux => {
-                self.plan.next_for(path, b).is_some()
-            }
+            Scheduler::EarliestArrival | Scheduler::Linux => self.plan.next_for(path, b).is_some(),
             _ => false,
         }
     }

@@ -1,0 +1,259 @@
+//! Multipath connections, read and written: what a flow says of its subflows.
+
+use windlass_cc::group::MAX_PATHS;
+use windlass_cc::window::MAX_WINDOW;
+use windlass_cc::{AnyParams, Span};
+use windlass_sim::radio::Hops;
+use windlass_tcp::StackConfig;
+use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
+
+use super::error::{Place, Problem};
+use super::fields::{
+    Field, Fields, boolean, choice, name, positive_span, size, text, whole_u32, word_of,
+};
+use super::flow::Context;
+use super::model::{MultipathSpec, SubflowSpec};
+use super::params;
+use super::stack::table;
+use super::tree::{Node, Value};
+use super::ways::Hop;
+use crate::units::{Bytes, Duration};
+
+table!(CONFIG_KEYS, apply, written_config, MultipathConfig {
+    "scheduler" scheduler: choice(&Scheduler::ALL), |s: &Scheduler| {
+        format!("\"{}\"", word_of(&Scheduler::ALL, s))
+    };
+    "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
+    "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
+    "penalise" penalise: boolean, plain;
+    "opportunistic" opportunistic: boolean, plain;
+    "checksum" checksum: boolean, plain;
+    "peer_capable" peer_capable: boolean, plain;
+    "timeouts_to_fail" timeouts_to_fail: whole_u32(1, u32::MAX), plain;
+    "join_retry" join_retry: positive_span, |span: &Span| format!("\"{}\"", Duration(*span));
+});
+
+/// Keys of a subflow.
+pub(super) const SUBFLOW_KEYS: [&str; 5] = ["name", "via", "algorithm", "params", "slow_start"];
+
+fn bytes(value: &u64) -> String {
+    format!("\"{}\"", Bytes(*value))
+}
+
+fn plain(value: &impl ToString) -> String {
+    value.to_string()
+}
+
+/// Keys of `multipath` that are not the connection's own.
+pub(super) const PATH_KEYS: [&str; 2] = [SUBFLOWS, DISJOINT];
+const SUBFLOWS: &str = "subflows";
+const DISJOINT: &str = "disjoint";
+
+/// `multipath` of a flow before its ends are known.
+pub(super) struct Template {
+    config: MultipathConfig,
+    /// Where the subflows are to take disjoint routes: the place of the key.
+    disjoint: Option<Place>,
+    subflows: Vec<Subflow>,
+}
+
+struct Subflow {
+    name: String,
+    via: Vec<(String, Place)>,
+    controller: AnyParams,
+    place: Place,
+}
+
+/// What a connection on this stack has that says no more.
+fn defaults(stack: &StackConfig) -> MultipathConfig {
+    MultipathConfig {
+        receive_buffer: stack.receive_buffer,
+        send_buffer: stack.send_buffer,
+        ..MultipathConfig::default()
+    }
+}
+
+/// Reads the `multipath` of a flow with this controller and stack.
+pub(super) fn read(
+    field: &Field,
+    controller: AnyParams,
+    stack: &StackConfig,
+) -> Result<Template, Problem> {
+    let known = [CONFIG_KEYS, &PATH_KEYS].concat();
+    let fields = Fields::open(field.node, "`multipath`", &known)?;
+    let mut config = defaults(stack);
+    apply(&mut config, &fields)?;
+    let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
+    let items = fields.req(SUBFLOWS, example, tables)?;
+    if !(1..=MAX_PATHS).contains(&items.len()) {
+        let place = fields.field(SUBFLOWS).map_or(fields.place(), |f| &f.node.place);
+        let n = items.len();
+        let message =
+            format!("`subflows`: a connection has from 1 to {MAX_PATHS} of them, not {n}");
+        return Err(Problem::new(place, message));
+    }
+    let mut subflows: Vec<Subflow> = Vec::new();
+    for (node, number) in items.iter().zip(1..) {
+        let subflow = read_subflow(node, number, controller)?;
+        if subflows.iter().any(|s| s.name == subflow.name) {
+            let name = &subflow.name;
+            let message = format!("there is already a subflow `{name}` of this flow");
+            return Err(Problem::new(&subflow.place, message));
+        }
+        subflows.push(subflow);
+    }
+    let disjoint = fields.or(DISJOINT, boolean, false)?;
+    let place = fields.field(DISJOINT).map(|f| f.node.place.clone());
+    Ok(Template { config, disjoint: place.filter(|_| disjoint), subflows })
+}
+
+fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
+    match &field.node.value {
+        Value::Array(items) => Ok(items),
+        _ => Err(field.error("must be an array of tables, one for each subflow")),
+    }
+}
+
+fn read_subflow(node: &Node, number: u32, flows: AnyParams) -> Result<Subflow, Problem> {
+    let fields = Fields::open(node, "a subflow", &SUBFLOW_KEYS)?;
+    let controller = match fields.opt("algorithm", |f| Ok((params::algorithm(f)?, f.node)))? {
+        None => Some(flows),
+        Some((controller, _)) => controller,
+    };
+    let Some(mut controller) = controller else {
+        let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
+        return Err(Problem::new(place, "`algorithm`: a subflow needs one such as `reno`"));
+    };
+    if let Some(field) = fields.field("params") {
+        params::read(&field, &mut controller)?;
+    }
+    if let Some(field) = fields.field("slow_start") {
+        params::read_slow_start(&field, &mut controller)?;
+    }
+    // A subflow's SYN asks nobody, and the window would be the usual one.
+    if controller.wants().slow_start.is_some()
+        && controller.common().slow_start.rate_code().is_some()
+    {
+        let place = fields.field("slow_start").map_or(fields.place(), |f| &f.node.place);
+        let message =
+            "`slow_start`: Quick-Start is not for subflows; choose another, such as `hystart`";
+        return Err(Problem::new(place, message));
+    }
+    let via = |field: &Field| {
+        let each = field.array()?;
+        each.iter().map(|f| Ok((text(f)?, f.node.place.clone()))).collect()
+    };
+    Ok(Subflow {
+        name: fields.or("name", name, number.to_string())?,
+        via: fields.or("via", via, Vec::new())?,
+        controller,
+        place: fields.field("name").map_or(fields.place(), |f| &f.node.place).clone(),
+    })
+}
+
+impl Context<'_> {
+    /// The subflows between these nodes, and the way of each. In the names of nodes, `*` stands for
+    /// the flow's `number`.
+    pub(super) fn subflows(
+        &self,
+        template: &Template,
+        ends: [usize; 2],
+        number: u32,
+    ) -> Result<(MultipathSpec, Vec<Vec<Hop>>), Problem> {
+        let mut subflows = Vec::new();
+        let mut ways = Vec::new();
+        for subflow in &template.subflows {
+            let resolve = |(name, place): &(String, Place)| {
+                self.node_named("via", &name.replace('*', &number.to_string()), place)
+            };
+            let spec = SubflowSpec {
+                name: subflow.name.clone(),
+                via: subflow.via.iter().map(resolve).collect::<Result<_, _>>()?,
+                controller: subflow.controller,
+            };
+            ways.push(self.way(&spec, subflow, ends)?);
+            subflows.push(spec);
+        }
+        if let Some(place) = &template.disjoint {
+            self.check_disjoint(&subflows, &ways)
+                .map_err(|message| Problem::new(place, format!("`{DISJOINT}`: {message}")))?;
+        }
+        let disjoint = template.disjoint.is_some();
+        Ok((MultipathSpec { config: template.config, subflows, disjoint }, ways))
+    }
+
+    /// Whether two subflows, and no more, cross each cell with AODV that any of them crosses, and
+    /// do so once and between the same stations.
+    fn check_disjoint(&self, subflows: &[SubflowSpec], ways: &[Vec<Hop>]) -> Result<(), String> {
+        let mut any = false;
+        for (index, wifi) in self.network.wifi.iter().enumerate() {
+            let ends = |hop: &Hop| match *hop {
+                Hop::Air { cell, from, to } if cell == index => Some([from, to]),
+                _ => None,
+            };
+            if !matches!(wifi.radio.hops, Hops::Aodv(_)) {
+                continue;
+            }
+            let here: Vec<(usize, [usize; 2])> = (0..)
+                .zip(ways)
+                .flat_map(|(subflow, way)| way.iter().filter_map(ends).map(move |e| (subflow, e)))
+                .collect();
+            let cell = &wifi.radio.name;
+            if let Some(twice) = here.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                let name = &subflows[twice[0].0].name;
+                return Err(format!(
+                    "the subflow `{name}` crosses the cell `{cell}` twice, and a disjoint route is \
+                     one from end to end; leave out the stations of the cell from its `via`"
+                ));
+            }
+            match here.as_slice() {
+                [] => {}
+                [(_, a), (_, b)] if a == b => any = true,
+                [_, _] => {
+                    return Err(format!(
+                        "the two subflows over the cell `{cell}` must enter and leave it at the same \
+                         stations"
+                    ));
+                }
+                crossing => {
+                    let n = crossing.len();
+                    return Err(format!(
+                        "two subflows can take disjoint routes over the cell `{cell}`, not {n}"
+                    ));
+                }
+            }
+        }
+        let message = "is for two subflows that cross a Wi-Fi cell with `routing = \"aodv\"`, and these \
+                       cross none";
+        any.then_some(()).ok_or_else(|| message.to_owned())
+    }
+
+    fn way(
+        &self,
+        spec: &SubflowSpec,
+        subflow: &Subflow,
+        ends: [usize; 2],
+    ) -> Result<Vec<Hop>, Problem> {
+        let nodes = spec.nodes(ends);
+        self.ways.through(&nodes).ok_or_else(|| {
+            let names: Vec<&str> = nodes.iter().map(|n| self.network.nodes[*n].as_str()).collect();
+            let place = subflow.via.first().map_or(&subflow.place, |(_, place)| place);
+            let message = format!("`via`: {} lead along {}", self.no_ways(), names.join(" > "));
+            Problem::new(place, message)
+        })
+    }
+}
+
+/// `multipath` as keys and TOML text, the subflows by `subflow`.
+pub(super) fn written(
+    spec: &MultipathSpec,
+    subflow: impl Fn(&SubflowSpec) -> String,
+) -> Vec<(&'static str, String)> {
+    let mut all = written_config(&spec.config);
+    let subflows: Vec<String> = spec.subflows.iter().map(subflow).collect();
+    if spec.disjoint {
+        all.push((DISJOINT, spec.disjoint.to_string()));
+    }
+    all.push((SUBFLOWS, format!("[{}]", subflows.join(", "))));
+    all
+}
