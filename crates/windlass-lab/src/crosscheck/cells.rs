@@ -91,6 +91,8 @@ const NETWORKS: &[Network] = &[
 ];
 /// Of these, the networks of a quick grid.
 const QUICK: usize = 4;
+/// And the one whose congestion windows the report shows.
+const TRACED: Network = NETWORKS[1];
 
 /// What two flows share.
 const SHARED: [Network; 2] = [net(4, 40, DEEP, 0.0, 30), net(2, 80, SHALLOW, 0.0, 30)];
@@ -298,7 +300,7 @@ impl Cell {
 
     /// Whether the congestion window is recorded for the report.
     pub fn is_traced(&self) -> bool {
-        self.kind == Kind::Single && NETWORKS[..QUICK].contains(&self.network)
+        self.kind == Kind::Single && self.network == TRACED
     }
 
     /// The scenario.

@@ -173,6 +173,16 @@ mod tests {
     }
 
     #[test]
+    fn every_run_of_the_project_is_of_a_cell_of_the_grid() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RUNS);
+        let Recorded(runs) = Recorded::read(&path).expect("read");
+        let algorithms: Vec<_> = ALGORITHMS.iter().collect();
+        let cells: Vec<String> = Cell::grid(&algorithms, false).iter().map(key).collect();
+        let strange: Vec<&Run> = runs.iter().filter(|run| !cells.contains(&run.cell)).collect();
+        assert!(!runs.is_empty() && strange.is_empty(), "{strange:?}");
+    }
+
+    #[test]
     fn runs_over_another_link_model_do_not_count_and_half_a_line_is_an_error() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("runs.csv");

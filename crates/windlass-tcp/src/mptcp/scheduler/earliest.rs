@@ -100,6 +100,14 @@ impl Plan {
         }
     }
 
+    /// As much of `len` bytes as can be planned in whole segments, or to the end of what waits.
+    pub(super) fn whole(&self, len: u64, mss: u64, b: &Backlog) -> u64 {
+        let to = self.to.max(b.next);
+        let left = b.limit.saturating_sub(to);
+        let all = b.limit >= b.next + b.unsent;
+        if len <= left || all { len } else { (left - left % mss.max(1)).max(mss) }
+    }
+
     /// What is planned for a path that has room, if there is one.
     pub(super) fn ready(&self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
         let piece = |p: &PathState| {
