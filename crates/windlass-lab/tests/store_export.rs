@@ -300,6 +300,18 @@ fn csv_is_quoted_where_it_must_be_and_null_is_empty() {
     assert_eq!(twice.matches("plain").count(), 2);
 }
 
+/// A sweep's columns are named after its axes, which the user names.
+#[test]
+fn names_of_columns_are_escaped_as_texts_are() {
+    let mut table = small_table();
+    table.columns[0].name = "a,b\"c".into();
+    let csv = written(Format::Csv, vec![table.clone()]);
+    assert!(csv.starts_with("\"a,b\"\"c\",n,x_s,list_s\n"), "{csv}");
+    let rows: serde_json::Value =
+        serde_json::from_str(&written(Format::Json, vec![table])).unwrap();
+    assert_eq!(rows[0]["a,b\"c"], "plain");
+}
+
 #[test]
 fn json_without_rows_is_an_empty_array() {
     let empty = table::summary(&[]);

@@ -48,7 +48,8 @@ pub struct RttSample {
     pub now: Time,
     /// Stream offset below which everything is acknowledged now.
     pub una: u64,
-    /// Stream offset that the next new byte will carry.
+    /// Stream offset that the next byte never sent before will carry, as
+    /// [`Conn::next_id`](crate::Conn::next_id).
     pub next_id: u64,
     /// Segments with data sent by now, those sent again included.
     pub sent: u64,

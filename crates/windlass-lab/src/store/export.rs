@@ -155,7 +155,8 @@ pub fn write(
             write_parquet(out, Schema::new(fields), parts, provenance)
         }
         Format::Csv => {
-            let names: Vec<&str> = first.columns.iter().map(|c| c.name.as_ref()).collect();
+            // A column may be named after an axis, which the user names.
+            let names: Vec<String> = first.columns.iter().map(|c| csv_text(&c.name)).collect();
             writeln!(out, "{}", names.join(","))?;
             write_csv_rows(out, parts)
         }
@@ -254,7 +255,9 @@ fn write_json(out: &mut impl Write, parts: impl Iterator<Item = Table>) -> io::R
 
 fn write_json_row(out: &mut impl Write, table: &Table, row: usize) -> io::Result<()> {
     for (i, column) in table.columns.iter().enumerate() {
-        write!(out, "{}\"{}\":", if i == 0 { "{" } else { "," }, column.name)?;
+        out.write_all(if i == 0 { b"{" } else { b"," })?;
+        serde_json::to_writer(&mut *out, &column.name)?;
+        out.write_all(b":")?;
         match &column.values {
             Values::Text(v) => serde_json::to_writer(&mut *out, &v[row])?,
             Values::Integer(v) => serde_json::to_writer(&mut *out, &v[row])?,

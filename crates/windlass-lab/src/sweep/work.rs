@@ -13,8 +13,9 @@ use super::SweepError;
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::results::Results;
+use crate::compile::compile;
 use crate::experiment::RunRecord;
-use crate::run::{Task, side_by_side};
+use crate::run::{RunError, Task, side_by_side};
 use crate::stats::sequential::Rule;
 use crate::store::{Invocation, Notice, RunKey};
 use crate::world::World;
@@ -97,7 +98,8 @@ impl Sweep {
     }
 
     fn with(plan: Plan, results: Results, command: String) -> Sweep {
-        let pace = Pace::read(results.folders().iter().map(|f| f.as_path()));
+        let own = results.batch().map(|batch| batch.dir());
+        let pace = Pace::read(own, results.folders().iter().map(|f| f.as_path()));
         Sweep { plan, results, command, pace }
     }
 
@@ -296,7 +298,8 @@ impl Sweep {
             let ran = task.run()?;
             let mut record = task.record(&ran);
             if let Some(warm_up) = warm_up {
-                record.steady = warm_up.steady(&task.scenario, &ran.result);
+                let config = compile(&task.scenario, task.seed).map_err(RunError::from)?;
+                record.steady = warm_up.steady(&config.flows, &ran.result);
             }
             let took = begun.elapsed();
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,7 +61,7 @@ impl Linger {
         let b = &Backlog { limit: b.limit.min(self.write(b.una)), ..*b };
         loop {
             let chosen = paths.iter().find(|p| p.path == self.path && self.left > 0);
-            let Some(p) = chosen.or_else(|| self.choose(plan, paths)) else { break };
+            let Some(p) = chosen.or_else(|| self.choose(plan, paths, b.una)) else { break };
             let burst = self.left.next_multiple_of(p.mss.max(1));
             let Some(range) = plan.unplanned(plan.whole(burst, p.mss, b), b) else { break };
             self.left = self.left.saturating_sub(range.1 - range.0);
@@ -82,9 +82,14 @@ impl Linger {
     }
 
     /// Begins a burst, unless the path that it would go to has no memory for it.
-    fn choose<'a>(&mut self, plan: &Plan, paths: &'a [PathState]) -> Option<&'a PathState> {
+    fn choose<'a>(
+        &mut self,
+        plan: &Plan,
+        paths: &'a [PathState],
+        una: u64,
+    ) -> Option<&'a PathState> {
         let queued = |p: &PathState| {
-            let bytes = p.queued + plan.bytes(p.path);
+            let bytes = p.queued + plan.bytes(p.path, una);
             bytes + bytes.div_ceil(p.mss.max(1)) * OVERHEAD
         };
         let linger = |p: &&PathState| {
@@ -163,7 +168,7 @@ mod tests {
         // for the slow one, whose empty queue lingers for no time, and what is left for the fast one,
         // which has no memory for more.
         let burst = BURST.next_multiple_of(MSS);
-        assert_eq!([plan.bytes(0), plan.bytes(1)], [burst, burst]);
+        assert_eq!([plan.bytes(0, 1), plan.bytes(1, 1)], [burst, burst]);
         // The application writes again when a third of it is acknowledged.
         assert_eq!((linger.write(50_000), linger.write(60_000)), (174_081, 234_080));
     }
