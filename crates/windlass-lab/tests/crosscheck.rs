@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use windlass_lab::crosscheck::{Crosscheck, Options, RUNS};
+use windlass_lab::run::Runner;
 
 #[test]
 fn what_linux_made_of_four_networks_is_met() {
@@ -17,7 +18,7 @@ fn what_linux_made_of_four_networks_is_met() {
         command: "test".to_string(),
     };
     let work = Crosscheck::prepare(&options).expect("runs to be made");
-    let outcome = work.work(2, |_| {}).expect("runs");
+    let outcome = work.work(&Runner::new(2), |_| {}).expect("runs");
     for c in &outcome.comparisons {
         let (cell, network) = (c.cell.label(), c.cell.network_name());
         println!("{cell:10} {network:32} {:+.2} %", 100.0 * c.difference());

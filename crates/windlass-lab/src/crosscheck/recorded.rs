@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use super::cells::Cell;
 use super::compare::Measures;
-use crate::store::{StoreError, replace};
-use crate::world::World;
+use crate::run::World;
+use crate::run::store::{StoreError, replace};
 
 /// The file, from the project's folder.
 pub const RUNS: &str = "conformance/linux/runs.csv";
