@@ -1,6 +1,7 @@
 //! BIC: a binary search for the window that fits the path.
 
 use crate::controller::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::mul;
@@ -126,6 +127,11 @@ impl Growth for Bic {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("ack_ratio", 1, "`bictcp_update` divides by the segments that an acknowledgement covers, and `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is nearly twice that of the paper"),
+        Departure::ns3("keep", Ratio::of(8, 10).0, "`TcpBic`, attribute `Beta`"),
+        Departure::ns3("smooth_part", 5, "`TcpBic`, attribute `SmoothPart`"),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Bic {
         Bic { w_max_q: 0, prior_w_max_q: 0, ratio: FIRST_RATIO }

@@ -1,6 +1,7 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
 use crate::controller::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{cbrt, divisor, mul, mul_div};
@@ -254,6 +255,10 @@ impl Growth for Cubic {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("reno_beyond", 0, "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's own beyond the window before the cut"),
+        Departure::linux("reno_paced", 1, "`bictcp_update` leaves it to `tcp_cong_avoid_ai` to make up, over a round trip, what the window lacks of Reno's"),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Cubic {
         Cubic {

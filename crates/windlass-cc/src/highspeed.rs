@@ -1,6 +1,7 @@
 //! HighSpeed TCP (RFC 3649), from its response function.
 
 use crate::controller::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
 use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{exp2_q16, log2_q16};
@@ -117,6 +118,14 @@ impl Growth for HighSpeed {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once an acknowledgement"),
+        Departure {
+            flavour: Flavour::Linux,
+            change: Change::SlowStart("standard"),
+            why: "`hstcp_cong_avoid` calls `tcp_slow_start`; RFC 3649 recommends limited slow start",
+        },
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> HighSpeed {
         HighSpeed { segments: 0, increase_q: 1 << 16 }

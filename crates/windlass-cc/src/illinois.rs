@@ -1,6 +1,7 @@
 //! TCP-Illinois: loss decides the direction, delay the pace.
 
 use crate::controller::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::{divisor, mul, mul_div};
@@ -204,6 +205,9 @@ impl Growth for Illinois {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("variant", Variant::Linux as u64, "`tcp_illinois_acked` counts all that an acknowledgement covers, `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the rounds without a queue with gaps"),
+    ];
 
     fn rounding(_why: Cut) -> Kept {
         Kept::LessCut

@@ -1,6 +1,7 @@
 //! Vegas: keeps a few segments queued and stops there.
 
 use crate::controller::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::math::mul;
@@ -132,6 +133,17 @@ impl Growth for Vegas {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("alpha", 2, "`alpha` in `tcp_vegas.c`"),
+        Departure::linux("beta", 4, "`beta` in `tcp_vegas.c`"),
+        Departure::linux("estimate", Estimate::Least as u64, "`tcp_vegas_pkts_acked` keeps the least of a round's samples, and `tcp_vegas_cong_avoid` wants three of them"),
+        Departure::linux("reduction", Reduction::Half as u64, "`tcp_reno_ssthresh`"),
+        Departure::ns3("alpha", 2, "`TcpVegas`, attribute `Alpha`"),
+        Departure::ns3("beta", 4, "`TcpVegas`, attribute `Beta`"),
+        Departure::ns3("estimate", Estimate::Least as u64, "`TcpVegas::PktsAcked` keeps the least of a round's samples"),
+        Departure::ns3("reduction", Reduction::Half as u64, "`TcpVegas` leaves the cut to NewReno"),
+        Departure::ns3_per_ack("`TcpVegas::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers"),
+    ];
 
     fn init(_p: &Params, c: &Conn) -> Vegas {
         Vegas { round: Round::new(c), queued: 0, course: Course::Blind }

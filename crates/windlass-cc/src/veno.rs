@@ -1,6 +1,7 @@
 //! Veno: Reno that tells random losses from congestion by what it keeps queued.
 
 use crate::controller::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::math::{divisor, mul, mul_div};
@@ -118,6 +119,10 @@ impl Growth for Veno {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("variant", Variant::Linux as u64, "`tcp_veno_cong_avoid` forgets the least round trip at every acknowledgement, and keeps the number of samples"),
+        Departure::ns3_per_ack("`TcpVeno::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers"),
+    ];
 
     fn init(_p: &Params, c: &Conn) -> Veno {
         Veno {

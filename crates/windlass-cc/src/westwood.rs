@@ -1,6 +1,7 @@
 //! Westwood+: Reno whose cut leaves what the path was measured to carry.
 
 use crate::controller::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
 use crate::math::mul_div;
@@ -131,6 +132,12 @@ impl Growth for Westwood {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("filter", Filter::Cascade as u64, "`westwood_do_filter` averages twice"),
+        Departure::linux("min_interval", Span::from_millis(50).0, "`TCP_WESTWOOD_RTT_MIN`"),
+        Departure::linux("moment", Moment::Repair as u64, "`tcp_westwood_event` sets the window at `CA_EVENT_COMPLETE_CWR`"),
+        Departure::ns3_per_ack("`TcpWestwoodPlus` counts an acknowledgement as one segment, whatever it covers"),
+    ];
 
     fn init(_p: &Params, c: &Conn) -> Westwood {
         Westwood { since: c.now, delivered: 0, stage: 0, bandwidth: 0, measured: false }

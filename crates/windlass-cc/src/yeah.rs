@@ -1,6 +1,7 @@
 //! YeAH: Scalable while the queue is short, Reno and a draining of the queue while it is not.
 
 use crate::controller::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, Kept};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::math::{mul, mul_div};
@@ -140,6 +141,9 @@ impl Growth for Yeah {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::ns3_per_ack("`TcpYeah::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers"),
+    ];
 
     fn rounding(_why: Cut) -> Kept {
         Kept::LessCut

@@ -11,6 +11,7 @@ mod standard;
 mod vegas;
 
 use crate::controller::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
 use crate::info::Info;
 use crate::params::Parameters;
 use crate::time::{Rate, Span};
@@ -81,6 +82,9 @@ pub trait SlowStart: Copy {
 pub trait Described: SlowStart<Params: Parameters> {
     /// What it is, for people.
     const INFO: &'static Info;
+
+    /// How stacks differ from the paper or RFC.
+    const FLAVOURS: &'static [Departure] = &[];
 }
 
 macro_rules! slow_starts {
@@ -118,6 +122,11 @@ macro_rules! slow_starts {
             /// Description of the slow start.
             pub fn info(&self) -> &'static Info {
                 match self { $(AnyParams::$variant(_) => <$state as Described>::INFO,)* }
+            }
+
+            /// How stacks differ from the paper or RFC.
+            pub fn departures(&self) -> &'static [Departure] {
+                match self { $(AnyParams::$variant(_) => <$state as Described>::FLAVOURS,)* }
             }
 
             /// The value at a place of the description's table of parameters.
@@ -218,6 +227,18 @@ slow_starts! {
 }
 
 impl AnyParams {
+    /// The same slow start as a stack of this flavour has it.
+    pub fn flavoured(mut self, flavour: Flavour) -> AnyParams {
+        for departure in self.departures().iter().filter(|d| d.flavour == flavour) {
+            if let Change::Param(name, value) = departure.change
+                && let Some(place) = self.info().params.iter().position(|p| p.name == name)
+            {
+                self.set(place, value);
+            }
+        }
+        self
+    }
+
     /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),
     /// `None` for slow starts that ask for none.
     pub fn rate_code(&self) -> Option<u8> {

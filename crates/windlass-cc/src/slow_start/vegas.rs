@@ -2,6 +2,7 @@
 
 use super::{Described, SlowStart};
 use crate::controller::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::info::Info;
 use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -139,6 +140,9 @@ impl Described for VegasStart {
         params: VegasStartParams::TABLE,
         trace: &[],
     };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("variant", VegasVariant::Linux as u64, "`tcp_vegas_cong_avoid` grows in every round, judges it by its least sample, and leaves what the path carried"),
+    ];
 }
 
 impl SlowStart for VegasStart {
