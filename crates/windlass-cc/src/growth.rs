@@ -1,14 +1,14 @@
 //! Window growth in congestion avoidance, and how far a loss cuts the window.
 
-use crate::controller::{Ack, Conn};
-use crate::coupling::Group;
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::{MAX_WINDOW, Window, quotient};
 use crate::cross_layer::CrossLayer;
+use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
+use crate::group::Group;
 use crate::info::{Info, TraceField, Wants};
-use crate::math::mul;
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
-use crate::window::{MAX_WINDOW, Window};
 
 /// Why the window is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,4 +129,17 @@ pub trait Growth: Copy {
 /// RFC 5681 equation 4 with another factor: `max(keep · FlightSize, 2·SMSS)`.
 pub fn kept_flight(c: &Conn, keep: Ratio) -> u64 {
     keep.times(c.flight_size).max(2 * u64::from(c.mss))
+}
+
+/// RFC 5681 equation 4: `max(FlightSize/2, 2·SMSS)`.
+pub fn half_flight(c: &Conn) -> u64 {
+    (c.flight_size / 2).max(2 * u64::from(c.mss))
+}
+
+/// RFC 5681 equation 3, `mss²/cwnd` with
+/// [`FRACTION_BITS`](crate::window::FRACTION_BITS) fractional bits: the share of one
+/// segment per round trip for an acknowledgement that counts for `credit` bytes.
+pub fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
+    let mss = u64::from(c.mss);
+    quotient(mss, credit.max(mss), cwnd)
 }

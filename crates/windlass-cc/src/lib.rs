@@ -50,56 +50,42 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-pub mod bbr;
-pub mod bbr3;
-pub mod bc_cps;
-pub mod bic;
-pub mod cocoa3plus;
-pub mod compound;
+pub mod algorithms;
+pub mod arithmetic;
 pub mod controller;
-pub mod copa;
 pub mod coupling;
 pub mod cross_layer;
-pub mod cubic;
-pub mod dctcp;
-pub mod fast;
-pub mod filter;
+pub mod event;
 pub mod flavour;
+pub mod group;
 pub mod growth;
-pub mod highspeed;
-pub mod htcp;
-pub mod hybla;
-pub mod illinois;
 pub mod info;
-pub mod ledbat;
 pub mod loss_based;
-pub mod math;
-pub mod mfast;
-pub mod mvegas;
 pub mod pacer;
 pub mod params;
 pub mod prr;
 pub mod rate;
 pub mod recovery;
 pub mod registry;
-pub mod reno;
-pub mod round;
 pub mod rto;
-pub mod scalable;
 pub mod setup;
 pub mod slow_start;
-pub mod tcp_modified;
 pub mod time;
-pub mod vegas;
-pub mod veno;
-pub mod westwood;
-pub mod window;
-pub mod yeah;
 
-pub use controller::{Ack, Conn, Control, Controller, Event, Loss, Phase, RateSample, Undo, flags};
-pub use coupling::{Coordinator, Group, PathEvent, PathView};
+pub use algorithms::delay::{compound, fast, illinois, ledbat, mfast, mvegas, vegas, veno, yeah};
+pub use algorithms::loss::{
+    bic, cocoa3plus, cubic, dctcp, highspeed, htcp, hybla, reno, scalable, tcp_modified, westwood,
+};
+pub use algorithms::model::{bbr, bbr3, copa};
+pub use algorithms::multipath::{balia, bc_cps, dlia, emreno, lia, mfvl, mpfast, olia, wvegas};
+pub use arithmetic::{filter, math, round, window};
+
+pub use controller::{Controller, Event};
+pub use coupling::coordinator::Coordinator;
 pub use cross_layer::CrossLayer;
+pub use event::{Ack, Conn, Control, Loss, Phase, RateSample, Undo, flags};
 pub use flavour::{Change, Departure, Flavour};
+pub use group::{Group, PathEvent, PathView};
 pub use info::{Ecn, Info, TraceField, Wants};
 pub use pacer::Pacer;
 pub use params::{Param, ParamKind, Parameters, Ratio};

@@ -1,20 +1,21 @@
 //! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
 //! a cut on loss, one segment after a timeout.
 
-use crate::controller::{Ack, Conn, Control, Controller, Phase, Undo};
-use crate::coupling::Group;
+use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
+use crate::event::{Ack, Conn, Control, Phase, Undo};
 use crate::flavour::Departure;
+use crate::group::Group;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
-use crate::math::{divisor, mul, mul_div};
 use crate::params::Ratio;
 use crate::prr::Prr;
 use crate::recovery::Style;
 use crate::setup::{Counting, Credit, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
-use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
 
 /// Growth `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

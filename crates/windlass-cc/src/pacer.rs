@@ -1,6 +1,6 @@
 //! Pacing: when the next packet may leave (draft-ietf-ccwg-bbr-06 section 5.6.2).
 
-use crate::math;
+use crate::arithmetic::math;
 use crate::params::ParamKind;
 use crate::time::{Rate, Span, Time};
 

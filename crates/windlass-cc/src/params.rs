@@ -23,7 +23,7 @@ impl Ratio {
     /// `self · bytes`, cut to a whole number.
     #[inline]
     pub const fn times(self, value: u64) -> u64 {
-        crate::math::mul_div(self.0, value, 1 << RATIO_BITS)
+        crate::arithmetic::math::mul_div(self.0, value, 1 << RATIO_BITS)
     }
 }
 

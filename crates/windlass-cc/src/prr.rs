@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937): the window during fast recovery.
 
-use crate::controller::{Ack, Conn};
-use crate::math::{self, divisor, mul};
+use crate::arithmetic::math::{self, divisor, mul};
+use crate::event::{Ack, Conn};
 use crate::setup::Counting;
 
 /// State of one recovery. Volumes are the low halves of the host's counters, which only ever matter

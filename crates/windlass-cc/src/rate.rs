@@ -13,8 +13,8 @@
 //! sampler's counts, since controllers compare them with
 //! [`RateSample::prior_delivered`].
 
-use crate::controller::{Loss, RateSample};
-use crate::math;
+use crate::arithmetic::math;
+use crate::event::{Loss, RateSample};
 use crate::time::{Rate, Span, Time};
 
 const NANOS: u64 = 1_000_000_000;

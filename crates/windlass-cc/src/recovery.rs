@@ -3,7 +3,7 @@
 //! The host finds losses and decides when recovery begins and ends; a [`Style`] says how large the
 //! window is meanwhile. It holds no state.
 
-use crate::controller::Conn;
+use crate::event::Conn;
 
 /// A loss-recovery procedure: when the host leaves recovery, and the window arithmetic in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

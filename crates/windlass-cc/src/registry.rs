@@ -1,9 +1,12 @@
 //! Every algorithm by name. Adding one is one file and one line here.
 
+use crate::algorithms::{delay, loss, model, multipath};
+use crate::coupling::coordinator::Coordinator;
+use crate::coupling::cycle::Cycle;
 use crate::loss_based::LossBased;
-use crate::reno::{self, RenoGrowth};
 use crate::setup::Setup;
 use crate::slow_start::{self, AnySlowStart};
+use crate::time::Time;
 
 /// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
 /// those of this crate here, and any others for who uses it. `docs/new-algorithm.md` shows how.
@@ -293,6 +296,16 @@ macro_rules! built_in {
     };
 }
 
+impl AnyParams {
+    /// What decides for a connection that runs this algorithm and begins at `now`.
+    pub fn coordinator(&self, now: Time) -> Coordinator {
+        match self {
+            AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle(), now)),
+            _ => Coordinator::None,
+        }
+    }
+}
+
 impl Default for AnyParams {
     /// Reno, the algorithm that all others are measured by.
     fn default() -> AnyParams {
@@ -304,38 +317,38 @@ impl Default for AnyParams {
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
 built_in! { $
-    Tahoe: Windowed<RenoGrowth<reno::Tahoe>>;
-    Reno: Windowed<RenoGrowth<reno::Reno>>;
-    NewReno: Windowed<RenoGrowth<reno::NewReno>>;
-    Bic: Windowed<crate::bic::Bic>;
-    Cubic: Windowed<crate::cubic::Cubic>;
-    HighSpeed: Windowed<crate::highspeed::HighSpeed>;
-    Scalable: Windowed<crate::scalable::Scalable>;
-    Htcp: Windowed<crate::htcp::Htcp>;
-    TcpModified: Windowed<crate::tcp_modified::TcpModified>;
-    Hybla: Windowed<crate::hybla::Hybla>;
-    Illinois: Windowed<crate::illinois::Illinois>;
-    Westwood: Windowed<crate::westwood::Westwood>;
-    Veno: Windowed<crate::veno::Veno>;
-    Vegas: Windowed<crate::vegas::Vegas>;
-    Fast: Windowed<crate::fast::Fast>;
-    MVegas: Windowed<crate::mvegas::MVegas>;
-    MFast: Windowed<crate::mfast::MFast>;
-    Yeah: Windowed<crate::yeah::Yeah>;
-    Compound: Windowed<crate::compound::Compound>;
-    Ledbat: Windowed<crate::ledbat::Ledbat>;
-    Dctcp: Windowed<crate::dctcp::Dctcp>;
-    Bbr: crate::bbr::Bbr;
-    Bbr3: crate::bbr3::Bbr3;
-    Copa: crate::copa::Copa;
-    Lia: Windowed<crate::coupling::lia::Lia>;
-    Olia: Windowed<crate::coupling::olia::Olia>;
-    Balia: Windowed<crate::coupling::balia::Balia>;
-    DLia: Windowed<crate::coupling::dlia::DLia>;
-    WVegas: Windowed<crate::coupling::wvegas::WVegas>;
-    MpFast: Windowed<crate::coupling::mpfast::MpFast>;
-    EmReno: Windowed<crate::coupling::emreno::EmReno>;
-    Mfvl: Windowed<crate::coupling::mfvl::Mfvl>;
-    Cocoa3Plus: Windowed<crate::cocoa3plus::Cocoa3Plus>;
-    BcCps: crate::bc_cps::BcCps;
+    Tahoe: Windowed<loss::reno::RenoGrowth<loss::reno::Tahoe>>;
+    Reno: Windowed<loss::reno::RenoGrowth<loss::reno::Reno>>;
+    NewReno: Windowed<loss::reno::RenoGrowth<loss::reno::NewReno>>;
+    Bic: Windowed<loss::bic::Bic>;
+    Cubic: Windowed<loss::cubic::Cubic>;
+    HighSpeed: Windowed<loss::highspeed::HighSpeed>;
+    Scalable: Windowed<loss::scalable::Scalable>;
+    Htcp: Windowed<loss::htcp::Htcp>;
+    TcpModified: Windowed<loss::tcp_modified::TcpModified>;
+    Hybla: Windowed<loss::hybla::Hybla>;
+    Illinois: Windowed<delay::illinois::Illinois>;
+    Westwood: Windowed<loss::westwood::Westwood>;
+    Veno: Windowed<delay::veno::Veno>;
+    Vegas: Windowed<delay::vegas::Vegas>;
+    Fast: Windowed<delay::fast::Fast>;
+    MVegas: Windowed<delay::mvegas::MVegas>;
+    MFast: Windowed<delay::mfast::MFast>;
+    Yeah: Windowed<delay::yeah::Yeah>;
+    Compound: Windowed<delay::compound::Compound>;
+    Ledbat: Windowed<delay::ledbat::Ledbat>;
+    Dctcp: Windowed<loss::dctcp::Dctcp>;
+    Bbr: model::bbr::Bbr;
+    Bbr3: model::bbr3::Bbr3;
+    Copa: model::copa::Copa;
+    Lia: Windowed<multipath::lia::Lia>;
+    Olia: Windowed<multipath::olia::Olia>;
+    Balia: Windowed<multipath::balia::Balia>;
+    DLia: Windowed<multipath::dlia::DLia>;
+    WVegas: Windowed<multipath::wvegas::WVegas>;
+    MpFast: Windowed<multipath::mpfast::MpFast>;
+    EmReno: Windowed<multipath::emreno::EmReno>;
+    Mfvl: Windowed<multipath::mfvl::Mfvl>;
+    Cocoa3Plus: Windowed<loss::cocoa3plus::Cocoa3Plus>;
+    BcCps: multipath::bc_cps::BcCps;
 }

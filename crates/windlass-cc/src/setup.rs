@@ -1,11 +1,11 @@
 //! What a controller is set up with: what the host's stack decides, and the algorithm's own
 //! parameters.
 
+use crate::arithmetic::window::MAX_WINDOW;
 use crate::params::{Param, ParamKind};
 use crate::recovery::Style;
 use crate::slow_start;
 use crate::time::Rate;
-use crate::window::MAX_WINDOW;
 
 /// In what a window is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
-use crate::math;
+use crate::arithmetic::math;
 
 /// A moment, in nanoseconds since an epoch that the host chooses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

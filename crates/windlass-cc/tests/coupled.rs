@@ -4,7 +4,7 @@ mod common;
 
 use common::coupled::{MSS, Paths};
 use common::{avoidance, begins_at};
-use windlass_cc::coupling::lia::ALPHA_SCALE;
+use windlass_cc::lia::ALPHA_SCALE;
 use windlass_cc::{AnyParams, Group, PathView, Phase, Ratio, Span};
 
 /// `algorithm` with one of its own parameters set.
@@ -71,7 +71,7 @@ fn lia_opens_by_alpha_over_the_total_window_and_never_faster_than_reno() {
 /// MF-24: equation 16 in integers is the equation in fractions but for what integers cut off.
 #[test]
 fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
-    let counted = windlass_cc::coupling::lia::Form::Counted as u64;
+    let counted = windlass_cc::lia::Form::Counted as u64;
     for case in [
         vec![(10, 100), (10, 100)],
         vec![(30, 140), (12, 140)],
@@ -106,7 +106,7 @@ fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
 
 #[test]
 fn alpha_is_refreshed_once_a_round_trip_if_so_asked() {
-    let round = windlass_cc::coupling::lia::Refresh::Round as u64;
+    let round = windlass_cc::lia::Refresh::Round as u64;
     let mut paths = with("lia", "refresh", round, &[(10, 100), (10, 100)]);
     let before = paths.increase(0);
     for _ in 0..4 {

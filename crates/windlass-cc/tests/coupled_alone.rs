@@ -5,8 +5,8 @@ mod common;
 use common::any::{any_conn, any_event, any_mss, params_of};
 use common::history::{play, script};
 use proptest::prelude::*;
-use windlass_cc::coupling::lia::Lia;
 use windlass_cc::growth::Growth;
+use windlass_cc::lia::Lia;
 use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Group, PathView};
 
 /// What a host with one path tells of it.

@@ -85,8 +85,7 @@ fn a_train_longer_than_half_the_least_round_trip_ends_slow_start() {
 
 #[test]
 fn with_the_values_of_ns_3_the_train_must_be_as_long_as_the_least_round_trip() {
-    let p =
-        HyStartParams { detect: ONLY_TRAIN, train_share: Ratio::ONE, ..Default::default() };
+    let p = HyStartParams { detect: ONLY_TRAIN, train_share: Ratio::ONE, ..Default::default() };
     let mut sender = Sender::new(p, 50);
     sender.send_all();
     let rtt = Span::from_millis(40);

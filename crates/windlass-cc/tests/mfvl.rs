@@ -1,14 +1,13 @@
 //! MFVL's loop and what it makes run on a path.
 
 use proptest::prelude::*;
-use windlass_cc::coupling::cycle::{
-    COUPLED, Compare, Events, First, MFAST, MVEGAS, Reset, Selection,
-};
+use windlass_cc::coupling::cycle::{Compare, Events, First, MFAST, MVEGAS, Reset, Selection};
 use windlass_cc::coupling::detection::Matching;
-use windlass_cc::coupling::mfvl::{Mfvl, Params};
-use windlass_cc::coupling::{MAX_PATHS, lia::Lia};
+use windlass_cc::group::{COUPLED, MAX_PATHS};
+use windlass_cc::lia::Lia;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::mfast::MFast;
+use windlass_cc::mfvl::{Mfvl, Params};
 use windlass_cc::mvegas::MVegas;
 use windlass_cc::slow_start::{Standard, StandardParams, VegasStart, VegasStartParams};
 use windlass_cc::{
@@ -20,7 +19,7 @@ const T: u64 = 50_000;
 
 fn coordinator(own: Params) -> Coordinator {
     let setup = Setup { own, ..Setup::default() };
-    Coordinator::new(&AnyParams::Mfvl(setup), Time::ZERO)
+    AnyParams::Mfvl(setup).coordinator(Time::ZERO)
 }
 
 /// Modes after a cycle in which path `place` sent so many segments again at each of these times.
@@ -63,7 +62,7 @@ fn all(parts: &[Vec<(u64, usize, u32)>]) -> Vec<(u64, usize, u32)> {
 
 #[test]
 fn other_algorithms_have_nothing_to_coordinate() {
-    let mut none = Coordinator::new(&AnyParams::by_name("lia").unwrap(), Time::ZERO);
+    let mut none = AnyParams::by_name("lia").unwrap().coordinator(Time::ZERO);
     none.on_event(Time::ZERO, 0, PathEvent::Retransmitted(9));
     assert!(!none.advance(Time::from_secs(1_000)));
     assert_eq!((none, none.deadline()), (Coordinator::None, Time::NEVER));

@@ -1,7 +1,7 @@
 //! Histories as bytes: any bytes are a history, so a fuzzer can make them; and what must hold of
 //! every one.
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::recovery::Style;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::window::MAX_WINDOW;

@@ -1,7 +1,7 @@
 //! What a vector says of sibling paths and of lower layers.
 
 use serde::{Deserialize, Serialize};
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{CrossLayer, Group, PathView, Rate, Span};
 
 use super::format::{PHASES, known, meaning, word};

@@ -5,9 +5,10 @@
 mod common;
 
 use common::{Traffic, cbr, drops, flow, link, network};
-use windlass_cc::coupling::cycle::{COUPLED, Events, Reset, Selection};
+use windlass_cc::coupling::cycle::{Events, Reset, Selection};
 use windlass_cc::coupling::detection::Matching;
-use windlass_cc::coupling::mfvl::Params;
+use windlass_cc::group::COUPLED;
+use windlass_cc::mfvl::Params;
 use windlass_cc::{AnyParams, Setup, Time};
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, SubflowConfig};
 use windlass_sim::link::QueueLimit;

@@ -3,7 +3,7 @@
 mod multinet;
 
 use multinet::{Net, Path, profile};
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Setup, Time};
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Outgoing};
 use windlass_tcp::stack::RFC;

@@ -1,8 +1,8 @@
 //! The main loop of MFVL (Mudassir and Baig 2021, Algorithm 1): what runs on which path.
 
-use super::detection::Detector;
-use super::{MAX_PATHS, PathEvent, mfvl};
-use crate::math::{divisor, mul};
+use super::detection::{Detector, Matching};
+use crate::arithmetic::math::{divisor, mul};
+use crate::group::{COUPLED, MAX_PATHS, PathEvent};
 use crate::params::Ratio;
 use crate::time::{Span, Time};
 
@@ -10,8 +10,7 @@ use crate::time::{Span, Time};
 pub const MVEGAS: u8 = 0;
 /// Mode of a path that runs MFast.
 pub const MFAST: u8 = 1;
-/// Least mode of a path that runs LIA: this plus the least place of those that it is coupled with.
-pub const COUPLED: u8 = 2;
+// A path that runs LIA is in mode `COUPLED` plus the least place of those that it is coupled with.
 
 crate::choice! {
     /// Which events are matched (MF-17).
@@ -74,15 +73,33 @@ struct Sent {
     again: u64,
 }
 
+/// Parameters of the loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CycleParams {
+    /// Time from one decision to the next (T).
+    pub length: Span,
+    /// Events on two paths less than this apart match.
+    pub interval: Span,
+    /// Share of matches above which two paths have a bottleneck in common.
+    pub delta: Ratio,
+    /// How events are matched (MF-13).
+    pub matching: Matching,
+    /// Which events are matched (MF-17).
+    pub events: Events,
+    /// Whether matches are counted anew in each cycle (MF-12).
+    pub reset: Reset,
+    /// How the load of paths is compared (MF-19).
+    pub compare: Compare,
+    /// What becomes of the decision to couple (MF-15).
+    pub selection: Selection,
+    /// What runs in the first cycle (MF-18).
+    pub first: First,
+}
+
 /// State of the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cycle {
-    length: Span,
-    delta: Ratio,
-    events: Events,
-    compare: Compare,
-    selection: Selection,
-    reset: Reset,
+    params: CycleParams,
     ends: Time,
     detector: Detector,
     sent: [Sent; MAX_PATHS],
@@ -93,7 +110,7 @@ pub struct Cycle {
 
 impl Cycle {
     /// The first cycle of a connection that begins at `now`.
-    pub fn new(p: &mfvl::Params, now: Time) -> Cycle {
+    pub fn new(p: &CycleParams, now: Time) -> Cycle {
         let (first, others) = match p.first {
             First::MVegas => (MVEGAS, MVEGAS),
             First::Setup2 => (MVEGAS, MFAST),
@@ -102,13 +119,8 @@ impl Cycle {
         let mut modes = [others; MAX_PATHS];
         modes[0] = first;
         Cycle {
-            length: p.cycle,
-            delta: p.delta,
-            events: p.events,
-            compare: p.compare,
-            selection: p.selection,
-            reset: p.reset,
-            ends: now + p.cycle,
+            params: *p,
+            ends: now + p.length,
             detector: Detector::new(p.matching, p.interval),
             sent: [Sent::default(); MAX_PATHS],
             modes,
@@ -126,11 +138,11 @@ impl Cycle {
             }
             PathEvent::Retransmitted(segments) => {
                 sent.again = sent.again.saturating_add(segments.into());
-                if self.events == Events::Literal {
+                if self.params.events == Events::Literal {
                     self.detector.record(now, place, segments);
                 }
             }
-            PathEvent::FastRetransmit if self.events == Events::Entries => {
+            PathEvent::FastRetransmit if self.params.events == Events::Entries => {
                 self.detector.record(now, place, 1);
             }
             PathEvent::FastRetransmit | PathEvent::Timeout => {}
@@ -162,13 +174,13 @@ impl Cycle {
         if now < self.ends {
             return;
         }
-        let more = now.since(self.ends).0 / divisor(self.length.0);
+        let more = now.since(self.ends).0 / divisor(self.params.length.0);
         self.decide();
         if more > 0 {
             // Nothing happened in the cycles between; deciding twice on nothing is as once.
             self.decide();
         }
-        self.ends += Span(mul(self.length.0, more + 1));
+        self.ends += Span(mul(self.params.length.0, more + 1));
     }
 
     fn decide(&mut self) {
@@ -177,7 +189,7 @@ impl Cycle {
         for (place, mode) in self.modes.iter_mut().enumerate() {
             match partners.get(place).copied().flatten() {
                 Some(least) => *mode = COUPLED + least,
-                None if self.selection == Selection::Exclusive && *mode >= COUPLED => {
+                None if self.params.selection == Selection::Exclusive && *mode >= COUPLED => {
                     *mode = MVEGAS;
                 }
                 None => {}
@@ -186,7 +198,7 @@ impl Cycle {
         self.rank(&partners);
         self.changed |= self.modes != before;
         self.sent = [Sent::default(); MAX_PATHS];
-        self.detector.begin(self.reset == Reset::Literal);
+        self.detector.begin(self.params.reset == Reset::Literal);
     }
 
     /// For each path the least place among those with which it shares a bottleneck, directly or by
@@ -199,7 +211,7 @@ impl Cycle {
         let mut coupled = [false; MAX_PATHS];
         for b in 1..MAX_PATHS {
             for a in 0..b {
-                if !self.detector.shared(a, b, self.delta) {
+                if !self.detector.shared(a, b, self.params.delta) {
                     continue;
                 }
                 let of = |place: usize| least.get(place).copied().unwrap_or(0);
@@ -224,8 +236,8 @@ impl Cycle {
     /// MFast on the path with the least load, MVegas on those with more. Paths that are equal stay
     /// as they are (MF-16), and so do those that sent nothing.
     fn rank(&mut self, partners: &[Option<u8>; MAX_PATHS]) {
-        let literal = self.selection == Selection::Literal;
-        let (sent, compare) = (self.sent, self.compare);
+        let literal = self.params.selection == Selection::Literal;
+        let (sent, compare) = (self.sent, self.params.compare);
         let ranked = |place: &usize| {
             let used = sent.get(*place).is_some_and(|sent| *sent != Sent::default());
             used && (literal || partners.get(*place).copied().flatten().is_none())

@@ -10,7 +10,7 @@
 //!   has no partner yet. No matching has more pairs: at any moment only one of two paths can have
 //!   events that still wait for a partner, and the oldest of them is the first to be too old.
 
-use super::MAX_PATHS;
+use crate::group::MAX_PATHS;
 use crate::time::{Span, Time};
 
 /// Different moments that are remembered of the last interval for each path. With more of them the
@@ -168,7 +168,8 @@ impl Detector {
     /// 1/65536. Without an event on one of the paths they do not (MF-14).
     pub fn shared(&self, a: usize, b: usize, delta: crate::Ratio) -> bool {
         let least = u64::from(self.events(a).min(self.events(b)));
-        least > 0 && u64::from(self.matches(a, b)) << 16 > crate::math::mul(delta.0, least)
+        least > 0
+            && u64::from(self.matches(a, b)) << 16 > crate::arithmetic::math::mul(delta.0, least)
     }
 }
 

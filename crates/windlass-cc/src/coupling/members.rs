@@ -11,11 +11,11 @@
 //! Windows are kept with eight fractional bits here: cutting a term off costs less than a byte in
 //! two hundred, whatever the number of paths.
 
-use crate::controller::Phase;
-use crate::coupling::{Group, PathView};
-use crate::math::{divisor, mul_div};
+use crate::arithmetic::math::{divisor, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::Phase;
+use crate::group::{Group, PathView};
 use crate::params::Ratio;
-use crate::window::{MAX_WINDOW, Window};
 
 crate::choice! {
     /// What stands for the window of a path that is in fast recovery, where duplicate

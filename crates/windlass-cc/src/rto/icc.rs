@@ -2,8 +2,8 @@
 
 use super::smoothed::Smoothed;
 use super::{GAIN, POSITIVE_TIME, RtoEstimator, RttSample};
+use crate::arithmetic::math::{mul, mul_div};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 

@@ -2,8 +2,8 @@
 
 use super::smoothed::MAX_SAMPLE;
 use super::{AFTER_LOST_SYN, FACTOR, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
+use crate::arithmetic::math::mul;
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::Parameters;
 use crate::time::Span;
 

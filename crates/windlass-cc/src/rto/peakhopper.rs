@@ -2,8 +2,8 @@
 
 use super::smoothed::{MAX_SAMPLE, Smoothed};
 use super::{AFTER_LOST_SYN, FACTOR, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
+use crate::arithmetic::math::{mul, mul_div};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 

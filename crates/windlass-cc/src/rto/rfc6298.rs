@@ -2,8 +2,8 @@
 
 use super::smoothed::Smoothed;
 use super::{AFTER_LOST_SYN, FACTOR, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, TIME, WEIGHT};
+use crate::arithmetic::math::mul;
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
 

@@ -1,8 +1,8 @@
 //! uIP's timer, in ticks of a periodic routine.
 
 use super::{RtoEstimator, RttSample};
+use crate::arithmetic::math::mul;
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
 

@@ -1,12 +1,12 @@
 //! Westwood's adaptive start: the threshold follows an estimate of the rate.
 
 use super::{Described, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
-use crate::window::Window;
 
 crate::parameters! {
     /// Parameters of the adaptive start.

@@ -1,12 +1,12 @@
 //! CCM-SS: HyStart between two bounds, made of the rate that trains of acknowledgements show.
 
 use super::{Described, Detect, HyStart, HyStartParams, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
-use crate::window::{MAX_WINDOW, Window};
 
 crate::choice! {
     /// What the paper's minD is.

@@ -1,13 +1,13 @@
 //! HyStart: leaves slow start at the first sign that the pipe is full.
 
 use super::{Described, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
-use crate::window::Window;
 
 crate::choice! {
     /// Which signs are looked for.
@@ -142,9 +142,21 @@ impl Described for HyStart {
         trace: &[],
     };
     const FLAVOURS: &'static [Departure] = &[
-        Departure::ns3("train_share", Ratio::ONE.0, "`TcpCubic::HystartUpdate` compares with the least round trip"),
-        Departure::ns3("delay_share", Ratio::ONE.0, "`TcpCubic::HystartDelayThresh` takes the whole of it"),
-        Departure::ns3("delay_max", Span::from_secs(1).0, "`TcpCubic`, attribute `HyStartDelayMax`"),
+        Departure::ns3(
+            "train_share",
+            Ratio::ONE.0,
+            "`TcpCubic::HystartUpdate` compares with the least round trip",
+        ),
+        Departure::ns3(
+            "delay_share",
+            Ratio::ONE.0,
+            "`TcpCubic::HystartDelayThresh` takes the whole of it",
+        ),
+        Departure::ns3(
+            "delay_max",
+            Span::from_secs(1).0,
+            "`TcpCubic`, attribute `HyStartDelayMax`",
+        ),
     ];
 }
 

@@ -1,12 +1,12 @@
 //! HyStart++: delay increase first slows slow start down, and ends it only if it persists.
 
 use super::{Described, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
-use crate::window::{FRACTION_BITS, MAX_WINDOW, Window};
 
 /// What a threshold on the round-trip time may be.
 const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };

@@ -1,11 +1,11 @@
 //! Limited slow start.
 
 use super::{Described, SlowStart};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::mul;
 use crate::params::{ParamKind, Parameters};
-use crate::window::{FRACTION_BITS, Window};
 
 crate::parameters! {
     /// Parameters of limited slow start.

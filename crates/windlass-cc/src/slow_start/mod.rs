@@ -10,12 +10,12 @@ mod quick_start;
 mod standard;
 mod vegas;
 
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
 use crate::flavour::{Change, Departure, Flavour};
 use crate::info::Info;
 use crate::params::Parameters;
 use crate::time::{Rate, Span};
-use crate::window::Window;
 
 pub use adaptive::{Adaptive, AdaptiveParams};
 pub use ccm_ss::{Buffer, CcmSs, CcmSsParams, Mode};

@@ -1,12 +1,12 @@
 //! Hoe's packet pair: the threshold is set to what the path seems to hold.
 
 use super::{Described, SlowStart, TICK, ticks};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
-use crate::window::{MAX_WINDOW, Window};
 
 crate::choice! {
     /// How a rate is read from three acknowledgements.

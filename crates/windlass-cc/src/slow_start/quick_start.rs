@@ -4,12 +4,12 @@
 //! what of it was not used, and falls back to the window without Quick-Start on a loss in it.
 
 use super::{Described, SlowStart};
-use crate::controller::{Conn, Phase};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Conn, Phase};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters};
 use crate::time::Rate;
-use crate::window::{MAX_WINDOW, Window};
 
 /// Nanoseconds in a second.
 const NANOS: u64 = 1_000_000_000;

@@ -1,10 +1,10 @@
 //! Standard slow start.
 
 use super::{Described, SlowStart};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
 use crate::info::Info;
 use crate::params::Parameters;
-use crate::window::Window;
 
 crate::parameters! {
     /// Standard slow start has no parameters of its own.

@@ -1,13 +1,13 @@
 //! Vegas's slow start.
 
 use super::{Described, SlowStart};
-use crate::controller::{Ack, Conn};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
-use crate::window::{MAX_WINDOW, Window};
 
 crate::choice! {
     /// How the window grows, how a round is judged, and what remains at the end.
@@ -140,9 +140,11 @@ impl Described for VegasStart {
         params: VegasStartParams::TABLE,
         trace: &[],
     };
-    const FLAVOURS: &'static [Departure] = &[
-        Departure::linux("variant", VegasVariant::Linux as u64, "`tcp_vegas_cong_avoid` grows in every round, judges it by its least sample, and leaves what the path carried"),
-    ];
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "variant",
+        VegasVariant::Linux as u64,
+        "`tcp_vegas_cong_avoid` grows in every round, judges it by its least sample, and leaves what the path carried",
+    )];
 }
 
 impl SlowStart for VegasStart {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Flavour, Span};
 
 use super::error::{Place, Problem};
 use super::fields::{
@@ -190,6 +190,7 @@ impl Context<'_> {
                 if let Some(field) = settings.iter().find_map(|key| fields.field(key)) {
                     return Err(field.error("there is no algorithm to set this for"));
                 }
+                stack.flavour = Flavour::Rfc;
             }
         }
         if let Some(segments) = controller.and_then(|params| params.ack_limit(flavour))
@@ -275,6 +276,7 @@ impl Context<'_> {
             from,
             to,
             controller: template.controller,
+            flavour: template.stack.flavour,
             stack: template.stack.config,
             start,
             jitter,

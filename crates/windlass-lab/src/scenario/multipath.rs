@@ -1,6 +1,6 @@
 //! Multipath connections, read and written: what a flow says of its subflows.
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::radio::Hops;
@@ -121,10 +121,11 @@ fn read_subflow(
     flavour: Flavour,
 ) -> Result<Subflow, Problem> {
     let fields = Fields::open(node, "a subflow", &SUBFLOW_KEYS)?;
-    let controller = match fields.opt("algorithm", |f| Ok((params::algorithm(f, flavour)?, f.node)))? {
-        None => Some(flows),
-        Some((controller, _)) => controller,
-    };
+    let controller =
+        match fields.opt("algorithm", |f| Ok((params::algorithm(f, flavour)?, f.node)))? {
+            None => Some(flows),
+            Some((controller, _)) => controller,
+        };
     let Some(mut controller) = controller else {
         let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
         return Err(Problem::new(place, "`algorithm`: a subflow needs one such as `reno`"));

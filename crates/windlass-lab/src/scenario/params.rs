@@ -40,7 +40,7 @@ fn tables(params: &AnyParams) -> impl Iterator<Item = &'static Param> {
 }
 
 /// Sets the parameters in the table `field`; the others stay.
-fn read(field: &Field, params: &mut AnyParams) -> Result<(), Problem> {
+pub(super) fn read(field: &Field, params: &mut AnyParams) -> Result<(), Problem> {
     let info = params.info();
     let what = format!("`params` of `{}`", info.id);
     let known: Vec<&str> = tables(params).map(|param| param.name).collect();
@@ -68,7 +68,7 @@ pub(super) fn read_settings(
 }
 
 /// A slow start: its name, or a table with its `name` and its parameters.
-fn read_slow_start(
+pub(super) fn read_slow_start(
     field: &Field,
     flavour: Flavour,
     params: &mut AnyParams,
@@ -311,7 +311,8 @@ mod tests {
             let table: Vec<_> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
             let node = parse_value(&format!("{{ {} }}", table.join(", ")), 0, 0).unwrap();
             let mut again = AnyParams::by_name("reno").unwrap();
-            read_slow_start(&Field { key: "slow_start", node: &node }, Flavour::Rfc, &mut again).unwrap();
+            read_slow_start(&Field { key: "slow_start", node: &node }, Flavour::Rfc, &mut again)
+                .unwrap();
             assert_eq!(again, params);
         }
     }

@@ -175,8 +175,12 @@ fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
 
 /// Whose version of an algorithm: `rfc`, `linux` or `ns3`.
 pub(super) fn flavour(field: &Field) -> Result<Flavour, Problem> {
-    let words: Vec<_> = Flavour::WORDS.iter().copied().zip(Flavour::ALL.iter().copied()).collect();
-    choice(&words)(field)
+    choice(&flavours())(field)
+}
+
+/// Every flavour with its word.
+pub(super) fn flavours() -> Vec<(&'static str, Flavour)> {
+    Flavour::WORDS.iter().copied().zip(Flavour::ALL.iter().copied()).collect()
 }
 
 fn preset(field: &Field) -> Result<&'static Preset, Problem> {

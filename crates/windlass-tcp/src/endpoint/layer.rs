@@ -4,7 +4,7 @@
 //! for it, and takes what arrives at once. The receive window is the layer's own, told on every
 //! subflow: what the peer's header says limits the layer above and not the subflow.
 
-use windlass_cc::coupling::{Group, PathView};
+use windlass_cc::group::{Group, PathView};
 use windlass_cc::{Phase, Time, flags};
 
 use super::{Endpoint, Profile, State};

@@ -1,7 +1,7 @@
 //! What a multipath connection is configured with.
 
 use windlass_cc::Span;
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 
 use super::scheduler::fitness::Reading;
 use crate::endpoint::Profile;

@@ -1,7 +1,7 @@
 //! What the subflows learn of each other, and the coordinator of them.
 
 use windlass_cc::Time;
-use windlass_cc::coupling::{Coordinator, Group, PathEvent, PathView};
+use windlass_cc::{Coordinator, Group, PathEvent, PathView};
 
 use super::config::MultipathProfile;
 use super::subflow::{Stage, Subflow};
@@ -14,7 +14,7 @@ pub(super) struct Coupling {
     begun: bool,
     /// What the controllers saw last.
     shown: Group,
-    modes: [u8; windlass_cc::coupling::MAX_PATHS],
+    modes: [u8; windlass_cc::group::MAX_PATHS],
 }
 
 impl Coupling {
@@ -31,7 +31,7 @@ impl Coupling {
     pub(super) fn begin(&mut self, p: &MultipathProfile, now: Time) {
         if !self.begun {
             self.begun = true;
-            self.coordinator = Coordinator::new(&p.path(0).params, now);
+            self.coordinator = p.path(0).params.coordinator(now);
         }
     }
 

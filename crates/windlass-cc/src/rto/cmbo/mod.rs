@@ -9,8 +9,8 @@ pub use optimizer::{Agent, Draws, Found, LIMIT, MAX_AGENTS, Order, Search, minim
 
 use super::smoothed::Smoothed;
 use super::{AFTER_LOST_SYN, FACTOR, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
+use crate::arithmetic::math::{mul, mul_div};
 use crate::info::Info;
-use crate::math::{mul, mul_div};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 

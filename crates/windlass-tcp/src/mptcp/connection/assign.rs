@@ -1,6 +1,6 @@
 //! Which piece of the stream goes on which path next.
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Phase, Time};
 
 use super::{Connection, MultipathProfile};

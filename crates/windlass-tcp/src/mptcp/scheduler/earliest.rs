@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 
 use super::{Assignment, Backlog, PathState};
 

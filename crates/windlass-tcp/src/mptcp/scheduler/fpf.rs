@@ -11,7 +11,7 @@
 //! What is known of a path that is not used grows old, and a route that nobody uses expires: beyond the
 //! paper, such a path gets a segment now and then, so that there is something to choose from.
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Span, Time};
 
 use super::PathState;

@@ -6,7 +6,7 @@ mod ecf;
 pub mod fitness;
 mod fpf;
 
-use windlass_cc::coupling::MAX_PATHS;
+use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{CrossLayer, Span, Time};
 
 use super::config::Scheduler;

@@ -1,0 +1,270 @@
+//! FAST: moves the window towards the one at which a set number of segments is queued.
+
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::event::{Ack, Conn, Phase};
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
+
+crate::choice! {
+    /// Weight of a new sample in the averaged round-trip time, for a window of `w` segments.
+    pub enum Weight {
+        /// `min(3/w, 1/4)`: the paper.
+        Paper = "paper",
+        /// `min(3/w, 1/256)`: the NS-2 module.
+        Ns2 = "ns2",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of FAST.
+    pub struct Params {
+        /// Segments that the flow is to keep queued. It must fit the path: a small one leaves a
+        /// fast path to noise, a large one overflows a small buffer.
+        alpha: u64 = 100,
+            ParamKind::Segments { min: 1, max: 1_000_000 },
+            "Jin, Wei, Low 2004 leave it to the operator; 100 in MFVL";
+        /// Step towards the new window, `gamma`.
+        gamma: Ratio = Ratio::of(1, 2),
+            ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
+            "Jin, Wei, Low 2004, window control (0 to 1); NS-2 module: 0.5";
+        /// Round trips from one update to the next: the paper moves the window in one and leaves
+        /// it in the other, so that the time it looks at answers to it; the NS-2 module has 1.
+        interval: u64 = 2,
+            ParamKind::Count { min: 1, max: 100 },
+            "Jin, Wei, Low 2004, window control";
+        /// Weight of a new sample in the averaged round-trip time.
+        weight: Weight = Weight::Paper,
+            Weight::KIND,
+            "Jin, Wei, Low 2004, estimation; NS-2 module";
+        /// Queueing delay at which slow start ends.
+        mi_threshold: Span = Span::from_micros(750),
+            ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) },
+            "NS-2 module (0.00075 s)";
+    }
+}
+
+/// Growth of FAST.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Fast {
+    /// Averaged round-trip time, [`Span::NONE`] before the first sample.
+    avg_rtt: Span,
+    /// Stream offset beyond which data belongs to the next round.
+    round_end: u64,
+    /// Where the window is going, bytes.
+    target: u64,
+    /// Rounds since the last update.
+    rounds: u32,
+}
+
+/// Fields of the trace.
+pub(crate) const TRACE: &[TraceField] =
+    &[TraceField { name: "avg_rtt_ns", unit: "ns" }, TraceField { name: "target_B", unit: "B" }];
+
+/// The law that the window follows, of FAST and of what is made of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Law {
+    /// Segments to keep queued.
+    pub(crate) alpha: u64,
+    /// Factor on where the window is to go: one in FAST.
+    pub(crate) sigma: Ratio,
+    /// Step towards it.
+    pub(crate) gamma: Ratio,
+    /// Round trips from one update to the next.
+    pub(crate) interval: u64,
+    /// Weight of a new sample in the averaged round-trip time.
+    pub(crate) weight: Weight,
+    /// Queueing delay at which multiplicative increase ends.
+    pub(crate) mi_threshold: Span,
+    /// Multiplicative increase comes back whenever the delay is below that.
+    pub(crate) mi_returns: bool,
+}
+
+impl Params {
+    fn law(&self) -> Law {
+        Law {
+            alpha: self.alpha,
+            sigma: Ratio::ONE,
+            gamma: self.gamma,
+            interval: self.interval,
+            weight: self.weight,
+            mi_threshold: self.mi_threshold,
+            mi_returns: false,
+        }
+    }
+}
+
+impl Law {
+    /// `min(2w, (1-gamma)·w + sigma·gamma·(base/rtt·w + alpha))` in bytes, `base` being at most
+    /// `rtt`.
+    fn next(&self, c: &Conn, cwnd: u64, base: Span, rtt: Span) -> u64 {
+        let kept = mul_div(cwnd, base.0, rtt.0.max(1));
+        let goal = kept.saturating_add(mul(self.alpha, u64::from(c.mss))).min(MAX_WINDOW);
+        let goal = self.sigma.times(goal);
+        let step = self.gamma.times(goal.abs_diff(cwnd));
+        let next = if goal > cwnd { cwnd.saturating_add(step) } else { cwnd.saturating_sub(step) };
+        next.min(cwnd.saturating_add(cwnd))
+    }
+}
+
+impl Fast {
+    /// State of a new connection.
+    pub(crate) fn new(c: &Conn) -> Fast {
+        Fast { avg_rtt: Span::NONE, round_end: c.next_id, target: 0, rounds: 0 }
+    }
+
+    fn average(&mut self, l: &Law, c: &Conn, rtt: Span, cwnd: u64) {
+        if !self.avg_rtt.is_known() {
+            self.avg_rtt = rtt;
+            return;
+        }
+        // 1/weight is cwnd/(3·mss), in a 256th.
+        let segments = mul_div(cwnd, 256, 3 * u64::from(c.mss.max(1)));
+        let parts = segments.max(match l.weight {
+            Weight::Paper => 4 << 8,
+            Weight::Ns2 => 256 << 8,
+        });
+        let (old, new) = (self.avg_rtt.0, rtt.0);
+        let step = mul_div(old.abs_diff(new), 256, parts);
+        self.avg_rtt = Span(if new > old { old + step } else { old - step });
+    }
+
+    fn update(&mut self, l: &Law, c: &Conn, w: &mut Window) {
+        let base = c.min_rtt.min(self.avg_rtt);
+        self.target = l.next(c, w.cwnd(), base, self.avg_rtt);
+        w.shrink(c, self.target.max(2 * u64::from(c.mss)));
+    }
+
+    /// Averaged time that segments wait in queues.
+    fn delay(&self, c: &Conn) -> u64 {
+        self.avg_rtt.0.saturating_sub(c.min_rtt.0)
+    }
+
+    /// Multiplicative increase is on, outside slow start.
+    fn multiplies(&self, l: &Law, c: &Conn) -> bool {
+        let known = self.avg_rtt.is_known() && c.min_rtt.is_known();
+        l.mi_returns && known && self.delay(c) < l.mi_threshold.0
+    }
+
+    /// Takes an acknowledgement's sample, ends slow start and, at an update, moves the window or
+    /// says where it is to go.
+    pub(crate) fn look(&mut self, l: &Law, c: &Conn, a: &Ack, w: &mut Window) {
+        if a.rtt.is_known() {
+            self.average(l, c, a.rtt, w.cwnd());
+        }
+        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+        if !growing || !self.avg_rtt.is_known() || !c.min_rtt.is_known() {
+            return;
+        }
+        if w.in_slow_start() {
+            let delay = self.delay(c);
+            if delay > 0 && delay >= l.mi_threshold.0 {
+                w.set_ssthresh(w.cwnd());
+                self.target = w.cwnd();
+            }
+        } else if self.multiplies(l, c) {
+            // The next update is a whole interval after the increase.
+            self.begin(c, w);
+            return;
+        }
+        if c.una > self.round_end {
+            self.round_end = c.next_id;
+            self.rounds = self.rounds.saturating_add(1);
+            if u64::from(self.rounds) >= l.interval && !w.in_slow_start() {
+                self.rounds = 0;
+                self.update(l, c, w);
+            }
+        }
+    }
+
+    /// Opens the window for an acknowledgement in congestion avoidance.
+    pub(crate) fn open(&self, l: &Law, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        if self.multiplies(l, c) {
+            w.add(credit);
+        } else {
+            w.add(a.acked.min(self.target.saturating_sub(w.cwnd())));
+        }
+    }
+
+    /// The window stays where it is until an interval from now.
+    pub(crate) fn begin(&mut self, c: &Conn, w: &Window) {
+        (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
+    }
+
+    /// The window was put back: it stays there until the law says more.
+    pub(crate) fn hold(&mut self, w: &Window) {
+        self.target = w.cwnd();
+    }
+
+    /// The window falls back, perhaps, or changes its unit: it stays there until the law says more.
+    pub(crate) fn forget_target(&mut self) {
+        self.target = 0;
+    }
+
+    /// What a trace shows, in the order of [`TRACE`].
+    pub(crate) fn shown(&self) -> [u64; 2] {
+        [self.avg_rtt.0, self.target]
+    }
+}
+
+impl Growth for Fast {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "fast",
+        name: "FAST TCP",
+        origin: "C. Jin, D. X. Wei and S. H. Low, FAST TCP: motivation, architecture, algorithms, \
+            performance, INFOCOM 2004",
+        citation: "jin2004fast",
+        description: "Every other round trip the window goes part of the way, gamma, to the one at \
+            which alpha segments would be queued: base/avg · w + alpha, at most twice w. Alone on a \
+            path it settles at capacity times base round-trip time plus alpha. Slow start ends when \
+            the averaged queueing delay reaches mi_threshold. Deviations: an opening is spread over \
+            the next acknowledgements, a byte for each byte acknowledged; the window that the law \
+            looks at is the present one, the freeze standing for the paper's window at sending \
+            time; there is no multiplicative increase beside slow start; losses, timeouts and marks \
+            are answered as Reno does.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+
+    fn init(_p: &Params, c: &Conn) -> Fast {
+        Fast::new(c)
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        self.look(&p.law(), c, a, w);
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        self.open(&p.law(), c, a, credit, w);
+    }
+
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        half_flight(c)
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, w: &mut Window) {
+        self.begin(c, w);
+    }
+
+    fn undo(&mut self, _p: &Params, _c: &Conn, w: &Window) {
+        self.hold(w);
+    }
+
+    fn idle(&mut self, _p: &Params, _c: &Conn, _gap: Span) {
+        self.forget_target();
+    }
+
+    fn on_mss(&mut self, _p: &Params, _c: &Conn, _old: u32) {
+        self.forget_target();
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &self.shown(), sink);
+    }
+}

@@ -1,0 +1,279 @@
+//! TCP-Illinois: loss decides the direction, delay the pace.
+
+use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::round::{Round, RoundRtt};
+use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
+use crate::growth::{Cut, Growth, Kept, kept_flight};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::choice! {
+    /// Whose TCP-Illinois.
+    pub enum Variant {
+        /// The paper's.
+        Paper = "paper",
+        /// Linux's: an acknowledgement counts for every segment that it covers, SACK or not, so that
+        /// the one which ends recovery counts for a window (`tcp_illinois_acked`); the window opens
+        /// when the segments counted, times the growth of that moment, make up a window, of which the
+        /// remainder is forgotten (`tcp_illinois_cong_avoid`); growth and cut change only with an
+        /// acknowledgement that may open the window, and before the first one growth is the largest;
+        /// rounds without a queue need not be in a row (`alpha`).
+        Linux = "linux",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of TCP-Illinois.
+    pub struct Params {
+        /// Growth per round trip, in segments, while there is no queue.
+        alpha_max: Ratio = Ratio(10 << 16),
+            ParamKind::Ratio { min: Ratio::ONE, max: Ratio(1000 << 16) },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Growth per round trip, in segments, at the longest queue. The paper has 0.1.
+        alpha_min: Ratio = Ratio::of(3, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::ONE },
+            "Linux tcp_illinois and ns-3 AlphaMin";
+        /// Share of the window that a loss takes while there is no queue.
+        beta_min: Ratio = Ratio::of(1, 8),
+            ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(1, 2) },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Share of the window that a loss takes at a long queue.
+        beta_max: Ratio = Ratio::of(1, 2),
+            ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::of(9, 10) },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Window below which it is Reno. The paper has 10.
+        window_threshold: u64 = 15,
+            ParamKind::Segments { min: 0, max: 1_000_000 },
+            "Linux tcp_illinois and ns-3 WinThresh";
+        /// Round trips in a row without a queue before growth is at its largest again (theta).
+        theta: u64 = 5,
+            ParamKind::Count { min: 1, max: 200 },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Share of the longest delay up to which there is no queue for growth.
+        eta1: Ratio = Ratio::of(1, 100),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Share of the longest delay up to which there is no queue for the cut.
+        eta2: Ratio = Ratio::of(1, 10),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Share of the longest delay from which on the queue is long for the cut.
+        eta3: Ratio = Ratio::of(8, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+        /// Where paper and kernel part: what an acknowledgement counts for, and which rounds do.
+        variant: Variant = Variant::Paper, Variant::KIND,
+            "Liu, Basar, Srikant 2008; Linux tcp_illinois";
+    }
+}
+
+const TRACE: &[TraceField; 3] = &[
+    TraceField { name: "alpha_q16", unit: "segments/65536" },
+    TraceField { name: "beta_q16", unit: "1/65536" },
+    TraceField { name: "max_rtt_ns", unit: "ns" },
+];
+
+/// Reno's growth, 16 fractional bits.
+const ALPHA_BASE: u32 = 1 << 16;
+/// Reno's cut, 16 fractional bits.
+const BETA_BASE: u32 = 1 << 15;
+
+/// Growth of TCP-Illinois.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Illinois {
+    round: Round,
+    /// Longest round-trip time seen, nanoseconds.
+    max_rtt: u64,
+    /// Growth per round trip in segments, 16 fractional bits.
+    alpha_q: u32,
+    /// Share that a loss takes, 16 fractional bits.
+    beta_q: u32,
+    /// Round trips in a row without a queue.
+    low: u8,
+    /// There was a queue since growth was last at its largest.
+    above: bool,
+    /// Variant linux: segments that the last acknowledgement covered, one once they are counted.
+    covered: u16,
+    /// Variant linux: segments counted since the window last opened.
+    counted: u32,
+}
+
+impl Illinois {
+    fn reset(&mut self) {
+        self.alpha_q = ALPHA_BASE;
+        self.beta_q = BETA_BASE;
+    }
+
+    /// Variant linux: what the last acknowledgement covered opens the window, by whole segments.
+    fn count(&mut self, c: &Conn, w: &mut Window) {
+        let covered = core::mem::replace(&mut self.covered, 1);
+        self.counted = self.counted.saturating_add(u32::from(covered));
+        let mss = u64::from(c.mss);
+        // The count has 32 bits and growth no more.
+        let opened = (u64::from(self.counted) * u64::from(self.alpha_q)) >> FRACTION_BITS;
+        let segments = opened / divisor(w.cwnd() / divisor(mss));
+        if segments > 0 {
+            w.add(mul(segments, mss));
+            self.counted = 0;
+        }
+    }
+
+    fn follow_round(&mut self, p: &Params, c: &Conn, w: &Window) {
+        if let Some(ended) = self.round.ended(c) {
+            self.adapt(p, c, w, &ended);
+        }
+    }
+
+    /// Takes the mean delay of a round that has ended.
+    fn adapt(&mut self, p: &Params, c: &Conn, w: &Window, ended: &RoundRtt) {
+        if w.cwnd() < mul(p.window_threshold, u64::from(c.mss)) {
+            self.reset();
+        } else if ended.mean.is_known() && c.min_rtt.is_known() {
+            let average = ended.mean.0.saturating_sub(c.min_rtt.0);
+            let longest = self.max_rtt.saturating_sub(c.min_rtt.0);
+            self.set_alpha(p, average, longest);
+            self.beta_q = beta(p, average, longest);
+        }
+    }
+
+    fn set_alpha(&mut self, p: &Params, average: u64, longest: u64) {
+        let low = p.eta1.times(longest);
+        if average > low {
+            self.above = true;
+            if p.variant == Variant::Paper {
+                self.low = 0;
+            }
+            self.alpha_q = alpha(p, average - low, longest.saturating_sub(low));
+            return;
+        }
+        self.low = self.low.saturating_add(1);
+        if !self.above || u64::from(self.low) >= p.theta {
+            self.above = false;
+            self.low = 0;
+            self.alpha_q = bits(p.alpha_max);
+        }
+    }
+}
+
+/// A parameter's bits, which its range keeps below 2^32.
+fn bits(r: Ratio) -> u32 {
+    r.0.min(u64::from(u32::MAX)) as u32
+}
+
+/// Growth for an average delay, both delays counted from the low threshold: alpha_max without
+/// delay, alpha_min at the longest, a hyperbola between them (kappa1/(kappa2 + d_a)).
+fn alpha(p: &Params, average: u64, longest: u64) -> u32 {
+    let span = p.alpha_max.0.saturating_sub(p.alpha_min.0);
+    let drag = mul_div(average, span, p.alpha_min.0);
+    bits(Ratio(mul_div(longest, p.alpha_max.0, longest.saturating_add(drag)).min(p.alpha_max.0)))
+}
+
+/// The cut for an average delay: beta_min up to eta2 of the longest, beta_max from eta3 on, a line
+/// between them.
+fn beta(p: &Params, average: u64, longest: u64) -> u32 {
+    let (short, long) = (p.eta2.times(longest), p.eta3.times(longest));
+    if average <= short {
+        return bits(p.beta_min);
+    }
+    if average >= long {
+        return bits(p.beta_max);
+    }
+    let rise = p.beta_max.0.saturating_sub(p.beta_min.0);
+    bits(Ratio(p.beta_min.0 + mul_div(rise, average - short, long.saturating_sub(short))))
+}
+
+impl Growth for Illinois {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "illinois",
+        name: "TCP-Illinois",
+        origin: "S. Liu, T. Basar, R. Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion \
+            Control Algorithm for High-Speed Networks, Performance Evaluation 65, 2008",
+        citation: "liu2008illinois",
+        description: "Each round trip the mean queueing delay, against the longest seen, sets growth \
+            (10 segments without a queue, along a hyperbola to 0.3 at the longest) and the share that \
+            a loss takes (an eighth to a half). Below 15 segments and after a timeout it is Reno. \
+            Once there was a queue, growth is at its largest again only after five round trips in a \
+            row without one; Linux counts them with gaps. Constants of Linux and ns-3, where the \
+            paper has 0.1 and 10 segments; times in nanoseconds, not milliseconds as in ns-3; the \
+            threshold is taken from FlightSize (RFC 5681). The longest delay never ages, so one spike \
+            desensitises the flow.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "variant",
+        Variant::Linux as u64,
+        "`tcp_illinois_acked` counts all that an acknowledgement covers, `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the rounds without a queue with gaps",
+    )];
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
+
+    fn init(p: &Params, c: &Conn) -> Illinois {
+        Illinois {
+            round: Round::new(c),
+            max_rtt: 0,
+            alpha_q: if p.variant == Variant::Linux { bits(p.alpha_max) } else { ALPHA_BASE },
+            beta_q: BETA_BASE,
+            low: 0,
+            above: false,
+            covered: 1,
+            counted: 0,
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        if a.rtt.is_known() {
+            self.max_rtt = self.max_rtt.max(a.rtt.0);
+        }
+        if p.variant == Variant::Linux {
+            let segments = a.acked / divisor(c.mss.into());
+            self.covered = segments.min(u64::from(u16::MAX)) as u16;
+            // While losses are repaired samples gather, but nothing ends.
+            let growing = matches!(c.phase, Phase::Open | Phase::Loss) && a.acked > 0;
+            self.round.sample(a);
+            if !growing {
+                return;
+            }
+        } else {
+            self.round.sample(a);
+        }
+        self.follow_round(p, c, w);
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            // After a recovery the round ends here.
+            self.follow_round(p, c, w);
+            self.count(c, w);
+            return;
+        }
+        // Never faster than slow start.
+        let increase = u64::from(self.alpha_q).min(w.segments_q(c));
+        w.add_per_window(c, credit, increase);
+    }
+
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+        let keep = Ratio(Ratio::ONE.0.saturating_sub(u64::from(self.beta_q)));
+        if why == Cut::Timeout {
+            self.reset();
+            (self.low, self.above) = (0, false);
+            self.round.begin(c);
+        }
+        self.counted = 0;
+        kept_flight(c, keep)
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let [alpha, beta, max_rtt] = TRACE;
+        sink(alpha, u64::from(self.alpha_q));
+        sink(beta, u64::from(self.beta_q));
+        sink(max_rtt, self.max_rtt);
+    }
+}

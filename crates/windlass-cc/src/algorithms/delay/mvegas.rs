@@ -1,0 +1,228 @@
+//! MVegas: Vegas whose thresholds move with the change of its backlog.
+
+use crate::algorithms::delay::vegas::{Course, retreat};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::round::{Round, backlog};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn, Phase};
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
+
+crate::choice! {
+    /// When the thresholds move by phi (MF-4).
+    pub enum Offsets {
+        /// In every round beyond a threshold: equations 5 to 11 as printed.
+        Literal = "literal",
+        /// Up only after a fall of the backlog (phi above 1), down only after a rise (below 1):
+        /// what the text around the equations says.
+        Repaired = "repaired",
+    }
+}
+
+crate::choice! {
+    /// What the upper threshold comes down by (MF-6).
+    pub enum Decrement {
+        /// By phi, as printed: the steeper the backlog rises, the less.
+        Literal = "literal",
+        /// By 1/phi: the steeper it rises, the more.
+        Inverse = "inverse",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of MVegas. The defaults are the equations as printed.
+    pub struct Params {
+        /// Segments in the queue below which the window opens, without the offset.
+        alpha: u64 = 1,
+            ParamKind::Segments { min: 0, max: 10_000 },
+            "Mudassir and Baig 2021, Table 5";
+        /// Segments in the queue above which the window closes, without the offset.
+        beta: u64 = 3,
+            ParamKind::Segments { min: 0, max: 10_000 },
+            "Mudassir and Baig 2021, Table 5";
+        /// Largest offset on alpha, in alphas (k).
+        k: Ratio = Ratio::of(2, 1),
+            ParamKind::Ratio { min: Ratio::ONE, max: Ratio::of(2, 1) },
+            "Mudassir and Baig 2021, section 3.1.2 (between 1 and 2; MF-5)";
+        /// Offset on alpha of a new connection, segments.
+        alpha_offset: Ratio = Ratio::ONE,
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10_000, 1) },
+            "Mudassir and Baig 2021, Table 5";
+        /// Offset on beta of a new connection, segments.
+        beta_offset: Ratio = Ratio::of(2, 1),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10_000, 1) },
+            "Mudassir and Baig 2021, Table 5";
+        /// When the offsets move: in every round beyond a threshold, or only with a change of the
+        /// backlog that asks for it (MF-4).
+        offsets: Offsets = Offsets::Literal,
+            Offsets::KIND,
+            "Mudassir and Baig 2021, equations 5 to 11";
+        /// What the offset on beta comes down by: phi or 1/phi (MF-6).
+        decrement: Decrement = Decrement::Literal,
+            Decrement::KIND,
+            "Mudassir and Baig 2021, equation 11";
+    }
+}
+
+/// No round has told the backlog yet.
+const UNKNOWN: u64 = u64::MAX;
+
+/// More than any bound of an offset: what division by an empty queue stands for.
+const ENDLESS: Ratio = Ratio(1 << 32);
+
+/// Growth of MVegas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct MVegas {
+    round: Round,
+    /// Bytes queued according to the last round that could say, [`UNKNOWN`] before.
+    queued: u64,
+    /// Offset on alpha (alpha_t), segments in units of 1/65536.
+    alpha_offset: u32,
+    /// Offset on beta (beta_t), in the same unit.
+    beta_offset: u32,
+    course: Course,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField { name: "queued_B", unit: "B" },
+    TraceField { name: "alpha_t_q16", unit: "segments/65536" },
+    TraceField { name: "beta_t_q16", unit: "segments/65536" },
+];
+
+/// `a / b` for backlogs in bytes, where less than a hundredth of a segment counts as nothing: none
+/// over none is 1, and something over none more than any bound (MF-3).
+fn ratio(c: &Conn, a: u64, b: u64) -> Ratio {
+    let nothing = u64::from(c.mss).div_ceil(100);
+    match (a < nothing, b < nothing) {
+        (true, true) => Ratio::ONE,
+        (false, true) => ENDLESS,
+        _ => Ratio(mul_div(a, 1 << RATIO_BITS, b).min(ENDLESS.0)),
+    }
+}
+
+/// Bytes of `segments` and an offset in units of 1/65536 segments, cut to a whole number.
+fn threshold(c: &Conn, segments: u64, offset: u32) -> u64 {
+    let mss = u64::from(c.mss);
+    mul(segments, mss).saturating_add(Ratio(u64::from(offset)).times(mss))
+}
+
+fn narrow(offset: u64) -> u32 {
+    offset.min(u64::from(u32::MAX)) as u32
+}
+
+impl MVegas {
+    /// A backlog below the lower threshold: equations 5 to 8.
+    fn raise(&mut self, p: &Params, phi: Ratio) {
+        if p.offsets == Offsets::Repaired && phi <= Ratio::ONE {
+            return;
+        }
+        let sum = |offset: u32, most: u64| narrow((u64::from(offset) + phi.0).min(most));
+        self.alpha_offset = sum(self.alpha_offset, p.k.times(p.alpha << RATIO_BITS));
+        self.beta_offset = sum(self.beta_offset, p.beta << RATIO_BITS);
+    }
+
+    /// A backlog above the upper threshold: equations 10 and 11.
+    fn lower(&mut self, p: &Params, phi: Ratio, inverse: Ratio) {
+        if p.offsets == Offsets::Repaired && phi >= Ratio::ONE {
+            return;
+        }
+        let step = match p.decrement {
+            Decrement::Literal => phi,
+            Decrement::Inverse => inverse,
+        };
+        let left = u64::from(self.beta_offset).saturating_sub(step.0);
+        self.beta_offset = narrow(left.max((p.alpha + 1) << RATIO_BITS));
+    }
+
+    /// A round has ended with so many bytes queued.
+    fn judge(&mut self, p: &Params, c: &Conn, queued: u64, w: &mut Window) {
+        let before = match core::mem::replace(&mut self.queued, queued) {
+            UNKNOWN => queued,
+            before => before,
+        };
+        let low = queued < threshold(c, p.alpha, self.alpha_offset);
+        self.course = if low { Course::Open } else { Course::Hold };
+        if w.in_slow_start() {
+            return; // congestion avoidance alone is changed
+        }
+        if low {
+            self.raise(p, ratio(c, before, queued));
+        } else if queued > threshold(c, p.beta, self.beta_offset) {
+            self.lower(p, ratio(c, before, queued), ratio(c, queued, before));
+            retreat(c, w);
+        }
+    }
+}
+
+impl Growth for MVegas {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "mvegas",
+        name: "MVegas",
+        origin: "M. U. Mudassir and M. I. Baig, MFVL HCCA: a modified Fast-Vegas-LIA hybrid \
+            congestion control algorithm for MPTCP traffic flows in multihomed smart gas IoT \
+            networks, Electronics 10(6):711, 2021, section 3.1",
+        citation: "mudassir2021mfvl",
+        description: "Vegas with moving thresholds. Each round trip diff is the window's backlog; \
+            below alpha + alpha_t segments the window opens by a segment over the next round trip \
+            and phi, the last diff over this one, is added to alpha_t (at most k·alpha) and beta_t \
+            (at most beta); above beta + beta_t it closes by one and phi is taken from beta_t (at \
+            least alpha + 1). So 2 to 3 segments are queued at least and 5 to 6 at most. Nothing \
+            ever lowers alpha_t, and with the defaults a phi of 1 takes it from its least to its \
+            largest value: it soon is k·alpha for good. Slow start is Vegas's, a \
+            timeout leaves two segments, a loss or mark three quarters. Where the paper is silent: \
+            diff is in segments (MF-2), kept in bytes and not rounded; below a hundredth of a \
+            segment it counts as none (MF-3); phi is 1 in the first round; offsets stay as they \
+            are in slow start and after losses; the round-trip time is the mean of a round, as in \
+            NS-2; cuts are of the flight.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+
+    fn init(p: &Params, c: &Conn) -> MVegas {
+        MVegas {
+            round: Round::new(c),
+            queued: UNKNOWN,
+            alpha_offset: narrow(p.alpha_offset.0),
+            beta_offset: narrow(p.beta_offset.0),
+            course: Course::Blind,
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        let Some(rtt) = self.round.observe(c, a) else { return };
+        if !rtt.mean.is_known() || !c.min_rtt.is_known() {
+            self.course = Course::Blind;
+        } else if matches!(c.phase, Phase::Open | Phase::Loss) {
+            self.judge(p, c, backlog(w.cwnd(), c.min_rtt, rtt.mean), w);
+        }
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        self.course.follow(c, a, credit, w);
+    }
+
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+        match why {
+            Cut::Timeout => half_flight(c),
+            Cut::Loss | Cut::Ecn => kept_flight(c, Ratio::of(3, 4)),
+        }
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, w: &mut Window) {
+        self.round.begin(c);
+        self.course = Course::Blind;
+        if c.phase == Phase::Loss {
+            w.set(c, w.cwnd().max(2 * u64::from(c.mss))); // section 3.1.3: cwnd is reset to 2
+        }
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let queued = if self.queued == UNKNOWN { 0 } else { self.queued };
+        show(TRACE, &[queued, self.alpha_offset.into(), self.beta_offset.into()], sink);
+    }
+}

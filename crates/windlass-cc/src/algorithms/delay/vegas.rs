@@ -1,0 +1,202 @@
+//! Vegas: keeps a few segments queued and stops there.
+
+use crate::arithmetic::math::mul;
+use crate::arithmetic::round::{Round, RoundRtt, backlog};
+use crate::arithmetic::window::Window;
+use crate::arithmetic::window::quotient;
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
+use crate::growth::additive;
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
+
+crate::choice! {
+    /// Which round-trip time of a round stands for it.
+    pub enum Estimate {
+        /// The mean of its samples: the paper, NS-2.
+        Mean = "mean",
+        /// The least of its samples, if there are three: Linux, ns-3.
+        Least = "least",
+    }
+}
+
+crate::choice! {
+    /// How far a loss that fast recovery repairs cuts the window.
+    pub enum Reduction {
+        /// By a quarter: NS-2, after the authors' own code.
+        Quarter = "quarter",
+        /// By half, as Reno: Linux, ns-3.
+        Half = "half",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of Vegas. The defaults are the paper's Vegas-1,3, which NS-2 has too; Linux and
+    /// ns-3 have alpha 2, beta 4, estimate least and reduction half.
+    pub struct Params {
+        /// Segments in the queue below which the window opens.
+        alpha: u64 = 1,
+            ParamKind::Segments { min: 0, max: 10_000 },
+            "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 2";
+        /// Segments in the queue above which the window closes.
+        beta: u64 = 3,
+            ParamKind::Segments { min: 0, max: 10_000 },
+            "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 4";
+        /// Round-trip time that a round is judged by: the mean of its samples, or the least of at
+        /// least three.
+        estimate: Estimate = Estimate::Mean,
+            Estimate::KIND,
+            "Brakmo and Peterson 1995, congestion avoidance; Linux tcp_vegas";
+        /// Cut at a loss that fast recovery repairs.
+        reduction: Reduction = Reduction::Quarter,
+            Reduction::KIND,
+            "NS-2 tcp-vegas; Linux tcp_vegas";
+    }
+}
+
+/// What the window does until the round ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Course {
+    /// Opens by a segment over the round.
+    Open,
+    /// Stays.
+    Hold,
+    /// Nothing is known of the queue: opens as Reno.
+    Blind,
+}
+
+impl Course {
+    /// Moves the window for one acknowledgement.
+    pub(crate) fn follow(self, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        let cwnd = w.cwnd();
+        match self {
+            // By bytes, so that it is one segment whatever the acknowledgement policy.
+            Course::Open => w.add_q(quotient(u64::from(c.mss), a.acked.min(cwnd), cwnd)),
+            Course::Hold => {}
+            Course::Blind => w.add_q(additive(c, credit, cwnd)),
+        }
+    }
+}
+
+/// Closes the window by a segment, not below two, where it may be moved: outside slow start and
+/// recovery.
+pub(crate) fn retreat(c: &Conn, w: &mut Window) {
+    let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+    if growing && !w.in_slow_start() {
+        let mss = u64::from(c.mss);
+        w.shrink(c, w.cwnd().saturating_sub(mss).max(2 * mss));
+    }
+}
+
+/// Growth of Vegas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Vegas {
+    round: Round,
+    /// Bytes queued according to the last round that could say.
+    queued: u64,
+    course: Course,
+}
+
+const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
+
+/// Samples without which the least of them may be that of a delayed acknowledgement.
+const MIN_SAMPLES: u32 = 3;
+
+fn estimate(p: &Params, rtt: &RoundRtt) -> Span {
+    match p.estimate {
+        Estimate::Mean => rtt.mean,
+        Estimate::Least if rtt.samples >= MIN_SAMPLES => rtt.min,
+        Estimate::Least => Span::NONE,
+    }
+}
+
+impl Growth for Vegas {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "vegas",
+        name: "Vegas",
+        origin: "L. S. Brakmo and L. L. Peterson, TCP Vegas: End to end congestion avoidance on a \
+            global Internet, IEEE JSAC 13(8), 1995",
+        citation: "brakmo1995vegas",
+        description: "Compares each round trip the window with what the least round-trip time \
+            would carry: with fewer than alpha segments queued the window opens by a segment over \
+            the next round trip, with more than beta it closes by one, between them it stays. \
+            Deviations: the backlog is kept in bytes and not rounded to segments (Linux divides by \
+            the base instead of the current round-trip time, which overstates it); the paper's \
+            fine-grained check of the first duplicate acknowledgements, which needs each segment's \
+            sending time, is left to the host's loss detection; a timeout leaves one segment, where \
+            NS-2 leaves two; a mark cuts as a loss does; the cut is of the flight.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("alpha", 2, "`alpha` in `tcp_vegas.c`"),
+        Departure::linux("beta", 4, "`beta` in `tcp_vegas.c`"),
+        Departure::linux(
+            "estimate",
+            Estimate::Least as u64,
+            "`tcp_vegas_pkts_acked` keeps the least of a round's samples, and `tcp_vegas_cong_avoid` wants three of them",
+        ),
+        Departure::linux("reduction", Reduction::Half as u64, "`tcp_reno_ssthresh`"),
+        Departure::ns3("alpha", 2, "`TcpVegas`, attribute `Alpha`"),
+        Departure::ns3("beta", 4, "`TcpVegas`, attribute `Beta`"),
+        Departure::ns3(
+            "estimate",
+            Estimate::Least as u64,
+            "`TcpVegas::PktsAcked` keeps the least of a round's samples",
+        ),
+        Departure::ns3("reduction", Reduction::Half as u64, "`TcpVegas` leaves the cut to NewReno"),
+        Departure::ns3_per_ack(
+            "`TcpVegas::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
+
+    fn init(_p: &Params, c: &Conn) -> Vegas {
+        Vegas { round: Round::new(c), queued: 0, course: Course::Blind }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        let Some(rtt) = self.round.observe(c, a) else { return };
+        let rtt = estimate(p, &rtt);
+        if !rtt.is_known() || !c.min_rtt.is_known() {
+            self.course = Course::Blind;
+            return;
+        }
+        let mss = u64::from(c.mss);
+        self.queued = backlog(w.cwnd(), c.min_rtt, rtt);
+        if self.queued < mul(p.alpha, mss) {
+            self.course = Course::Open;
+            return;
+        }
+        self.course = Course::Hold;
+        if self.queued > mul(p.beta, mss) {
+            retreat(c, w);
+        }
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        self.course.follow(c, a, credit, w);
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+        match (p.reduction, why) {
+            (Reduction::Quarter, Cut::Loss | Cut::Ecn) => kept_flight(c, Ratio::of(3, 4)),
+            _ => half_flight(c),
+        }
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+        self.round.begin(c);
+        self.course = Course::Blind;
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &[self.queued], sink);
+    }
+}

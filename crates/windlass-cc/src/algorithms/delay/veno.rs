@@ -1,0 +1,191 @@
+//! Veno: Reno that tells random losses from congestion by what it keeps queued.
+
+use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::round::{Round, backlog};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
+use crate::growth::additive;
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::choice! {
+    /// Whose Veno.
+    pub enum Variant {
+        /// The paper's: the least round trip of each round says how much is queued.
+        Paper = "paper",
+        /// Linux's (`tcp_veno_cong_avoid`): the sample of each acknowledgement does, from the third
+        /// sample of the connection on, and one without a sample counts as congested; then the window
+        /// opens by a segment for every other time that a window has been counted.
+        Linux = "linux",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of Veno.
+    pub struct Params {
+        /// Segments in the queue from which on the path counts as congested.
+        beta: u64 = 3,
+            ParamKind::Segments { min: 1, max: 1000 },
+            "Fu and Liew 2003 (beta = 3)";
+        /// Fraction of the flight that is kept at a loss that counts as random.
+        keep: Ratio = Ratio::of(4, 5),
+            ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
+            "Fu and Liew 2003 (4/5)";
+        /// Round-trip samples that a round needs to say anything of the queue: fewer may all come
+        /// from delayed acknowledgements.
+        min_samples: u64 = 3,
+            ParamKind::Count { min: 1, max: 100 },
+            "Linux tcp_veno, ns-3 TcpVeno";
+        /// Where paper and kernel part: which samples say how much is queued.
+        variant: Variant = Variant::Paper, Variant::KIND,
+            "Fu and Liew 2003; Linux tcp_veno";
+    }
+}
+
+/// Growth of Veno.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Veno {
+    round: Round,
+    /// Bytes queued according to the last round that could say.
+    queued: u64,
+    /// Whether any round has said something of the queue.
+    measured: bool,
+    /// Whether the last round did.
+    fresh: bool,
+    /// Variant linux: the next window that is counted opens by a segment.
+    due: bool,
+    /// Variant linux: samples so far, as far as it matters.
+    samples: u8,
+    /// Variant linux: segments counted while congested.
+    counted: u32,
+}
+
+const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
+
+impl Veno {
+    fn congested(&self, p: &Params, c: &Conn) -> bool {
+        self.queued >= mul(p.beta, u64::from(c.mss))
+    }
+
+    /// Variant linux: what the samples since the last growth say, and growth by whole segments.
+    fn avoid_as_linux(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+        let least = self.round.take_min();
+        if u64::from(self.samples) < p.min_samples {
+            w.add_q(additive(c, credit, w.cwnd()));
+            return;
+        }
+        self.measured = true;
+        self.queued = match least.is_known() {
+            true => backlog(w.cwnd(), c.min_rtt, least),
+            false => w.cwnd(),
+        };
+        if !self.congested(p, c) {
+            w.add_q(additive(c, credit, w.cwnd()));
+            return;
+        }
+        let mss = divisor(c.mss.into());
+        if u64::from(self.counted) < w.cwnd() / mss {
+            let segments = (credit / mss).min(u64::from(u32::MAX)) as u32;
+            self.counted = self.counted.saturating_add(segments.max(1));
+            return;
+        }
+        if self.due {
+            w.add(c.mss.into());
+        }
+        (self.counted, self.due) = (0, !self.due);
+    }
+}
+
+impl Growth for Veno {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "veno",
+        name: "Veno",
+        origin: "C. P. Fu and S. C. Liew, TCP Veno: TCP enhancement for transmission over wireless \
+            access networks, IEEE JSAC 21(2), 2003",
+        citation: "fu2003veno",
+        description: "Reno that estimates as Vegas does how many segments it keeps queued, from the \
+            least round-trip time of each round. With beta or more it opens the window half as fast \
+            (each acknowledgement by half, where the paper has every other one); with fewer, a loss \
+            counts as random and 4/5 of the flight is kept. Deviations: a timeout and a mark always \
+            halve, as does a loss before the first estimate; the cut is of the flight (RFC 5681), \
+            not of the window; a round with fewer than three samples grows as Reno does, as in \
+            Linux. (ns-3's TcpVeno forgets its samples at each increase and so nearly always grows \
+            as Reno.)",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "variant",
+            Variant::Linux as u64,
+            "`tcp_veno_cong_avoid` forgets the least round trip at every acknowledgement, and keeps the number of samples",
+        ),
+        Departure::ns3_per_ack(
+            "`TcpVeno::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
+
+    fn init(_p: &Params, c: &Conn) -> Veno {
+        Veno {
+            round: Round::new(c),
+            queued: 0,
+            measured: false,
+            fresh: false,
+            due: true,
+            samples: 0,
+            counted: 0,
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.round.sample(a);
+            self.samples = self.samples.saturating_add(u8::from(a.rtt.is_known()));
+            return;
+        }
+        if let Some(rtt) = self.round.observe(c, a) {
+            self.fresh = u64::from(rtt.samples) >= p.min_samples && c.min_rtt.is_known();
+            if self.fresh {
+                self.measured = true;
+                self.queued = backlog(w.cwnd(), c.min_rtt, rtt.min);
+            }
+        }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.variant == Variant::Linux {
+            self.avoid_as_linux(p, c, credit, w);
+            return;
+        }
+        let step = additive(c, credit, w.cwnd());
+        w.add_q(if self.fresh && self.congested(p, c) { step / 2 } else { step });
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+        let random = self.measured && !self.congested(p, c);
+        match why {
+            Cut::Loss if random => p.keep.times(c.flight_size).max(2 * u64::from(c.mss)),
+            _ => half_flight(c),
+        }
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+        self.round.begin(c);
+        self.fresh = false;
+        self.counted = 0;
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &[self.queued], sink);
+    }
+}

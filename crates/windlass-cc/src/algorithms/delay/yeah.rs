@@ -1,0 +1,205 @@
+//! YeAH: Scalable while the queue is short, Reno and a draining of the queue while it is not.
+
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::round::{Round, backlog};
+use crate::arithmetic::window::Window;
+use crate::arithmetic::window::quotient;
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
+use crate::growth::additive;
+use crate::growth::{Cut, Growth, Kept};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters};
+use crate::time::Span;
+
+crate::parameters! {
+    /// Parameters of YeAH.
+    pub struct Params {
+        /// Most segments in the queue in fast mode, `Q_max`.
+        alpha: u64 = 80,
+            ParamKind::Segments { min: 1, max: 1_000_000 },
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (80)";
+        /// Part of the queue that a precautionary decongestion takes out: one in so many.
+        gamma: u64 = 1,
+            ParamKind::Count { min: 1, max: 1000 },
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (1)";
+        /// Least cut of the flight at a loss: a half so many times over.
+        delta: u64 = 3,
+            ParamKind::Count { min: 1, max: 20 },
+            "Linux tcp_yeah (1/8)";
+        /// Largest part of the window that a decongestion takes: a half so many times over.
+        epsilon: u64 = 1,
+            ParamKind::Count { min: 1, max: 20 },
+            "Linux tcp_yeah (1/2)";
+        /// Largest queueing delay in fast mode: the base round-trip time divided by this.
+        phi: u64 = 8,
+            ParamKind::Count { min: 1, max: 1000 },
+            "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (8)";
+        /// Rounds in slow mode from which on a competing Reno flow is assumed.
+        rho: u64 = 16,
+            ParamKind::Count { min: 1, max: 100_000 },
+            "Linux tcp_yeah (16)";
+        /// Rounds in fast mode after which no Reno flow is assumed any more.
+        zeta: u64 = 50,
+            ParamKind::Count { min: 1, max: 100_000 },
+            "Linux tcp_yeah (50)";
+        /// In fast mode the window opens by a segment for so many acknowledged.
+        scalable: u64 = 100,
+            ParamKind::Segments { min: 1, max: 100_000 },
+            "Kelly 2003 (0.01 per acknowledgement); Linux tcp_yeah (100)";
+    }
+}
+
+/// Growth of YeAH.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Yeah {
+    round: Round,
+    /// Bytes queued according to the last round that could say.
+    queued: u64,
+    /// Rounds in slow mode without one in fast mode between; zero in fast mode.
+    slow_rounds: u32,
+    /// Rounds in fast mode since the last loss or the last `zeta` of them.
+    fast_rounds: u32,
+    /// Estimated window of a competing Reno flow, segments.
+    reno_window: u32,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField { name: "queued_B", unit: "B" },
+    TraceField { name: "slow_rounds", unit: "rounds" },
+    TraceField { name: "reno_window", unit: "segments" },
+];
+
+/// Least estimate of the other flow's window, segments.
+const MIN_RENO: u32 = 2;
+
+/// Samples without which the least of them may be that of a delayed acknowledgement.
+const MIN_SAMPLES: u32 = 3;
+
+/// The value halved so many times.
+fn halved(value: u64, times: u64) -> u64 {
+    value >> times.min(63)
+}
+
+impl Yeah {
+    fn end_of_round(&mut self, p: &Params, c: &Conn, rtt: Span, w: &mut Window) {
+        let mss = u64::from(c.mss);
+        self.queued = backlog(w.cwnd(), c.min_rtt, rtt);
+        let long = self.queued > mul(p.alpha, mss);
+        let delay = rtt.0.saturating_sub(c.min_rtt.0);
+        if !long && delay <= c.min_rtt.0 / p.phi.max(1) {
+            self.fast_round(p);
+            return;
+        }
+        if long {
+            self.decongest(p, c, w);
+        }
+        self.reno_window = if self.reno_window <= MIN_RENO {
+            let half = w.cwnd() / 2 / mss.max(1);
+            u32::try_from(half).unwrap_or(u32::MAX).max(MIN_RENO)
+        } else {
+            self.reno_window.saturating_add(1)
+        };
+        self.slow_rounds = self.slow_rounds.saturating_add(1);
+    }
+
+    fn fast_round(&mut self, p: &Params) {
+        self.slow_rounds = 0;
+        self.fast_rounds = self.fast_rounds.saturating_add(1);
+        if u64::from(self.fast_rounds) > p.zeta {
+            (self.fast_rounds, self.reno_window) = (0, MIN_RENO);
+        }
+    }
+
+    fn decongest(&self, p: &Params, c: &Conn, w: &mut Window) {
+        let cwnd = w.cwnd();
+        let reduction = (self.queued / p.gamma.max(1)).min(halved(cwnd, p.epsilon));
+        let least = mul(u64::from(self.reno_window), u64::from(c.mss));
+        w.shrink(c, cwnd.saturating_sub(reduction).max(least));
+    }
+}
+
+impl Growth for Yeah {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "yeah",
+        name: "YeAH",
+        origin: "A. Baiocchi, A. P. Castellani and F. Vacirca, YeAH-TCP: Yet another highspeed TCP, \
+            PFLDnet 2007",
+        citation: "baiocchi2007yeah",
+        description: "Estimates each round trip how much it keeps queued, from the least round-trip \
+            time of the round. In fast mode, with at most alpha segments and a queueing delay of \
+            at most base/phi, it grows as Scalable TCP; in slow mode as Reno, and with more than \
+            alpha segments queued and a window beyond that of an assumed Reno competitor it takes \
+            the queue out of the window at once. A loss takes out the queue but at most half and at \
+            least an eighth of the flight, or half after rho slow rounds, when Reno competes. \
+            Deviations: as in Linux decongestion happens in slow start too and ends it, and a round \
+            with fewer than three samples changes nothing; cuts are of the flight; timeouts and \
+            marks cut as losses do. (ns-3 computes 1/phi in integers, so that any queueing delay \
+            selects slow mode.)",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
+        "`TcpYeah::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+    )];
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
+
+    fn init(_p: &Params, c: &Conn) -> Yeah {
+        Yeah {
+            round: Round::new(c),
+            queued: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_window: MIN_RENO,
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        let Some(rtt) = self.round.observe(c, a) else { return };
+        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+        if growing && rtt.samples >= MIN_SAMPLES && c.min_rtt.is_known() {
+            self.end_of_round(p, c, rtt.min, w);
+        }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        let mss = u64::from(c.mss);
+        let cwnd = w.cwnd();
+        w.add_q(if self.slow_rounds == 0 {
+            quotient(mss, credit.max(mss), cwnd.min(mul(p.scalable, mss)))
+        } else {
+            additive(c, credit, cwnd)
+        });
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        let flight = c.flight_size;
+        let cut = if u64::from(self.slow_rounds) < p.rho {
+            self.queued.min(flight / 2).max(halved(flight, p.delta))
+        } else {
+            flight / 2
+        };
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2).max(MIN_RENO);
+        flight.saturating_sub(cut).max(2 * u64::from(c.mss))
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+        self.round.begin(c);
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let (slow, reno) = (u64::from(self.slow_rounds), u64::from(self.reno_window));
+        show(TRACE, &[self.queued, slow, reno], sink);
+    }
+}

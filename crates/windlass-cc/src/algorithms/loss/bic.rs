@@ -1,0 +1,180 @@
+//! BIC: a binary search for the window that fits the path.
+
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::parameters! {
+    /// Parameters of BIC.
+    pub struct Params {
+        /// Window up to which it grows and is cut like Reno.
+        low_window: u64 = 14,
+            ParamKind::Segments { min: 1, max: 100_000 },
+            "INFOCOM 2004 paper, section III; Linux tcp_bic low_window";
+        /// Share of the window that a loss leaves (beta). The paper has 7/8.
+        keep: Ratio = Ratio::of(819, 1024),
+            ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::of(99, 100) },
+            "Linux tcp_bic beta";
+        /// Most segments of growth in a round trip (S_max). The paper has 32.
+        max_increment: u64 = 16,
+            ParamKind::Segments { min: 1, max: 10_000 },
+            "Linux tcp_bic max_increment";
+        /// Parts into which the search divides the distance to its goal (B).
+        divisor: u64 = 4,
+            ParamKind::Count { min: 2, max: 1_000 },
+            "Linux tcp_bic BICTCP_B";
+        /// Round trips for the last `divisor` segments on either side of the old maximum.
+        smooth_part: u64 = 20,
+            ParamKind::Count { min: 1, max: 10_000 },
+            "Linux tcp_bic smooth_part";
+        /// Aim lower when a loss comes below the last maximum, for another flow may need the room.
+        fast_convergence: bool = true,
+            ParamKind::Flag,
+            "INFOCOM 2004 paper, section III.C";
+        /// Multiply growth beyond `low_window` by the mean number of segments that an acknowledgement
+        /// covers: right where the stack counts acknowledgements. Linux does, and counts segments too.
+        ack_ratio: bool = false,
+            ParamKind::Flag,
+            "Linux bictcp_update and bictcp_acked, delayed_ack";
+    }
+}
+
+const TRACE: &[TraceField; 1] = &[TraceField { name: "w_max_q16", unit: "segments/65536" }];
+
+/// One segment with [`FRACTION_BITS`] fractional bits.
+const ONE: u64 = 1 << FRACTION_BITS;
+
+/// Fractional bits of the segments that an acknowledgement covers, and the weight of a new one: one in
+/// 2^4.
+const RATIO_BITS: u32 = 4;
+
+/// Acknowledgements are taken to cover two segments at first.
+const FIRST_RATIO: u32 = 2 << RATIO_BITS;
+
+/// Most segments that one acknowledgement counts for in that.
+const MAX_COVERED: u64 = 1 << 20;
+
+/// Growth of BIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Bic {
+    /// The window that the search aims at, segments with [`FRACTION_BITS`] fractional bits; zero
+    /// before the first loss and after a timeout.
+    w_max_q: u64,
+    /// The same before the last cut.
+    prior_w_max_q: u64,
+    /// Segments that an acknowledgement covers, smoothed, with [`RATIO_BITS`] fractional bits.
+    ratio: u32,
+}
+
+impl Bic {
+    /// Segments of growth per round trip at a window of `w_q` segments, both with
+    /// [`FRACTION_BITS`] fractional bits.
+    fn increment(&self, p: &Params, w_q: u64) -> u64 {
+        if w_q <= p.low_window << FRACTION_BITS {
+            return ONE;
+        }
+        let found = if w_q < self.w_max_q { self.search(p, w_q) } else { self.probe(p, w_q) };
+        let found = if self.w_max_q == 0 { found.max(w_q / 20) } else { found };
+        if p.ack_ratio { mul(found, u64::from(self.ratio)) >> RATIO_BITS } else { found }
+    }
+
+    /// Below the old maximum: towards the middle between it and the window.
+    fn search(&self, p: &Params, w_q: u64) -> u64 {
+        let distance = (self.w_max_q - w_q.min(self.w_max_q)) / p.divisor.max(2);
+        if distance <= ONE { slowest(p) } else { distance.min(p.max_increment << FRACTION_BITS) }
+    }
+
+    /// Beyond it: the mirror image of the way there.
+    fn probe(&self, p: &Params, w_q: u64) -> u64 {
+        let beyond = w_q - self.w_max_q.min(w_q);
+        let parts = p.divisor.max(2) - 1;
+        if beyond < p.divisor << FRACTION_BITS {
+            slowest(p)
+        } else {
+            (beyond / parts).min(p.max_increment << FRACTION_BITS)
+        }
+    }
+}
+
+/// Growth next to the old maximum.
+fn slowest(p: &Params) -> u64 {
+    (p.divisor << FRACTION_BITS) / p.smooth_part.max(1)
+}
+
+impl Growth for Bic {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "bic",
+        name: "BIC",
+        origin: "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control (BIC) for Fast \
+            Long-Distance Networks, INFOCOM 2004",
+        citation: "xu2004binary",
+        description: "Between the window left by a loss and the one at which it came, BIC searches: \
+            each round trip it covers a quarter of the distance, at most 16 segments and at the end \
+            0.2; beyond the old maximum it probes along the mirror image. Up to 14 segments it is \
+            Reno. Before the first loss and after a timeout there is nothing to aim at, and it \
+            grows by at least a twentieth each round trip. The constants are those of Linux, from \
+            which ns-3 differs in smooth_part = 5; the growth is that of Linux without its \
+            rounding to whole segments. The threshold is taken from FlightSize (RFC 5681), not from \
+            the window.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "ack_ratio",
+            1,
+            "`bictcp_update` divides by the segments that an acknowledgement covers, and `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is nearly twice that of the paper",
+        ),
+        Departure::ns3("keep", Ratio::of(8, 10).0, "`TcpBic`, attribute `Beta`"),
+        Departure::ns3("smooth_part", 5, "`TcpBic`, attribute `SmoothPart`"),
+    ];
+
+    fn init(_p: &Params, _c: &Conn) -> Bic {
+        Bic { w_max_q: 0, prior_w_max_q: 0, ratio: FIRST_RATIO }
+    }
+
+    fn observe(&mut self, _p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+        if c.phase == Phase::Open && a.acked > 0 {
+            let covered = (a.acked / u64::from(c.mss.max(1))).clamp(1, MAX_COVERED) as u32;
+            self.ratio = self.ratio - (self.ratio >> RATIO_BITS) + covered;
+        }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        let w_q = w.segments_q(c);
+        // Never faster than slow start.
+        w.add_per_window(c, credit, self.increment(p, w_q).min(w_q));
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+        let w_q = w.segments_q(c);
+        self.prior_w_max_q = self.w_max_q;
+        self.w_max_q = if why == Cut::Timeout {
+            self.ratio = FIRST_RATIO;
+            0
+        } else if w_q < self.w_max_q && p.fast_convergence {
+            Ratio(Ratio::ONE.0 + p.keep.0).times(w_q) / 2
+        } else {
+            w_q
+        };
+        let low = mul(p.low_window, u64::from(c.mss));
+        if w.cwnd() <= low { half_flight(c) } else { kept_flight(c, p.keep) }
+    }
+
+    fn undo(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        self.w_max_q = self.prior_w_max_q;
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let [w_max] = TRACE;
+        sink(w_max, self.w_max_q);
+    }
+}

@@ -1,0 +1,306 @@
+//! CoCoA3+ (Parween and Hussain): congestion detected from seven signals, growth held while it lasts.
+//!
+//! The paper names the signals and gives no test for any of them; it halves the window on loss, opens
+//! it by a segment for each duplicate acknowledgement, and says that it must open "when RTT gets
+//! decreased". What that is taken to mean here: growth is NewReno's while no signal says congestion
+//! and none otherwise (C3-19); the opening during recovery is NewReno's inflation (C3-18). The fast
+//! retransmit after two duplicates (C3-17) is the stack's `dupthresh`, its timer the stack's `rto`.
+
+use crate::arithmetic::math::mul;
+use crate::arithmetic::window::Window;
+use crate::cross_layer::CrossLayer;
+use crate::event::{Ack, Conn};
+use crate::growth::additive;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
+use crate::recovery::Style;
+use crate::time::{Rate, Span, Time};
+
+/// A share.
+const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE };
+
+crate::parameters! {
+    /// Parameters of CoCoA3+.
+    pub struct Params {
+        /// Share by which a value must exceed what it is held against before a signal says
+        /// congestion (theta).
+        tolerance: Ratio = Ratio::of(1, 4), ParamKind::Ratio { min: Ratio(0), max: Ratio(100 << 16) },
+            "C3-19 (the paper says \"beyond network limit\")";
+        /// Signals that must say congestion at once for growth to be held.
+        votes: u64 = 1, ParamKind::Count { min: 1, max: 7 }, "C3-19 (the paper ranks none)";
+        /// Hold growth while there is congestion; without, growth is NewReno's throughout.
+        hold: bool = true, ParamKind::Flag, "C3-19";
+        /// Hold growth in slow start too; without, only above the threshold.
+        hold_start: bool = true, ParamKind::Flag, "C3-19 (the paper makes no difference)";
+        /// Round-trip time: the smoothed one is above the base by `tolerance`.
+        rtt: bool = true, ParamKind::Flag, "Parween and Hussain, equation 6 (C3-4)";
+        /// Timeout: the timer expired less than a round trip ago.
+        rto: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B";
+        /// Transmission rate, window over smoothed round-trip time: above the delivery rate of the
+        /// round trip by `tolerance`.
+        rate: bool = true, ParamKind::Flag, "Parween and Hussain, equation 7 (C3-5)";
+        /// Delay: what waits at the node's station takes longer than `tolerance` times the base
+        /// round-trip time.
+        delay: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B.3";
+        /// Bandwidth, window over smoothed round-trip time: above the rate at which the node's
+        /// station gets rid of packets by `tolerance`.
+        bandwidth: bool = true, ParamKind::Flag, "Parween and Hussain, equation 8";
+        /// Delivery rate: below that of the round trip before by `tolerance`.
+        delivery: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B.5";
+        /// Queue status: the average queue of the node's station is above `queue_share` of its room.
+        queue: bool = true, ParamKind::Flag, "Parween and Hussain, equation 9 (C3-6)";
+        /// Weight of the latest length in the average queue.
+        queue_weight: Ratio = Ratio::of(2, 1000), SHARE, "Floyd and Jacobson 1993 (C3-6)";
+        /// Share of a station's room above which its average queue says congestion.
+        queue_share: Ratio = Ratio::of(1, 2), SHARE, "C3-6 (the paper has none)";
+        /// Share of the flight that a loss leaves.
+        keep: Ratio = Ratio::of(1, 2), SHARE, "Parween and Hussain, section IV.B (C3-18)";
+    }
+}
+
+/// The signals, as bits of what [`Cocoa3Plus::signals`] returns.
+pub mod signal {
+    /// The round-trip time has grown.
+    pub const RTT: u8 = 1;
+    /// The retransmission timer has expired.
+    pub const RTO: u8 = 2;
+    /// More is sent than arrives.
+    pub const RATE: u8 = 4;
+    /// Packets wait long at the node's own station.
+    pub const DELAY: u8 = 8;
+    /// More is sent than the node's station gets rid of.
+    pub const BANDWIDTH: u8 = 16;
+    /// Less arrives than before.
+    pub const DELIVERY: u8 = 32;
+    /// The queue of the node's station is long.
+    pub const QUEUE: u8 = 64;
+}
+
+impl Params {
+    /// The signals that count.
+    fn mask(&self) -> u8 {
+        let on = |flag: bool, bit: u8| if flag { bit } else { 0 };
+        on(self.rtt, signal::RTT)
+            | on(self.rto, signal::RTO)
+            | on(self.rate, signal::RATE)
+            | on(self.delay, signal::DELAY)
+            | on(self.bandwidth, signal::BANDWIDTH)
+            | on(self.delivery, signal::DELIVERY)
+            | on(self.queue, signal::QUEUE)
+    }
+
+    /// Whether `value` exceeds `limit` by the tolerance.
+    fn exceeds(&self, value: u64, limit: u64) -> bool {
+        value > limit.saturating_add(self.tolerance.times(limit))
+    }
+}
+
+/// What the node's lower layers said last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+struct Below {
+    /// Average queue in packets with [`RATIO_BITS`] fractional bits.
+    queue: u64,
+    /// Packets that may wait.
+    room: u32,
+    /// Whether anything was said.
+    known: bool,
+    /// What waits takes so long.
+    delay: Span,
+    service_rate: Rate,
+    base_rtt: Span,
+}
+
+/// Growth of CoCoA3+.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Cocoa3Plus {
+    below: Below,
+    /// The round trip ends when more than this is acknowledged, stream offset.
+    round_end: u64,
+    /// When it began, what was delivered by then, and the transmission rate of that moment.
+    round_began: Time,
+    round_delivered: u64,
+    round_rate: Rate,
+    /// Delivery rate of the last round trip, zero before one is over.
+    delivery_rate: Rate,
+    /// The signals that the last round trip gave, as bits.
+    of_round: u8,
+    /// All signals as bits.
+    signals: u8,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField {
+        name: "signals",
+        unit: "bits: 1 RTT, 2 RTO, 4 rate, 8 delay, 16 bandwidth, 32 delivery, 64 queue",
+    },
+    TraceField { name: "delivery_bytes_per_s", unit: "B/s" },
+    TraceField { name: "average_queue", unit: "1/65536 packets" },
+];
+
+impl Cocoa3Plus {
+    /// The signals that say congestion now, whether they count or not: bits of [`signal`].
+    pub fn signals(&self) -> u8 {
+        self.signals
+    }
+
+    fn holds(&self, p: &Params) -> bool {
+        p.hold && u64::from((self.signals & p.mask()).count_ones()) >= p.votes
+    }
+
+    fn begin_round(&mut self, c: &Conn, rate: Rate) {
+        self.round_end = c.next_id;
+        self.round_began = c.now;
+        self.round_delivered = c.delivered;
+        self.round_rate = rate;
+    }
+
+    /// What a round trip says that is over: signals hold until the next is.
+    fn end_round(&mut self, p: &Params, c: &Conn) {
+        let took = c.now.since(self.round_began);
+        let delivered = c.delivered.saturating_sub(self.round_delivered);
+        let rate = if took.0 > 0 { Rate::of(delivered, took) } else { Rate(0) };
+        self.of_round = 0;
+        if rate.0 > 0 {
+            if p.exceeds(self.round_rate.0, rate.0) {
+                self.of_round |= signal::RATE;
+            }
+            if p.exceeds(self.delivery_rate.0, rate.0) {
+                self.of_round |= signal::DELIVERY;
+            }
+            self.delivery_rate = rate;
+        }
+    }
+
+    /// Signals that can be read off at any moment.
+    fn at_once(&self, p: &Params, c: &Conn, rate: Rate) -> u8 {
+        let b = &self.below;
+        let base = if b.known && b.base_rtt.is_known() { b.base_rtt } else { c.min_rtt };
+        let mut signals = 0;
+        if base.is_known() && c.srtt.is_known() {
+            if p.exceeds(c.srtt.0, base.0) {
+                signals |= signal::RTT;
+            }
+            if b.known && b.delay.0 > p.tolerance.times(base.0) {
+                signals |= signal::DELAY;
+            }
+        }
+        if b.known && b.service_rate.0 > 0 && p.exceeds(rate.0, b.service_rate.0) {
+            signals |= signal::BANDWIDTH;
+        }
+        if b.known && b.queue > mul(p.queue_share.0, u64::from(b.room)) {
+            signals |= signal::QUEUE;
+        }
+        signals
+    }
+}
+
+/// Window over smoothed round-trip time (equation 8; C3-5), zero before a sample.
+fn transmission_rate(c: &Conn, w: &Window) -> Rate {
+    if c.srtt.is_known() && c.srtt.0 > 0 { Rate::of(w.cwnd(), c.srtt) } else { Rate(0) }
+}
+
+impl Growth for Cocoa3Plus {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "cocoa3plus",
+        name: "CoCoA3+",
+        origin: "S. Parween and S. Z. Hussain, Cross-Layer based TCP Performance Enhancement in IoT \
+            Networks, section IV.B",
+        citation: "parween2022cross",
+        description: "NewReno that does not open its window while there is congestion by one of seven \
+            signals: round-trip time, expired timer, transmission rate, delay, bandwidth, delivery \
+            rate, and queue. The paper names them without a test; here a value counts that is off by a \
+            quarter, each signal can be turned off, and `votes` says how many it takes. Delay, \
+            bandwidth and queue are those of the node's own station, and say nothing in a network \
+            without. What makes up the rest of CoCoA3+ belongs to the stack: `dupthresh = 2` for its \
+            fast retransmit and `rto = { algorithm = \"cmbo\" }` for its timer. With two duplicates \
+            the window in recovery begins with three segments on top of the threshold, as with three.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { recovery: Style::NewReno, cross_layer: true, ..Wants::LOSS_BASED };
+
+    fn init(_p: &Params, c: &Conn) -> Cocoa3Plus {
+        Cocoa3Plus {
+            below: Below {
+                queue: 0,
+                room: 0,
+                known: false,
+                delay: Span::ZERO,
+                service_rate: Rate(0),
+                base_rtt: Span::NONE,
+            },
+            round_end: c.next_id,
+            round_began: c.now,
+            round_delivered: c.delivered,
+            round_rate: Rate(0),
+            delivery_rate: Rate(0),
+            of_round: 0,
+            signals: 0,
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
+        let rate = transmission_rate(c, w);
+        if c.una > self.round_end {
+            self.end_round(p, c);
+            // Nothing can be said of a window that is not used.
+            self.begin_round(c, if c.cwnd_limited() { rate } else { Rate(0) });
+        }
+        self.signals = self.of_round | self.at_once(p, c, rate);
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if !self.holds(p) {
+            w.add_q(additive(c, credit, w.cwnd()));
+        }
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+        self.of_round = if why == Cut::Timeout { signal::RTO } else { 0 };
+        kept_flight(c, p.keep)
+    }
+
+    fn slow_start_gain(&self, p: &Params, _c: &Conn) -> Ratio {
+        if p.hold_start && self.holds(p) { Ratio(0) } else { Ratio::ONE }
+    }
+
+    /// After a cut less arrives because less is sent: nothing to hold the next round trip against.
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+        self.begin_round(c, Rate(0));
+        self.delivery_rate = Rate(0);
+    }
+
+    /// Idle time is no part of a round trip.
+    fn idle(&mut self, _p: &Params, c: &Conn, _gap: Span) {
+        self.begin_round(c, Rate(0));
+        self.delivery_rate = Rate(0);
+    }
+
+    fn look_below(&mut self, p: &Params, _c: &Conn, l: &CrossLayer) {
+        let length = u64::from(l.queue_len) << RATIO_BITS;
+        let weight = Ratio(p.queue_weight.0.min(Ratio::ONE.0));
+        let rest = Ratio(Ratio::ONE.0 - weight.0);
+        let queue = if self.below.known {
+            rest.times(self.below.queue).saturating_add(weight.times(length))
+        } else {
+            length
+        };
+        let delay = Span(mul(u64::from(l.queue_len), l.service_time.0));
+        self.below = Below {
+            queue,
+            room: l.queue_limit,
+            known: true,
+            delay,
+            service_rate: l.service_rate,
+            base_rtt: l.base_rtt,
+        };
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &[u64::from(self.signals), self.delivery_rate.0, self.below.queue], sink);
+    }
+}

@@ -1,0 +1,380 @@
+//! CUBIC (RFC 9438): the window as a cubic function of time.
+
+use crate::arithmetic::math::{cbrt, divisor, mul, mul_div};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
+
+crate::parameters! {
+    /// Parameters of CUBIC.
+    pub struct Params {
+        /// C, how steeply the window rises, segments per cubed second.
+        c: Ratio = Ratio::of(4, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio(100 << 16) },
+            "RFC 9438 section 5.1";
+        /// Share of the window that a loss leaves (beta_cubic).
+        keep: Ratio = Ratio::of(7, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(99, 100) },
+            "RFC 9438 section 4.6";
+        /// Share of the window that an ECN echo leaves; RFC 8511 allows 0.85.
+        keep_ecn: Ratio = Ratio::of(7, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(99, 100) },
+            "RFC 9438 section 4.6; RFC 8511 section 3.1";
+        /// Aim lower when a loss comes below the last maximum, for another flow may need the room.
+        fast_convergence: bool = true,
+            ParamKind::Flag,
+            "RFC 9438 section 4.7";
+        /// Never stay below the window that Reno would have.
+        friendliness: bool = true,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3";
+        /// Let that window grow as Reno's, by a whole segment a round trip, from the window before
+        /// the last cut on. Linux does not.
+        reno_beyond: bool = true,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3; Linux bictcp_update (false)";
+        /// Come up to that window or to the cubic, whichever is larger, by the whole segments that
+        /// lack in each round trip, and not at once. Linux does.
+        reno_paced: bool = false,
+            ParamKind::Flag,
+            "RFC 9438 section 4.3; Linux bictcp_update (true)";
+    }
+}
+
+impl Params {
+    /// The constants of Linux before 2.6.29 (CUBIC 2.1: `beta` 819/1024, `bic_scale` 41).
+    pub fn linux_2_6() -> Params {
+        let keep = Ratio::of(819, 1024);
+        Params { c: Ratio::of(410, 1024), keep, keep_ecn: keep, ..Params::default() }
+    }
+}
+
+const TRACE: &[TraceField; 3] = &[
+    TraceField { name: "w_max_q6", unit: "segments/64" },
+    TraceField { name: "k_ns", unit: "ns" },
+    TraceField { name: "w_est", unit: "bytes" },
+];
+
+/// Bits by which nanoseconds are cut to the unit of K and of the time since the epoch: 2^-20 of
+/// 2^30 ns. 73 minutes fit 32 bits, and whatever is longer counts as that long.
+const TICK_BITS: u32 = 10;
+
+/// What a C of one per cubed second is per 2^30 ns cubed: (2^30 / 10^9)³, with
+/// [`CURVE_BITS`] fractional bits.
+const UNIT: u64 = 332_307_203;
+
+/// Fractional bits of C when times are in units of 2^30 ns.
+const CURVE_BITS: u32 = 28;
+
+/// Fractional bits of a window kept in segments: 67 million segments fit 32 bits.
+const SEGMENT_BITS: u32 = 6;
+
+/// State of the clock that runs through an epoch of growth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Clock {
+    /// The epoch begins at the next growth.
+    Unset,
+    /// It began at the moment that is kept.
+    Running,
+    /// The window does not limit the sender; what is kept is the time that had passed until then.
+    Stopped,
+}
+
+/// Growth of CUBIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Cubic {
+    /// Nanoseconds, as [`Clock`] says; a moment wraps.
+    epoch: u64,
+    prior_epoch: u64,
+    /// Window that Reno would have, bytes with [`FRACTION_BITS`] fractional bits.
+    w_est_q: u64,
+    /// Time from the epoch to W_max, ticks of 2^[`TICK_BITS`] ns.
+    k: u32,
+    prior_k: u32,
+    /// Plateau of the cubic, segments with [`SEGMENT_BITS`] fractional bits. Zero asks for the
+    /// window at the next epoch.
+    w_max: u32,
+    prior_w_max: u32,
+    /// Window before the last cut, in the same unit.
+    cwnd_prior: u32,
+    prior_cwnd_prior: u32,
+    /// W_est before the last cut, in the same unit.
+    prior_w_est: u32,
+    clock: Clock,
+    prior_clock: Clock,
+}
+
+/// Bytes with [`FRACTION_BITS`] fractional bits as segments with [`SEGMENT_BITS`], rounded.
+fn segments(c: &Conn, bytes_q: u64) -> u32 {
+    let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
+    let segments_q = bytes_q / u64::from(c.mss.max(1));
+    ((segments_q + half) >> (FRACTION_BITS - SEGMENT_BITS)).min(u64::from(u32::MAX)) as u32
+}
+
+/// The way back.
+fn bytes_q(c: &Conn, segments: u32) -> u64 {
+    // Less than 2^58: each factor has at most 32 bits, and the window's limit is 2^56.
+    mul(u64::from(segments) << (FRACTION_BITS - SEGMENT_BITS), u64::from(c.mss))
+        .min(MAX_WINDOW << FRACTION_BITS)
+}
+
+fn ticks(ns: u64) -> u32 {
+    (ns >> TICK_BITS).min(u64::from(u32::MAX)) as u32
+}
+
+/// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits.
+fn curve(p: &Params) -> u64 {
+    mul_div(p.c.0, UNIT, Ratio::ONE.0)
+}
+
+/// K = cbrt(distance / C) in ticks for a distance in segments with [`SEGMENT_BITS`] fractional
+/// bits, to a part in a million (RFC 9438 figure 2).
+fn time_to(p: &Params, distance: u32) -> u32 {
+    // 18 fractional bits: six of the distance and 12 more.
+    let cube = mul_div(u64::from(distance) << 12, 1 << CURVE_BITS, curve(p).max(1));
+    // As many bits more as fit, three for each of the root's, which wants 20 fractional bits.
+    let more = (cube.leading_zeros() / 3).min(14);
+    let root = cbrt(cube << (3 * more)) << (14 - more);
+    root.min(u64::from(u32::MAX)) as u32
+}
+
+/// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
+fn alpha(p: &Params) -> u64 {
+    let one = Ratio::ONE.0;
+    mul_div(3 * one.saturating_sub(p.keep.0), one, one + p.keep.0)
+}
+
+impl Cubic {
+    /// Time that the epoch has run. Origin and wrapping of the clock cancel out; a clock that goes
+    /// back counts as no time.
+    fn elapsed(&self, c: &Conn) -> u64 {
+        match self.clock {
+            Clock::Unset => 0,
+            Clock::Stopped => self.epoch,
+            Clock::Running => match c.now.0.wrapping_sub(self.epoch) {
+                elapsed if elapsed > u64::MAX / 2 => 0,
+                elapsed => elapsed,
+            },
+        }
+    }
+
+    /// Begins an epoch, or lets it go on.
+    fn start_clock(&mut self, p: &Params, c: &Conn, w: &Window) {
+        match self.clock {
+            Clock::Running => return,
+            Clock::Stopped => self.epoch = c.now.0.wrapping_sub(self.epoch),
+            Clock::Unset => {
+                let cwnd = segments(c, w.cwnd_q());
+                self.epoch = c.now.0;
+                self.w_est_q = w.cwnd_q();
+                self.k = time_to(p, self.w_max.saturating_sub(cwnd));
+                self.w_max = self.w_max.max(cwnd);
+            }
+        }
+        self.clock = Clock::Running;
+    }
+
+    /// W_cubic after so many nanoseconds, bytes with [`FRACTION_BITS`] fractional bits
+    /// (RFC 9438 figure 1). Within a thousandth of a segment and a part in 100,000 of the distance
+    /// from W_max.
+    fn w_cubic_q(&self, p: &Params, c: &Conn, elapsed: u64) -> u64 {
+        let t = ticks(elapsed);
+        let d = u64::from(t.abs_diff(self.k));
+        // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
+        let cube = mul_div((d * d) >> 20, d, 1 << 20);
+        let distance = mul_div(cube, curve(p), 1 << (20 + CURVE_BITS - FRACTION_BITS));
+        let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
+        let segments_q = if t < self.k {
+            w_max.saturating_sub(distance)
+        } else {
+            w_max.saturating_add(distance)
+        };
+        mul(segments_q, u64::from(c.mss)).min(MAX_WINDOW << FRACTION_BITS)
+    }
+
+    /// W_cubic a round trip ahead, bytes with [`FRACTION_BITS`] fractional bits.
+    fn ahead_q(&self, p: &Params, c: &Conn) -> u64 {
+        let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
+        self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
+    }
+
+    /// Growth by the whole segments that the window lacks of the larger of W_cubic and Reno's, in a
+    /// round trip, and by at most half of the window.
+    fn make_up(&self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+        let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
+        let (ahead, top) = (self.ahead_q(p, c), bytes_q(c, self.w_max));
+        // Whole segments away from a whole number of them.
+        let away = whole(ahead.abs_diff(top));
+        let cubic = whole(top).saturating_add(if ahead < top { 0 } else { away });
+        let cubic = cubic.saturating_sub(if ahead < top { away } else { 0 });
+        let reno = if p.friendliness { whole(self.w_est_q) } else { 0 };
+        let target = cubic.max(reno);
+        let cwnd = whole(w.cwnd_q());
+        let lacking = target.saturating_sub(cwnd).min(cwnd.max(2) / 2);
+        w.add_per_window(c, credit, lacking << FRACTION_BITS);
+    }
+
+    /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
+    /// before the last cut on by one.
+    fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
+        let alpha = if p.reno_beyond && segments(c, self.w_est_q) >= self.cwnd_prior {
+            Ratio::ONE.0
+        } else {
+            alpha(p)
+        };
+        let more = mul_div(mul(alpha, u64::from(c.mss)), acked.min(cwnd), cwnd);
+        self.w_est_q = self.w_est_q.saturating_add(more).min(MAX_WINDOW << FRACTION_BITS);
+    }
+}
+
+impl Growth for Cubic {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "cubic",
+        name: "CUBIC",
+        origin: "RFC 9438, CUBIC for Fast and Long-Distance Networks",
+        citation: "rfc9438",
+        description: "After a loss the window follows C·(t-K)³ + W_max: fast back to where the loss \
+            came, flat there, then ever faster beyond, by the clock and not by round trips; never \
+            below an estimate of Reno's window. A loss leaves 0.7 of FlightSize. The window moves \
+            towards the value one smoothed round-trip time ahead, by at most half of itself a round \
+            trip. Time without anything to send, or in which the window did not limit the sender, \
+            does not count, nor does slow start. In the Reno-friendly region a window above the \
+            estimate stays, where the RFC would lower it to the estimate, and one below rises to it \
+            no faster than in slow start. An acknowledgement counts for \
+            the segments that the stack counts, the estimate for all acknowledged bytes. W_max and \
+            the window before the cut are kept to 1/64 segment, and undo restores the estimate to \
+            that. Constants of Linux before 2.6.29: c = 410/1024, keep = 819/1024.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "reno_beyond",
+            0,
+            "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's own beyond the window before the cut",
+        ),
+        Departure::linux(
+            "reno_paced",
+            1,
+            "`bictcp_update` leaves it to `tcp_cong_avoid_ai` to make up, over a round trip, what the window lacks of Reno's",
+        ),
+    ];
+
+    fn init(_p: &Params, _c: &Conn) -> Cubic {
+        Cubic {
+            epoch: 0,
+            prior_epoch: 0,
+            w_est_q: 0,
+            k: 0,
+            prior_k: 0,
+            w_max: 0,
+            prior_w_max: 0,
+            cwnd_prior: 0,
+            prior_cwnd_prior: 0,
+            prior_w_est: 0,
+            clock: Clock::Unset,
+            prior_clock: Clock::Unset,
+        }
+    }
+
+    fn observe(&mut self, _p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
+        if w.in_slow_start() {
+            // What follows is another stage of congestion avoidance.
+            self.clock = Clock::Unset;
+        } else if self.clock == Clock::Running && !c.cwnd_limited() {
+            self.epoch = self.elapsed(c);
+            self.clock = Clock::Stopped;
+        }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        self.start_clock(p, c, w);
+        let (cwnd, cwnd_q) = (w.cwnd(), w.cwnd_q());
+        self.grow_w_est(p, c, a.acked, cwnd);
+        let elapsed = self.elapsed(c);
+        let counted = credit.max(u64::from(c.mss));
+        if p.reno_paced {
+            self.make_up(p, c, credit, w);
+            return;
+        }
+        if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
+            // Never faster than slow start.
+            w.add_q(self.w_est_q.saturating_sub(cwnd_q).min(counted << FRACTION_BITS));
+            return;
+        }
+        let ahead = self.ahead_q(p, c);
+        // The target is between the window and one and a half times it.
+        let gap_q = ahead.saturating_sub(cwnd_q).min(cwnd_q / 2);
+        w.add_q(mul_div(gap_q, counted, cwnd));
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+        self.prior_epoch = self.epoch;
+        self.prior_clock = self.clock;
+        self.prior_k = self.k;
+        self.prior_w_max = self.w_max;
+        self.prior_cwnd_prior = self.cwnd_prior;
+        self.prior_w_est = segments(c, self.w_est_q);
+        let keep = if why == Cut::Ecn { p.keep_ecn } else { p.keep };
+        let cwnd = segments(c, w.cwnd_q());
+        self.w_max = if why == Cut::Timeout {
+            0
+        } else if cwnd < self.w_max && p.fast_convergence {
+            let raised = Ratio(Ratio::ONE.0 + keep.0).times(u64::from(cwnd)) / 2;
+            raised.min(u64::from(u32::MAX)) as u32
+        } else {
+            cwnd
+        };
+        self.cwnd_prior = cwnd;
+        kept_flight(c, keep)
+    }
+
+    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &mut Window) {
+        self.clock = Clock::Unset;
+    }
+
+    /// RFC 9438 section 4.9.2: unless the window has grown beyond that before the cut.
+    fn undo(&mut self, _p: &Params, c: &Conn, w: &Window) {
+        if segments(c, w.cwnd_q()) > self.cwnd_prior {
+            return;
+        }
+        self.epoch = self.prior_epoch;
+        self.clock = self.prior_clock;
+        self.k = self.prior_k;
+        self.w_max = self.prior_w_max;
+        self.cwnd_prior = self.prior_cwnd_prior;
+        self.w_est_q = bytes_q(c, self.prior_w_est).min(w.cwnd_q());
+    }
+
+    fn idle(&mut self, _p: &Params, _c: &Conn, gap: Span) {
+        if self.clock == Clock::Running {
+            self.epoch = self.epoch.wrapping_add(gap.0);
+        }
+    }
+
+    /// A new stage of congestion avoidance: the estimate of the last one would undo the restart
+    /// window at once.
+    fn fall_back(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        self.clock = Clock::Unset;
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        let scaled = mul_div(self.w_est_q, u64::from(c.mss), u64::from(old.max(1)));
+        self.w_est_q = scaled.min(MAX_WINDOW << FRACTION_BITS);
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let [w_max, k, w_est] = TRACE;
+        sink(w_max, u64::from(self.w_max));
+        sink(k, u64::from(self.k) << TICK_BITS);
+        sink(w_est, self.w_est_q >> FRACTION_BITS);
+    }
+}

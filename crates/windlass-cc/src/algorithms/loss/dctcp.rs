@@ -1,0 +1,143 @@
+//! DCTCP: cuts the window by half the fraction of bytes that were marked.
+
+use crate::arithmetic::math::mul_div;
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn, Phase};
+use crate::growth::additive;
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth, Kept};
+use crate::info::{Ecn, Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::parameters! {
+    /// Parameters of DCTCP.
+    pub struct Params {
+        /// Weight `g` of a window's marked fraction in alpha.
+        gain: Ratio = Ratio::of(1, 16),
+            ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
+            "RFC 8257 section 4.2 (1/16)";
+        /// Alpha of a new connection: at one the first mark halves the window.
+        initial_alpha: Ratio = Ratio::ONE,
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
+            "RFC 8257 section 3.3 (1)";
+    }
+}
+
+/// Fractional bits of alpha: enough that it decays to less than a millionth before it stops.
+const ALPHA_BITS: u32 = 30;
+
+/// Growth of DCTCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Dctcp {
+    /// Stream offset beyond which data belongs to the next observation window.
+    window_end: u64,
+    /// Stream offset up to which marks have been answered.
+    cut_end: u64,
+    /// Bytes delivered in the observation window.
+    delivered: u64,
+    /// Bytes of them that were marked.
+    marked: u64,
+    /// Estimated fraction of bytes that is marked, with [`ALPHA_BITS`] fractional bits.
+    alpha: u32,
+}
+
+const TRACE: &[TraceField] = &[TraceField { name: "alpha_ppm", unit: "1e-6" }];
+
+impl Dctcp {
+    /// The estimated fraction of bytes that is marked, in millionths, cut to a whole number.
+    pub fn alpha_ppm(&self) -> u64 {
+        (u64::from(self.alpha) * 1_000_000) >> ALPHA_BITS
+    }
+
+    fn count(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        self.delivered = self.delivered.saturating_add(a.delivered);
+        self.marked = self.marked.saturating_add(a.ce);
+        if c.una <= self.window_end {
+            return;
+        }
+        if self.delivered > 0 {
+            let one = 1 << ALPHA_BITS;
+            let fraction = mul_div(self.marked.min(self.delivered), one, self.delivered);
+            let old = u64::from(self.alpha);
+            let step = p.gain.times(old.abs_diff(fraction));
+            let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
+            self.alpha = u32::try_from(alpha.min(one)).unwrap_or(0);
+        }
+        (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
+    }
+
+    /// `bytes · (1 - alpha/2)`, at least two segments.
+    fn kept(&self, c: &Conn, bytes: u64) -> u64 {
+        let cut = mul_div(bytes, u64::from(self.alpha), 2 << ALPHA_BITS);
+        bytes.saturating_sub(cut).max(2 * u64::from(c.mss))
+    }
+}
+
+impl Growth for Dctcp {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "dctcp",
+        name: "DCTCP",
+        origin: "RFC 8257, Data Center TCP (DCTCP): TCP Congestion Control for Data Centers",
+        citation: "rfc8257",
+        description: "Reno whose answer to marks has their extent: alpha averages the fraction of \
+            bytes marked in each window of data, and the first mark cuts the window by alpha/2, \
+            once per window of data. The first mark also ends slow start. Losses and timeouts are \
+            answered as Reno does. It needs a receiver that echoes each change of mark at once and \
+            a queue that marks above a low threshold; without marks alpha decays and it is Reno. An \
+            acknowledgement that carries a mark does not open the window (RFC 3168 section 6.1.2). \
+            A host that answers marks itself, once per round trip, gets the same cut. Deviation: \
+            the fraction counts bytes delivered selectively too.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { ecn: Ecn::Exact, ..Wants::LOSS_BASED };
+
+    /// `dctcp_ssthresh`; `dctcp_react_to_loss` halves.
+    fn rounding(why: Cut) -> Kept {
+        if why == Cut::Ecn { Kept::LessCut } else { Kept::Multiplied }
+    }
+
+    fn init(p: &Params, c: &Conn) -> Dctcp {
+        let alpha = p.initial_alpha.min(Ratio::ONE).0 << (ALPHA_BITS - 16);
+        Dctcp {
+            window_end: c.next_id,
+            cut_end: c.una,
+            delivered: 0,
+            marked: 0,
+            alpha: u32::try_from(alpha).unwrap_or(0),
+        }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        self.count(p, c, a);
+        let growing = matches!(c.phase, Phase::Open | Phase::Loss);
+        if a.ce > 0 && growing && c.una > self.cut_end {
+            self.cut_end = c.next_id;
+            w.shrink(c, self.kept(c, w.cwnd()));
+            w.set_ssthresh(w.ssthresh().min(w.cwnd()));
+        }
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        if a.ce == 0 {
+            w.add_q(additive(c, credit, w.cwnd()));
+        }
+    }
+
+    /// Marks on data sent before a cut are answered by it.
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+        let answered = c.una <= self.cut_end;
+        self.cut_end = c.next_id;
+        match why {
+            Cut::Ecn if answered => w.cwnd(),
+            Cut::Ecn => self.kept(c, w.cwnd()),
+            Cut::Loss | Cut::Timeout => half_flight(c),
+        }
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &[self.alpha_ppm()], sink);
+    }
+}

@@ -1,0 +1,156 @@
+//! HighSpeed TCP (RFC 3649), from its response function.
+
+use crate::arithmetic::math::{exp2_q16, log2_q16};
+use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::event::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
+use crate::growth::{Cut, Growth, Kept, kept_flight};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::parameters! {
+    /// Parameters of HighSpeed TCP.
+    pub struct Params {
+        /// Window up to which it is Reno (Low_Window).
+        low_window: u64 = 38,
+            ParamKind::Segments { min: 2, max: 1_000 },
+            "RFC 3649 section 5";
+        /// Packets from one loss to the next at that window (1/Low_P).
+        low_interval: u64 = 1_000,
+            ParamKind::Count { min: 10, max: 1_000_000 },
+            "RFC 3649 section 5";
+        /// Window at the other end of the response function (High_Window).
+        high_window: u64 = 83_000,
+            ParamKind::Segments { min: 2_000, max: 100_000_000 },
+            "RFC 3649 section 5";
+        /// Packets from one loss to the next at that window (1/High_P).
+        high_interval: u64 = 10_000_000,
+            ParamKind::Count { min: 2_000_000, max: 1_000_000_000_000 },
+            "RFC 3649 section 5";
+        /// Share of that window that a loss takes (High_Decrease).
+        high_decrease: Ratio = Ratio::of(1, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(1, 2) },
+            "RFC 3649 section 5";
+        /// Count acknowledgements in congestion avoidance, and not what they acknowledge, whatever
+        /// the stack counts.
+        per_ack: bool = false,
+            ParamKind::Flag,
+            "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
+    }
+}
+
+const TRACE: &[TraceField; 1] = &[TraceField { name: "increase_q16", unit: "segments/65536" }];
+
+/// One half with 16 fractional bits: what a loss takes from a window of Low_Window.
+const HALF: u64 = 1 << 15;
+
+/// The least that a loss takes. With the RFC's constants the line for b(w) reaches it at a window
+/// of 470,000 segments.
+const LEAST_DECREASE: u64 = 655;
+
+/// Growth of HighSpeed TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct HighSpeed {
+    /// Window for which `increase_q` holds, whole segments.
+    segments: u32,
+    /// a(w), segments per round trip with 16 fractional bits.
+    increase_q: u32,
+}
+
+/// A window in whole segments.
+fn segments(c: &Conn, w: &Window) -> u32 {
+    (w.segments_q(c) >> FRACTION_BITS).min(u64::from(u32::MAX)) as u32
+}
+
+/// What has become of `change`, which takes place from Low_Window to High_Window, at a window above
+/// the former: a straight line over the logarithm of the window.
+fn part(p: &Params, segments: u32, change: u64) -> u64 {
+    let low = log2_q16(p.low_window);
+    let here = log2_q16(u64::from(segments)).saturating_sub(low);
+    let way = log2_q16(p.high_window).saturating_sub(low);
+    // Each factor has at most 22 bits.
+    change * u64::from(here) / u64::from(way.max(1))
+}
+
+/// b(w), the share that a loss takes, 16 fractional bits (RFC 3649 section 5).
+fn decrease(p: &Params, segments: u32) -> u64 {
+    if u64::from(segments) <= p.low_window {
+        return HALF;
+    }
+    let fall = HALF.saturating_sub(p.high_decrease.0);
+    HALF.saturating_sub(part(p, segments, fall)).max(LEAST_DECREASE)
+}
+
+/// a(w) = w²·p(w)·2·b(w)/(2 - b(w)), 16 fractional bits, and at least 1 (RFC 3649 section 5).
+/// Within 3 parts in 10,000.
+fn increase(p: &Params, segments: u32) -> u32 {
+    if u64::from(segments) <= p.low_window {
+        return 1 << 16;
+    }
+    let low = u64::from(log2_q16(p.low_interval));
+    let climb = u64::from(log2_q16(p.high_interval)).saturating_sub(low);
+    // The logarithm of 1/p(w).
+    let interval = low + part(p, segments, climb);
+    let b = decrease(p, segments);
+    // b is at most a half, so both logarithms exist and the second is the larger.
+    let share = log2_q16((4 << 16) - 2 * b).saturating_sub(log2_q16(4 * b));
+    let square = 2 * u64::from(log2_q16(u64::from(segments)));
+    let log = square.saturating_sub(interval + u64::from(share));
+    exp2_q16(log as u32).min(u64::from(u32::MAX)) as u32
+}
+
+impl Growth for HighSpeed {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "highspeed",
+        name: "HighSpeed TCP",
+        origin: "RFC 3649, HighSpeed TCP for Large Congestion Windows, section 5",
+        citation: "rfc3649",
+        description: "Above 38 segments the window follows a response function that needs a loss \
+            rate of 1e-7, not 2e-10, for 83,000 segments: growth a(w) per round trip rises from 1 to \
+            about 72 segments and the share b(w) taken at a loss falls from a half to a tenth, both \
+            computed from the RFC's equations for the whole segments in the window, not read from \
+            its table. a(w) is at least Reno's 1, and b(w), which the equation would take to zero at \
+            570,000 segments, at least a hundredth. The threshold is taken from FlightSize \
+            (RFC 5681). It starts with limited slow start (RFC 3742), as the RFC recommends.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once an acknowledgement"),
+        Departure {
+            flavour: Flavour::Linux,
+            change: Change::SlowStart("standard"),
+            why: "`hstcp_cong_avoid` calls `tcp_slow_start`; RFC 3649 recommends limited slow start",
+        },
+    ];
+
+    fn init(_p: &Params, _c: &Conn) -> HighSpeed {
+        HighSpeed { segments: 0, increase_q: 1 << 16 }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        let segments = segments(c, w);
+        if segments != self.segments {
+            self.segments = segments;
+            self.increase_q = increase(p, segments);
+        }
+        let credit = if p.per_ack { credit.min(c.mss.into()) } else { credit };
+        w.add_per_window(c, credit, u64::from(self.increase_q));
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
+        kept_flight(c, Ratio(Ratio::ONE.0 - decrease(p, segments(c, w))))
+    }
+
+    fn rounding(_why: Cut) -> Kept {
+        Kept::LessCut
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let [increase] = TRACE;
+        sink(increase, u64::from(self.increase_q));
+    }
+}

@@ -1,0 +1,103 @@
+//! TCP Hybla: the growth of a short path on a long one.
+
+use crate::arithmetic::math::{exp2_q16, mul, mul_div};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
+
+crate::parameters! {
+    /// Parameters of Hybla.
+    pub struct Params {
+        /// Round-trip time of the connection whose growth is imitated (RTT0). ns-3 has 50 ms.
+        reference_rtt: Span = Span::from_millis(25),
+            ParamKind::Time { min: Span::from_micros(1), max: Span::from_secs(10) },
+            "Caini and Firrincieli 2004, section 3";
+        /// Largest rho with which slow start opens the window by `2^rho - 1` segments for each
+        /// one: without a limit the first acknowledgement over a satellite sends all there is.
+        slow_start_rho: Ratio = Ratio(16 << 16),
+            ParamKind::Ratio { min: Ratio::ONE, max: Ratio(32 << 16) },
+            "own limit; the paper has none and counts on packet spacing";
+        /// Begin with a window of rho segments, cut to a whole number, in place of the stack's.
+        initial_rho: bool = false,
+            ParamKind::Flag,
+            "Caini and Firrincieli 2004 multiplies both; Linux hybla_init (true)";
+    }
+}
+
+/// Largest rho: beyond, its square grows the window faster than anything can use.
+const MAX_RHO: u64 = 1 << 26;
+
+/// Growth of Hybla. It holds no state: the least round-trip time is the host's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hybla;
+
+/// How many reference round trips a round trip lasts without a queue, at least one, with 16
+/// fractional bits.
+fn rho_q16(p: &Params, c: &Conn) -> u64 {
+    if !c.min_rtt.is_known() {
+        return Ratio::ONE.0;
+    }
+    mul_div(c.min_rtt.0, Ratio::ONE.0, p.reference_rtt.0).clamp(Ratio::ONE.0, MAX_RHO)
+}
+
+impl Growth for Hybla {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "hybla",
+        name: "TCP Hybla",
+        origin: "C. Caini, R. Firrincieli, TCP Hybla: A TCP Enhancement for Heterogeneous Networks, \
+            International Journal of Satellite Communications and Networking 22, 2004",
+        citation: "caini2004hybla",
+        description: "With rho, the least round-trip time over a reference of 25 ms (never below 1), \
+            each acknowledged segment opens the window by 2^rho - 1 segments in slow start and by \
+            rho²/cwnd in congestion avoidance, so that the sending rate grows per second as that of \
+            a Reno flow over the reference path. Losses halve. rho follows the least round-trip \
+            time, as in Linux, and slow start stops at the threshold. Initial window and threshold \
+            are the stack's, where the paper multiplies both by rho, and the exponent is limited \
+            (slow_start_rho).",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure {
+            flavour: Flavour::Linux,
+            change: Change::AckLimit(1),
+            why: "`hybla_cong_avoid` adds once an acknowledgement, in slow start too",
+        },
+        Departure::linux("initial_rho", 1, "`hybla_init` begins with a window of rho segments"),
+        Departure::ns3("reference_rtt", Span::from_millis(50).0, "`TcpHybla`, attribute `RRTT`"),
+    ];
+
+    fn init(_p: &Params, _c: &Conn) -> Hybla {
+        Hybla
+    }
+
+    fn initial_window(p: &Params, c: &Conn, given: u64) -> u64 {
+        if !p.initial_rho || !c.srtt.is_known() {
+            return given;
+        }
+        // That of the handshake is the first round trip there is.
+        mul((c.srtt.0 / p.reference_rtt.0.max(1)).clamp(1, MAX_RHO >> 16), u64::from(c.mss))
+    }
+
+    fn slow_start_gain(&self, p: &Params, c: &Conn) -> Ratio {
+        // At most 32 with 16 fractional bits.
+        let rho = rho_q16(p, c).min(p.slow_start_rho.0).min(u64::from(u32::MAX)) as u32;
+        Ratio(exp2_q16(rho) - Ratio::ONE.0)
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        let rho = rho_q16(p, c);
+        w.add_per_window(c, credit, (rho * rho) >> 16);
+    }
+
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        half_flight(c)
+    }
+}

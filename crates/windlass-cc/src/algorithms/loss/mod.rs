@@ -1,0 +1,13 @@
+//! Algorithms that go by losses and marks.
+
+pub mod bic;
+pub mod cocoa3plus;
+pub mod cubic;
+pub mod dctcp;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod reno;
+pub mod scalable;
+pub mod tcp_modified;
+pub mod westwood;

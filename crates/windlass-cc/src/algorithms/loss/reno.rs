@@ -1,0 +1,161 @@
+//! Reno's additive increase and multiplicative decrease (RFC 5681).
+
+use core::marker::PhantomData;
+
+use crate::arithmetic::window::{Window, quotient};
+use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
+use crate::growth::{Cut, Growth, additive, half_flight};
+use crate::info::{Info, Wants};
+use crate::params::Parameters;
+use crate::recovery::Style;
+
+crate::choice! {
+    /// How the window grows in congestion avoidance.
+    pub enum Increase {
+        /// `mss²/cwnd` for each acknowledgement (RFC 5681 equation 3); a stack that counts bytes
+        /// has `mss·acked/cwnd`.
+        PerAck = "per-ack",
+        /// `mss·acked/cwnd`: one segment per window whatever the acknowledgement policy
+        /// (RFC 3465, RFC 5681 section 3.1's recommendation).
+        PerByte = "per-byte",
+        /// `mss²/cwnd` once per round trip: how Reno-BER's Table 9 applies equation 17 (RB-12).
+        PerRtt = "per-rtt",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of Tahoe, Reno and NewReno.
+    pub struct Params {
+        /// Growth in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
+        /// bytes, or mss²/cwnd once per round trip.
+        increase: Increase = Increase::PerAck,
+            Increase::KIND,
+            "RFC 5681 equation 3; RFC 3465; Reno-BER equation 17 and Table 9 (RB-12)";
+    }
+}
+
+/// Which of the three algorithms that grow like Reno it is: they differ in loss recovery only.
+pub trait Variant: Copy {
+    /// What the algorithm is, for people.
+    const INFO: &'static Info;
+    /// Its loss recovery.
+    const STYLE: Style;
+    /// How stacks differ from the RFC.
+    const FLAVOURS: &'static [Departure] = &[];
+}
+
+/// Additive increase by one segment per round trip, halving on loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct RenoGrowth<V> {
+    /// End of the current round in stream offsets; only [`Increase::PerRtt`] uses it.
+    round_end: u64,
+    variant: PhantomData<V>,
+}
+
+impl<V: Variant> Growth for RenoGrowth<V> {
+    type Params = Params;
+    const INFO: &'static Info = V::INFO;
+    const WANTS: Wants = Wants { recovery: V::STYLE, ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = V::FLAVOURS;
+
+    fn init(_p: &Params, c: &Conn) -> RenoGrowth<V> {
+        RenoGrowth { round_end: c.next_id, variant: PhantomData }
+    }
+
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        let mss = u64::from(c.mss);
+        let cwnd = w.cwnd();
+        match p.increase {
+            Increase::PerAck => w.add_q(additive(c, credit, cwnd)),
+            Increase::PerByte => w.add_q(quotient(mss, a.acked.min(cwnd), cwnd)),
+            Increase::PerRtt => {
+                if c.una > self.round_end {
+                    self.round_end = c.next_id;
+                    w.add_q(quotient(mss, mss, cwnd));
+                }
+            }
+        }
+    }
+
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        half_flight(c)
+    }
+
+    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+        self.round_end = c.next_id;
+    }
+}
+
+/// Reno's growth without fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tahoe;
+
+impl Variant for Tahoe {
+    const INFO: &'static Info = &Info {
+        id: "tahoe",
+        name: "Tahoe",
+        origin: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
+        citation: "jacobson1988congestion",
+        description: "Slow start, additive increase, and on any loss (three duplicate \
+            acknowledgements or a timeout) half the flight as threshold and slow start from one \
+            segment, going back to the first unacknowledged byte.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::Tahoe;
+}
+
+/// Fast recovery that ends at the first new acknowledgement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reno;
+
+impl Variant for Reno {
+    const INFO: &'static Info = &Info {
+        id: "reno",
+        name: "Reno",
+        origin: "RFC 5681, TCP Congestion Control, sections 3.1 and 3.2",
+        citation: "rfc5681",
+        description: "Slow start, additive increase of one segment per round trip, fast retransmit \
+            on three duplicate acknowledgements and fast recovery that ends at the first new \
+            acknowledgement. Two losses in one window usually cost a timeout.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::Reno;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "increase",
+            Increase::PerByte as u64,
+            "`tcp_cong_avoid_ai` counts every acknowledged segment; RFC 5681 counts acknowledgements",
+        ),
+        Departure::ns3(
+            "increase",
+            Increase::PerByte as u64,
+            "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
+        ),
+    ];
+}
+
+/// Fast recovery of RFC 6582.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NewReno;
+
+impl Variant for NewReno {
+    const INFO: &'static Info = &Info {
+        id: "newreno",
+        name: "NewReno",
+        origin: "RFC 6582, The NewReno Modification to TCP's Fast Recovery Algorithm",
+        citation: "rfc6582",
+        description: "Reno whose fast recovery lasts until everything outstanding at its start is \
+            acknowledged: each partial acknowledgement retransmits the next hole, so several losses \
+            in one window are repaired at one per round trip without a timeout.",
+        params: Params::TABLE,
+        trace: &[],
+    };
+    const STYLE: Style = Style::NewReno;
+    const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
+        "`TcpNewReno::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
+    )];
+}

@@ -1,0 +1,191 @@
+//! Westwood+: Reno whose cut leaves what the path was measured to carry.
+
+use crate::arithmetic::math::mul_div;
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
+use crate::growth::additive;
+use crate::growth::half_flight;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::Parameters;
+use crate::time::{Span, Time};
+
+crate::choice! {
+    /// How samples of the delivery rate are smoothed.
+    pub enum Filter {
+        /// `0.9·bw + 0.1·(sample + last sample)/2`, the discretised low-pass filter of the paper.
+        Tustin = "tustin",
+        /// Two averages one after the other, each with weight 1/8 for what is new.
+        Cascade = "cascade",
+    }
+}
+
+crate::choice! {
+    /// When a loss sets the window to what the path carries.
+    pub enum Moment {
+        /// When it is found.
+        Loss = "loss",
+        /// When it is repaired; until then the threshold is Reno's.
+        Repair = "repair",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of Westwood+.
+    pub struct Params {
+        /// Filter of the bandwidth estimate: the paper's and ns-3's (tustin), or the two averages
+        /// in a row of Linux (cascade).
+        filter: Filter = Filter::Tustin,
+            Filter::KIND,
+            "Grieco and Mascolo 2004; Linux tcp_westwood";
+        /// Least time over which a sample is taken; otherwise it is a round-trip time. Linux has
+        /// 50 ms.
+        min_interval: Span = Span::ZERO,
+            crate::params::ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
+            "Grieco and Mascolo 2004: none; Linux tcp_westwood: 50 ms";
+        /// When a loss that fast recovery repairs sets threshold and window to what the path carries:
+        /// at once, or at the end of recovery, which goes by half the flight.
+        moment: Moment = Moment::Loss,
+            Moment::KIND,
+            "Grieco and Mascolo 2004; Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR (repair)";
+    }
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Growth of Reno with a bandwidth estimate. Rates are bytes per second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Westwood {
+    /// When the sample being taken began.
+    since: Time,
+    /// Bytes delivered since then.
+    delivered: u64,
+    /// Tustin: the last sample. Cascade: the output of the first average.
+    stage: u64,
+    /// The estimate.
+    bandwidth: u64,
+    /// Whether there has been a sample.
+    measured: bool,
+}
+
+const TRACE: &[TraceField] = &[TraceField { name: "bandwidth_Bps", unit: "B/s" }];
+
+impl Westwood {
+    /// The estimate of what the path carries, bytes per second; zero before the first sample.
+    pub fn bandwidth(&self) -> u64 {
+        self.bandwidth
+    }
+
+    /// What the path carries, bytes: at least two segments; `None` before the first sample.
+    fn pipe(&self, c: &Conn) -> Option<u64> {
+        let known = self.measured && c.min_rtt.is_known();
+        let pipe = || mul_div(self.bandwidth, c.min_rtt.0, SECOND).max(2 * u64::from(c.mss));
+        known.then(pipe)
+    }
+
+    fn sample(&mut self, p: &Params, rate: u64) {
+        if !self.measured {
+            (self.stage, self.bandwidth, self.measured) = (rate, rate, true);
+            return;
+        }
+        match p.filter {
+            Filter::Tustin => {
+                let mean = midpoint(rate, self.stage);
+                self.bandwidth = toward(self.bandwidth, mean, 10);
+                self.stage = rate;
+            }
+            Filter::Cascade => {
+                self.stage = toward(self.stage, rate, 8);
+                self.bandwidth = toward(self.bandwidth, self.stage, 8);
+            }
+        }
+    }
+}
+
+/// The mean of two numbers without overflow.
+fn midpoint(a: u64, b: u64) -> u64 {
+    a.min(b) + a.abs_diff(b) / 2
+}
+
+/// `old + (new - old)/parts`.
+fn toward(old: u64, new: u64, parts: u64) -> u64 {
+    let step = old.abs_diff(new) / parts.max(1);
+    if new > old { old + step } else { old - step }
+}
+
+impl Growth for Westwood {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "westwood",
+        name: "Westwood+",
+        origin: "L. A. Grieco and S. Mascolo, Performance evaluation and comparison of Westwood+, \
+            New Reno, and Vegas TCP congestion control, ACM SIGCOMM CCR 34(2), 2004",
+        citation: "grieco2004westwood",
+        description: "Reno that measures what the path delivers, bytes acknowledged cumulatively \
+            or selectively per round-trip time, through a low-pass filter, and on a loss, a timeout \
+            or a mark sets the threshold to that bandwidth times the least round-trip time: after a \
+            random loss the pipe stays full. Deviations: the first sample is taken as it is, the \
+            threshold of a recovery is not above the window in which the loss fell, without a \
+            sample yet half the flight is kept as Reno does, and an idle time is not measured.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("filter", Filter::Cascade as u64, "`westwood_do_filter` averages twice"),
+        Departure::linux("min_interval", Span::from_millis(50).0, "`TCP_WESTWOOD_RTT_MIN`"),
+        Departure::linux(
+            "moment",
+            Moment::Repair as u64,
+            "`tcp_westwood_event` sets the window at `CA_EVENT_COMPLETE_CWR`",
+        ),
+        Departure::ns3_per_ack(
+            "`TcpWestwoodPlus` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
+
+    fn init(_p: &Params, c: &Conn) -> Westwood {
+        Westwood { since: c.now, delivered: 0, stage: 0, bandwidth: 0, measured: false }
+    }
+
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+        self.delivered = self.delivered.saturating_add(a.delivered);
+        let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
+        let elapsed = c.now.since(self.since);
+        if !rtt.is_known() || elapsed.0 == 0 || elapsed < rtt.max(p.min_interval) {
+            return;
+        }
+        self.sample(p, mul_div(self.delivered, SECOND, elapsed.0));
+        (self.since, self.delivered) = (c.now, 0);
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        w.add_q(additive(c, credit, w.cwnd()));
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+        match (self.pipe(c), why) {
+            (None, _) => half_flight(c),
+            (Some(_), Cut::Loss) if p.moment == Moment::Repair => half_flight(c),
+            (Some(pipe), Cut::Loss | Cut::Ecn) => pipe.min(w.cwnd()).max(2 * u64::from(c.mss)),
+            (Some(pipe), Cut::Timeout) => pipe,
+        }
+    }
+
+    fn restart(&mut self, p: &Params, c: &Conn, w: &mut Window) {
+        if let (Moment::Repair, Phase::Open, Some(pipe)) = (p.moment, c.phase, self.pipe(c)) {
+            w.set_ssthresh(pipe);
+            w.set(c, pipe);
+        }
+    }
+
+    fn idle(&mut self, _p: &Params, c: &Conn, _gap: Span) {
+        (self.since, self.delivered) = (c.now, 0);
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        crate::info::show(TRACE, &[self.bandwidth], sink);
+    }
+}

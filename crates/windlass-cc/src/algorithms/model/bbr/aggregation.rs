@@ -1,0 +1,80 @@
+//! Acknowledgement aggregation (Linux): links and receivers that acknowledge in bursts need room in
+//! the window for what is sent between two of them.
+
+use super::{Bbr, Params};
+use crate::event::{Ack, Conn};
+use crate::time::{Rate, Time};
+
+/// Volume after which an epoch ends in any case, bytes.
+const LONGEST_EPOCH: u64 = 1 << 30;
+
+/// How much more is acknowledged than the bandwidth explains: the maximum over the current and the
+/// previous few rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub(super) struct Aggregation {
+    epoch: Time,
+    /// Bytes acknowledged in the epoch.
+    acked: u64,
+    current: u64,
+    previous: u64,
+    rounds: u8,
+}
+
+impl Aggregation {
+    pub(super) const fn new(c: &Conn) -> Aggregation {
+        Aggregation { epoch: c.now, acked: 0, current: 0, previous: 0, rounds: 0 }
+    }
+
+    /// Begins an epoch.
+    pub(super) fn restart(&mut self, c: &Conn) {
+        self.epoch = c.now;
+        self.acked = 0;
+    }
+
+    /// Most bytes acknowledged beyond what was expected.
+    pub(super) fn max(&self) -> u64 {
+        self.current.max(self.previous)
+    }
+
+    fn on_round(&mut self, window: u64) {
+        self.rounds = self.rounds.saturating_add(1);
+        if u64::from(self.rounds) >= window {
+            self.rounds = 0;
+            self.previous = self.current;
+            self.current = 0;
+        }
+    }
+
+    fn on_acked(&mut self, c: &Conn, bw: Rate, delivered: u64, limit: u64) {
+        let mut expected = bw.volume(c.now.since(self.epoch));
+        if self.acked <= expected || self.acked.saturating_add(delivered) >= LONGEST_EPOCH {
+            self.restart(c);
+            expected = 0;
+        }
+        self.acked = self.acked.saturating_add(delivered);
+        let extra = self.acked.saturating_sub(expected).min(limit);
+        self.current = self.current.max(extra);
+    }
+}
+
+impl Bbr {
+    /// Takes an acknowledgement into the measurement of aggregation.
+    pub(super) fn update_aggregation(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        if p.extra_acked_time.0 == 0 || a.delivered == 0 || !a.rate.is_valid() {
+            return;
+        }
+        if self.rounds.started() {
+            self.aggregation.on_round(p.extra_acked_rounds);
+        }
+        self.aggregation.on_acked(c, self.bandwidth(), a.delivered, self.cwnd);
+    }
+
+    /// Bytes by which the window grows for aggregation.
+    pub(super) fn aggregation_allowance(&self, p: &Params) -> u64 {
+        if !self.full_bw_reached {
+            return 0;
+        }
+        self.aggregation.max().min(self.bandwidth().volume(p.extra_acked_time))
+    }
+}

@@ -1,0 +1,284 @@
+//! BBR version 1 (Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson 2016), as Linux runs it.
+//!
+//! One file per concern: the bandwidth estimate with Startup and Drain (`startup`), the gain cycle
+//! (`probe_bw`), the round-trip estimate and ProbeRTT (`probe_rtt`), acknowledgement aggregation
+//! (`aggregation`), policers (`policer`), and the window with the pacing rate (`window`).
+
+mod aggregation;
+mod params;
+mod policer;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+mod window;
+
+pub use params::Params;
+
+use crate::arithmetic::filter::{DeliveredRounds, WindowedMax};
+use crate::arithmetic::window::MAX_WINDOW;
+use crate::controller::Controller;
+use crate::event::{Ack, Conn, Control, Phase, RateSample, Undo};
+use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::params::{Parameters, Ratio};
+use crate::recovery::Style;
+use crate::setup::Setup;
+use crate::time::{Rate, Span, Time};
+use aggregation::Aggregation;
+use policer::Policer;
+
+/// What the flow is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Mode {
+    /// Doubling the rate each round to find the bandwidth.
+    Startup,
+    /// Emptying the queue that Startup filled.
+    Drain,
+    /// Cycling the pacing gain.
+    ProbeBw,
+    /// Nearly nothing in flight, to see the round-trip propagation time.
+    ProbeRtt,
+}
+
+/// State of BBRv1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Bbr {
+    /// Maximum of the delivery rate over rounds, bytes per second.
+    max_bw: WindowedMax,
+    rounds: DeliveredRounds,
+    aggregation: Aggregation,
+    policer: Policer,
+    cwnd: u64,
+    /// The window before recovery or ProbeRTT cut it.
+    prior_cwnd: u64,
+    pacing: Rate,
+    min_rtt: Span,
+    min_rtt_stamp: Time,
+    /// When ProbeRTT may end; never while the flight is still too large.
+    probe_rtt_done: Time,
+    /// What was sent while so much was delivered is limited by ProbeRTT, as if by the application.
+    limited_from: u64,
+    limited_until: u64,
+    /// Begin of the current phase of the gain cycle.
+    cycle_stamp: Time,
+    /// Bandwidth by which growth is judged in Startup.
+    full_bw: Rate,
+    pacing_gain: Ratio,
+    cwnd_gain: Ratio,
+    /// Bytes delivered when the connection began.
+    origin: u64,
+    /// Bytes that the latest acknowledgement delivered.
+    delivered: u32,
+    mode: Mode,
+    cycle: u8,
+    full_bw_rounds: u8,
+    full_bw_reached: bool,
+    /// First round of recovery: what leaves is what arrives.
+    conserving: bool,
+    idle_restart: bool,
+    probe_rtt_round_done: bool,
+    has_seen_rtt: bool,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField { name: "mode", unit: "0 Startup, 1 Drain, 2 ProbeBW, 3 ProbeRTT" },
+    TraceField { name: "bw_bytes_per_s", unit: "B/s" },
+    TraceField { name: "min_rtt_ns", unit: "ns" },
+    TraceField { name: "pacing_gain", unit: "1/65536" },
+    TraceField { name: "cwnd_gain", unit: "1/65536" },
+    TraceField { name: "round", unit: "rounds" },
+    TraceField { name: "full_bw_bytes_per_s", unit: "B/s" },
+    TraceField { name: "extra_acked_bytes", unit: "B" },
+    TraceField { name: "policed", unit: "0 or 1" },
+];
+
+const INFO: &Info = &Info {
+    id: "bbr",
+    name: "BBR",
+    origin: "N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, BBR: \
+        Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux tcp_bbr.c",
+    citation: "cardwell2016bbr",
+    description: "Version 1. Models the path by the maximum of the delivery rate over ten rounds and \
+        the minimum of the round-trip time over ten seconds, paces at a gain times the first and caps \
+        the flight at a gain times their product. Startup doubles the rate until three rounds \
+        bring less than a quarter more; Drain empties the queue; ProbeBW cycles the pacing gain; ProbeRTT \
+        cuts the flight to four segments for 200 ms when no lower round-trip time was seen for ten \
+        seconds. Loss does not lower the rate: the first round of recovery conserves packets, then \
+        the window grows back, and its end restores it. Beyond the paper it does what Linux does: a \
+        pacing margin of 1 %, room for aggregated acknowledgements, and detection of token-bucket \
+        policers; each can be turned off. It departs from Linux in counting bytes for segments, in \
+        not correcting the flight for segments that wait in the pacing layer, and in tracking \
+        round-trip samples without Linux's filter of delayed acknowledgements. The host's idle reset \
+        and initial ssthresh are ignored, as in Linux, and so is ECN. Without SACK the window in \
+        recovery is the flight plus what a duplicate stands for: each sends one segment.",
+    params: Params::TABLE,
+    trace: TRACE,
+};
+
+impl Bbr {
+    /// What the flow is doing.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Whether the flow sends more than it believes in, to see what arrives.
+    pub fn is_probing(&self) -> bool {
+        self.mode == Mode::Startup || self.mode == Mode::ProbeBw && self.cycle == probe_bw::PROBE
+    }
+
+    /// Estimate of the bandwidth available to the flow: a policer's rate if there is one.
+    pub fn bandwidth(&self) -> Rate {
+        self.policer.rate().unwrap_or(self.max_bw())
+    }
+
+    /// Maximum of the recent delivery rate.
+    fn max_bw(&self) -> Rate {
+        Rate(self.max_bw.get())
+    }
+
+    /// Sets the factors on the bandwidth, at which segments leave, and on the bandwidth-delay
+    /// product, which bounds the flight.
+    fn update_gains(&mut self, p: &Params) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (p.startup_gain, p.startup_gain),
+            Mode::Drain => (p.drain_gain, p.startup_gain),
+            Mode::ProbeBw if self.policer.rate().is_some() => (Ratio::ONE, p.cwnd_gain),
+            Mode::ProbeBw => (probe_bw::gain(p, self.cycle), p.cwnd_gain),
+            Mode::ProbeRtt => (Ratio::ONE, Ratio::ONE),
+        };
+    }
+
+    /// Whether a sample says less than the network could do: the application, or ProbeRTT, held the
+    /// sender back.
+    fn is_limited(&self, sample: &RateSample) -> bool {
+        sample.app_limited
+            || (self.limited_from..=self.limited_until).contains(&sample.prior_delivered)
+    }
+
+    /// The window that is neither recovery's nor ProbeRTT's.
+    fn save_cwnd(&mut self, phase: Phase) {
+        let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    fn reset_mode(&mut self, c: &Conn) {
+        if self.full_bw_reached {
+            self.enter_probe_bw(c);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+}
+
+impl Controller for Bbr {
+    type Params = Setup<Params>;
+    const INFO: &'static Info = INFO;
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: true,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
+
+    fn init(p: &Setup<Params>, c: &Conn) -> Bbr {
+        let mut bbr = Bbr {
+            max_bw: WindowedMax::new(0, 0),
+            rounds: DeliveredRounds::new(c.delivered),
+            aggregation: Aggregation::new(c),
+            policer: Policer::new(c),
+            cwnd: p.initial_window.clamp(u64::from(c.mss.max(1)), MAX_WINDOW),
+            prior_cwnd: 0,
+            pacing: Rate(0),
+            min_rtt: c.min_rtt,
+            min_rtt_stamp: c.now,
+            probe_rtt_done: Time::NEVER,
+            // An empty range.
+            limited_from: u64::MAX,
+            limited_until: 0,
+            cycle_stamp: c.now,
+            full_bw: Rate(0),
+            pacing_gain: p.own.startup_gain,
+            cwnd_gain: p.own.startup_gain,
+            origin: c.delivered,
+            delivered: 0,
+            mode: Mode::Startup,
+            cycle: 0,
+            full_bw_rounds: 0,
+            full_bw_reached: false,
+            conserving: false,
+            idle_restart: false,
+            probe_rtt_round_done: false,
+            has_seen_rtt: false,
+        };
+        bbr.init_pacing(&p.own, c);
+        bbr
+    }
+
+    fn on_ack(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
+        self.delivered = a.delivered.min(u64::from(u32::MAX)) as u32;
+        self.update_bandwidth(&p.own, c, a);
+        self.update_aggregation(&p.own, c, a);
+        self.update_cycle(&p.own, c, a);
+        self.check_full_pipe(&p.own, a);
+        self.check_drain(&p.own, c);
+        self.update_min_rtt(&p.own, c, a);
+        self.update_gains(&p.own);
+        self.set_pacing(&p.own, c, self.pacing_gain);
+        self.set_cwnd(p, c, a);
+    }
+
+    fn on_phase(&mut self, p: &Setup<Params>, c: &Conn, from: Phase, to: Phase) {
+        match (from, to) {
+            (_, Phase::Loss) => self.after_timeout(&p.own, c, from),
+            (Phase::Open | Phase::Cwr, Phase::Recovery) => self.enter_recovery(c, from),
+            (Phase::Recovery | Phase::Loss, Phase::Open | Phase::Cwr) => self.leave_recovery(p, c),
+            (Phase::Loss, Phase::Recovery)
+            | (Phase::Recovery, Phase::Recovery)
+            | (Phase::Open | Phase::Cwr, Phase::Open | Phase::Cwr) => {}
+        }
+    }
+
+    /// Linux's `undo_cwnd`: the search for the full pipe and for policers begins anew. The window
+    /// comes back with the phase.
+    fn on_undo(&mut self, _p: &Setup<Params>, c: &Conn, _why: Undo) {
+        self.full_bw = Rate(0);
+        self.full_bw_rounds = 0;
+        self.policer = Policer::new(c);
+    }
+
+    /// Paces at the estimated bandwidth, no faster: there is nothing to probe for (section "Sharing
+    /// the network", Linux's `CA_EVENT_TX_START`). The stack's fallback of the window does not apply.
+    fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, _reset: bool) {
+        self.idle_restart = true;
+        self.aggregation.restart(c);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing(&p.own, c, Ratio::ONE),
+            Mode::ProbeRtt => self.check_probe_rtt_done(c),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn control(&self, _p: &Setup<Params>, c: &Conn) -> Control {
+        let cwnd = self.cwnd.clamp(u64::from(c.mss.max(1)), MAX_WINDOW);
+        Control { cwnd, ssthresh: MAX_WINDOW, pacing: self.pacing }
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let values = [
+            self.mode as u64,
+            self.bandwidth().0,
+            self.min_rtt.0,
+            self.pacing_gain.0,
+            self.cwnd_gain.0,
+            u64::from(self.rounds.count()),
+            self.full_bw.0,
+            self.aggregation.max(),
+            u64::from(self.policer.rate().is_some()),
+        ];
+        for (field, value) in TRACE.iter().zip(values) {
+            sink(field, value);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! ProbeBW: the cycle of pacing gains that looks for more bandwidth and shares what there is.
+
+use super::{Bbr, Mode, Params};
+use crate::event::{Ack, Conn};
+use crate::params::Ratio;
+
+/// Phases of the cycle: one probes, one yields, six cruise.
+const PHASES: u8 = 8;
+pub(super) const PROBE: u8 = 0;
+const YIELD: u8 = 1;
+
+/// Pacing gain of a phase.
+pub(super) fn gain(p: &Params, phase: u8) -> Ratio {
+    match phase {
+        PROBE => p.probe_gain,
+        YIELD => p.yield_gain,
+        _ => Ratio::ONE,
+    }
+}
+
+impl Bbr {
+    /// Begins with any phase but the yielding one, so that flows do not probe in step.
+    pub(super) fn enter_probe_bw(&mut self, c: &Conn) {
+        self.mode = Mode::ProbeBw;
+        // One of seven, uniformly.
+        let drawn = ((u64::from(c.entropy) * u64::from(PHASES - 1)) >> 32) as u8;
+        self.cycle = (PHASES - drawn) % PHASES;
+        self.cycle_stamp = c.now;
+    }
+
+    /// Moves to the next phase when its time has come.
+    pub(super) fn update_cycle(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        if self.mode == Mode::ProbeBw && self.phase_is_over(p, c, a) {
+            self.cycle = (self.cycle + 1) % PHASES;
+            self.cycle_stamp = c.now;
+        }
+    }
+
+    /// A phase lasts a round-trip propagation time. Probing goes on until the flight has grown as far
+    /// as it should, unless that loses segments; yielding ends as soon as the queue is gone.
+    fn phase_is_over(&self, p: &Params, c: &Conn, a: &Ack) -> bool {
+        let full_length = c.now.since(self.cycle_stamp) > self.min_rtt;
+        let flight = a.prior_in_flight;
+        let target = |gain| self.target_flight_at(p, c, self.max_bw(), gain);
+        if self.pacing_gain > Ratio::ONE {
+            full_length && (a.lost > 0 || flight >= target(self.pacing_gain))
+        } else if self.pacing_gain < Ratio::ONE {
+            full_length || flight <= target(Ratio::ONE)
+        } else {
+            full_length
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr-06).
+//!
+//! One file per concern: what loss and delivery say of the path (`model`), Startup and Drain
+//! (`startup`), the four phases of ProbeBW (`probe_bw`), ProbeRTT (`probe_rtt`), the window with
+//! the pacing rate (`window`) and taking back what a spurious loss did (`undo`).
+
+mod model;
+mod params;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+mod undo;
+mod window;
+
+pub use params::Params;
+
+use crate::arithmetic::filter::{DeliveredRounds, TwoSlotMax, WindowedMax};
+use crate::arithmetic::window::MAX_WINDOW;
+use crate::controller::Controller;
+use crate::event::{Ack, Conn, Control, Loss, Phase, RateSample, Undo};
+use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::params::{Parameters, Ratio};
+use crate::recovery::Style;
+use crate::setup::Setup;
+use crate::time::{Rate, Span, Time};
+use undo::Saved;
+
+/// No bound.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// What the flow is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    /// Doubling the rate each round to find the bandwidth.
+    Startup,
+    /// Emptying the queue that Startup filled.
+    Drain,
+    /// ProbeBW_DOWN: slower than the bandwidth, until queue and headroom are free.
+    Down,
+    /// ProbeBW_CRUISE: at the bandwidth, answering each loss.
+    Cruise,
+    /// ProbeBW_REFILL: at the bandwidth for a round, without the short-term bounds.
+    Refill,
+    /// ProbeBW_UP: faster, to find more.
+    Up,
+    /// Little in flight, to see the round-trip propagation time.
+    ProbeRtt,
+}
+
+impl State {
+    fn is_probe_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// Accelerating: loss is expected and does not set short-term bounds.
+    fn is_probing(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+}
+
+/// State of BBRv3. Bounds are [`u64::MAX`] when there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Bbr3 {
+    rounds: DeliveredRounds,
+    max_bw: TwoSlotMax,
+    /// Maximum of the bytes acknowledged beyond what the bandwidth explains, over rounds.
+    extra_acked: WindowedMax,
+    extra_acked_begin: Time,
+    extra_acked_delivered: u64,
+    saved: Saved,
+    cwnd: u64,
+    /// The window before recovery or ProbeRTT cut it.
+    prior_cwnd: u64,
+    pacing: Rate,
+    /// The lesser of the maximum bandwidth and the short-term bound.
+    bw: Rate,
+    bw_shortterm: u64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+    /// Maxima of the current round.
+    bw_latest: u64,
+    inflight_latest: u64,
+    /// The round in which losses are counted ends when data sent at this delivery is acknowledged.
+    loss_round_end: u64,
+    min_rtt: Span,
+    min_rtt_stamp: Time,
+    probe_rtt_min: Span,
+    probe_rtt_stamp: Time,
+    /// When ProbeRTT may end; never while the flight is still too large.
+    probe_rtt_done: Time,
+    /// What was sent while so much was delivered is limited by ProbeRTT, as if by the application.
+    limited_from: u64,
+    limited_until: u64,
+    full_bw: Rate,
+    pacing_gain: Ratio,
+    /// Begin of the wait for the next probe, and its length.
+    cycle_stamp: Time,
+    probe_wait: Span,
+    /// Bytes acknowledged at the longterm bound, and how many raise it by a segment.
+    up_acked: u64,
+    up_acked_per_segment: u64,
+    /// Bytes delivered when the connection began.
+    origin: u64,
+    drain_round: u32,
+    rounds_since_probe: u32,
+    state: State,
+    full_bw_count: u8,
+    lossy_acks: u8,
+    up_rounds: u8,
+    /// A cycle of probing has ended: what was delivered before it is forgotten with the next sample.
+    cycle_ended: bool,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+    loss_in_round: bool,
+    loss_round_start: bool,
+    /// Samples are those of a probe that may have sent too much, until one has.
+    probe_samples: bool,
+    /// The last samples of a probe are still to come.
+    probe_stopping: bool,
+    probe_too_high: bool,
+    probe_precautionary: bool,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    has_seen_rtt: bool,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField {
+        name: "state",
+        unit: "0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 ProbeRTT",
+    },
+    TraceField { name: "bw_bytes_per_s", unit: "B/s" },
+    TraceField { name: "max_bw_bytes_per_s", unit: "B/s" },
+    TraceField { name: "bw_shortterm_bytes_per_s", unit: "B/s" },
+    TraceField { name: "inflight_shortterm_bytes", unit: "B" },
+    TraceField { name: "inflight_longterm_bytes", unit: "B" },
+    TraceField { name: "min_rtt_ns", unit: "ns" },
+    TraceField { name: "pacing_gain", unit: "1/65536" },
+    TraceField { name: "round", unit: "rounds" },
+    TraceField { name: "extra_acked_bytes", unit: "B" },
+];
+
+const INFO: &Info = &Info {
+    id: "bbr3",
+    name: "BBRv3",
+    origin: "draft-ietf-ccwg-bbr-06, BBR Congestion Control (version 3)",
+    citation: "ietf-ccwg-bbr-06",
+    description: "Version 3 as revision 06 of the draft has it. Models the path by the maximum of the \
+        delivery rate over two probing cycles, the minimum of the round-trip time over ten seconds, \
+        and bounds that loss teaches: a long-term bound of the flight, lowered when a probe loses more \
+        than 2 % of a round, and short-term bounds of rate and flight, lowered to 0.7 at most once a \
+        round while not probing. ProbeBW leaves headroom below the long-term bound, waits two to three \
+        seconds or 63 rounds, refills the pipe for a round and then probes upwards. ProbeRTT halves \
+        the flight for 200 ms every five seconds. Where the draft leaves a choice: the loss ranges \
+        that end Startup are counted as Linux does, as acknowledgements that find losses; the state \
+        to restore after a spurious loss is saved once per recovery, at its first loss; an \
+        application limit in ProbeRTT is kept here and not in the host's sampler; Drain is bounded by \
+        the pseudocode (section 5.6.4.7), not by the table of section 5.6.1. Recovery styles without \
+        SACK (tahoe, reno, newreno) take any loss for too high, as sections 5.3.1.3 and 5.5.10.2 say; their \
+        window follows the model in recovery too. The host's idle reset and initial ssthresh are \
+        ignored, and so is ECN (section 3.7).",
+    params: Params::TABLE,
+    trace: TRACE,
+};
+
+/// What one acknowledgement says, computed once.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// It delivered data whose sending is known.
+    known: bool,
+    /// Delivery rate, zero if it cannot be told.
+    rate: u64,
+    limited: bool,
+    /// Too much of what was in flight is lost.
+    too_high: bool,
+}
+
+impl Bbr3 {
+    /// What the flow is doing.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Estimate of the bandwidth available to the flow.
+    pub fn bandwidth(&self) -> Rate {
+        self.bw
+    }
+
+    /// Bound of the flight that probing has learnt, bytes.
+    pub fn inflight_longterm(&self) -> Option<u64> {
+        (self.inflight_longterm != UNBOUNDED).then_some(self.inflight_longterm)
+    }
+
+    fn sample(&self, p: &Setup<Params>, s: &RateSample) -> Sample {
+        let held = (self.limited_from..=self.limited_until).contains(&s.prior_delivered);
+        Sample {
+            known: s.delivered > 0,
+            rate: s.rate().0,
+            limited: s.app_limited || held,
+            too_high: model::is_too_high(p, s.lost, s.tx_in_flight),
+        }
+    }
+}
+
+impl Controller for Bbr3 {
+    type Params = Setup<Params>;
+    const INFO: &'static Info = INFO;
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: true,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
+
+    fn init(p: &Setup<Params>, c: &Conn) -> Bbr3 {
+        let mut bbr = Bbr3 {
+            rounds: DeliveredRounds::new(c.delivered),
+            max_bw: TwoSlotMax::default(),
+            extra_acked: WindowedMax::new(0, 0),
+            extra_acked_begin: c.now,
+            extra_acked_delivered: 0,
+            saved: Saved::default(),
+            cwnd: p.initial_window.clamp(u64::from(c.mss.max(1)), MAX_WINDOW),
+            prior_cwnd: 0,
+            pacing: Rate(0),
+            bw: Rate(0),
+            bw_shortterm: UNBOUNDED,
+            inflight_shortterm: UNBOUNDED,
+            inflight_longterm: UNBOUNDED,
+            bw_latest: 0,
+            inflight_latest: 0,
+            loss_round_end: c.delivered,
+            min_rtt: c.srtt,
+            min_rtt_stamp: c.now,
+            probe_rtt_min: c.srtt,
+            probe_rtt_stamp: c.now,
+            probe_rtt_done: Time::NEVER,
+            // An empty range.
+            limited_from: u64::MAX,
+            limited_until: 0,
+            full_bw: Rate(0),
+            pacing_gain: p.own.startup_pacing_gain,
+            cycle_stamp: c.now,
+            probe_wait: Span::ZERO,
+            up_acked: 0,
+            up_acked_per_segment: UNBOUNDED,
+            origin: c.delivered,
+            drain_round: 0,
+            rounds_since_probe: 0,
+            state: State::Startup,
+            full_bw_count: 0,
+            lossy_acks: 0,
+            up_rounds: 0,
+            cycle_ended: false,
+            full_bw_now: false,
+            full_bw_reached: false,
+            loss_in_round: false,
+            loss_round_start: false,
+            probe_samples: false,
+            probe_stopping: false,
+            probe_too_high: false,
+            probe_precautionary: false,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            has_seen_rtt: false,
+        };
+        bbr.init_pacing(p, c);
+        bbr
+    }
+
+    /// Section 5.2.3.
+    fn on_ack(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
+        let s = self.sample(p, &a.rate);
+        self.update_signals(p, c, a, s);
+        self.update_aggregation(&p.own, c, a);
+        self.check_full_bw(&p.own, s);
+        self.check_startup(p, c, a, s);
+        self.check_drain(p, c);
+        self.update_cycle(p, c, a, s);
+        let expired = self.update_min_rtt(&p.own, c, a);
+        self.check_probe_rtt(p, c, a, expired);
+        self.advance_signals(a, s);
+        self.bound_bw();
+        self.set_pacing(p, c, self.state_gain(&p.own));
+        self.set_cwnd(p, c, a);
+    }
+
+    fn on_loss(&mut self, p: &Setup<Params>, c: &Conn, l: &Loss) {
+        self.handle_loss(p, c, l);
+    }
+
+    /// Section 5.6.4.4.
+    fn on_phase(&mut self, p: &Setup<Params>, c: &Conn, from: Phase, to: Phase) {
+        match (from, to) {
+            (_, Phase::Loss) => self.after_timeout(c, from),
+            (Phase::Open | Phase::Cwr, Phase::Recovery) => {
+                self.save_cwnd(from);
+                self.save_once();
+            }
+            (Phase::Recovery | Phase::Loss, Phase::Open | Phase::Cwr) => self.leave_recovery(p, c),
+            (Phase::Loss, Phase::Recovery)
+            | (Phase::Recovery, Phase::Recovery)
+            | (Phase::Open | Phase::Cwr, Phase::Open | Phase::Cwr) => {}
+        }
+    }
+
+    /// Section 5.5.11.2.
+    fn on_undo(&mut self, _p: &Setup<Params>, c: &Conn, _why: Undo) {
+        self.restore(c);
+    }
+
+    /// Section 5.4.1: paces at the estimated bandwidth.
+    fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, _reset: bool) {
+        self.idle_restart = true;
+        self.extra_acked_begin = c.now;
+        if self.state.is_probe_bw() {
+            self.set_pacing(p, c, Ratio::ONE);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(&p.own, c);
+        }
+    }
+
+    fn control(&self, _p: &Setup<Params>, c: &Conn) -> Control {
+        let cwnd = self.cwnd.clamp(u64::from(c.mss.max(1)), MAX_WINDOW);
+        Control { cwnd, ssthresh: MAX_WINDOW, pacing: self.pacing }
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let values = [
+            self.state as u64,
+            self.bw.0,
+            self.max_bw.get(),
+            self.bw_shortterm,
+            self.inflight_shortterm,
+            self.inflight_longterm,
+            self.min_rtt.0,
+            self.pacing_gain.0,
+            u64::from(self.rounds.count()),
+            self.extra_acked.get(),
+        ];
+        for (field, value) in TRACE.iter().zip(values) {
+            sink(field, value);
+        }
+    }
+}

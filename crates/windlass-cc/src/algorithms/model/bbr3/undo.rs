@@ -1,0 +1,65 @@
+//! Taking back what a spurious loss did (draft-ietf-ccwg-bbr-06 section 5.5.11).
+
+use super::{Bbr3, State};
+use crate::event::{Conn, Phase};
+
+/// The model before the losses of the current recovery. Zero bounds restore nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub(super) struct Saved {
+    bw_shortterm: u64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+    /// The accelerating state that the losses ended.
+    pub(super) probing: Option<State>,
+    /// It belongs to the current recovery.
+    current: bool,
+}
+
+impl Bbr3 {
+    /// `SaveCwnd`: the window that is neither recovery's nor ProbeRTT's.
+    pub(super) fn save_cwnd(&mut self, phase: Phase) {
+        let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.state == State::ProbeRtt;
+        self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    /// `SaveStateUponLoss`, at the first loss of a recovery.
+    pub(super) fn save_once(&mut self) {
+        if !self.saved.current {
+            self.saved = Saved {
+                bw_shortterm: self.bw_shortterm,
+                inflight_shortterm: self.inflight_shortterm,
+                inflight_longterm: self.inflight_longterm,
+                probing: None,
+                current: true,
+            };
+        }
+    }
+
+    /// Recovery is over: the next loss saves the state anew. What is saved stays for an undo that comes
+    /// late.
+    pub(super) fn recovery_is_over(&mut self) {
+        self.saved.current = false;
+    }
+
+    /// `HandleSpuriousLossDetection`.
+    pub(super) fn restore(&mut self, c: &Conn) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.loss_in_round = false;
+        self.reset_full_bw(0);
+        self.bw_shortterm = self.bw_shortterm.max(self.saved.bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(self.saved.inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(self.saved.inflight_longterm);
+        let holding = self.state == State::ProbeRtt;
+        match self.saved.probing.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if !holding {
+                    self.state = State::Startup;
+                }
+            }
+            Some(State::Up) if self.state != State::Up && !holding => self.start_refill(c),
+            _ => {}
+        }
+    }
+}

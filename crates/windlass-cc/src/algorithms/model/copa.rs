@@ -1,0 +1,363 @@
+//! Copa (Arun and Balakrishnan, NSDI 2018): the rate goes towards 1/(δ·d_q) packets per second,
+//! where d_q is the queueing delay.
+
+use crate::arithmetic::filter::{WindowedMax, WindowedMin};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::controller::Controller;
+use crate::event::{Ack, Conn, Control, Phase, Undo};
+use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::recovery::Style;
+use crate::setup::Setup;
+use crate::time::{Rate, Span, Time};
+
+/// Largest 1/δ, packets: beyond it the products of this file could not be told from infinity.
+const MAX_INVERSE: Ratio = Ratio::of(1 << 24, 1);
+/// Rounds in one direction after which the velocity doubles.
+const STEADY_ROUNDS: u8 = 3;
+
+crate::parameters! {
+    /// Parameters of Copa.
+    pub struct Params {
+        /// 1/δ of the default mode: the packets that a flow wants in the queue.
+        inverse_delta: Ratio = Ratio::of(2, 1),
+            ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(10_000, 1) },
+            "Copa section 2.2 (δ = 0.5)";
+        /// Adapt δ when another flow keeps the queue filled; otherwise δ is fixed.
+        mode_switching: bool = true, ParamKind::Flag, "Copa section 2.2";
+        /// Window of the least round-trip time.
+        min_rtt_window: Span = Span::from_secs(10),
+            ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(86_400) },
+            "Copa section 2.1";
+        /// A queueing delay below so much of the range of the round-trip times is a nearly empty queue.
+        nearly_empty: Ratio = Ratio::of(1, 10),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
+            "Copa section 2.2";
+        /// Smoothed round-trip times without a nearly empty queue after which others are filling it.
+        detection_rtts: u64 = 5, ParamKind::Count { min: 1, max: 1_000 }, "Copa section 2.2";
+        /// Smoothed round-trip times over which the largest one is remembered.
+        max_rtt_window: u64 = 4, ParamKind::Count { min: 1, max: 1_000 }, "Copa section 2.2";
+        /// Smallest window but after a timeout.
+        min_cwnd: u64 = 2, ParamKind::Segments { min: 1, max: 1_000 },
+            "genericCC markoviancc.cc (the authors' code)";
+    }
+}
+
+/// State of Copa.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Copa {
+    window: Window,
+    /// RTTmin, RTTstanding and RTTmax, ns; times are [`u64::MAX`] before the first sample.
+    min_rtt: WindowedMin,
+    standing: WindowedMin,
+    max_rtt: WindowedMax,
+    /// When the queue was last nearly empty.
+    emptied: Time,
+    /// 1/δ, packets.
+    inverse: Ratio,
+    /// Stream offset at which the current round ends, and the window at its beginning.
+    round_end: u64,
+    round_cwnd: u64,
+    /// Window and 1/δ before the latest loss, for an undo.
+    prior_cwnd: u64,
+    prior_inverse: Ratio,
+    /// Steps of 1/δ packets per round trip.
+    velocity: u32,
+    /// Rounds in the current direction.
+    steady: u8,
+    rising: bool,
+    slow_start: bool,
+    prior_slow_start: bool,
+    competitive: bool,
+    lossy_round: bool,
+    measured: bool,
+}
+
+const TRACE: &[TraceField] = &[
+    TraceField { name: "min_rtt_ns", unit: "ns" },
+    TraceField { name: "standing_rtt_ns", unit: "ns" },
+    TraceField { name: "inverse_delta", unit: "1/65536 packets" },
+    TraceField { name: "velocity", unit: "steps per round trip" },
+    TraceField { name: "slow_start", unit: "0 or 1" },
+    TraceField { name: "competitive", unit: "0 or 1" },
+];
+
+const INFO: &Info = &Info {
+    id: "copa",
+    name: "Copa",
+    origin: "V. Arun, H. Balakrishnan, Copa: Practical Delay-Based Congestion Control for the \
+        Internet, NSDI 2018",
+    citation: "arun2018copa",
+    description: "Follows the paper: the window moves by v/δ packets per round trip towards the rate \
+        1/(δ·d_q), where the queueing delay d_q is the least round-trip time of the last half smoothed \
+        round trip over that of ten seconds; the velocity v doubles each round once the direction \
+        has held for three; pacing is at twice the window per standing round trip; slow start \
+        doubles until the rate exceeds the target. When the queue has not been nearly empty for five \
+        round trips, 1/δ grows by one each round trip without loss and halves at a loss, until it has \
+        been; at the default δ whole packets hide an empty queue now and then, so that a lone flow \
+        competes for a few round trips, as the paper's rule has it. Losses move the window in no \
+        other way. From the authors' code (genericCC) come the cap on \
+        the velocity, which keeps a step within one window per round trip, and the floor of two \
+        segments; its ramp of v by 0.005, its minimum over four round trips in place of five and its \
+        cut at heavy loss do not. Ours: the window grows only while it limits the sender, no acknowledgement \
+        more than doubles it, and it shrinks at any time; the mode is judged after slow start; a timeout leaves one segment and slow \
+        start, and the stack's idle reset begins slow start anew. In recovery the window is the same, \
+        with SACK or without.",
+    params: Params::TABLE,
+    trace: TRACE,
+};
+
+impl Copa {
+    /// Whether it takes others to be filling the queue.
+    pub fn is_competitive(&self) -> bool {
+        self.competitive
+    }
+
+    /// The packets that the flow wants in the queue, 1/δ.
+    pub fn inverse_delta(&self) -> Ratio {
+        self.inverse
+    }
+
+    fn measure(&mut self, p: &Params, c: &Conn, rtt: Span) {
+        let (now, rtt) = (c.now.0, rtt.0);
+        if !self.measured {
+            self.measured = true;
+            self.min_rtt = WindowedMin::new(now, rtt);
+            self.standing = WindowedMin::new(now, rtt);
+            self.max_rtt = WindowedMax::new(now, rtt);
+            return;
+        }
+        let srtt = if c.srtt.is_known() { c.srtt.0 } else { rtt };
+        self.min_rtt.update(p.min_rtt_window.0, now, rtt);
+        self.standing.update(srtt / 2, now, rtt);
+        self.max_rtt.update(mul(p.max_rtt_window, srtt), now, rtt);
+    }
+
+    fn queueing_delay(&self) -> u64 {
+        self.standing.get().saturating_sub(self.min_rtt.get())
+    }
+
+    /// Section 2.2: with nobody else, the queue is nearly empty once in five round trips.
+    fn judge_mode(&mut self, p: &Params, c: &Conn) {
+        let range = self.max_rtt.get().saturating_sub(self.min_rtt.get());
+        let delay = self.queueing_delay();
+        if self.slow_start || delay == 0 || delay < p.nearly_empty.times(range) {
+            self.emptied = c.now;
+        }
+        let srtt = if c.srtt.is_known() { c.srtt.0 } else { self.standing.get() };
+        let patience = Span(mul(p.detection_rtts, srtt));
+        let competitive = p.mode_switching && c.now.since(self.emptied) > patience;
+        if !competitive {
+            self.inverse = p.inverse_delta;
+        }
+        self.competitive = competitive;
+    }
+
+    /// Whether the rate is at most the target: cwnd/RTTstanding ≤ 1/(δ·d_q).
+    fn below_target(&self, c: &Conn) -> bool {
+        let wanted = self.inverse.times(u64::from(c.mss));
+        mul(self.window.cwnd(), self.queueing_delay()) <= mul(wanted, self.standing.get())
+    }
+
+    /// Once per window: the velocity, and δ while competing.
+    fn on_round(&mut self, p: &Params, c: &Conn) {
+        let rising = self.window.cwnd() > self.round_cwnd;
+        if rising == self.rising {
+            self.steady = self.steady.saturating_add(1);
+            if self.steady >= STEADY_ROUNDS {
+                self.velocity = self.velocity.saturating_mul(2);
+            }
+        } else {
+            self.rising = rising;
+            self.steady = 0;
+            self.velocity = 1;
+        }
+        self.velocity = self.velocity.min(self.max_velocity(c));
+        if self.competitive && !self.lossy_round {
+            self.set_inverse(p, Ratio(self.inverse.0.saturating_add(Ratio::ONE.0)));
+        }
+        self.lossy_round = false;
+        self.begin_round(c);
+    }
+
+    fn begin_round(&mut self, c: &Conn) {
+        self.round_end = c.next_id;
+        self.round_cwnd = self.window.cwnd();
+    }
+
+    /// A round trip changes the window by no more than itself: v/δ ≤ cwnd.
+    fn max_velocity(&self, c: &Conn) -> u32 {
+        let step = self.inverse.times(u64::from(c.mss)).max(1);
+        (self.window.cwnd() / step).clamp(1, u64::from(u32::MAX)) as u32
+    }
+
+    /// 1/δ never falls below the default mode's.
+    fn set_inverse(&mut self, p: &Params, inverse: Ratio) {
+        self.inverse = inverse.min(MAX_INVERSE).max(p.inverse_delta);
+    }
+
+    /// Moves the window by v/(δ·cwnd) packets for each one delivered, and at most doubles it: between
+    /// two rounds the window may fall below v/δ, and then an acknowledgement of many segments would make
+    /// it hundreds of times as large.
+    fn step(&mut self, p: &Params, c: &Conn, delivered: u64) {
+        let below = self.below_target(c);
+        if self.slow_start && !below {
+            self.slow_start = false;
+            self.velocity = 1;
+            self.steady = 0;
+            self.begin_round(c);
+        }
+        let per_round = mul(mul(u64::from(self.velocity), u64::from(c.mss)), self.inverse.0);
+        // In units of 1/65536 byte, as 1/δ is.
+        let moved = mul_div(delivered, per_round, self.window.cwnd().max(1));
+        match (below, self.slow_start) {
+            (true, _) if !c.cwnd_limited() => {}
+            (true, true) => self.window.add(delivered),
+            (true, false) => self.window.add_q(moved.min(self.window.cwnd_q())),
+            (false, _) => self.window.sub_q(c, moved),
+        }
+        let floor = mul(p.min_cwnd, u64::from(c.mss));
+        if self.window.cwnd() < floor {
+            self.window.set(c, floor);
+        }
+    }
+
+    fn save(&mut self) {
+        self.prior_cwnd = self.window.cwnd();
+        self.prior_inverse = self.inverse;
+        self.prior_slow_start = self.slow_start;
+    }
+
+    /// A loss: less appetite while competing.
+    fn on_loss_episode(&mut self, p: &Params) {
+        self.lossy_round = true;
+        if self.competitive {
+            self.set_inverse(p, Ratio(self.inverse.0 / 2));
+        }
+    }
+}
+
+impl Controller for Copa {
+    type Params = Setup<Params>;
+    const INFO: &'static Info = INFO;
+    const WANTS: Wants = Wants {
+        recovery: Style::Prr,
+        slow_start: None,
+        rate_samples: false,
+        ecn: Ecn::None,
+        cross_layer: false,
+    };
+
+    fn init(p: &Setup<Params>, c: &Conn) -> Copa {
+        let window = Window::new(c, p.initial_window, MAX_WINDOW);
+        Copa {
+            window,
+            min_rtt: WindowedMin::new(c.now.0, u64::MAX),
+            standing: WindowedMin::new(c.now.0, u64::MAX),
+            max_rtt: WindowedMax::new(c.now.0, 0),
+            emptied: c.now,
+            inverse: p.own.inverse_delta,
+            round_end: c.next_id,
+            round_cwnd: window.cwnd(),
+            prior_cwnd: window.cwnd(),
+            prior_inverse: p.own.inverse_delta,
+            velocity: 1,
+            steady: 0,
+            rising: true,
+            slow_start: true,
+            prior_slow_start: true,
+            competitive: false,
+            lossy_round: false,
+            measured: false,
+        }
+    }
+
+    fn on_ack(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
+        if a.rtt.is_known() {
+            self.measure(&p.own, c, a.rtt);
+        }
+        if !self.measured {
+            return;
+        }
+        self.judge_mode(&p.own, c);
+        if a.delivered > 0 {
+            self.step(&p.own, c, a.delivered.min(MAX_WINDOW));
+        }
+        if c.una > self.round_end {
+            self.on_round(&p.own, c);
+        }
+    }
+
+    fn on_phase(&mut self, p: &Setup<Params>, c: &Conn, from: Phase, to: Phase) {
+        match (from, to) {
+            (Phase::Open | Phase::Cwr, Phase::Recovery) => {
+                self.save();
+                self.on_loss_episode(&p.own);
+            }
+            (_, Phase::Loss) => {
+                if from != Phase::Loss {
+                    self.save();
+                    self.on_loss_episode(&p.own);
+                }
+                self.window.set(c, u64::from(c.mss));
+                self.slow_start = true;
+                self.velocity = 1;
+                self.steady = 0;
+                self.begin_round(c);
+            }
+            (Phase::Loss, Phase::Recovery)
+            | (Phase::Recovery, Phase::Recovery)
+            | (_, Phase::Open | Phase::Cwr) => {}
+        }
+    }
+
+    /// Gives back the window and the appetite from before the loss.
+    fn on_undo(&mut self, _p: &Setup<Params>, c: &Conn, _why: Undo) {
+        self.window.set(c, self.window.cwnd().max(self.prior_cwnd));
+        self.slow_start &= self.prior_slow_start;
+        if self.competitive {
+            self.inverse = self.inverse.max(self.prior_inverse);
+        }
+    }
+
+    /// The queue has had time to empty.
+    fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, reset: bool) {
+        self.emptied = c.now;
+        if reset {
+            self.window.set(c, p.initial_window.min(self.window.cwnd()));
+            self.slow_start = true;
+            self.velocity = 1;
+            self.steady = 0;
+        }
+        self.begin_round(c);
+    }
+
+    fn on_mss(&mut self, _p: &Setup<Params>, c: &Conn, _old: u32) {
+        self.window.set(c, self.window.cwnd());
+    }
+
+    fn control(&self, _p: &Setup<Params>, c: &Conn) -> Control {
+        let cwnd = self.window.cwnd().max(u64::from(c.mss.max(1))).min(MAX_WINDOW);
+        let pacing = match self.measured {
+            true => Rate::of(2 * cwnd, Span(self.standing.get().max(1))).0.max(1),
+            false => 0,
+        };
+        Control { cwnd, ssthresh: MAX_WINDOW, pacing: Rate(pacing) }
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let values = [
+            self.min_rtt.get(),
+            self.standing.get(),
+            self.inverse.0,
+            u64::from(self.velocity),
+            u64::from(self.slow_start),
+            u64::from(self.competitive),
+        ];
+        for (field, value) in TRACE.iter().zip(values) {
+            sink(field, value);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! BC-CPS (Wei et al. 2021), as far as it is known: BBR on each path of a connection, slowed down
+//! together where they share a bottleneck.
+
+use crate::algorithms::model::bbr::{self, Bbr};
+use crate::arithmetic::math::mul_div;
+use crate::controller::Controller;
+use crate::event::{Ack, Conn, Control, Loss, Phase, Undo};
+use crate::group::Group;
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{Parameters, Ratio};
+use crate::setup::Setup;
+use crate::time::{Rate, Span};
+
+/// BBR version 1 and the share of its rate that the group leaves it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct BcCps {
+    bbr: Bbr,
+    share: Ratio,
+}
+
+const INFO: &Info = &Info {
+    id: "bc-cps",
+    name: "BC-CPS (approximate)",
+    origin: "W. Wei, K. Xue, J. Han, Y. Xing, D. S. L. Wei, P. Hong, BBR-Based Congestion Control and \
+        Packet Scheduling for Bottleneck Fairness Considered Multipath TCP in Heterogeneous Wireless \
+        Networks, IEEE Transactions on Vehicular Technology 70(1), 2021",
+    citation: "wei2021bbr",
+    description: "An approximation: what is public of BC-CPS is that each path runs BBR and that rates \
+        are set from what probing shows so that a connection is fair at a shared bottleneck. Here every \
+        path runs BBR version 1 and discloses its bandwidth estimate x; it paces at max x / sum x of \
+        what BBR says, so that all paths together send as much as the best of them would alone. While a \
+        path probes (Startup, and the first phase of ProbeBW) it paces as BBR does: were the estimates \
+        themselves scaled, each would be measured from what the last scaling left, and fall without \
+        end. All paths of a connection are taken to share the bottleneck. On one path it is BBR. Its \
+        scheduler is a choice of the connection's (earliest arrival). \
+        Measured beside two other flows at 10 Mbit/s and 40 ms with a queue of two bandwidth-delay \
+        products (of four): two paths together take 0.44 (0.48) of what a flow of BBR gets, where \
+        uncoupled BBR takes 1.3 (1.8), and 1.0 (0.8) of what a flow of NewReno gets, where a single flow \
+        of BBR takes 3.4 (1.9). So it takes less than a fair share beside BBR, and with a queue of one \
+        product next to nothing (0.14).",
+    params: bbr::Params::TABLE,
+    trace: Bbr::INFO.trace,
+};
+
+/// Largest rate that counts, bytes per second: eight of them add up without overflow.
+const MAX_RATE: u64 = 1 << 60;
+
+impl BcCps {
+    /// Share of its rate at which the path paces unless it probes.
+    pub fn share(&self) -> Ratio {
+        self.share
+    }
+
+    /// BBR as it runs on this path.
+    pub fn bbr(&self) -> &Bbr {
+        &self.bbr
+    }
+}
+
+impl Controller for BcCps {
+    type Params = Setup<bbr::Params>;
+    const INFO: &'static Info = INFO;
+    const WANTS: Wants = Bbr::WANTS;
+
+    fn init(p: &Self::Params, c: &Conn) -> BcCps {
+        BcCps { bbr: Bbr::init(p, c), share: Ratio::ONE }
+    }
+
+    fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
+        self.bbr.on_ack(p, c, a);
+    }
+
+    fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase) {
+        self.bbr.on_phase(p, c, from, to);
+    }
+
+    fn on_loss(&mut self, p: &Self::Params, c: &Conn, l: &Loss) {
+        self.bbr.on_loss(p, c, l);
+    }
+
+    fn on_undo(&mut self, p: &Self::Params, c: &Conn, why: Undo) {
+        self.bbr.on_undo(p, c, why);
+    }
+
+    fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
+        self.bbr.on_idle_restart(p, c, gap, reset);
+    }
+
+    fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
+        self.bbr.on_mss(p, c, old);
+    }
+
+    fn control(&self, p: &Self::Params, c: &Conn) -> Control {
+        let control = self.bbr.control(p, c);
+        if self.bbr.is_probing() {
+            return control;
+        }
+        // Zero would mean no pacing.
+        Control { pacing: Rate(self.share.times(control.pacing.0).max(1)), ..control }
+    }
+
+    fn on_group(&mut self, _p: &Self::Params, _c: &Conn, g: &Group) {
+        let (mut sum, mut most) = (0, 0);
+        for path in g.paths() {
+            let rate = path.disclosed.min(MAX_RATE);
+            sum += rate;
+            most = rate.max(most);
+        }
+        self.share = if sum > 0 { Ratio(mul_div(most, Ratio::ONE.0, sum)) } else { Ratio::ONE };
+    }
+
+    /// The bandwidth estimate, bytes per second.
+    fn disclosed(&self) -> u64 {
+        self.bbr.bandwidth().0
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        self.bbr.trace(sink);
+    }
+}

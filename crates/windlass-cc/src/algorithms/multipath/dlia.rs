@@ -1,0 +1,113 @@
+//! D-LIA: LIA whose cut depends on how far the window had come since the last one.
+
+use crate::algorithms::multipath::lia::{self, Lia};
+use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::window::Window;
+use crate::coupling::members::InRecovery;
+use crate::event::{Ack, Conn};
+use crate::group::Group;
+use crate::growth::{Cut, Growth, kept_flight};
+use crate::info::{Info, TraceField, Wants};
+use crate::params::{ParamKind, Parameters, Ratio};
+use crate::recovery::Style;
+
+crate::parameters! {
+    /// Parameters of D-LIA.
+    pub struct Params {
+        /// Window of a path in fast recovery: its slow-start threshold, or its window as
+        /// duplicate acknowledgements inflate it.
+        in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
+            "RFC 6356 section 3; the authors' mptcp_dlia: window";
+        /// Weight of the newest ratio of windows in the share that a loss leaves.
+        weight: Ratio = Ratio::of(1, 4),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
+            "the authors' mptcp_dlia (factor)";
+        /// Least share of the flight that a loss leaves, and the share before the first loss.
+        keep_min: Ratio = Ratio::of(1, 2),
+            ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(9, 10) },
+            "the authors' mptcp_dlia (beta_min)";
+        /// Largest share of the flight that a loss leaves.
+        keep_max: Ratio = Ratio::of(9, 10),
+            ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(9, 10) },
+            "the authors' mptcp_dlia (beta_max)";
+    }
+}
+
+/// Growth of D-LIA.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct DLia {
+    lia: Lia,
+    /// What the last loss left, bytes.
+    left: u64,
+    /// `left` before that.
+    prior_left: u64,
+    /// Share of the flight that the last loss left, 16 fractional bits.
+    keep_q: u32,
+    /// `keep_q` before that.
+    prior_keep_q: u32,
+}
+
+const TRACE: &[TraceField] =
+    &[TraceField { name: "linked_B", unit: "B" }, TraceField { name: "keep_q16", unit: "1/65536" }];
+
+impl Growth for DLia {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "d-lia",
+        name: "D-LIA",
+        origin: "T. Lubna, I. Mahmud, Y.-Z. Cho, D-LIA: Dynamic congestion control algorithm for \
+            MPTCP, ICT Express 6(4), 2020",
+        citation: "lubna2020dlia",
+        description: "LIA's increase; a loss leaves the share b of the flight, where \
+            b = 0.25·g + 0.75·(last b) within 0.5 and 0.9, and g = (what the last loss left)/(window), \
+            at most 1: a window that had hardly grown since the last loss is cut little. The paper \
+            speaks of the ratio of intervals between losses; this is the authors' published code, \
+            which takes the ratio of windows. The code's whole per cents are fractions here, and the \
+            cut is of the flight (RFC 5681). On one path growth is Reno's, the cut stays D-LIA's.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+
+    fn init(p: &Params, c: &Conn) -> DLia {
+        let left = mul(2, u64::from(c.mss));
+        let keep_q = p.keep_min.0 as u32;
+        DLia { lia: Lia::new(c), left, prior_left: left, keep_q, prior_keep_q: keep_q }
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        w.add_q(self.lia.increase(true, c, credit, w));
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
+        (self.prior_left, self.prior_keep_q) = (self.left, self.keep_q);
+        let grown = mul_div(self.left, Ratio::ONE.0, w.cwnd().max(1)).min(Ratio::ONE.0);
+        let rest = Ratio::ONE.0.saturating_sub(p.weight.0);
+        let mean = (p.weight.0 * grown + rest * u64::from(self.keep_q)) / Ratio::ONE.0;
+        // Not `clamp`, which panics where the bounds have changed places.
+        self.keep_q = mean.max(p.keep_min.0).min(p.keep_max.0) as u32;
+        self.left = kept_flight(c, Ratio(u64::from(self.keep_q)));
+        self.left
+    }
+
+    fn undo(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        (self.left, self.keep_q) = (self.prior_left, self.prior_keep_q);
+    }
+
+    fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
+        let scale = |bytes| mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
+        (self.left, self.prior_left) = (scale(self.left), scale(self.prior_left));
+    }
+
+    fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
+        let all = lia::Params { in_recovery: p.in_recovery, ..lia::Params::default() };
+        self.lia.link(&all, c, g, w);
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        let [linked, keep] = TRACE else { return };
+        self.lia.trace(&mut |_, value| sink(linked, value));
+        sink(keep, u64::from(self.keep_q));
+    }
+}

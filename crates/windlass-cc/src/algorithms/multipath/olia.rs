@@ -1,0 +1,176 @@
+//! OLIA: linked increases that shift the window to the best paths.
+
+use crate::arithmetic::math::{divisor, mul};
+use crate::arithmetic::window::Window;
+use crate::coupling::members::{InRecovery, Member, Members};
+use crate::event::{Ack, Conn};
+use crate::group::Group;
+use crate::growth::additive;
+use crate::growth::{Cut, Growth};
+use crate::info::{Info, TraceField, Wants, show};
+use crate::params::{ParamKind, Parameters};
+use crate::recovery::Style;
+
+crate::parameters! {
+    /// Parameters of OLIA.
+    pub struct Params {
+        /// Window of a path in fast recovery: its slow-start threshold, or its window as
+        /// duplicate acknowledgements inflate it.
+        in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
+            "out-of-tree Linux mptcp_olia; RFC 6356 section 3";
+        /// Least threshold after a cut while the connection has several paths; on one path it is
+        /// RFC 5681's two segments.
+        least: u64 = 1, ParamKind::Segments { min: 1, max: 2 },
+            "draft-khalili-mptcp-congestion-control-05 section 3";
+    }
+}
+
+/// Where the second term moves the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Shift {
+    /// Nowhere.
+    Stay,
+    /// Up: the path is among the best, and its window is not the largest.
+    Up,
+    /// Down: its window is the largest while another path is among the best.
+    Down,
+}
+
+/// Growth of OLIA.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Olia {
+    /// By what the first term divides, bytes; zero for a path that is alone.
+    linked: u64,
+    /// Bytes acknowledged since the last loss.
+    since: u64,
+    /// Bytes acknowledged between the two losses before.
+    between: u64,
+    /// `between` before the last loss.
+    prior: u64,
+    /// By what the second term divides beside the window.
+    parts: u8,
+    shift: Shift,
+    /// The last loss ended a stretch without loss.
+    moved: bool,
+}
+
+const TRACE: &[TraceField] =
+    &[TraceField { name: "linked_B", unit: "B" }, TraceField { name: "loss_free_B", unit: "B" }];
+
+impl Olia {
+    /// `l_r`: the larger of the last two stretches without loss.
+    fn loss_free(&self) -> u64 {
+        self.since.max(self.between)
+    }
+
+    /// The second term's sign and denominator for one's own path.
+    fn weigh(&mut self, members: &Members) {
+        let own = Member { disclosed: self.loss_free(), ..members.own };
+        let quality = |path: &Member| members.per_squared(path.disclosed, path.rtt);
+        let all = || members.all();
+        let most = all().fold(own.segments(), |most, path| most.max(path.segments()));
+        let finest = all().fold(quality(&own), |finest, path| finest.max(quality(&path)));
+        let largest = |path: &Member| path.segments() == most;
+        let rising = |path: &Member| !largest(path) && quality(path) == finest;
+        let rising_count = all().filter(|path| rising(path)).count() as u64;
+        let largest_count = all().filter(|path| largest(path)).count() as u64;
+        let (shift, peers) = match () {
+            () if rising_count == 0 => (Shift::Stay, 0),
+            () if rising(&own) => (Shift::Up, rising_count),
+            () if largest(&own) => (Shift::Down, largest_count),
+            () => (Shift::Stay, 0),
+        };
+        self.shift = shift;
+        self.parts = mul(members.count(), peers).clamp(1, u64::from(u8::MAX)) as u8;
+    }
+}
+
+impl Growth for Olia {
+    type Params = Params;
+    const INFO: &'static Info = &Info {
+        id: "olia",
+        name: "OLIA",
+        origin: "R. Khalili, N. Gast, M. Popovic, J.-Y. Le Boudec, MPTCP Is Not Pareto-Optimal: \
+            Performance Issues and a Possible Solution, IEEE/ACM Transactions on Networking 21(5), \
+            2013; draft-khalili-mptcp-congestion-control-05",
+        citation: "khalili2013mptcp",
+        description: "Opportunistic linked increases: an acknowledgement on a path opens its window \
+            by the segments (w/rtt²) / (sum of w/rtt)², plus or minus a term that moves window from \
+            the paths with the largest windows to those with the largest l/rtt², where l is the \
+            larger of the last two stretches of bytes between losses. Losses are Reno's, but the \
+            threshold may fall to one segment while there are several paths. On one path it is Reno. \
+            What a path discloses to its siblings is l in bytes; siblings that run another algorithm \
+            disclose another thing. Windows are compared in whole segments, as in Linux. Where the \
+            sum is negative the window closes, to a segment at least, and the threshold with it, so \
+            that this begins no slow start.",
+        params: Params::TABLE,
+        trace: TRACE,
+    };
+    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+
+    fn init(_p: &Params, _c: &Conn) -> Olia {
+        Olia {
+            linked: 0,
+            since: 0,
+            between: 0,
+            prior: 0,
+            parts: 1,
+            shift: Shift::Stay,
+            moved: false,
+        }
+    }
+
+    fn observe(&mut self, _p: &Params, _c: &Conn, a: &Ack, _w: &mut Window) {
+        self.since = self.since.saturating_add(a.acked);
+    }
+
+    fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        let linked = additive(c, credit, self.linked.max(w.cwnd()));
+        let shifted = additive(c, credit, w.cwnd()) / divisor(u64::from(self.parts));
+        match self.shift {
+            Shift::Stay => w.add_q(linked),
+            Shift::Up => w.add_q(linked.saturating_add(shifted)),
+            Shift::Down if linked >= shifted => w.add_q(linked - shifted),
+            Shift::Down => {
+                w.sub_q(c, shifted - linked);
+                w.set_ssthresh(w.ssthresh().min(w.cwnd()));
+            }
+        }
+    }
+
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+        self.moved = self.since > 0;
+        if self.moved {
+            (self.prior, self.between, self.since) = (self.between, self.since, 0);
+        }
+        let least = if self.linked == 0 { 2 } else { p.least };
+        (c.flight_size / 2).max(mul(least, u64::from(c.mss)))
+    }
+
+    fn undo(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
+        if core::mem::take(&mut self.moved) {
+            self.since = self.since.saturating_add(self.between);
+            self.between = self.prior;
+        }
+    }
+
+    fn regroup(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
+        match Members::of(g, w, p.in_recovery) {
+            Some(members) => {
+                self.linked = members.pooled(&members.own).max(1);
+                self.weigh(&members);
+            }
+            None => (self.linked, self.shift) = (0, Shift::Stay),
+        }
+    }
+
+    fn disclosed(&self) -> u64 {
+        self.loss_free()
+    }
+
+    fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
+        show(TRACE, &[self.linked, self.loss_free()], sink);
+    }
+}

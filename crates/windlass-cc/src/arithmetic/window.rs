@@ -1,0 +1,137 @@
+//! The congestion window with its threshold, kept with a fraction.
+
+use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::event::Conn;
+
+/// Fractional bits with which a window is kept, so that small additions are not lost.
+pub const FRACTION_BITS: u32 = 16;
+
+/// Largest window in bytes; below it no arithmetic here can overflow.
+pub const MAX_WINDOW: u64 = 1 << 40;
+
+/// Congestion window and slow-start threshold: what slow start and growth work on.
+///
+/// The window stays between one segment and [`MAX_WINDOW`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Window {
+    cwnd_q: u64,
+    ssthresh: u64,
+}
+
+impl Window {
+    /// A window of so many bytes, at least a segment, and its threshold.
+    pub fn new(c: &Conn, cwnd: u64, ssthresh: u64) -> Window {
+        let mut window = Window { cwnd_q: 0, ssthresh: ssthresh.min(MAX_WINDOW) };
+        window.set(c, cwnd);
+        window
+    }
+
+    /// The window, whole bytes.
+    #[inline]
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd_q >> FRACTION_BITS
+    }
+
+    /// The window in bytes with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn cwnd_q(&self) -> u64 {
+        self.cwnd_q
+    }
+
+    /// The window in segments with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn segments_q(&self, c: &Conn) -> u64 {
+        self.cwnd_q / u64::from(c.mss.max(1))
+    }
+
+    /// The slow-start threshold, bytes.
+    #[inline]
+    pub fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd() < self.ssthresh
+    }
+
+    /// Sets the window to so many whole bytes.
+    pub fn set(&mut self, c: &Conn, bytes: u64) {
+        self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
+    }
+
+    /// Sets the threshold.
+    pub fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes.min(MAX_WINDOW);
+    }
+
+    /// Opens the window by so many whole bytes.
+    #[inline]
+    pub fn add(&mut self, bytes: u64) {
+        self.add_q(bytes.min(MAX_WINDOW) << FRACTION_BITS);
+    }
+
+    /// Opens the window by bytes with [`FRACTION_BITS`] fractional bits.
+    #[inline]
+    pub fn add_q(&mut self, bytes_q: u64) {
+        self.cwnd_q = self.cwnd_q.saturating_add(bytes_q).min(MAX_WINDOW << FRACTION_BITS);
+    }
+
+    /// Opens the window in congestion avoidance, for an acknowledgement that counts for `credit`
+    /// bytes: `segments_q · mss · credit / cwnd`, which makes `segments_q` segments (with
+    /// [`FRACTION_BITS`] fractional bits) of a round trip's worth of them. An acknowledgement
+    /// counts for at least a segment (RFC 5681 equation 3).
+    pub fn add_per_window(&mut self, c: &Conn, credit: u64, segments_q: u64) {
+        let mss = u64::from(c.mss);
+        self.add_q(mul_div(mul(segments_q, mss), credit.max(mss), self.cwnd()));
+    }
+
+    /// Takes off what is beyond whole segments and returns it, in bytes with [`FRACTION_BITS`]
+    /// fractional bits.
+    pub fn take_part(&mut self, c: &Conn) -> u64 {
+        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
+        let part = self.cwnd_q % segment;
+        self.cwnd_q -= part;
+        part
+    }
+
+    /// Puts back what [`take_part`](Window::take_part) took off. What the window's worth of
+    /// divisions since the last whole segment may have cut off is made good, so that the last of
+    /// them opens the window and not the one after.
+    pub fn put_back(&mut self, c: &Conn, part: u64) {
+        self.add_q(part);
+        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
+        let missing = segment.get() - self.cwnd_q % segment;
+        if missing <= self.cwnd_q / segment {
+            self.add_q(missing);
+        }
+    }
+
+    /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.
+    pub fn sub_q(&mut self, c: &Conn, bytes_q: u64) {
+        let least = u64::from(c.mss.max(1)) << FRACTION_BITS;
+        self.cwnd_q = self.cwnd_q.saturating_sub(bytes_q).max(least);
+    }
+
+    /// Closes the window to so many whole bytes, at least a segment, for another reason than a
+    /// loss: the threshold comes down with it, so that slow start ends and does not begin again. A
+    /// larger value changes nothing.
+    pub fn shrink(&mut self, c: &Conn, bytes: u64) {
+        let bytes = bytes.max(u64::from(c.mss.max(1)));
+        if bytes < self.cwnd() {
+            self.set(c, bytes);
+            self.ssthresh = self.ssthresh.min(bytes);
+        }
+    }
+}
+
+/// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,
+/// so that neither truncates before it is multiplied nor overflows.
+pub fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
+    let product = mul(a, b);
+    // At most 2^40, so that the remainder still fits when shifted.
+    let cwnd = divisor(cwnd.min(MAX_WINDOW));
+    ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
+}
