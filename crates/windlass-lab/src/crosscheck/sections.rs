@@ -176,8 +176,8 @@ fn spread(comparisons: &[Comparison]) -> Chart {
 }
 
 /// How the kernel's algorithms differ from the papers and RFCs, which the preset brings.
-fn parameters(names: &[&'static str]) -> Table {
-    let row = |id: &&'static str, d: Difference| {
+fn parameters(names: &[&str]) -> Table {
+    let row = |id: &str, d: Difference| {
         vec![id.to_string(), d.key.to_string(), d.here, d.value, d.why.replace('`', "")]
     };
     let rows = names.iter().flat_map(|id| {
