@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Sources beside this crate; a published crate has none of them and goes by its version alone.
-const SIMULATOR: [&str; 4] =
-    ["../windlass-cc/src", "../windlass-tcp/src", "../windlass-sim/src", "src/compile.rs"];
+const SIMULATOR: [&str; 4] = [
+    "../windlass-cc/src",
+    "../windlass-tcp/src",
+    "../windlass-sim/src",
+    "../windlass-scenario/src/compile.rs",
+];
 /// Sources that decide a run on a kernel.
 const TESTBED: [&str; 4] = [
     "../windlass-sim/src",
     "../windlass-testbed/src/live",
     "../windlass-testbed/src/vm",
-    "src/compile.rs",
+    "../windlass-scenario/src/compile.rs",
 ];
 
 fn main() {

@@ -56,25 +56,24 @@ pub mod capture;
 pub mod catalogue;
 pub mod claims;
 pub mod compare;
-pub mod compile;
 pub mod crosscheck;
 pub mod experiment;
 pub mod guest;
 pub mod hindsight;
 pub mod keep;
-pub mod models;
-pub mod outlook;
 pub mod overview;
 pub mod papers;
-pub mod report;
 pub mod reproduce;
 pub mod run;
-pub mod scenario;
-pub mod stats;
 pub mod store;
 pub mod sweep;
-pub mod units;
 pub mod world;
+
+pub use windlass_report as report;
+pub use windlass_scenario as scenario;
+pub use windlass_scenario::{compile, outlook, units};
+pub use windlass_stats as stats;
+pub use windlass_stats::models;
 
 /// Version of Windlass with a fingerprint of the sources that decide what a run yields, part of
 /// every stored result: runs made by other code are made again.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use windlass_sim::RunResult;
 
-use crate::claims::{Claim, Judgement};
+use crate::claims::{Claim, Judgement, tally};
 use crate::experiment::{Experiment, FileError, Plan, Point, RunRecord, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
 use crate::report::model::{Report, Section};
@@ -287,7 +287,7 @@ impl Reproduction {
         Report {
             title: self.paper.title.to_string(),
             summary: self.paper.summary.to_string(),
-            verdicts: judgements.iter().map(|j| j.verdict).collect(),
+            verdicts: tally(judgements),
             provenance: vec![
                 line(
                     "Paper",

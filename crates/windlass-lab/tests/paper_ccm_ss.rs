@@ -9,8 +9,9 @@ use std::sync::Arc;
 use windlass_lab::claims::{Judgement, Metric, Quantity, Verdict};
 use windlass_lab::compile::compile;
 use windlass_lab::experiment::RunRecord;
-use windlass_lab::papers::{Material, Traces, text};
+use windlass_lab::papers::{Material, Traces};
 use windlass_lab::report::model::{Block, Chart, Section};
+use windlass_lab::report::text;
 use windlass_lab::run::Task;
 use windlass_lab::world::World;
 

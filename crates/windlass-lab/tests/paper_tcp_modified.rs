@@ -6,8 +6,9 @@ mod paper_support;
 use paper_support::{Setup, named, quick};
 use std::collections::BTreeSet;
 use windlass_lab::claims::{Kind, Metric, Quantity, Verdict};
-use windlass_lab::papers::{FINDINGS, LONG, Traces, text};
+use windlass_lab::papers::{FINDINGS, LONG, Traces};
 use windlass_lab::report::model::Block;
+use windlass_lab::report::text;
 use windlass_lab::reproduce::Outcome;
 use windlass_lab::scenario::Scenario;
 

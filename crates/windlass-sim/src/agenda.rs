@@ -48,9 +48,24 @@ impl Agenda {
     #[inline]
     fn key(&mut self, time: Time, entity: u32) -> Key {
         debug_assert!((entity as usize) < MAX_ENTITIES);
-        let order = self.order & ((1 << ORDER_BITS) - 1);
+        if self.order == 1 << ORDER_BITS {
+            self.renumber();
+        }
+        let order = self.order;
         self.order += 1;
         (u128::from(time.0) << 64) | u128::from(order << ENTITY_BITS) | u128::from(entity)
+    }
+
+    /// The numbers have run out, after 10^12 events: those pending are numbered anew, in their order. A sorted
+    /// list is a heap, and the event at the root, which is the least, stays there.
+    #[cold]
+    fn renumber(&mut self) {
+        self.heap.sort_unstable();
+        let others = !(((1 << ORDER_BITS) - 1) << ENTITY_BITS);
+        for (order, key) in (0u128..).zip(&mut self.heap) {
+            *key = *key & others | order << ENTITY_BITS;
+        }
+        self.order = self.heap.len() as u64;
     }
 
     /// Adds an event.
@@ -123,8 +138,10 @@ mod tests {
         #[test]
         fn events_come_in_order_of_time_and_then_of_insertion(
             steps in prop::collection::vec((0u64..50, 0u64..3), 1..300),
+            until_full in 0u64..300,
         ) {
-            let mut agenda = Agenda::default();
+            // The numbers may run out on the way.
+            let mut agenda = Agenda { order: (1 << ORDER_BITS) - until_full, ..Agenda::default() };
             let mut model: Vec<(u64, u64, u32)> = Vec::new();
             let mut order = 0;
             let mut now = 0;

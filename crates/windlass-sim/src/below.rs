@@ -206,11 +206,15 @@ impl Simulation {
         if !self.hosts[host as usize].is_tcp() {
             return; // a port: its connection's end is told
         }
-        let Some(layers) = self.look_below(host) else { return };
+        let Some(layers) = self.observe_below(host) else { return };
         let now = self.now;
         let Host { profile, kind, .. } = &mut self.hosts[host as usize];
-        if let Kind::Tcp { endpoint, .. } = kind {
-            endpoint.below(&self.profiles[*profile as usize], now, &layers);
+        let profile = &self.profiles[*profile as usize];
+        // Being told draws on the endpoint's entropy: a controller that is only watched must not be.
+        if let Kind::Tcp { endpoint, .. } = kind
+            && profile.params.wants().cross_layer
+        {
+            endpoint.below(profile, now, &layers);
         }
     }
 
@@ -221,11 +225,13 @@ impl Simulation {
         for path in 0..end.connection.paths() {
             let Kind::Multipath(end) = &self.hosts[owner as usize].kind else { return };
             let port = end.paths[path].port;
-            let (by_controller, by_scheduler) = (self.look_below(port), self.look_at_path(port));
+            let (by_controller, by_scheduler) = (self.observe_below(port), self.observe_path(port));
             let now = self.now;
             let Kind::Multipath(end) = &mut self.hosts[owner as usize].kind else { return };
-            if let Some(layers) = by_controller {
-                let profile = end.profile(&self.multipath_profiles);
+            let profile = end.profile(&self.multipath_profiles);
+            if let Some(layers) = by_controller
+                && profile.path(path).params.wants().cross_layer
+            {
                 end.connection.below(profile, now, path, &layers);
             }
             if let Some(layers) = by_scheduler {
@@ -234,31 +240,44 @@ impl Simulation {
         }
     }
 
-    /// What the lower layers of a host's node know now, `None` unless its controller wants to know.
-    pub fn look_below(&mut self, host: u32) -> Option<CrossLayer> {
+    /// What the lower layers of a host's node know now, `None` unless its controller wants to know or it is
+    /// [watched](Simulation::watch). Looking changes nothing.
+    pub fn look_below(&self, host: u32) -> Option<CrossLayer> {
+        let sensor = self.sensors.get(host as usize)?.as_ref()?;
+        Some(self.snapshot(&mut sensor.as_ref().clone()))
+    }
+
+    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
+    /// ports come after the hosts of all flows, two for each subflow.
+    pub fn look_at_path(&self, port: u32) -> Option<CrossLayer> {
+        let sensor = self.path_sensors.get(port as usize)?.as_ref()?;
+        Some(self.snapshot(&mut sensor.as_ref().clone()))
+    }
+
+    /// What [`look_below`](Simulation::look_below) says; the sensor takes it in.
+    fn observe_below(&mut self, host: u32) -> Option<CrossLayer> {
         let mut sensor = self.sensors.get_mut(host as usize)?.take()?;
         let layers = self.snapshot(&mut sensor);
         self.sensors[host as usize] = Some(sensor);
         Some(layers)
     }
 
-    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
-    /// ports come after the hosts of all flows, two for each subflow.
-    pub fn look_at_path(&mut self, port: u32) -> Option<CrossLayer> {
+    /// The same of [`look_at_path`](Simulation::look_at_path).
+    fn observe_path(&mut self, port: u32) -> Option<CrossLayer> {
         let mut sensor = self.path_sensors.get_mut(port as usize)?.take()?;
         let layers = self.snapshot(&mut sensor);
         self.path_sensors[port as usize] = Some(sensor);
         Some(layers)
     }
 
-    fn snapshot(&mut self, sensor: &mut Sensor) -> CrossLayer {
+    fn snapshot(&self, sensor: &mut Sensor) -> CrossLayer {
         let now = self.now;
         let (mut hops, mut one_way, mut known) = (0, Span::ZERO, true);
         for step in &sensor.route {
             let (n, time) = match *step {
                 Step::Link { time, .. } | Step::Air { time, .. } => (1, time),
                 Step::Mesh { radio, station, key, time } => {
-                    let mesh = self.radios.meshes[radio as usize].as_deref_mut();
+                    let mesh = self.radios.meshes[radio as usize].as_deref();
                     let n = mesh.and_then(|mesh| mesh.route_hops(now, station, key));
                     known &= n.is_some();
                     (n.unwrap_or(0), Span(time.0 * u64::from(n.unwrap_or(0))))
@@ -272,7 +291,7 @@ impl Simulation {
                 self.station_layers(sensor, radio as usize, station as usize, Some(to))
             }
             Some(Step::Mesh { radio, station, key, .. }) => {
-                let mesh = self.radios.meshes[radio as usize].as_deref_mut();
+                let mesh = self.radios.meshes[radio as usize].as_deref();
                 let next = mesh.and_then(|mesh| mesh.next_of(now, station, key));
                 self.station_layers(sensor, radio as usize, station as usize, next)
             }

@@ -37,8 +37,8 @@ pub struct LinkConfig {
     pub name: String,
     /// Its two ends; forward is from the first to the second.
     pub ends: [usize; 2],
-    /// Bits per second, each direction; at least 1. The time of each frame on the wire is rounded
-    /// up to a nanosecond.
+    /// Bits per second, each direction; at least 1. Frames that follow one another take the time of all their bits
+    /// together, rounded up to a nanosecond.
     pub rate_bps: u64,
     /// Propagation delay, each direction.
     pub delay: Span,

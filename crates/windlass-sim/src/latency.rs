@@ -125,10 +125,14 @@ impl Messages {
         sent.map(|sent| summed_up(latencies, sent, late))
     }
 
-    /// Messages written by `now`.
+    /// Messages written by `now`, one at this very moment among them: the first at the start, the last
+    /// before the stop.
     fn sent(&self, now: Time) -> u64 {
-        let active = self.cbr.stop.min(now).since(self.start).0;
-        active.div_ceil(self.cbr.interval.0.max(1)).max(self.latencies_ns.len() as u64)
+        if now < self.start || self.cbr.stop <= self.start {
+            return 0;
+        }
+        let last = now.min(Time(self.cbr.stop.0 - 1));
+        1 + last.since(self.start).0 / self.cbr.interval.0.max(1)
     }
 
     /// Those that came late, and those that have not come although they should have.
@@ -219,6 +223,24 @@ mod tests {
         assert_eq!((r.p95_ms, r.max_ms), (Some(120.0), Some(120.0)));
         assert!((r.mean_ms.unwrap() - 160.0 / 3.0).abs() < 1e-9);
         assert!(Messages::new(Cbr { deadline: None, ..cbr }, MS(0)).is_none());
+    }
+
+    /// A message is written at the start and every interval from then on, and the event of the last moment of a run
+    /// happens in it; at the stop nothing is written any more.
+    #[test]
+    fn a_message_written_at_this_very_moment_has_been_sent() {
+        let cbr = Cbr {
+            packet: 100,
+            interval: Span::from_millis(100),
+            stop: MS(1500),
+            deadline: Some(Span::from_millis(50)),
+        };
+        let messages = Messages::new(cbr, MS(1000)).unwrap();
+        let sent = |ms| messages.result(MS(ms)).sent;
+        assert_eq!([0, 999, 1000, 1001, 1099, 1100].map(sent), [0, 0, 1, 1, 1, 2]);
+        assert_eq!([1399, 1400, 1499, 1500, 1600].map(sent), [4, 5, 5, 5, 5]);
+        let never = Messages::new(Cbr { stop: MS(900), ..cbr }, MS(1000)).unwrap();
+        assert_eq!(never.result(MS(2000)).sent, 0);
     }
 
     #[test]

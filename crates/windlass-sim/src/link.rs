@@ -130,8 +130,12 @@ impl Extras {
 pub struct Link {
     busy_until: Time,
     delay: Span,
-    /// The last packet size and its transmission time: most packets have the same.
-    last_tx: (u32, Span),
+    /// The last packet size, its transmission time rounded up, and by how much, in units of 1/`rate_bps` ns: most
+    /// packets have the same.
+    last_tx: (u32, Span, u64),
+    /// By how much `busy_until` is behind the end of the last bit, in the same units: less than a nanosecond, which the
+    /// next frame gives back.
+    rounded_up: u64,
     /// Packets inside; the last `waiting` of them were waiting when last looked at.
     pipe: VecDeque<Transit>,
     waiting: u64,
@@ -156,7 +160,8 @@ impl Link {
         Link {
             busy_until: Time::ZERO,
             delay,
-            last_tx: (0, Span::ZERO),
+            last_tx: (0, Span::ZERO, 0),
+            rounded_up: 0,
             pipe: VecDeque::new(),
             waiting: 0,
             waiting_bytes: 0,
@@ -180,8 +185,30 @@ impl Link {
 
     /// Time on the wire of an IP packet of this size, rounded up to a nanosecond.
     pub fn transmission_time(&self, ip_len: u32) -> Span {
+        Span(self.work(ip_len).div_ceil(self.rate_bps))
+    }
+
+    /// The same, not rounded, in units of 1/`rate_bps` ns.
+    fn work(&self, ip_len: u32) -> u64 {
         let bits = 8 * u64::from(self.framing.frame_len(ip_len) + self.framing.gap_bytes);
-        Span((bits * 1_000_000_000).div_ceil(self.rate_bps))
+        bits * 1_000_000_000
+    }
+
+    /// How long the next frame takes, which follows the one before at once or comes to an idle transmitter. Where frames
+    /// follow each other the sum of their times is that of their bits, rounded up once.
+    #[inline]
+    fn next_transmission(&mut self, size: u32) -> Span {
+        if size != self.last_tx.0 {
+            let time = self.transmission_time(size);
+            self.last_tx = (size, time, time.0 * self.rate_bps - self.work(size));
+        }
+        let (_, time, rounded_up) = self.last_tx;
+        self.rounded_up += rounded_up;
+        if self.rounded_up < self.rate_bps {
+            return time;
+        }
+        self.rounded_up -= self.rate_bps;
+        Span(time.0 - 1)
     }
 
     /// When the first of the packets taken as waiting begins: as the one before it departs. That
@@ -236,12 +263,12 @@ impl Link {
             // Whatever waited has begun.
             self.waiting = 0;
             self.waiting_bytes = 0;
+            if self.busy_until < now {
+                self.rounded_up = 0;
+            }
             now
         };
-        if size != self.last_tx.0 {
-            self.last_tx = (size, self.transmission_time(size));
-        }
-        let transmission = self.last_tx.1;
+        let transmission = self.next_transmission(size);
         self.counters.bytes += u64::from(size);
         self.counters.busy_ns += transmission.0;
         self.counters.waited_ns += starts.since(now).0;

@@ -95,6 +95,9 @@ impl Errors {
     }
 }
 
+/// Frame sizes whose chances are remembered; of others they are computed each time.
+const MOST_SIZES: usize = 16;
+
 /// An error model at work on one link direction.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
@@ -128,9 +131,11 @@ impl LossProcess {
     pub fn new(model: &LossModel, stream: Stream) -> LossProcess {
         let kind = match model {
             LossModel::Drop { probability } => Kind::Drop(Chance::new(*probability)),
-            LossModel::Ber { rate, formula } => {
-                Kind::Ber { rate: *rate, formula: *formula, chances: Vec::with_capacity(16) }
-            }
+            LossModel::Ber { rate, formula } => Kind::Ber {
+                rate: *rate,
+                formula: *formula,
+                chances: Vec::with_capacity(MOST_SIZES),
+            },
             LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 Kind::GilbertElliott {
                     bad: false,
@@ -155,7 +160,7 @@ impl LossProcess {
                     None => {
                         let per = frame_error_rate(*rate, 8 * u64::from(frame_bytes), *formula);
                         let chance = Chance::new(per);
-                        if chances.len() < chances.capacity() {
+                        if chances.len() < MOST_SIZES {
                             chances.push((frame_bytes, chance));
                         }
                         chance
@@ -208,6 +213,20 @@ mod tests {
             let model = LossModel::Ber { rate: 1e-5, formula: BerFormula::Exact };
             let got = losses(model, n as u64, bytes).len() as f64;
             assert!((got - n * per).abs() < 4.0 * (n * per).sqrt(), "{bytes}: {got}");
+        }
+    }
+
+    #[test]
+    fn a_copy_remembers_the_chances_of_frame_sizes_as_the_original_does() {
+        let model = LossModel::Ber { rate: 1e-5, formula: BerFormula::Exact };
+        let mut original = LossProcess::new(&model, Stream::new(7, 1, Purpose::Loss));
+        original.takes(1500);
+        let mut copy = original.clone();
+        for process in [&mut original, &mut copy] {
+            (64..164).for_each(|bytes| _ = process.takes(bytes));
+            let Kind::Ber { chances, .. } = &process.kind else { unreachable!() };
+            let sizes: Vec<u32> = chances.iter().map(|c| c.0).collect();
+            assert_eq!((sizes[0], sizes[1], sizes.len()), (1500, 64, 16));
         }
     }
 

@@ -128,6 +128,28 @@ fn limits() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
+/// The end of a busy period is where its bits end, to the nanosecond: what rounding one frame up costs is
+/// given back with the next.
+#[test]
+fn frames_back_to_back_take_the_time_of_their_bits_and_not_a_nanosecond_each_on_top() {
+    // 1538 bytes at 100 Gbit/s are 123.04 ns.
+    for (rate_bps, size) in [(100_000_000_000, 1538), (3_000_000, 1500), (7, 1), (6_000_000, 40)] {
+        let mut l = Link::new(rate_bps, Span::ZERO, QueueLimit::Unlimited, Framing::NONE, None);
+        let bits = 8 * u128::from(size);
+        let end_after = |n: u128| (n * bits * 1_000_000_000).div_ceil(u128::from(rate_bps)) as u64;
+        let mut offer = |now: u64| match l.offer(Time(now), Ticket { id: 0, size, hop: 0 }) {
+            Offer::Accepted { starts, .. } => starts.0,
+            Offer::Dropped => unreachable!("its queue is unlimited"),
+        };
+        for n in 0..1000 {
+            assert_eq!(offer(0), end_after(n), "frame {n} at {rate_bps} bit/s");
+        }
+        // After a pause a frame takes as long as any first one, rounded up.
+        let later = end_after(1000) + 1;
+        assert_eq!((offer(later), offer(later)), (later, later + end_after(1)));
+    }
+}
+
 proptest! {
     /// The link keeps no queue of its own: it reads the backlog off its pipe. Whatever comes, it
     /// decides as a queue that is written out does, and so never exceeds its limit.

@@ -1,16 +1,12 @@
 //! A saturated cell against Bianchi's model.
 
-// The closed form is the laboratory's, which this crate cannot depend on.
-#[path = "../../windlass-lab/src/models/dcf.rs"]
-mod dcf;
-
-use dcf::{Access, Saturation};
 use windlass_cc::{AnyParams, Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::config::{Cbr, Config, FlowConfig, ReadPolicy, Record, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, RTS_BYTES};
 use windlass_sim::radio::{Hops, Phy, Position, RadioConfig, RtsThreshold, StationConfig};
+use windlass_stats::models::dcf::{Access, Saturation};
 use windlass_tcp::{Profile, stack};
 
 /// IP packet of the datagrams, bytes.

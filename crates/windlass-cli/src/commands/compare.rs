@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
 use windlass_lab::experiment::RunRecord;
+use windlass_lab::outlook;
+use windlass_lab::report::text::WIDTH;
 use windlass_lab::scenario::{Candidate, Scenario};
 use windlass_lab::store::export::{Format, Provenance, export, write};
 use windlass_lab::store::replace;
 use windlass_lab::units::Duration;
 use windlass_lab::world::World;
-use windlass_lab::{outlook, papers};
 
 use super::making::Making;
 use super::run::quoted;
@@ -175,5 +176,5 @@ fn show(findings: &Findings, records: &[RunRecord], args: &Compare) -> Result<()
         write(&mut out, Format::Csv, ranking, &provenance).map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }
-    print(&text(findings, width().min(papers::text::WIDTH)))
+    print(&text(findings, width().min(WIDTH)))
 }

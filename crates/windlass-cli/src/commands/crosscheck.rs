@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use windlass_lab::crosscheck::{self, CrosscheckError, Options, Outcome};
-use windlass_lab::papers::text;
+use windlass_lab::report::text;
 
 use crate::args::Crosscheck;
 use crate::output::{Chatter, Failure, print, width};

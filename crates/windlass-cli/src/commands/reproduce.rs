@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use windlass_lab::claims::{Judgement, Verdict};
-use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper, text};
+use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
+use windlass_lab::report::text;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::store::Format;
 

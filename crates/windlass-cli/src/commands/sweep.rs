@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
-use windlass_lab::papers::text;
+use windlass_lab::report::text;
 use windlass_lab::store::Format;
 use windlass_lab::store::export::{Provenance, write};
 use windlass_lab::sweep::{

@@ -2,6 +2,7 @@
 
 use super::{Claim, Direction, Judgement, Metric, Quantity, Statistic, Verdict};
 use crate::experiment::RunRecord;
+use crate::report::numbers::number;
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
@@ -249,26 +250,6 @@ fn reason(claim: &Claim) -> String {
     format!("Compared with {value} ({printed}{}).", corrected.reason.trim_end_matches('.'))
 }
 
-/// Five significant digits at most, without needless zeros; whole numbers in full.
-pub(crate) fn number(v: f64) -> String {
-    if v == 0.0 || !v.is_finite() {
-        return if v == 0.0 { "0".to_owned() } else { v.to_string() };
-    }
-    let exponent = libm::floor(libm::log10(v.abs())) as i32;
-    if !(-4..9).contains(&exponent) {
-        let text = format!("{v:.4e}");
-        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
-        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        return format!("{mantissa}e{power}");
-    }
-    let text = format!("{v:.*}", (4 - exponent).max(0) as usize);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -436,22 +417,6 @@ mod tests {
                 "measure = {measure}\ndirection = {{ greater_than = {{ constant = 1.0 }} }}"
             ));
             assert_eq!((j.verdict, j.note.as_str()), (Verdict::NotComparable, expected));
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_with_five_digits() {
-        for (value, text) in [
-            (0.0, "0"),
-            (60.21, "60.21"),
-            (1_186_605.98, "1186606"),
-            (0.000_119_99, "0.00011999"),
-            (1e-9, "1e-9"),
-            (1.2e-5, "1.2e-5"),
-            (-9.476, "-9.476"),
-            (100.0, "100"),
-        ] {
-            assert_eq!(number(value), text);
         }
     }
 }

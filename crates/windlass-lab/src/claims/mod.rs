@@ -33,10 +33,10 @@ mod judge;
 mod metric;
 
 use crate::experiment::FileError;
+use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub(crate) use judge::number;
 pub use judge::{Evidence, judge};
 pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric, RUN_FIELDS, jain_index};
 
@@ -285,6 +285,53 @@ pub enum Verdict {
     /// It cannot be decided here; the note says why.
     #[serde(rename = "not comparable")]
     NotComparable,
+}
+
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 4] = [
+        Verdict::Reproduced,
+        Verdict::SameDirection,
+        Verdict::Contradicted,
+        Verdict::NotComparable,
+    ];
+
+    /// How a report shows it; its name is the word of `verdicts.json`.
+    pub fn badge(self) -> Badge {
+        let (tone, sign, name, meaning) = match self {
+            Verdict::Reproduced => (
+                Tone::Good,
+                "✓",
+                "reproduced",
+                "our figure agrees with the paper's within the claim's tolerance",
+            ),
+            Verdict::SameDirection => (
+                Tone::Near,
+                "≈",
+                "same direction",
+                "the effect points the paper's way, its size differs",
+            ),
+            Verdict::Contradicted => (
+                Tone::Bad,
+                "✗",
+                "contradicted",
+                "the effect is absent or points the other way, or a derivation is wrong",
+            ),
+            Verdict::NotComparable => (
+                Tone::None,
+                "–",
+                "not comparable",
+                "it cannot be decided here; the row's note says why",
+            ),
+        };
+        Badge { tone, sign, name, meaning }
+    }
+}
+
+/// Each verdict, and how many judgements have it.
+pub fn tally(judgements: &[Judgement]) -> Vec<(Badge, usize)> {
+    let count = |verdict| judgements.iter().filter(|j| j.verdict == verdict).count();
+    Verdict::ALL.into_iter().map(|v| (v.badge(), count(v))).collect()
 }
 
 /// One claim with its verdict: a line of `verdicts.json`.

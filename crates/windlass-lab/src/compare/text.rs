@@ -1,9 +1,9 @@
 //! A comparison as tables to read, on the terminal and in the report.
 
-use crate::claims::number;
 use crate::papers::parts::cells::{NONE, interval};
-use crate::papers::text::table_within;
 use crate::report::model::{Row, Table};
+use crate::report::numbers::number;
+use crate::report::text::table_within;
 
 use super::files::outcome;
 use super::harm::{Bar, Cell};

@@ -10,7 +10,6 @@ pub mod mfvl;
 pub(crate) mod parts;
 pub mod reno_ber;
 pub mod tcp_modified;
-pub mod text;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
 use crate::experiment::{FileError, Plan, RunRecord};

@@ -137,6 +137,8 @@ impl State {
             return self.take(now, p, from, largest).map(|(packet, _)| (packet, false));
         }
         while excess && now >= self.drop_next {
+            // Every drop counts, the last of an episode too.
+            self.count = self.count.saturating_add(1);
             if mark(&packet) {
                 self.schedule(p);
                 return Some((packet, true));
@@ -155,9 +157,8 @@ impl State {
         Some((packet, false))
     }
 
-    /// One drop more, and the time of the next.
+    /// The time of the next drop.
     fn schedule(&mut self, p: &CoDel) {
-        self.count = self.count.saturating_add(1);
         self.drop_next += control_law(p.interval, self.count);
     }
 

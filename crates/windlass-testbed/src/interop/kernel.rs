@@ -10,6 +10,7 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::Socket;
 use windlass_cc::{Span, Time};
+use windlass_scenario::ReceiveWindow;
 use windlass_sim::config::FlowConfig;
 use windlass_tcp::Seq;
 use windlass_tcp::wire;
@@ -21,7 +22,7 @@ use crate::live::info::Info;
 use crate::live::namespace::Namespace;
 use crate::live::netlink::Netlink;
 use crate::live::path_manager::PathManager;
-use crate::live::settings::{ReceiveWindow, Settings};
+use crate::live::settings::Settings;
 use crate::live::socket::{Purpose, Wanted};
 use crate::live::tun::{self, Tun};
 

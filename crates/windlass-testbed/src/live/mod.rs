@@ -40,5 +40,4 @@ pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};
 pub use run::{Options, Outcome, kernel, run};
-pub use settings::ReceiveWindow;
 pub use trace::{Arrival, Trace};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use windlass_cc::Span;
+use windlass_scenario::ReceiveWindow;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::results::RunResult;
 use windlass_tcp::Pacing;
@@ -20,7 +21,7 @@ use super::error::Error;
 use super::info::Info;
 use super::lateness::{Bound, Lateness};
 use super::namespace::Namespace;
-use super::settings::{self, ReceiveWindow, Settings};
+use super::settings::{self, Settings};
 use super::socket::{self, Purpose, Wanted};
 use super::totals::{self, End};
 use super::trace::Trace;

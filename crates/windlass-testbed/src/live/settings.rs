@@ -13,6 +13,8 @@ use windlass_tcp::stack::LossDetection;
 use windlass_tcp::wire::{MAX_IP_LEN, UDP_HEADER};
 use windlass_tcp::{Pacing, Profile};
 
+use windlass_scenario::ReceiveWindow;
+
 use super::error::Error;
 
 /// Least MTU of an IPv4 device (RFC 791).
@@ -28,24 +30,6 @@ const LARGEST_FIELD: u64 = 65_535;
 const AMPLE_BUFFER: u64 = 4 << 20;
 /// In the metrics of a route: the minimal timeout holds only where its bit is locked.
 const RTO_MIN_LOCKED: u32 = 1 << 13;
-
-/// What holds a receive window to the stack's `receive_buffer` where it is not scaled.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum ReceiveWindow {
-    /// The emulator lowers the window field of passing segments: the sender sees what the simulator's
-    /// would.
-    #[default]
-    Pinned,
-    /// The kernel's own buffer, of twice the size (`tcp_rmem`), half of which it reckons to be its
-    /// overhead. Segments that wait behind a hole, or for a slow reader, then shrink the window.
-    Buffer,
-}
-
-impl ReceiveWindow {
-    /// Every value with its name in scenarios.
-    pub const ALL: [(&'static str, ReceiveWindow); 2] =
-        [("pinned", ReceiveWindow::Pinned), ("buffer", ReceiveWindow::Buffer)];
-}
 
 /// A sysctl below `/proc/sys/net/ipv4/`, and what to write to it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,13 +9,13 @@ use super::measures::{
 };
 use super::sweeps::heard_of;
 use super::windows;
-use crate::claims::number;
 use crate::papers::Material;
 use crate::papers::parts::cells::signed;
 use crate::papers::parts::seeds::BySeed;
 use crate::papers::parts::significance::Tested;
 use crate::papers::parts::verdicts::{findings, listed};
 use crate::report::model::Section;
+use crate::report::numbers::number;
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {

@@ -9,10 +9,10 @@ use super::measures::{
 };
 use super::tables::{coupled, coupled_by_datagrams, rival, share};
 use super::{closed_forms, figures};
-use crate::claims::number;
 use crate::papers::Material;
 use crate::papers::parts::verdicts::{findings, listed};
 use crate::report::model::Section;
+use crate::report::numbers::number;
 
 /// The findings; what the runs at hand do not show is left out.
 pub(super) fn section(m: &Material) -> Section {

@@ -1,24 +1,10 @@
-//! How values stand in cells and sentences.
+//! How judgements and summaries stand in cells and sentences.
 
-use crate::claims::{Judgement, number};
+pub(crate) use windlass_report::numbers::{NONE, interval, optional, printed, signed};
+
+use crate::claims::Judgement;
+use crate::report::numbers::number;
 use crate::stats::Summary;
-
-/// What stands where there is no value.
-pub(crate) const NONE: &str = "–";
-
-/// A value computed here, or a dash.
-pub(crate) fn optional(value: Option<f64>) -> String {
-    value.map_or(NONE.to_owned(), number)
-}
-
-/// A value of the paper with all the digits it prints, or a dash.
-pub(crate) fn printed(value: Option<f64>) -> String {
-    match value {
-        None => NONE.to_owned(),
-        Some(v) if v != 0.0 && v.abs() < 1e-4 => number(v),
-        Some(v) => v.to_string(),
-    }
-}
 
 /// Value and interval of a judgement.
 pub(crate) fn measured(j: &Judgement) -> String {
@@ -46,65 +32,5 @@ pub(crate) fn mean(s: Option<Summary>) -> String {
             interval(mean, low, high)
         }
         Some(s) => number(s.mean),
-    }
-}
-
-/// A value with its interval, all with the same decimals: as many as give the interval's width two
-/// significant digits; for counts and the halves between them, as many as they need.
-pub(crate) fn interval(value: f64, low: f64, high: f64) -> String {
-    let all = [value, low, high];
-    if all.iter().any(|v| v.is_infinite()) {
-        let text = |v: f64| if v.is_infinite() { "not finished".to_owned() } else { number(v) };
-        return format!("{} [{}, {}]", text(value), text(low), text(high));
-    }
-    let whole = |factor: f64| all.iter().all(|v| (v * factor).fract() == 0.0);
-    let digits = if whole(1.0) {
-        0
-    } else if whole(2.0) {
-        1
-    } else {
-        (1.0 - (high - low).log10().floor()).clamp(0.0, 9.0) as usize
-    };
-    let [value, low, high] = all.map(|v| format!("{v:.digits$}"));
-    format!("{value} [{low}, {high}]")
-}
-
-/// Per cent with one decimal and sign.
-pub(crate) fn signed(v: f64) -> String {
-    let rounded = format!("{v:+.1}");
-    if rounded == "-0.0" { "+0.0".to_owned() } else { rounded }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_and_its_value_have_the_same_decimals() {
-        for (value, low, high, text) in [
-            (81.000_3, 77.020_4, 82.160_4, "81.0 [77.0, 82.2]"),
-            (50.164, 50.164, 50.379, "50.16 [50.16, 50.38]"),
-            (1047.18, 1017.56, 1067.52, "1047 [1018, 1068]"),
-            (70.0, 68.0, 73.0, "70 [68, 73]"),
-            (801.5, 794.0, 811.0, "801.5 [794.0, 811.0]"),
-            (0.010_11, 0.009_682, 0.010_536, "0.01011 [0.00968, 0.01054]"),
-            (90.5, 80.25, f64::INFINITY, "90.5 [80.25, not finished]"),
-        ] {
-            assert_eq!(interval(value, low, high), text);
-        }
-    }
-
-    #[test]
-    fn the_papers_values_keep_the_digits_it_prints() {
-        for (value, text) in
-            [(1953.61, "1953.61"), (1_186_605.98, "1186605.98"), (0.0, "0"), (1.2e-5, "1.2e-5")]
-        {
-            assert_eq!(printed(Some(value)), text);
-        }
-    }
-
-    #[test]
-    fn no_change_has_a_plus() {
-        assert_eq!((signed(-0.01), signed(-18.24)), ("+0.0".to_owned(), "-18.2".to_owned()));
     }
 }

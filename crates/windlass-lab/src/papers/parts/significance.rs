@@ -2,7 +2,7 @@
 //! beside it, and Holm's correction for their number.
 
 use super::cells;
-use crate::claims::number;
+use crate::report::numbers::number;
 use crate::stats::effect::cohen_dz;
 use crate::stats::multiple::{Holm, holm};
 use crate::stats::paired::{signed_rank, t_test};

@@ -2,9 +2,10 @@
 
 use super::cells::{self, measured, printed};
 use super::commands;
-use crate::claims::{Claim, Judgement, Metric, number};
+use crate::claims::{Claim, Judgement, Metric};
 use crate::papers::Material;
 use crate::report::model::{Block, Row, Section, Table};
+use crate::report::numbers::number;
 use crate::stats::Summary;
 
 /// A section that ends with the commands that make its content again.
@@ -77,7 +78,7 @@ pub(crate) fn columns(names: &[&str]) -> Vec<String> {
 }
 
 pub(crate) fn judged(cells: Vec<String>, j: &Judgement) -> Row {
-    Row { cells, verdict: Some(j.verdict), note: Some(j.note.clone()) }
+    Row { cells, verdict: Some(j.verdict.badge()), note: Some(j.note.clone()) }
 }
 
 /// A row of label, paper, ours, and further cells, judged by a claim.

@@ -3,7 +3,6 @@
 use super::closed_forms::{PRINTED, Printed};
 use super::ledger;
 use super::trace::waiting;
-use crate::claims::number;
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, datagrams};
 use crate::papers::Material;
@@ -11,6 +10,7 @@ use crate::papers::parts::cells::{self, signed};
 use crate::papers::parts::tables::median;
 use crate::papers::parts::verdicts::{findings, listed};
 use crate::report::model::Section;
+use crate::report::numbers::number;
 use crate::stats::Summary;
 use windlass_cc::Span;
 

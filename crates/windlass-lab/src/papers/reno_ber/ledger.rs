@@ -1,12 +1,13 @@
 //! The assumption ledger: what the paper does not say, what was chosen, and what choosing
 //! otherwise would change.
 
-use crate::claims::{Metric, number};
+use crate::claims::Metric;
 use crate::experiment::{AxisValue, Experiment};
 use crate::papers::Material;
 use crate::papers::parts::cells::{NONE, signed};
 use crate::papers::parts::{commands, tables::section as titled};
 use crate::report::model::{Block, Row, Section, Table};
+use crate::report::numbers::number;
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,6 @@
 
 use super::closed_forms::{PRINTED, Printed, TABLE9};
 use super::testbed;
-use crate::claims::number;
 use crate::models::link::expected_retransmissions;
 use crate::models::reno_ber::{FILE_BYTES, MSS, RTT_S, RWND, datagrams, table9_per_ack};
 use crate::models::tcp::Pftk;
@@ -11,6 +10,7 @@ use crate::papers::parts::cells::printed;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, median_cell, row, row_corrected, section};
 use crate::report::model::{Block, Row, Section, Table};
+use crate::report::numbers::number;
 
 /// Tables 1 and 3 to 9, the equations, and the closed forms beside the simulation.
 pub(super) fn sections(m: &Material) -> Vec<Section> {

@@ -149,13 +149,13 @@ impl Mesh {
     }
 
     /// Hops of the valid route of a station, if there is one.
-    pub(crate) fn route_hops(&mut self, now: Time, station: u32, key: Key) -> Option<u32> {
-        self.routers[station as usize].table.valid(now, key).map(|r| r.hops)
+    pub(crate) fn route_hops(&self, now: Time, station: u32, key: Key) -> Option<u32> {
+        self.routers[station as usize].table.peek(now, key).map(|r| r.hops)
     }
 
     /// The next hop of the valid route of a station, if there is one.
-    pub(crate) fn next_of(&mut self, now: Time, station: u32, key: Key) -> Option<u32> {
-        self.routers[station as usize].table.valid(now, key).map(|r| r.next)
+    pub(crate) fn next_of(&self, now: Time, station: u32, key: Key) -> Option<u32> {
+        self.routers[station as usize].table.peek(now, key).map(|r| r.next)
     }
 
     fn made(&mut self, ticket: Ticket) -> &mut u8 {

@@ -112,6 +112,11 @@ impl Table {
         self.look(now, key).filter(|route| route.valid)
     }
 
+    /// The same for whoever only looks, and leaves no trace of it.
+    pub fn peek(&self, now: Time, key: Key) -> Option<&Route> {
+        self.routes.get(&key).filter(|route| route.valid && route.expires > now)
+    }
+
     /// All entries as they are; a valid one may have expired.
     pub fn entries(&self) -> impl Iterator<Item = (&Key, &Route)> {
         self.routes.iter()

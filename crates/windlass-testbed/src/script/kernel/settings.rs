@@ -1,11 +1,12 @@
 //! A script's settings as the kernel's: those of a flow of the live testbed.
 
 use windlass_cc::Time;
+use windlass_scenario::ReceiveWindow;
 use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 
 use crate::live::Error;
 use crate::live::algorithm::of_flow;
-use crate::live::settings::{ReceiveWindow, Settings as Told, Sysctl};
+use crate::live::settings::{Settings as Told, Sysctl};
 use crate::script::settings::Settings;
 
 /// What stands for the connection in errors.

@@ -1,0 +1,36 @@
+//! Results on a page: one self-contained HTML file, or [`text`] for a terminal.
+//!
+//! Whoever has results builds a [`model::Report`]; [`html::render`] turns it into one page that
+//! opens from disk without a network: text, tables with verdicts, charts (Vega-Lite, drawn
+//! by the embedded library), packet exchanges and maps of stations (SVG drawn here).
+//!
+//! ```
+//! use windlass_report::{html, model::Report};
+//!
+//! let report = Report { title: "An empty report".into(), ..Report::default() };
+//! let page = html::render(&report)?;
+//! assert!(page.starts_with("<!doctype html>"));
+//! # Ok::<(), windlass_report::ReportError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod chart;
+mod chart_axes;
+mod check;
+mod heat;
+pub mod html;
+mod ladder;
+mod ladder_layout;
+mod map;
+pub mod model;
+pub mod numbers;
+mod palette;
+mod prose;
+pub mod text;
+mod thin;
+mod view;
+
+pub use check::ReportError;
+
+#[cfg(test)]
+mod tests;

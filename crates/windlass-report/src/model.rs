@@ -1,0 +1,336 @@
+//! What a report consists of. Papers build this; `html` draws it.
+
+use serde::Serialize;
+
+/// A whole report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Title of the page.
+    pub title: String,
+    /// One paragraph under the title.
+    pub summary: String,
+    /// Each verdict with the number of claims that have it, shown at the top of the page; empty when
+    /// nothing was judged.
+    pub verdicts: Vec<(Badge, usize)>,
+    /// Label and value pairs: version, seeds, scenario hash, command, time taken.
+    pub provenance: Vec<(String, String)>,
+    /// Sections in order.
+    pub sections: Vec<Section>,
+}
+
+/// A section with a heading.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Section {
+    /// Anchor.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Content in order.
+    pub blocks: Vec<Block>,
+}
+
+/// One piece of content.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Block {
+    /// A paragraph of plain text; a blank line begins a new one, `backquotes` mark code.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A list of points, each a line of plain text with `backquotes` for code.
+    List {
+        /// The points.
+        items: Vec<String>,
+    },
+    /// A command line that remakes what stands above it.
+    Command {
+        /// What it makes, as a sentence; none when the section's whole content.
+        about: Option<String>,
+        /// The command.
+        command: String,
+    },
+    /// A table.
+    Table(Table),
+    /// A chart.
+    Chart(Chart),
+    /// A heat map.
+    Heat(HeatMap),
+    /// A packet exchange.
+    Ladder(Ladder),
+    /// Stations where they stand, and the routes between them.
+    Map(NetworkMap),
+}
+
+/// A table with an optional verdict a row.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    /// Anchor.
+    pub id: String,
+    /// Caption.
+    pub caption: String,
+    /// Column headings, units included.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Remarks under the table.
+    pub notes: Vec<String>,
+}
+
+/// Whether a cell reads as a figure and stands flush right: empty, a dash, or a digit after signs
+/// and brackets without a word of more than three letters after it.
+pub(crate) fn is_figure(cell: &str) -> bool {
+    let bare = cell
+        .trim()
+        .trim_start_matches(['+', '-', '−', '±', '≈', '<', '>', '≤', '≥', '[', '(', ' ']);
+    let wordless =
+        || bare.split(|c: char| !c.is_alphabetic()).all(|word| word.chars().count() <= 3);
+    bare.is_empty()
+        || bare == "–"
+        || bare == "—"
+        || (bare.starts_with(|c: char| c.is_ascii_digit()) && wordless())
+}
+
+/// One row of a table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Row {
+    /// One cell a column.
+    pub cells: Vec<String>,
+    /// Verdict shown as a badge in a last column, if any row of the table has one.
+    pub verdict: Option<Badge>,
+    /// Shown on hovering over the verdict and in the print version under the row.
+    pub note: Option<String>,
+}
+
+/// A verdict as a reader sees it: a sign and words, never a colour alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Badge {
+    /// How it is coloured.
+    pub tone: Tone,
+    /// One character before the name.
+    pub sign: &'static str,
+    /// The verdict in a word or two of lower-case letters.
+    pub name: &'static str,
+    /// What it says, as half a sentence.
+    pub meaning: &'static str,
+}
+
+/// The colour of a badge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// As hoped.
+    Good,
+    /// Not far from it.
+    Near,
+    /// The opposite.
+    Bad,
+    /// None of these.
+    None,
+}
+
+/// How an axis is scaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Linear.
+    #[default]
+    Linear,
+    /// Logarithmic; all values are positive.
+    Log,
+    /// Categories, in the order of their first appearance.
+    Category,
+}
+
+/// One axis of a chart.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ChartAxis {
+    /// Label with unit, such as `Response time (s)`.
+    pub label: String,
+    /// Scale.
+    pub scale: Scale,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// Straight lines between points.
+    Line,
+    /// A step function: each value holds until the next point.
+    Step,
+    /// Points with interval whiskers where `lo` and `hi` are given.
+    Points,
+    /// Bars with interval whiskers.
+    Bars,
+    /// Hollow diamonds: the paper's own figures.
+    Paper,
+}
+
+/// One value of a series.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ChartPoint {
+    /// Position on a linear or logarithmic x axis.
+    pub x: f64,
+    /// Name on a category axis.
+    pub category: Option<String>,
+    /// Value.
+    pub y: f64,
+    /// Lower end of the 95 % interval.
+    pub lo: Option<f64>,
+    /// Upper end of the 95 % interval.
+    pub hi: Option<f64>,
+    /// Lower end of the 95 % interval of the position on a linear x axis.
+    pub x_lo: Option<f64>,
+    /// Upper end of it.
+    pub x_hi: Option<f64>,
+}
+
+/// One series.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChartSeries {
+    /// Name in the legend.
+    pub name: String,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// Its values.
+    pub points: Vec<ChartPoint>,
+}
+
+/// A chart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chart {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Horizontal axis.
+    pub x: ChartAxis,
+    /// Vertical axis.
+    pub y: ChartAxis,
+    /// Series, drawn in order.
+    pub series: Vec<ChartSeries>,
+    /// Whether the reader can zoom and pan.
+    pub zoom: bool,
+}
+
+/// A value for each pair of two categories, shown by colour and figure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HeatMap {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Label of the columns with unit.
+    pub x: String,
+    /// Label of the rows with unit.
+    pub y: String,
+    /// Label of the values with unit.
+    pub value: String,
+    /// Its cells, row by row; columns and rows stand in the order of their first appearance.
+    pub cells: Vec<HeatCell>,
+}
+
+/// One cell of a heat map.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HeatCell {
+    /// Column.
+    pub x: String,
+    /// Row.
+    pub y: String,
+    /// Value, finite. Its sign decides the colour, its size how strong that is.
+    pub value: f64,
+}
+
+/// A packet exchange between two ends, time running down.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Ladder {
+    /// Anchor.
+    pub id: String,
+    /// Caption.
+    pub caption: String,
+    /// Name of the left end.
+    pub left: String,
+    /// Name of the right end.
+    pub right: String,
+    /// Messages in order of sending.
+    pub messages: Vec<Message>,
+}
+
+/// One packet of a ladder.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Message {
+    /// Seconds when it left.
+    pub sent_s: f64,
+    /// Seconds when it arrived; `None` when it was lost.
+    pub received_s: Option<f64>,
+    /// True from left to right.
+    pub rightward: bool,
+    /// Text along the arrow, such as `seq 321201 len 1460`.
+    pub label: String,
+    /// Remark at the sending end, such as `fast retransmit` or `3rd duplicate`.
+    pub remark: Option<String>,
+}
+
+/// Stations where they stand, coloured by a value, and the routes between them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct NetworkMap {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Label of the values with unit.
+    pub value: String,
+    /// Headings of [`Place::more`], units included.
+    pub columns: Vec<String>,
+    /// The stations.
+    pub places: Vec<Place>,
+    /// Routes as the stations on them, by their position in `places`.
+    pub routes: Vec<Vec<usize>>,
+}
+
+/// What a station of a map is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It passes on what others send.
+    #[default]
+    Relay,
+    /// It sends data of its own.
+    Sender,
+    /// The data are for it.
+    Base,
+}
+
+/// A station of a map.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Place {
+    /// Name.
+    pub name: String,
+    /// Metres to the east, and to the north.
+    pub at: [f64; 2],
+    /// What it is there for.
+    pub role: Role,
+    /// Its value, if it has one.
+    pub value: Option<f64>,
+    /// Further cells of its row in the table of data.
+    pub more: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_signs_brackets_and_dashes_count_as_figures_and_phrases_do_not() {
+        for cell in ["", "–", "45.66", "−3 %", "[44.1, 46.2]", "≈ 10", "81.0 [77.0, 82.2]", "1e-5"]
+        {
+            assert!(is_figure(cell), "{cell}");
+        }
+        for cell in
+            ["p = 1 %", "Reno", "- none", "65,535 bytes (RFC 2001)", "±5 %: as without loss"]
+        {
+            assert!(!is_figure(cell), "{cell}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Text for the terminal: aligned tables, the paper's figure beside ours, the verdict last; and
+//! prose. Everything is wrapped to a width.
+
+use crate::model::{Block, Row, Section, Table, is_figure};
+
+/// Widest text that is still read with ease; what is written where no terminal says its width.
+pub const WIDTH: usize = 120;
+
+/// Narrowest column of words before a table is rather allowed to be too wide.
+const NARROWEST: usize = 12;
+
+/// The tables of sections with their headings; sections without a table are left out.
+pub fn tables<'a>(sections: impl IntoIterator<Item = &'a Section>, width: usize) -> String {
+    let mut out = String::new();
+    for section in sections {
+        let mut tables = section.blocks.iter().filter_map(|b| match b {
+            Block::Table(t) => Some(t),
+            _ => None,
+        });
+        let Some(first) = tables.next() else { continue };
+        out.push_str(&heading(&section.title));
+        for t in std::iter::once(first).chain(tables) {
+            out.push_str(&table_within(t, width));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The paragraphs and lists of a section with its heading.
+pub fn prose(section: &Section, width: usize) -> String {
+    let mut out = heading(&section.title);
+    for block in &section.blocks {
+        match block {
+            Block::Text { text } => {
+                for paragraph in text.split("\n\n") {
+                    out.push_str(&indented(paragraph, "", width));
+                    out.push('\n');
+                }
+            }
+            Block::List { items } => {
+                items.iter().for_each(|item| out.push_str(&indented(item, "- ", width)));
+                out.push('\n');
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn heading(title: &str) -> String {
+    format!("{title}\n{}\n\n", "=".repeat(length(title)))
+}
+
+/// One table with its caption and remarks, as wide as [`WIDTH`] at most where that can be.
+pub fn table(table: &Table) -> String {
+    table_within(table, WIDTH)
+}
+
+/// One table with its caption and remarks. Cells are wrapped between words where the table would
+/// be wider than `width`; figures and long words stay whole.
+pub fn table_within(table: &Table, width: usize) -> String {
+    let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
+    let mut head = table.columns.clone();
+    if verdicts {
+        head.push("verdict".to_owned());
+    }
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|r| cells(r, head.len(), verdicts)).collect();
+    let layout = Layout::of(&head, &rows, width);
+    let mut out =
+        if table.caption.is_empty() { String::new() } else { indented(&table.caption, "", width) };
+    let rule: Vec<String> = layout.widths.iter().map(|w| "-".repeat(*w)).collect();
+    for row in [&head, &rule].into_iter().chain(&rows) {
+        out.push_str(&layout.row(row));
+    }
+    for note in &table.notes {
+        out.push_str(&indented(note, "  ", width));
+    }
+    out
+}
+
+/// The columns of a table.
+struct Layout {
+    /// Width of each, characters.
+    widths: Vec<usize>,
+    /// Whether its cells are figures, which stand flush right.
+    figures: Vec<bool>,
+}
+
+impl Layout {
+    /// As wide as the widest cells; while that is too wide, the widest column gives way.
+    fn of(head: &[String], rows: &[Vec<String>], width: usize) -> Layout {
+        let column = |c: usize| rows.iter().map(move |r| r[c].as_str());
+        let all = 0..head.len();
+        let figures = all.clone().map(|c| c > 0 && column(c).all(is_figure)).collect();
+        let widest = |c: usize, of: &dyn Fn(&str) -> usize| {
+            column(c).chain([head[c].as_str()]).map(of).max().unwrap_or(0)
+        };
+        let least: Vec<usize> = all.clone().map(|c| widest(c, &longest_word)).collect();
+        let mut widths: Vec<usize> = all.map(|c| widest(c, &length)).collect();
+        while widths.iter().map(|w| w + GAP).sum::<usize>() > width {
+            let may_shrink = |c: &usize| widths[*c] > least[*c].max(NARROWEST);
+            match (0..widths.len()).filter(may_shrink).max_by_key(|c| widths[*c]) {
+                Some(c) => widths[c] -= 1,
+                None => break,
+            }
+        }
+        Layout { widths, figures }
+    }
+
+    /// A row as one line, or several where cells are wrapped.
+    fn row(&self, cells: &[String]) -> String {
+        let columns: Vec<Vec<String>> =
+            cells.iter().zip(&self.widths).map(|(cell, w)| wrap(cell, *w)).collect();
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |k: usize| {
+            let part = |c: &Vec<String>| c.get(k).cloned().unwrap_or_default();
+            self.line(&columns.iter().map(part).collect::<Vec<_>>())
+        };
+        (0..height).map(line).collect()
+    }
+
+    fn line(&self, cells: &[String]) -> String {
+        let mut out = String::new();
+        for (c, (cell, w)) in cells.iter().zip(&self.widths).enumerate() {
+            let pad = " ".repeat(w.saturating_sub(length(cell)));
+            out.push_str(if c == 0 { "  " } else { "   " });
+            let (before, after) = if self.figures[c] { (pad.as_str(), "") } else { ("", &*pad) };
+            out.push_str(&format!("{before}{cell}{after}"));
+        }
+        format!("{}\n", out.trim_end())
+    }
+}
+
+/// Blanks before a column.
+const GAP: usize = 3;
+
+/// Text as lines that begin with `lead`, or with blanks as long after the first.
+fn indented(text: &str, lead: &str, width: usize) -> String {
+    let room = width.saturating_sub(length(lead)).max(NARROWEST);
+    let blank = " ".repeat(length(lead));
+    let line =
+        |(k, line): (usize, String)| format!("{}{line}\n", if k == 0 { lead } else { &blank });
+    wrap(text, room).into_iter().enumerate().map(line).collect()
+}
+
+/// Breaks text between words; a longer word stays whole.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words(text) {
+        match lines.last_mut() {
+            Some(last) if last.is_empty() => last.push_str(word),
+            Some(last) if length(last) + 1 + length(word) <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// What a line may be broken between: blanks, but not those inside of an interval `[a, b]`.
+fn words(text: &str) -> Vec<&str> {
+    let mut open = false;
+    text.split(|c: char| {
+        open = (open || c == '[') && c != ']';
+        c.is_whitespace() && !open
+    })
+    .filter(|word| !word.is_empty())
+    .collect()
+}
+
+fn longest_word(text: &str) -> usize {
+    words(text).into_iter().map(length).max().unwrap_or(0)
+}
+
+fn cells(row: &Row, columns: usize, verdicts: bool) -> Vec<String> {
+    let mut cells = row.cells.clone();
+    cells.resize(columns - usize::from(verdicts), String::new());
+    if verdicts {
+        cells.push(row.verdict.map_or(String::new(), |badge| badge.name.to_owned()));
+    }
+    cells
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Badge, Tone};
+
+    const GOOD: Badge =
+        Badge { tone: Tone::Good, sign: "✓", name: "reproduced", meaning: "as the paper has it" };
+
+    fn row(cells: &[&str], verdict: Option<Badge>) -> Row {
+        Row { cells: cells.iter().map(|c| (*c).to_owned()).collect(), verdict, note: None }
+    }
+
+    fn two_columns(rows: Vec<Row>) -> Table {
+        Table {
+            id: "t".to_owned(),
+            caption: "Caption".to_owned(),
+            columns: vec!["p".to_owned(), "paper (s)".to_owned()],
+            rows,
+            notes: vec!["Remark.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn columns_line_up_and_short_rows_are_filled() {
+        let rows = vec![row(&["0.01 %", "60.42"], Some(GOOD)), row(&["µ"], None)];
+        let expected = "Caption\n  p        paper (s)   verdict\n  ------   ---------   ----------\n  \
+            0.01 %       60.42   reproduced\n  µ\n  Remark.\n";
+        assert_eq!(table(&two_columns(rows)), expected);
+    }
+
+    #[test]
+    fn a_table_fits_the_width_and_wrapped_words_stay_flush_left() {
+        let long = "60,000 words in a cell that has to be wrapped since it is long";
+        let text = table_within(&two_columns(vec![row(&["1 %", long], None)]), 40);
+        assert!(text.lines().all(|line| length(line) <= 40), "{text}");
+        let cell = text.lines().skip(3).take_while(|l| !l.contains("Remark"));
+        assert!(cell.clone().count() > 1);
+        for line in cell {
+            assert!(line.len() > 9 && line[8..].starts_with(|c: char| c != ' '), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_interval_is_never_broken() {
+        let text = table_within(&two_columns(vec![row(&["1 %", "81 [77.1, 82.2]"], None)]), 24);
+        assert!(text.contains("[77.1, 82.2]"), "{text}");
+        assert_eq!(words("a [1, 2] b c"), ["a", "[1, 2]", "b", "c"]);
+        assert_eq!(wrap("", 9), [""]);
+    }
+
+    #[test]
+    fn prose_is_wrapped_and_points_are_marked() {
+        let section = Section {
+            title: "Findings".to_owned(),
+            blocks: vec![
+                Block::Text { text: "One two three four.".to_owned() },
+                Block::List { items: vec!["five six seven".to_owned()] },
+            ],
+            ..Section::default()
+        };
+        let expected = "Findings\n========\n\nOne two three\nfour.\n\n- five six\n  seven\n\n";
+        assert_eq!(prose(&section, 14), expected);
+    }
+}

@@ -1,0 +1,387 @@
+//! What the page's template sees of a report.
+
+use serde::Serialize;
+
+use super::ReportError;
+use super::chart::{Drawn, drawn, spec};
+use super::heat;
+use super::ladder;
+use super::ladder_layout::time_text;
+use super::map;
+use super::model::{
+    Badge, Block, Chart, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report, Role, Row, Scale,
+    Table, is_figure,
+};
+use super::palette::Palette;
+use super::prose::{Span, paragraphs, spans};
+
+/// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
+const DATA_ROWS: usize = 200;
+
+/// Longest cell, in characters, that never breaks into lines.
+const UNBROKEN: usize = 14;
+
+/// The page.
+#[derive(Serialize)]
+pub(super) struct Page<'a> {
+    title: &'a str,
+    summary: Vec<Vec<Span>>,
+    verdicts: Vec<Count>,
+    judged: usize,
+    provenance: &'a [(String, String)],
+    sections: Vec<SectionView<'a>>,
+    /// Whether the chart library is needed.
+    pub charts: bool,
+}
+
+#[derive(Serialize)]
+struct SectionView<'a> {
+    id: &'a str,
+    title: &'a str,
+    blocks: Vec<BlockView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum BlockView<'a> {
+    Text { paragraphs: Vec<Vec<Span>> },
+    List { items: Vec<Vec<Span>> },
+    Command { about: Option<Vec<Span>>, command: &'a str },
+    Table(TableView<'a>),
+    Chart(ChartView<'a>),
+    Drawing(DrawingView<'a>),
+}
+
+#[derive(Serialize)]
+struct TableView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    label: &'a str,
+    columns: Vec<Column<'a>>,
+    rows: Vec<RowView<'a>>,
+    judged: bool,
+    notes: Vec<Vec<Span>>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    /// Whether its cells are numbers, which stand flush right.
+    number: bool,
+    /// Whether its cells are too short to be broken.
+    short: bool,
+}
+
+#[derive(Serialize)]
+struct RowView<'a> {
+    cells: &'a [String],
+    verdict: Option<BadgeView>,
+    note: Option<Vec<Span>>,
+}
+
+/// A badge, and its name as a class of the page's.
+#[derive(Serialize)]
+struct BadgeView {
+    #[serde(flatten)]
+    badge: Badge,
+    class: String,
+}
+
+#[derive(Serialize)]
+struct Count {
+    badge: BadgeView,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct ChartView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    label: &'a str,
+    empty: bool,
+    zoom: bool,
+    spec: String,
+    thinned: Option<String>,
+    data: Data,
+}
+
+/// A plain table of data under a figure.
+#[derive(Serialize)]
+struct Data {
+    title: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A figure that is drawn here, not by the chart library.
+#[derive(Serialize)]
+struct DrawingView<'a> {
+    id: &'a str,
+    caption: Vec<Span>,
+    remark: String,
+    label: &'a str,
+    svg: String,
+    data: Data,
+}
+
+/// Prepares a report for the template.
+pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
+    let palette = Palette::of(report);
+    let mut sections = Vec::new();
+    for section in &report.sections {
+        let blocks: Result<_, _> = section.blocks.iter().map(|b| block(b, &palette)).collect();
+        sections.push(SectionView { id: &section.id, title: &section.title, blocks: blocks? });
+    }
+    let blocks = || report.sections.iter().flat_map(|s| &s.blocks);
+    Ok(Page {
+        title: &report.title,
+        summary: paragraphs(&report.summary),
+        judged: report.verdicts.iter().map(|(_, count)| count).sum(),
+        verdicts: report
+            .verdicts
+            .iter()
+            .map(|&(b, count)| Count { badge: badge(b), count })
+            .collect(),
+        provenance: &report.provenance,
+        sections,
+        charts: blocks().any(|b| matches!(b, Block::Chart(_) | Block::Heat(_))),
+    })
+}
+
+fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, ReportError> {
+    Ok(match block {
+        Block::Text { text } => BlockView::Text { paragraphs: paragraphs(text) },
+        Block::List { items } => {
+            BlockView::List { items: items.iter().map(|item| spans(item)).collect() }
+        }
+        Block::Command { about, command } => {
+            BlockView::Command { about: about.as_deref().map(spans), command }
+        }
+        Block::Table(table) => BlockView::Table(table_view(table)),
+        Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
+        Block::Heat(map) => BlockView::Chart(heat_view(map)?),
+        Block::Ladder(ladder) => BlockView::Drawing(ladder_view(ladder)),
+        Block::Map(map) => BlockView::Drawing(map_view(map)),
+    })
+}
+
+fn badge(badge: Badge) -> BadgeView {
+    BadgeView { badge, class: badge.name.replace(' ', "-") }
+}
+
+fn table_view(table: &Table) -> TableView<'_> {
+    let number = |at: usize| {
+        let mut cells = table.rows.iter().map(|row| row.cells[at].as_str()).peekable();
+        cells.peek().is_some() && cells.all(is_figure)
+    };
+    let short = |at: usize| table.rows.iter().all(|row| row.cells[at].chars().count() <= UNBROKEN);
+    let column = |(at, name)| Column { name, number: at > 0 && number(at), short: short(at) };
+    TableView {
+        id: &table.id,
+        caption: spans(&table.caption),
+        label: &table.caption,
+        columns: table.columns.iter().map(String::as_str).enumerate().map(column).collect(),
+        judged: table.rows.iter().any(|row| row.verdict.is_some()),
+        rows: table.rows.iter().map(row_view).collect(),
+        notes: table.notes.iter().map(|note| spans(note)).collect(),
+    }
+}
+
+fn row_view(row: &Row) -> RowView<'_> {
+    RowView {
+        cells: &row.cells,
+        verdict: row.verdict.map(badge),
+        note: row.note.as_deref().filter(|note| !note.trim().is_empty()).map(spans),
+    }
+}
+
+fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, ReportError> {
+    let drawn = drawn(chart);
+    Ok(ChartView {
+        id: &chart.id,
+        caption: spans(&chart.caption),
+        label: &chart.caption,
+        empty: drawn.iter().all(|d| d.points.is_empty()),
+        zoom: chart.zoom,
+        spec: script_json(&spec(chart, &drawn, palette))?,
+        thinned: thinned(&drawn),
+        data: chart_data(chart, &drawn),
+    })
+}
+
+fn heat_view(map: &HeatMap) -> Result<ChartView<'_>, ReportError> {
+    let row = |c: &HeatCell| vec![c.y.clone(), c.x.clone(), figure(c.value)];
+    Ok(ChartView {
+        id: &map.id,
+        caption: spans(&map.caption),
+        label: &map.caption,
+        empty: map.cells.is_empty(),
+        zoom: false,
+        spec: script_json(&heat::spec(map))?,
+        thinned: None,
+        data: Data {
+            title: "Data".to_owned(),
+            columns: vec![map.y.clone(), map.x.clone(), map.value.clone()],
+            rows: map.cells.iter().map(row).collect(),
+        },
+    })
+}
+
+/// What the caption says of curves that are drawn with fewer points than they have.
+fn thinned(drawn: &[Drawn<'_>]) -> Option<String> {
+    let shown: usize = drawn.iter().map(|d| d.points.len()).sum();
+    let all: usize = drawn.iter().map(|d| d.series.points.len()).sum();
+    (shown < all).then(|| format!("{shown} of {all} points are drawn; every extreme is kept."))
+}
+
+/// JSON that cannot end or open a script element.
+fn script_json(value: &serde_json::Value) -> Result<String, ReportError> {
+    let text = serde_json::to_string(value)?;
+    Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
+}
+
+fn chart_data(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
+    let points: usize = drawn.iter().map(|d| d.points.len()).sum();
+    if points > DATA_ROWS {
+        return series_summary(chart, drawn);
+    }
+    let intervals = drawn.iter().flat_map(|d| &d.points).any(|p| p.lo.is_some() || p.hi.is_some());
+    let mut columns = vec!["Series".to_owned(), chart.x.label.clone(), chart.y.label.clone()];
+    if intervals {
+        columns.push("95 % interval".to_owned());
+    }
+    let mut rows = Vec::new();
+    for d in drawn {
+        for p in &d.points {
+            let x = match (&p.category, chart.x.scale, p.x_lo, p.x_hi) {
+                (Some(category), Scale::Category, ..) => category.clone(),
+                (_, _, Some(lo), Some(hi)) => {
+                    format!("{} [{}, {}]", figure(p.x), figure(lo), figure(hi))
+                }
+                _ => figure(p.x),
+            };
+            let mut row = vec![d.series.name.clone(), x, figure(p.y)];
+            if intervals {
+                row.push(match (p.lo, p.hi) {
+                    (Some(lo), Some(hi)) => format!("{} to {}", figure(lo), figure(hi)),
+                    _ => "–".to_owned(),
+                });
+            }
+            rows.push(row);
+        }
+    }
+    Data { title: "Data".to_owned(), columns, rows }
+}
+
+fn series_summary(chart: &Chart, drawn: &[Drawn<'_>]) -> Data {
+    let columns = ["Series", "Points drawn", "First", "Last", "Least", "Greatest"];
+    let row = |d: &Drawn<'_>| {
+        let values = d.points.iter().map(|p| p.y);
+        let count = d.points.len();
+        let ends = [d.points.first(), d.points.last()].map(|p| p.map(|p| p.y));
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        let greatest = values.fold(f64::NEG_INFINITY, f64::max);
+        let [first, last] = ends.map(|y| y.map_or("–".to_owned(), figure));
+        let rest =
+            if count == 0 { ["–"; 2].map(str::to_owned) } else { [least, greatest].map(figure) };
+        [vec![d.series.name.clone(), count.to_string(), first, last], rest.to_vec()].concat()
+    };
+    Data {
+        title: format!("Summary of {}; the CSV file holds every point drawn", chart.y.label),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: drawn.iter().map(row).collect(),
+    }
+}
+
+/// A number with six significant digits, as a table of data shows it.
+fn figure(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e15).contains(&size) {
+        let text = format!("{value:.5e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let digits = (5 - size.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+fn ladder_view(ladder: &Ladder) -> DrawingView<'_> {
+    let drawing = ladder::draw(ladder);
+    let columns = ["Sent (s)", "Arrived (s)", "From", "Packet", "Remark"];
+    let row = |m: &super::model::Message| {
+        let received = m.received_s.map_or("lost".to_owned(), |t| time_text(t, drawing.decimals));
+        let from = if m.rightward { &ladder.left } else { &ladder.right };
+        let remark = m.remark.clone().unwrap_or_default();
+        let sent = time_text(m.sent_s, drawing.decimals);
+        vec![sent, received, from.clone(), m.label.clone(), remark]
+    };
+    DrawingView {
+        id: &ladder.id,
+        caption: spans(&ladder.caption),
+        remark: drawing.remark.clone(),
+        label: &ladder.caption,
+        data: Data {
+            title: "Packets as a table".to_owned(),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: ladder.messages.iter().map(row).collect(),
+        },
+        svg: drawing.svg,
+    }
+}
+
+fn map_view(map: &NetworkMap) -> DrawingView<'_> {
+    let first = ["Station", "East (m)", "North (m)", "Role", &map.value];
+    let row = |p: &Place| {
+        let role = match p.role {
+            Role::Relay => "relay",
+            Role::Sender => "sender",
+            Role::Base => "base station",
+        };
+        let [east, north] = p.at.map(figure);
+        let value = p.value.map_or("–".to_owned(), figure);
+        let own = [p.name.clone(), east, north, role.to_owned(), value];
+        [own.as_slice(), &p.more].concat()
+    };
+    DrawingView {
+        id: &map.id,
+        caption: spans(&map.caption),
+        remark: map::KEY.to_owned(),
+        label: &map.caption,
+        data: Data {
+            title: "Stations as a table".to_owned(),
+            columns: [first.map(str::to_owned).as_slice(), &map.columns].concat(),
+            rows: map.places.iter().map(row).collect(),
+        },
+        svg: map::draw(map),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_six_digits_and_no_trailing_zeros() {
+        let cases = [
+            (0.0, "0"),
+            (45.66, "45.66"),
+            (166_085.4, "166085"),
+            (12_345_678.0, "12345678"),
+            (8.376_54e-7, "8.37654e-7"),
+            (-0.25, "-0.25"),
+            (1e-6, "1e-6"),
+            (0.1 + 0.2, "0.3"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! An algorithm as a command line names it, to take a flow's place.
+
+use windlass_cc::{AnyParams, Flavour};
+
+use super::error::{Place, Problem, ScenarioError};
+use super::fields::Field;
+use super::params;
+use super::tree::{Entry, Node, Table, Value, parse_value};
+
+/// An algorithm with its parameters and its slow start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// As it was typed: `cubic`, `newreno:increase=per-byte`.
+    pub label: String,
+    /// What it says, over the paper's or RFC's version.
+    pub controller: AnyParams,
+}
+
+/// Key that names the slow start instead of a parameter.
+const SLOW_START: &str = "slow_start";
+
+impl Candidate {
+    /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`, where the keys are those of a flow's `params`,
+    /// or `slow_start` with the name of one. What is not named has its default.
+    ///
+    /// ```
+    /// use windlass_scenario::Candidate;
+    /// let own = Candidate::parse("reno:slow_start=hystart")?;
+    /// assert_eq!(own.controller.info().id, "reno");
+    /// let error = Candidate::parse("cubik").unwrap_err();
+    /// assert!(error.to_string().ends_with("unknown value `cubik`; did you mean `cubic`?"));
+    /// # Ok::<(), windlass_scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with what would be right.
+    pub fn parse(text: &str) -> Result<Candidate, ScenarioError> {
+        let label = text.trim();
+        let controller = read(label, Flavour::Rfc)
+            .map_err(|problem| ScenarioError::in_argument("--algorithms", label, problem))?;
+        Ok(Candidate { label: label.to_owned(), controller })
+    }
+
+    /// What it says, over the version of a stack of this flavour.
+    pub fn on(&self, flavour: Flavour) -> AnyParams {
+        // The same text read once before.
+        read(&self.label, flavour).unwrap_or(self.controller)
+    }
+}
+
+fn read(text: &str, flavour: Flavour) -> Result<AnyParams, Problem> {
+    let mut parts = parts(text);
+    let (start, name) = parts.next().unwrap_or((0, ""));
+    let name = text_node(start, name);
+    let field = Field { key: "algorithm", node: &name };
+    let Some(mut controller) = params::algorithm(&field, flavour)? else {
+        return Err(field.error("`none` is for datagrams, which have nothing to compare"));
+    };
+    let mut settings = Table::default();
+    for (start, part) in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            let place = place(start, part);
+            let message = format!("`{part}`: a parameter is written KEY=VALUE, such as `beta=0.7`");
+            return Err(Problem::new(&place, message));
+        };
+        if settings.get(key).is_some() {
+            return Err(Problem::new(&place(start, key), format!("`{key}` stands here twice")));
+        }
+        let node = value_node(start + key.len() + 1, value)?;
+        let entry = Entry { key: key.to_owned(), key_place: place(start, key), node };
+        settings.set(entry);
+    }
+    let slow_start = settings.0.iter().position(|e| e.key == SLOW_START);
+    let slow_start = slow_start.map(|at| settings.0.remove(at));
+    let node = Node { place: place(0, text), value: Value::Table(settings) };
+    params::read(&Field { key: "params", node: &node }, &mut controller)?;
+    if let Some(entry) = slow_start {
+        let field = Field { key: SLOW_START, node: &entry.node };
+        params::read_slow_start(&field, flavour, &mut controller)?;
+    }
+    Ok(controller)
+}
+
+/// What stands between colons, with the byte at which it begins.
+fn parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    text.split(':').map(move |part| {
+        let here = start;
+        start += part.len() + 1;
+        (here, part)
+    })
+}
+
+fn place(start: usize, text: &str) -> Place {
+    Place { source: 1, span: start..start + text.len() }
+}
+
+fn text_node(start: usize, text: &str) -> Node {
+    Node { place: place(start, text), value: Value::Text(text.to_owned()) }
+}
+
+/// A number or truth value as TOML has it, anything else as text without its quotes.
+fn value_node(start: usize, text: &str) -> Result<Node, Problem> {
+    match parse_value(text, 1, start) {
+        Ok(node) => Ok(node),
+        Err(error) if text.starts_with(['"', '\'']) => Err(error),
+        Err(_) => Ok(text_node(start, text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Candidate::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parameters_and_slow_start_are_those_of_a_scenario() {
+        let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
+            from = 'a'\nto = 'b'\nalgorithm = 'newreno'\nparams = { increase = 'per-byte' }\n\
+            slow_start = 'hystart'";
+        let scenario = super::super::Scenario::from_str(text, "s.toml").unwrap();
+        let candidate = Candidate::parse(" newreno:increase=per-byte:slow_start=hystart ").unwrap();
+        assert_eq!(Some(candidate.controller), scenario.flows[0].controller);
+        assert_eq!(candidate.label, "newreno:increase=per-byte:slow_start=hystart");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_be_right() {
+        for (text, expected) in [
+            (
+                "cubik",
+                "--algorithms cubik: `algorithm`: unknown value `cubik`; did you mean `cubic`?",
+            ),
+            ("", "unknown value ``; `algorithm` is one of"),
+            ("none", "`none` is for datagrams"),
+            ("newreno:increase", "`increase`: a parameter is written KEY=VALUE"),
+            ("newreno:increas=per-byte", "did you mean `increase`?"),
+            ("newreno:increase=per-bite", "did you mean `per-byte`?"),
+            ("newreno:increase=per-byte:increase=per-byte", "`increase` stands here twice"),
+            ("reno:slow_start=histart", "did you mean `hystart`?"),
+        ] {
+            let message = error(text);
+            assert!(message.contains(expected), "{message} lacks {expected}");
+        }
+    }
+}

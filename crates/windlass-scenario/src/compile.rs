@@ -1,0 +1,216 @@
+//! From a scenario to what the simulator takes.
+
+use windlass_cc::{Span, Time};
+use windlass_sim::ConfigError;
+use windlass_sim::config::{
+    Cbr, Config, FlowConfig, LinkConfig, Multipath, ReadPolicy, Record, SubflowConfig,
+    Traffic as SimTraffic,
+};
+use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::queue::Level;
+use windlass_sim::random::{Purpose, Stream};
+use windlass_tcp::Profile;
+
+use crate::units::QueueLimit;
+use crate::{FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
+
+/// The configuration of one run of `scenario` with this seed.
+///
+/// # Errors
+///
+/// When the simulator cannot take it; a parsed scenario has been checked for everything but size.
+pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
+    let products = scenario.bdp_bytes();
+    let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
+    let ways = scenario.ways();
+    let mut flows = Vec::with_capacity(scenario.flows.len());
+    for (spec, from) in scenario.flows.iter().zip(senders(scenario, seed)) {
+        let spec = &FlowSpec { from, ..spec.clone() };
+        let mtu = |nodes: Vec<usize>| {
+            let hops = ways.through(&nodes);
+            let hops = hops.ok_or_else(|| ConfigError::NoRoute { flow: spec.name.clone() })?;
+            Ok(hops.into_iter().map(|hop| scenario.mtu(hop)).min().unwrap_or(0))
+        };
+        let mtus: Vec<u32> =
+            spec.ways().into_iter().map(mtu).collect::<Result<_, ConfigError>>()?;
+        flows.push(flow(spec, &mtus, scenario.duration, start(spec, seed)));
+    }
+    Ok(Config {
+        nodes: scenario.nodes.clone(),
+        links,
+        radios: scenario.wifi.iter().map(|cell| cell.radio.clone()).collect(),
+        flows,
+        duration: Time::ZERO + scenario.duration,
+        seed,
+        record: Record {
+            series: scenario.record.series.clone(),
+            interval: scenario.record.interval,
+            capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
+            delays: scenario.record.delays,
+        },
+    })
+}
+
+/// The node that sends the data of each flow in the run with this seed. Flows that draw theirs do so
+/// in turn among the nodes that are left; each draw belongs to the flow's name.
+pub fn senders(scenario: &Scenario, seed: u64) -> Vec<usize> {
+    let mut taken = Vec::new();
+    let mut draw = |spec: &FlowSpec| {
+        let left: Vec<usize> =
+            spec.draw.iter().copied().filter(|node| !taken.contains(node)).collect();
+        if left.is_empty() {
+            return spec.from;
+        }
+        let draw = Stream::new(seed, entity(&spec.name), Purpose::Senders).next_u64();
+        let place = (u128::from(draw) * left.len() as u128) >> 64;
+        taken.push(left[place as usize]);
+        left[place as usize]
+    };
+    scenario.flows.iter().map(&mut draw).collect()
+}
+
+/// The same scenario with every queue's length in packets or bytes: what is given as a share of the
+/// bandwidth-delay product no longer depends on which flows there are.
+pub fn fix_queues(scenario: &mut Scenario) {
+    let products = scenario.bdp_bytes();
+    for (spec, bdp) in scenario.links.iter_mut().zip(products) {
+        let floor = u64::from(spec.mtu);
+        if let QueueLimit::BdpMillionths(millionths) = spec.queue {
+            spec.queue = QueueLimit::Bytes(share(bdp, millionths).max(floor));
+        }
+        spec.discipline = spec.discipline.map(|threshold| match threshold {
+            QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
+            other => other,
+        });
+        spec.bdp_rtt = None;
+    }
+}
+
+fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
+    LinkConfig {
+        name: spec.name.clone(),
+        ends: [spec.a, spec.b],
+        rate_bps: spec.rate_bps,
+        delay: spec.delay,
+        queue: queue(spec, bdp_bytes),
+        discipline: spec.discipline.map(|threshold| level(threshold, bdp_bytes)),
+        framing: spec.framing,
+        loss: spec.loss.clone(),
+        down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),
+        quick_start: spec.quick_start,
+    }
+}
+
+fn queue(spec: &LinkSpec, bdp_bytes: u64) -> SimQueue {
+    match spec.queue {
+        QueueLimit::Packets(n) => SimQueue::Packets(n),
+        QueueLimit::Bytes(n) => SimQueue::Bytes(n),
+        // Less than one packet would let nothing wait at all.
+        QueueLimit::BdpMillionths(millionths) => {
+            SimQueue::Bytes(share(bdp_bytes, millionths).max(u64::from(spec.mtu)))
+        }
+        QueueLimit::Unlimited => SimQueue::Unlimited,
+    }
+}
+
+fn level(threshold: QueueLimit, bdp_bytes: u64) -> Level {
+    match threshold {
+        QueueLimit::Packets(n) => Level::Packets(n),
+        QueueLimit::Bytes(n) => Level::Bytes(n),
+        QueueLimit::BdpMillionths(millionths) => Level::Bytes(share(bdp_bytes, millionths)),
+        QueueLimit::Unlimited => Level::Bytes(u64::MAX),
+    }
+}
+
+fn share(bytes: u64, millionths: u64) -> u64 {
+    let bytes = u128::from(bytes) * u128::from(millionths) / 1_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
+/// may come and go, and algorithms may change, without moving it.
+fn start(spec: &FlowSpec, seed: u64) -> Time {
+    let draw = Stream::new(seed, entity(&spec.name), Purpose::Start).next_u64();
+    // The upper half of the product is uniform below the jitter plus a nanosecond.
+    let delay = (u128::from(draw) * (u128::from(spec.jitter.0) + 1)) >> 64;
+    Time::ZERO + spec.start + Span(delay as u64)
+}
+
+/// A flow whose ways carry packets of these sizes.
+/// A flow as random streams know it: by its name, so that others may come and go (FNV-1a).
+fn entity(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfig {
+    let profile = |controller, mtu| Profile::new(spec.stack, controller, mtu);
+    let least = mtus.iter().copied().min().unwrap_or(0);
+    let multipath = spec.multipath.as_ref().map(|m| Multipath {
+        config: m.config,
+        subflows: (m.subflows.iter().zip(mtus))
+            .map(|(s, mtu)| SubflowConfig {
+                name: s.name.clone(),
+                via: s.via.clone(),
+                profile: profile(s.controller, *mtu),
+            })
+            .collect(),
+        disjoint: m.disjoint,
+    });
+    FlowConfig {
+        name: spec.name.clone(),
+        from: spec.from,
+        to: spec.to,
+        // Datagrams have no controller, and nothing asks for theirs.
+        profile: profile(spec.controller.unwrap_or_default(), least),
+        traffic: traffic(spec, start, duration),
+        read: match spec.read {
+            Read::Immediate => ReadPolicy::Immediate,
+            Read::Delayed { after } => ReadPolicy::Delayed(after),
+            Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
+        },
+        start,
+        multipath,
+        pauses: pauses(spec, start),
+    }
+}
+
+/// A moment of a flow's intervals of sending in a run in which it starts at `start`.
+fn shifted(spec: &FlowSpec, moment: Span, start: Time) -> Time {
+    let first = spec.on.first().map_or(Span::ZERO, |[from, _]| *from);
+    start + Span(moment.0.saturating_sub(first.0))
+}
+
+/// The times between its intervals of sending.
+fn pauses(spec: &FlowSpec, start: Time) -> Vec<[Time; 2]> {
+    let at = |moment| shifted(spec, moment, start);
+    spec.on.windows(2).map(|pair| [at(pair[0][1]), at(pair[1][0])]).collect()
+}
+
+fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
+    match spec.traffic {
+        Traffic::Bulk { bytes } => SimTraffic::Bulk { bytes },
+        Traffic::RequestResponse { request, response, requests, think } => {
+            SimTraffic::RequestResponse { request, response, requests, think }
+        }
+        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
+            let bits = 8 * u128::from(packet) * 1_000_000_000;
+            let interval = bits / u128::from(rate_bps.max(1));
+            let cbr = Cbr {
+                packet: u64::from(packet),
+                interval: Span(u64::try_from(interval).unwrap_or(u64::MAX).max(1)),
+                stop: match spec.on.last() {
+                    Some([_, until]) => shifted(spec, *until, start),
+                    None => Time::ZERO + stop.unwrap_or(duration),
+                },
+                deadline,
+            };
+            match transport {
+                Transport::Tcp => SimTraffic::CbrTcp(cbr),
+                Transport::Udp => SimTraffic::CbrUdp(cbr),
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Errors with the place where they stand, and the one way in which they are written.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{LabeledSpan, NamedSource, SourceCode};
+
+/// A stretch of a source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// 0 is the file, `n` the `n`-th override.
+    pub(super) source: usize,
+    /// Bytes.
+    pub(super) span: Range<usize>,
+}
+
+/// An error before it is known which texts the places refer to.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) place: Place,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(place: &Place, message: impl Into<String>) -> Problem {
+        Problem { place: place.clone(), message: message.into(), help: None }
+    }
+
+    /// An unknown word: the message ends with the suggestion, and without one with all that is
+    /// known, which otherwise is the help.
+    pub(super) fn suggesting(
+        place: &Place,
+        message: String,
+        near: String,
+        known: String,
+    ) -> Problem {
+        if near.is_empty() {
+            return Problem::new(place, format!("{message}; {known}"));
+        }
+        Problem::new(place, message + &near).help(known)
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Why a scenario cannot be used.
+///
+/// [`Display`](fmt::Display) writes one line, `file:line:column: message`, or
+/// `--set key=value: message` where an override is at fault. Through [`miette::Diagnostic`] the
+/// offending text is shown underlined with the help beneath.
+#[derive(Debug)]
+pub struct ScenarioError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// `file:line:column`, `--set key=value` or a file name.
+    location: String,
+    message: String,
+    help: Option<String>,
+    source: Option<NamedSource<String>>,
+    span: Range<usize>,
+}
+
+/// One of the texts that make up a scenario.
+pub(super) struct SourceText<'a> {
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+}
+
+impl ScenarioError {
+    /// An error about a whole file.
+    pub(super) fn unlocated(name: &str, message: String) -> ScenarioError {
+        ScenarioError(Box::new(Inner {
+            location: name.to_owned(),
+            message,
+            help: None,
+            source: None,
+            span: 0..0,
+        }))
+    }
+
+    /// An error at a place of the file.
+    pub(super) fn in_file(file: &SourceText, problem: Problem) -> ScenarioError {
+        let span = clamp(file.text, problem.place.span);
+        let (line, column) = line_and_column(file.text, span.start);
+        ScenarioError(Box::new(Inner {
+            location: format!("{}:{line}:{column}", file.name),
+            message: problem.message,
+            help: problem.help,
+            source: Some(NamedSource::new(file.name, file.text.to_owned())),
+            span,
+        }))
+    }
+
+    /// An error in an override, written `key=value`.
+    pub(super) fn in_override(text: &str, problem: Problem) -> ScenarioError {
+        ScenarioError::in_argument("--set", text, problem)
+    }
+
+    /// An error in what was given to an option of the command line.
+    pub(super) fn in_argument(option: &str, text: &str, problem: Problem) -> ScenarioError {
+        let span = clamp(text, problem.place.span);
+        ScenarioError(Box::new(Inner {
+            location: format!("{option} {text}"),
+            message: problem.message,
+            help: problem.help,
+            source: Some(NamedSource::new(option, text.to_owned())),
+            span,
+        }))
+    }
+
+    /// The same error of a scenario that stands at `point` of several: an override is named by the
+    /// point instead of `--set`.
+    pub fn at_point(mut self, point: &str) -> ScenarioError {
+        let location = self.0.location.strip_prefix("--set ").unwrap_or(&self.0.location);
+        self.0.location = format!("point `{point}`: {location}");
+        self
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What would be right, where the message does not say it already.
+    pub fn help_text(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.location, self.0.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl miette::Diagnostic for ScenarioError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help_text().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.0.source.as_ref()?;
+        Some(Box::new(std::iter::once(LabeledSpan::underline(self.0.span.clone()))))
+    }
+}
+
+/// The span within the text and on character boundaries, whatever a parser reported.
+fn clamp(text: &str, span: Range<usize>) -> Range<usize> {
+    let boundary = |at: usize| {
+        (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    };
+    let start = boundary(span.start);
+    let end = boundary(span.end).max(start);
+    start..end
+}
+
+/// Line and column of a byte, both from 1; the column counts characters.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// `; did you mean ...?`, or nothing when no known word is near or begins alike.
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
+    const LEAST_BEGINNING: usize = 3;
+    let lower = word.to_lowercase();
+    let distance = |k: &str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());
+    let nearest = known.iter().map(|k| (distance(k), *k)).min_by_key(|(d, _)| *d);
+    let near = nearest.filter(|(d, k)| *d <= 1 + k.chars().count() / 4).map(|(_, k)| k);
+    let begins_alike = |k: &&&str| lower.len() >= LEAST_BEGINNING && k.starts_with(&lower);
+    match near.or_else(|| known.iter().find(begins_alike).copied()) {
+        Some(word) => format!("; did you mean `{word}`?"),
+        None => String::new(),
+    }
+}
+
+/// The words in backquotes, separated by commas; a network's ten thousand names are cut short.
+pub fn listed(words: &[&str]) -> String {
+    const MOST: usize = 30;
+    let shown: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();
+    let more = if words.len() > MOST { ", ..." } else { "" };
+    shown.join(", ") + more
+}

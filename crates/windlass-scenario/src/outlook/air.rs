@@ -1,0 +1,159 @@
+//! What can be said of Wi-Fi cells before they run.
+
+use windlass_cc::Span;
+use windlass_sim::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, RTS_BYTES};
+use windlass_sim::radio::{RadioConfig, RtsThreshold};
+
+use windlass_stats::models::dcf::{Access, Saturation};
+
+/// How a cell fares if so many stations always have a packet, by Bianchi's model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellOutlook {
+    /// Name of the cell.
+    pub cell: String,
+    /// Stations from which flows send data over the air.
+    pub stations: u32,
+    /// Largest IP packet of these flows, bytes.
+    pub packet_bytes: u32,
+    /// Most bits per second of such packets, all stations together.
+    pub together_bps: f64,
+    /// The same for one station alone.
+    pub alone_bps: f64,
+    /// Probability that an attempt collides.
+    pub collisions: f64,
+}
+
+impl CellOutlook {
+    /// Of a cell in which so many stations, at least one, send packets of this size.
+    pub(super) fn new(radio: &RadioConfig, stations: u32, packet_bytes: u32) -> CellOutlook {
+        let Saturation { successes, collision_probability, .. } =
+            access(radio, packet_bytes).saturation(stations);
+        CellOutlook {
+            cell: radio.name.clone(),
+            stations,
+            packet_bytes,
+            together_bps: successes * 8.0 * f64::from(packet_bytes),
+            alone_bps: alone_bps(radio, packet_bytes) as f64,
+            collisions: collision_probability,
+        }
+    }
+
+    /// One line for a person.
+    pub(super) fn text(&self) -> String {
+        let size = self.packet_bytes;
+        let mbps = |bps: f64| format!("{:.2} Mbps", bps / 1e6);
+        match self.stations {
+            1 => format!(
+                "cell {}: a station alone sends at most {} of {size} B packets\n",
+                self.cell,
+                mbps(self.alone_bps)
+            ),
+            n => format!(
+                "cell {}: {n} stations that always have a packet of {size} B send {} together, {:.1} \
+                 % of their attempts colliding (Bianchi's model); one alone {}\n",
+                self.cell,
+                mbps(self.together_bps),
+                100.0 * self.collisions,
+                mbps(self.alone_bps)
+            ),
+        }
+    }
+}
+
+/// The cell in the terms of the model, for IP packets of this size; times in seconds.
+pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
+    let phy = &radio.phy;
+    let seconds = |span: Span| span.0 as f64 / 1e9;
+    let answer = control(radio, CONTROL_BYTES);
+    let lowest = phy.rate(phy.lowest_mandatory());
+    let slowest = lowest.map_or(Span::ZERO, |rate| phy.airtime(CONTROL_BYTES, rate));
+    let after = if radio.eifs { phy.sifs + slowest + phy.difs() } else { phy.difs() };
+    let by_rts = radio.rts.asks_for(ip_bytes + DATA_OVERHEAD);
+    let first = if by_rts { control(radio, RTS_BYTES) } else { frame(radio, ip_bytes) };
+    Access {
+        cw_min: phy.cw_min,
+        cw_max: phy.cw_max,
+        attempts: Some(radio.retries.short),
+        slot: seconds(phy.slot),
+        success: seconds(crossing(radio, ip_bytes) + phy.sifs + answer),
+        collision: seconds(first + after),
+        refined: false,
+    }
+}
+
+/// Time from a packet's turn on an idle channel to its arrival, without a back-off.
+pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
+    let phy = &radio.phy;
+    let reserved = if radio.rts.asks_for(ip_bytes + DATA_OVERHEAD) {
+        control(radio, RTS_BYTES) + phy.sifs + control(radio, CONTROL_BYTES) + phy.sifs
+    } else {
+        Span::ZERO
+    };
+    phy.difs() + reserved + frame(radio, ip_bytes)
+}
+
+/// Most bits per second of IP packets of this size that one station alone can send: each takes a
+/// DIFS, the mean first back-off, the frame and its acknowledgement.
+pub(super) fn alone_bps(radio: &RadioConfig, ip_bytes: u32) -> u64 {
+    let phy = &radio.phy;
+    let back_off = phy.slot.0 * u64::from(phy.cw_min) / 2;
+    let answered = phy.sifs + control(radio, CONTROL_BYTES);
+    let cycle = back_off + (crossing(radio, ip_bytes) + answered).0;
+    let bits = 8_000_000_000 * u128::from(ip_bytes);
+    u64::try_from(bits / u128::from(cycle.max(1))).unwrap_or(u64::MAX)
+}
+
+/// Time on the air of a data frame.
+fn frame(radio: &RadioConfig, ip_bytes: u32) -> Span {
+    let rate = radio.phy.rate(radio.data_rate_bps);
+    rate.map_or(Span::ZERO, |rate| radio.phy.airtime(ip_bytes + DATA_OVERHEAD, rate))
+}
+
+/// Time on the air of a control frame.
+fn control(radio: &RadioConfig, bytes: u32) -> Span {
+    let rate = radio.phy.rate(radio.control_rate_bps);
+    rate.map_or(Span::ZERO, |rate| radio.phy.airtime(bytes, rate))
+}
+
+/// What is probably not meant: stations that collide because they do not hear each other. `nodes`
+/// are the names of the network's nodes.
+pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
+    let stations = &radio.stations;
+    let hearers = hearers(radio);
+    let heard_by = |s: usize, at: usize| hearers[s][at / 64] >> (at % 64) & 1 == 1;
+    let pairs = (0..stations.len()).flat_map(|a| (a + 1..stations.len()).map(move |b| [a, b]));
+    // Where nobody hears both, nothing collides.
+    let meet = |[a, b]: [usize; 2]| hearers[a].iter().zip(&hearers[b]).any(|(a, b)| a & b != 0);
+    let is_hidden = |pair: &[usize; 2]| !heard_by(pair[0], pair[1]) && meet(*pair);
+    let hidden: Vec<[usize; 2]> = pairs.filter(is_hidden).collect();
+    let name = |s: usize| &nodes[stations[s].node];
+    let [a, b] = *hidden.first()?;
+    let others = match hidden.len() {
+        1 => String::new(),
+        2 => " (nor does another pair)".to_owned(),
+        n => format!(" (nor do {} other pairs)", n - 1),
+    };
+    let advice = if radio.rts == RtsThreshold::Never { "; `rts` may help" } else { "" };
+    Some(format!(
+        "cell {}: {} and {} do not hear each other{others}, so that their frames collide wherever \
+         both are heard{advice}",
+        radio.name,
+        name(a),
+        name(b)
+    ))
+}
+
+/// For each station a bit for each other one that hears it.
+fn hearers(radio: &RadioConfig) -> Vec<Vec<u64>> {
+    let n = radio.stations.len();
+    let mut hearers = vec![vec![0_u64; n.div_ceil(64)]; n];
+    for a in 0..n {
+        for b in a + 1..n {
+            if radio.reach(radio.stations[a].position, radio.stations[b].position).audible {
+                hearers[a][b / 64] |= 1 << (b % 64);
+                hearers[b][a / 64] |= 1 << (a % 64);
+            }
+        }
+    }
+    hearers
+}

@@ -1,0 +1,485 @@
+//! What can be said of a scenario before it runs: the path of every flow, and what is probably not
+//! meant.
+
+mod air;
+mod islands;
+
+pub use air::{CellOutlook, access};
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use windlass_cc::Span;
+use windlass_sim::ConfigError;
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, Traffic};
+use windlass_sim::link::QueueLimit;
+use windlass_sim::routing::link_of;
+use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
+use windlass_tcp::wire::UDP_HEADER;
+
+use crate::compile::compile;
+use crate::units::{BitRate, Bytes, Duration};
+use crate::{Hop, NO_ALGORITHM, Scenario};
+
+/// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
+const UNSCALED_WINDOW: u64 = 65_535;
+/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+const TIMESTAMPS: u32 = 12;
+/// Round trips after which a run's beginning no longer rules its averages.
+const SETTLED_ROUND_TRIPS: u128 = 100;
+
+/// The path of a flow, and what follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// Name of the flow; `flow:subflow` of a multipath flow, which has a path for each subflow.
+    pub flow: String,
+    /// Algorithm of the flow.
+    pub algorithm: String,
+    /// Nodes from the sender of the data to its receiver.
+    pub nodes: Vec<String>,
+    /// Round trip without queues and transmission: propagation only.
+    pub base_rtt: Span,
+    /// Time that a full packet and its acknowledgement take over idle links; for datagrams, which
+    /// nobody acknowledges, the packet alone.
+    pub idle_time: Span,
+    /// Largest IP packet of the flow, bytes.
+    pub packet_bytes: u32,
+    /// Link direction or step over the air with the lowest rate, among equals the one that most
+    /// flows cross: `link:from>to`, `cell:from>to`.
+    pub bottleneck: String,
+    /// Its rate in bits per second; over the air what one station alone can send of the flow's
+    /// packets.
+    pub rate_bps: u64,
+    /// Whether it is a step over the air, whose rate all stations share.
+    pub shared: bool,
+    /// `rate_bps` times `base_rtt`, bytes.
+    pub bdp_bytes: u64,
+    /// What may wait there; `None` for an unlimited queue.
+    pub queue: Option<Queue>,
+    /// Most data in flight that the buffers allow, bytes; `None` for datagrams.
+    pub window_bytes: Option<u64>,
+}
+
+/// What may wait at a bottleneck, were it full of one flow's largest packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Packets.
+    pub packets: u64,
+    /// IP bytes of these packets, or the limit where it is in bytes.
+    pub bytes: u64,
+    /// Time to transmit these packets.
+    pub drain: Span,
+}
+
+/// A flow on one of its ways.
+struct Leg {
+    /// Place of the flow in the scenario.
+    place: usize,
+    /// The flow; of a multipath flow, what it would be on this subflow alone.
+    flow: FlowConfig,
+    hops: Vec<Hop>,
+}
+
+/// Every flow on each of its ways, in the scenario's order.
+fn legs(scenario: &Scenario, config: &Config) -> Vec<Leg> {
+    let ways = scenario.ways();
+    let mut legs = Vec::new();
+    for (place, (spec, flow)) in scenario.flows.iter().zip(&config.flows).enumerate() {
+        for (i, nodes) in spec.ways().into_iter().enumerate() {
+            let flow = flow.multipath.as_ref().map_or(flow.clone(), |m| alone(flow, m, i));
+            legs.push(Leg { place, flow, hops: ways.through(&nodes).unwrap_or_default() });
+        }
+    }
+    legs
+}
+
+/// A multipath flow on one subflow, with the connection's buffers.
+fn alone(flow: &FlowConfig, multipath: &Multipath, i: usize) -> FlowConfig {
+    let subflow = &multipath.subflows[i];
+    let mut profile = subflow.profile;
+    profile.stack.receive_buffer = multipath.config.receive_buffer;
+    profile.stack.send_buffer = multipath.config.send_buffer;
+    let name = format!("{}:{}", flow.name, subflow.name);
+    FlowConfig { name, profile, ..flow.clone() }
+}
+
+/// The path of every flow, or of each of its subflows, in the scenario's order.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn paths(scenario: &Scenario) -> Result<Vec<Path>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    Ok(paths_of(&legs(scenario, &config), &config))
+}
+
+fn paths_of(legs: &[Leg], config: &Config) -> Vec<Path> {
+    let mut crossing: BTreeMap<Hop, usize> = BTreeMap::new();
+    for hop in legs.iter().flat_map(|leg| &leg.hops) {
+        *crossing.entry(*hop).or_default() += 1;
+    }
+    legs.iter().map(|leg| path(config, &leg.flow, &leg.hops, &crossing)).collect()
+}
+
+/// Every cell over which some flow's data go, if its senders always have a packet.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let mut senders = vec![BTreeSet::new(); config.radios.len()];
+    let mut largest = vec![0; config.radios.len()];
+    for Leg { flow, hops, .. } in legs(scenario, &config) {
+        for hop in hops {
+            let Hop::Air { cell, from, .. } = hop else { continue };
+            senders[cell].insert(from);
+            largest[cell] = packet_sizes(&flow).0.max(largest[cell]);
+        }
+    }
+    let each = config.radios.iter().zip(senders).zip(largest);
+    let used = each.filter(|((_, senders), _)| !senders.is_empty());
+    // A cell has at most some thousand stations.
+    Ok(used.map(|((radio, s), bytes)| CellOutlook::new(radio, s.len() as u32, bytes)).collect())
+}
+
+/// The path over these steps, each of which has so many flows `crossing` it.
+fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Hop, usize>) -> Path {
+    let algorithm = match flow.traffic {
+        Traffic::CbrUdp(_) => NO_ALGORITHM,
+        _ => flow.profile.params.info().id,
+    };
+    let (packet_bytes, ack_bytes) = packet_sizes(flow);
+    let one_way = hops.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
+    let base_rtt = one_way + one_way;
+    let time_for =
+        |bytes: u32| hops.iter().fold(one_way, |sum, hop| sum + transmission(config, *hop, bytes));
+    let there = time_for(packet_bytes);
+    let rate = |hop: Hop| rate_of(config, hop, packet_bytes);
+    let slowness = |hop: Hop| (rate(hop), Reverse(crossing.get(&hop).copied().unwrap_or(0)));
+    let slowest = hops.iter().copied().min_by_key(|hop| slowness(*hop));
+    let rate_bps = slowest.map_or(0, rate);
+    Path {
+        flow: flow.name.clone(),
+        algorithm: algorithm.to_string(),
+        nodes: nodes(config, flow.from, hops),
+        base_rtt,
+        idle_time: ack_bytes.map_or(there, |bytes| there + time_for(bytes)),
+        packet_bytes,
+        bottleneck: slowest.map(|hop| hop_name(config, hop)).unwrap_or_default(),
+        rate_bps,
+        shared: matches!(slowest, Some(Hop::Air { .. })),
+        bdp_bytes: product(rate_bps, base_rtt),
+        queue: slowest.and_then(|hop| queue(config, hop, packet_bytes)),
+        window_bytes: (algorithm != NO_ALGORITHM).then(|| window(flow)),
+    }
+}
+
+/// Propagation over a step; over the air it is nanoseconds, which [`air::crossing`] leaves out too.
+fn delay(config: &Config, hop: Hop) -> Span {
+    match hop {
+        Hop::Link(direction) => config.links[link_of(direction)].delay,
+        Hop::Air { .. } => Span::ZERO,
+    }
+}
+
+/// Bits per second that a step carries of packets of this size.
+fn rate_of(config: &Config, hop: Hop, packet_bytes: u32) -> u64 {
+    match hop {
+        Hop::Link(direction) => config.links[link_of(direction)].rate_bps,
+        Hop::Air { cell, .. } => air::alone_bps(&config.radios[cell], packet_bytes),
+    }
+}
+
+/// IP bytes of a full packet and of its acknowledgement, which datagrams do not have.
+fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
+    match flow.traffic {
+        Traffic::CbrUdp(cbr) => {
+            let payload = u32::try_from(cbr.packet).unwrap_or(u32::MAX);
+            (payload.saturating_add(IPV4_HEADER + UDP_HEADER), None)
+        }
+        _ => {
+            let headers = IPV4_HEADER + TCP_HEADER;
+            let options = if flow.profile.stack.timestamps { TIMESTAMPS } else { 0 };
+            (flow.profile.mss() + headers, Some(headers + options))
+        }
+    }
+}
+
+fn window(flow: &FlowConfig) -> u64 {
+    let stack = &flow.profile.stack;
+    let unscaled = if stack.window_scaling { u64::MAX } else { UNSCALED_WINDOW };
+    stack.receive_buffer.min(unscaled).min(stack.send_buffer)
+}
+
+/// Time for which a packet of `ip_bytes` occupies a link, or needs to cross idle air.
+fn transmission(config: &Config, hop: Hop, ip_bytes: u32) -> Span {
+    match hop {
+        Hop::Link(direction) => on_link(&config.links[link_of(direction)], ip_bytes),
+        Hop::Air { cell, .. } => air::crossing(&config.radios[cell], ip_bytes),
+    }
+}
+
+fn on_link(link: &LinkConfig, ip_bytes: u32) -> Span {
+    let on_the_wire = link.framing.frame_len(ip_bytes).saturating_add(link.framing.gap_bytes);
+    let bits = 8 * u128::from(on_the_wire);
+    let ns = bits * 1_000_000_000 / u128::from(link.rate_bps.max(1));
+    Span(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
+fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
+    let size = u64::from(packet_bytes.max(1));
+    let (limit, each) = match hop {
+        Hop::Link(direction) => {
+            let link = &config.links[link_of(direction)];
+            (link.queue, on_link(link, packet_bytes).0)
+        }
+        Hop::Air { cell, from, .. } => {
+            let rate = rate_of(config, hop, packet_bytes).max(1);
+            (config.radios[cell].stations[from].queue, 8_000_000_000 * size / rate)
+        }
+    };
+    let (packets, bytes) = match limit {
+        QueueLimit::Packets(n) => (n, n.saturating_mul(size)),
+        QueueLimit::Bytes(n) => (n / size, n),
+        QueueLimit::Unlimited => return None,
+    };
+    Some(Queue { packets, bytes, drain: Span(each.saturating_mul(packets)) })
+}
+
+/// Rate times time, in bytes.
+fn product(rate_bps: u64, time: Span) -> u64 {
+    let bytes = u128::from(rate_bps) * u128::from(time.0) / 8_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn nodes(config: &Config, from: usize, hops: &[Hop]) -> Vec<String> {
+    let to = hops.iter().map(|hop| ends(config, *hop)[1]);
+    std::iter::once(from).chain(to).map(|n| config.nodes[n].clone()).collect()
+}
+
+/// Where a step begins and where it ends.
+fn ends(config: &Config, hop: Hop) -> [usize; 2] {
+    match hop {
+        Hop::Link(direction) => {
+            let ends = config.links[link_of(direction)].ends;
+            if direction.is_multiple_of(2) { ends } else { [ends[1], ends[0]] }
+        }
+        Hop::Air { cell, from, to } => {
+            [from, to].map(|station| config.radios[cell].stations[station].node)
+        }
+    }
+}
+
+fn hop_name(config: &Config, hop: Hop) -> String {
+    let [from, to] = ends(config, hop).map(|node| &config.nodes[node]);
+    let name = match hop {
+        Hop::Link(direction) => &config.links[link_of(direction)].name,
+        Hop::Air { cell, .. } => &config.radios[cell].name,
+    };
+    format!("{name}:{from}>{to}")
+}
+
+/// The cells as text, a line each.
+pub fn cells_text(cells: &[CellOutlook]) -> String {
+    cells.iter().map(CellOutlook::text).collect()
+}
+
+/// The paths as text, flows that differ in nothing but names told once.
+pub fn text(paths: &[Path]) -> String {
+    let mut out = String::new();
+    let alike = |a: &Path, b: &Path| {
+        let nameless = |p: &Path| Path {
+            flow: String::new(),
+            nodes: vec![String::new(); p.nodes.len()],
+            bottleneck: String::new(),
+            ..p.clone()
+        };
+        nameless(a) == nameless(b)
+    };
+    let mut told: Vec<(&Path, usize)> = Vec::new();
+    for path in paths {
+        match told.iter_mut().find(|(first, _)| alike(first, path)) {
+            Some((_, others)) => *others += 1,
+            None => told.push((path, 0)),
+        }
+    }
+    for (path, others) in told {
+        out.push_str(&one(path, others));
+    }
+    out
+}
+
+fn one(path: &Path, others: usize) -> String {
+    let more = if others > 0 { format!(", and {others} more like it") } else { String::new() };
+    let mut out =
+        format!("flow {} ({}): {}{more}\n", path.flow, path.algorithm, path.nodes.join(" > "),);
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "  base RTT    {} of propagation; over idle links {} {:.3} ms",
+        Duration(path.base_rtt),
+        if path.window_bytes.is_some() {
+            "a full packet and its acknowledgement take"
+        } else {
+            "a packet takes"
+        },
+        millis(path.idle_time),
+    );
+    let _ = writeln!(
+        out,
+        "  bottleneck  {} at {}; bandwidth-delay product {} B = {:.1} packets of {} B",
+        path.bottleneck,
+        rate_text(path),
+        path.bdp_bytes,
+        path.bdp_bytes as f64 / f64::from(path.packet_bytes),
+        path.packet_bytes,
+    );
+    let _ = match path.queue {
+        None => writeln!(out, "  queue       unlimited"),
+        Some(q) => writeln!(
+            out,
+            "  queue       {} packets, {} B, {:.1} ms{}",
+            q.packets,
+            q.bytes,
+            millis(q.drain),
+            in_bdp(q.bytes, path.bdp_bytes),
+        ),
+    };
+    if let Some(window) = path.window_bytes {
+        let bdp = in_bdp(window, path.bdp_bytes);
+        let _ = writeln!(out, "  window      at most {window} B{bdp}");
+    }
+    out
+}
+
+/// The rate of the bottleneck; over the air it is no round figure.
+fn rate_text(path: &Path) -> String {
+    if path.shared {
+        let mbps = path.rate_bps as f64 / 1e6;
+        return format!("{mbps:.3}Mbps for one station alone, shared by all");
+    }
+    BitRate(path.rate_bps).to_string()
+}
+
+fn millis(span: Span) -> f64 {
+    span.0 as f64 / 1e6
+}
+
+fn in_bdp(bytes: u64, bdp: u64) -> String {
+    match bdp {
+        0 => String::new(),
+        _ => format!(", {:.2} bdp", bytes as f64 / bdp as f64),
+    }
+}
+
+/// What is probably not meant: queues that hold everything or nothing, senders without a way to their
+/// receiver, windows that cannot fill the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
+/// flows of which the same is to be said share one.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    let legs = legs(scenario, &config);
+    let paths = paths_of(&legs, &config);
+    let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
+    warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for (place, sentence) in islands::sentences(scenario, &config) {
+        tell(&mut told, sentence, &scenario.flows[place].name);
+    }
+    for (leg, path) in legs.iter().zip(&paths) {
+        let whole = &config.flows[leg.place];
+        let ways = whole.multipath.as_ref().map_or(1, |m| m.subflows.len());
+        for sentence in of_flow(&leg.flow, path, ways, scenario.duration) {
+            tell(&mut told, sentence, &path.flow);
+        }
+    }
+    warnings.extend(told.into_iter().map(|(sentence, flows)| match flows.as_slice() {
+        [one] => format!("flow {one}: {sentence}"),
+        [first, .., last] => {
+            format!("each of {} flows, {first} to {last}: {sentence}", flows.len())
+        }
+        [] => sentence,
+    }));
+    Ok(warnings)
+}
+
+/// Adds a flow to those of which the same is to be said.
+fn tell<'a>(told: &mut Vec<(String, Vec<&'a str>)>, sentence: String, flow: &'a str) {
+    match told.iter_mut().find(|(s, _)| *s == sentence) {
+        Some((_, flows)) => flows.push(flow),
+        None => told.push((sentence, vec![flow])),
+    }
+}
+
+fn of_link(link: &LinkConfig) -> Option<String> {
+    let name = &link.name;
+    match link.queue {
+        QueueLimit::Unlimited => Some(format!(
+            "link {name} has an unlimited queue: nothing is ever dropped there for want of room"
+        )),
+        QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
+            Some(format!("link {name} has no queue: a packet that finds the link busy is dropped"))
+        }
+        _ => None,
+    }
+}
+
+/// What is to be said of a flow that has so many ways of this one.
+fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(Queue { packets: 0, bytes: 1.., .. }) = path.queue {
+        sentences.push(format!(
+            "the queue of {} is smaller than a packet of {} B, which is dropped when it finds the \
+             link busy",
+            path.bottleneck, path.packet_bytes
+        ));
+    }
+    let greedy = matches!(flow.traffic, Traffic::Bulk { .. } | Traffic::RequestResponse { .. });
+    if let (true, Some(window)) = (greedy && path.base_rtt.0 > 0, path.window_bytes)
+        && window < path.bdp_bytes
+    {
+        sentences.push(format!(
+            "the window of at most {} is below the path's bandwidth-delay product of {} B and \
+             limits it to {:.3} Mbps",
+            Bytes(window),
+            path.bdp_bytes,
+            window as f64 * 8e3 / path.base_rtt.0 as f64
+        ));
+    }
+    // Without the time that is left in the sentence, staggered flows share one.
+    let time = u128::from(duration.0.saturating_sub(flow.start.0));
+    let bits = 8 * u128::from(payload(&flow.traffic));
+    let least = bits * 1_000_000_000 / u128::from(path.rate_bps.max(1));
+    // Of several ways none carries all of it.
+    if ways == 1 && least > time {
+        sentences.push(format!(
+            "its data need at least {:.1} s at {}, and the run ends before that",
+            least as f64 / 1e9,
+            rate_text(path),
+        ));
+    }
+    if time < SETTLED_ROUND_TRIPS * u128::from(path.base_rtt.0) {
+        sentences.push(format!(
+            "it lasts less than {SETTLED_ROUND_TRIPS} round trips of {}, so that its beginning \
+             rules its averages",
+            Duration(path.base_rtt)
+        ));
+    }
+    sentences
+}
+
+/// Bytes that a flow has to bring over, 0 without an end.
+fn payload(traffic: &Traffic) -> u64 {
+    match *traffic {
+        Traffic::Bulk { bytes } => bytes.unwrap_or(0),
+        Traffic::RequestResponse { response, requests, .. } => {
+            response.saturating_mul(u64::from(requests))
+        }
+        Traffic::CbrTcp(_) | Traffic::CbrUdp(_) => 0,
+    }
+}

@@ -1,0 +1,327 @@
+//! Writing a scenario with every default filled in, and its hash.
+
+use std::fmt::{Display, Write as _};
+
+use super::fields::word_of;
+use crate::model::ReceiveWindow;
+use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_sim::link::Framing;
+use windlass_sim::loss::LossModel;
+use windlass_tcp::StackConfig;
+
+use super::model::{
+    FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
+};
+use super::{loss, multipath, params, queue, quick_start, stack, wifi};
+use crate::units::{BitRate, Bytes, Duration};
+
+/// The lines of a document as they grow.
+struct Lines(String);
+
+impl Lines {
+    fn header(&mut self, header: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\n" };
+        self.line(format_args!("{gap}{header}"));
+    }
+
+    /// A key and TOML text.
+    fn raw(&mut self, key: &str, text: impl Display) {
+        self.line(format_args!("{key} = {text}"));
+    }
+
+    /// A key and a string or quantity.
+    fn quoted(&mut self, key: &str, value: impl Display) {
+        self.raw(key, quote(value));
+    }
+
+    fn line(&mut self, line: impl Display) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+/// A TOML basic string.
+pub(super) fn quote(value: impl Display) -> String {
+    let mut quoted = String::from('"');
+    for c in value.to_string().chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+pub(super) fn inline(pairs: &[(&str, String)]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+pub(super) fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
+}
+
+/// The whole scenario as TOML.
+pub(super) fn resolved(scenario: &Scenario) -> String {
+    let mut lines = Lines(String::new());
+    lines.quoted("name", &scenario.name);
+    lines.quoted("description", &scenario.description);
+    lines.raw("seed", scenario.seed);
+    body(&mut lines, scenario, Controllers::Whole);
+    record(&mut lines, scenario, &scenario.record);
+    lines.0
+}
+
+/// FNV-1a (128 bits, folded to 64) of what determines the outcome apart from the seed.
+pub(super) fn hash(scenario: &Scenario) -> String {
+    hash_of(scenario, Controllers::Whole)
+}
+
+/// The same of everything but the parameters of the algorithms and their slow starts.
+pub(super) fn hash_without_parameters(scenario: &Scenario) -> String {
+    hash_of(scenario, Controllers::ByName)
+}
+
+/// How much of the flows' controllers is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Controllers {
+    Whole,
+    /// Their names, and of the stack what another endpoint can be told.
+    ByName,
+}
+
+impl Controllers {
+    fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
+        let mut fields = stack::written(config);
+        fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
+        fields
+    }
+}
+
+/// The keys of the stack that only our endpoints know.
+const OWN_TO_OURS: [&str; 7] = [
+    "receive_autotuning",
+    "quick_acks",
+    "sack_compression",
+    "window_counting",
+    "growth_credit",
+    "loss_cut",
+    "least_rtt",
+];
+
+fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let mut lines = Lines(String::new());
+    body(&mut lines, scenario, controllers);
+    // What is counted by intervals is part of a run's record, other recordings stand beside it.
+    if scenario.record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(scenario.record.bins));
+    }
+    if scenario.record.delays {
+        lines.raw("delays", true);
+    }
+    let hash = lines.0.bytes().fold(OFFSET, |h, byte| (h ^ u128::from(byte)).wrapping_mul(PRIME));
+    format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
+}
+
+/// Everything but name, description, seed and what to record.
+fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
+    lines.quoted("duration", Duration(scenario.duration));
+    let shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
+    lines.header("[stack]");
+    for (key, text) in &shared {
+        lines.raw(key, text);
+    }
+    let TestbedSpec { receive_window } = scenario.testbed;
+    if scenario.testbed != TestbedSpec::default() {
+        lines.header("[testbed]");
+        lines.quoted("receive_window", word_of(&ReceiveWindow::ALL, &receive_window));
+    }
+    for spec in &scenario.links {
+        link(lines, scenario, spec);
+    }
+    for spec in &scenario.wifi {
+        lines.header("[[wifi]]");
+        let flows: Vec<&str> = scenario.flows.iter().map(|flow| flow.name.as_str()).collect();
+        for (key, text) in wifi::written(spec, &scenario.nodes, &flows) {
+            lines.raw(key, text);
+        }
+    }
+    for spec in &scenario.flows {
+        flow(lines, scenario, spec, &shared, controllers);
+    }
+}
+
+fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
+    lines.header("[[link]]");
+    lines.quoted("name", &link.name);
+    lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
+    lines.quoted("rate", BitRate(link.rate_bps));
+    lines.quoted("delay", Duration(link.delay));
+    match queue::written(link.queue, &link.discipline) {
+        Some(table) => lines.raw("queue", inline(&table)),
+        None => lines.quoted("queue", link.queue),
+    }
+    if let Some(rtt) = link.bdp_rtt {
+        lines.quoted("bdp_rtt", Duration(rtt));
+    }
+    lines.quoted("mtu", Bytes(link.mtu.into()));
+    lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
+    let losses = match &link.loss {
+        [Some(forward), Some(backward)] if forward == backward => vec![loss(forward, "both")],
+        [forward, backward] => [(forward, "forward"), (backward, "backward")]
+            .into_iter()
+            .filter_map(|(spec, direction)| Some(loss(spec.as_ref()?, direction)))
+            .collect(),
+    };
+    match losses.as_slice() {
+        [] => {}
+        [one] => lines.raw("loss", one),
+        many => lines.raw("loss", array(many, String::clone)),
+    }
+    if !link.down.is_empty() {
+        let time = |time: &Span| quote(Duration(*time));
+        lines.raw("down", array(&link.down, |times| array(times, time)));
+    }
+    // Left out at its default, so that it is new to no scenario's hash.
+    if let Some(setting) = &link.quick_start {
+        lines.raw("quick_start", inline(&quick_start::written(setting)));
+    }
+}
+
+fn loss(model: &LossModel, direction: &str) -> String {
+    let mut pairs = loss::written(model);
+    pairs.push(("direction", quote(direction)));
+    inline(&pairs)
+}
+
+fn flow(
+    lines: &mut Lines,
+    scenario: &Scenario,
+    flow: &FlowSpec,
+    shared: &[(&str, String)],
+    controllers: Controllers,
+) {
+    lines.header("[[flow]]");
+    lines.quoted("name", &flow.name);
+    lines.quoted("from", &scenario.nodes[flow.from]);
+    lines.quoted("to", &scenario.nodes[flow.to]);
+    if !flow.draw.is_empty() {
+        lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
+    }
+    lines.quoted("algorithm", flow.algorithm());
+    if let Some(controller) = &flow.controller {
+        for (key, text) in settings(controller, controllers) {
+            lines.raw(key, text);
+        }
+    }
+    // Left out at its default, so that it is new to no scenario's hash; to a kernel it is nothing.
+    if flow.flavour != Flavour::Rfc
+        && flow.controller.is_some()
+        && controllers == Controllers::Whole
+    {
+        lines.quoted(stack::FLAVOUR, word_of(&stack::flavours(), &flow.flavour));
+    }
+    let own = controllers.stack(&flow.stack);
+    let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
+    if !differing.is_empty() {
+        lines.raw("stack", inline(&differing));
+    }
+    // Intervals of sending say it themselves.
+    if flow.on.is_empty() {
+        lines.quoted("start", Duration(flow.start));
+    }
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.jitter != Span::ZERO {
+        lines.quoted("jitter", Duration(flow.jitter));
+    }
+    lines.raw("traffic", traffic(flow));
+    lines.raw("read", read(&flow.read));
+    if let Some(spec) = &flow.multipath {
+        let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
+        lines.raw("multipath", inline(&multipath::written(spec, each)));
+    }
+}
+
+/// The parameters of an algorithm and its slow start, as keys and TOML text.
+fn settings(controller: &AnyParams, controllers: Controllers) -> Vec<(&'static str, String)> {
+    if controllers == Controllers::ByName {
+        return Vec::new();
+    }
+    let mut settings = vec![("params", inline(&params::written(controller)))];
+    let slow_start = params::written_slow_start(controller);
+    settings.extend(slow_start.map(|pairs| ("slow_start", inline(&pairs))));
+    settings
+}
+
+fn subflow(scenario: &Scenario, subflow: &SubflowSpec, controllers: Controllers) -> String {
+    let mut pairs = vec![
+        ("name", quote(&subflow.name)),
+        ("via", array(&subflow.via, |node| quote(&scenario.nodes[*node]))),
+        ("algorithm", quote(subflow.controller.info().id)),
+    ];
+    pairs.extend(settings(&subflow.controller, controllers));
+    inline(&pairs)
+}
+
+fn traffic(flow: &FlowSpec) -> String {
+    match flow.traffic {
+        Traffic::Bulk { bytes: None } => inline(&[("kind", quote("bulk"))]),
+        Traffic::Bulk { bytes: Some(bytes) } => {
+            inline(&[("kind", quote("bulk")), ("bytes", quote(Bytes(bytes)))])
+        }
+        Traffic::RequestResponse { request, response, requests, think } => inline(&[
+            ("kind", quote("request-response")),
+            ("request", quote(Bytes(request))),
+            ("response", quote(Bytes(response))),
+            ("requests", requests.to_string()),
+            ("think", quote(Duration(think))),
+        ]),
+        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
+            let mut pairs = vec![
+                ("kind", quote("cbr")),
+                ("rate", quote(BitRate(rate_bps))),
+                ("packet", quote(Bytes(packet.into()))),
+                ("transport", quote(word_of(&Transport::ALL, &transport))),
+            ];
+            pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
+            pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
+            if !flow.on.is_empty() {
+                let interval = |ends: &[Span; 2]| array(ends, |end| quote(Duration(*end)));
+                pairs.push(("on", array(&flow.on, interval)));
+            }
+            inline(&pairs)
+        }
+    }
+}
+
+fn read(read: &Read) -> String {
+    match *read {
+        Read::Immediate => inline(&[("kind", quote("immediate"))]),
+        Read::Delayed { after } => {
+            inline(&[("kind", quote("delayed")), ("after", quote(Duration(after)))])
+        }
+        Read::Rate { rate_bps } => {
+            inline(&[("kind", quote("rate")), ("rate", quote(BitRate(rate_bps)))])
+        }
+    }
+}
+
+fn record(lines: &mut Lines, scenario: &Scenario, record: &RecordSpec) {
+    lines.header("[record]");
+    lines.raw("series", array(&record.series, |series| quote(series.name())));
+    lines.quoted("interval", Duration(record.interval));
+    lines.raw("capture", array(&record.capture, |link| quote(&scenario.links[*link].name)));
+    if record.bins > Span::ZERO {
+        lines.quoted("bins", Duration(record.bins));
+    }
+    if record.delays {
+        lines.raw("delays", true);
+    }
+}

@@ -1,0 +1,103 @@
+//! Whoever looks on changes nothing: a run with an observer gives the same results as the run without it, to the last bit.
+
+mod common;
+
+use common::{Traffic, download, flow, link, network, radio::grid, rfc};
+use windlass_cc::{Span, Time};
+use windlass_sim::config::{Config, Record};
+use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::{RunResult, Series, Simulation};
+use windlass_tcp::stack::LINUX;
+
+/// Algorithms that draw on the entropy that comes with each event, over a link with losses.
+fn wired(algorithm: &'static str) -> Config {
+    let loss = LossModel::Ber { rate: 1e-6, formula: BerFormula::Exact };
+    let mut config = download(LINUX, 3_000_000, Some(loss));
+    config.flows[0].profile = common::profile(LINUX, algorithm);
+    config.duration = Time::from_secs(30);
+    config
+}
+
+/// The same over four stations in a row that route by AODV.
+fn meshed(algorithm: &'static str) -> Config {
+    let flows = vec![flow([0, 3], rfc(algorithm), Traffic::Bulk { bytes: None })];
+    let mut config = network(vec![link([4, 5], 1, 0)], flows, Time::from_secs(20));
+    config.radios = vec![grid(1, 4)];
+    config
+}
+
+/// What a run comes to, without what only an observer sees.
+fn outcome(
+    config: Config,
+    prepare: impl Fn(&mut Simulation),
+    look: impl Fn(&mut Simulation),
+) -> RunResult {
+    let mut simulation = Simulation::new(config.clone()).expect("valid");
+    prepare(&mut simulation);
+    while simulation.run_until(simulation.now() + Span::from_millis(37)) {
+        look(&mut simulation);
+    }
+    let mut result = simulation.finish().expect("closed");
+    result.samples.clear();
+    result.packets.clear();
+    result.timeline = None;
+    result.flows.iter_mut().for_each(|f| f.transit = None);
+    result
+}
+
+fn recording(record: Record, of: &dyn Fn(&'static str) -> Config) {
+    for algorithm in ["bbr", "bbr3", "cubic", "cocoa3plus"] {
+        let plain = outcome(of(algorithm), |_| (), |_| ());
+        let watched = Config { record: record.clone(), ..of(algorithm) };
+        assert_eq!(outcome(watched, |_| (), |_| ()), plain, "{algorithm}");
+    }
+}
+
+#[test]
+fn recording_every_series_changes_nothing() {
+    let series = Series::known().into_iter().map(|(_, series)| series).collect();
+    let record = Record { series, ..Record::default() };
+    recording(record.clone(), &wired);
+    recording(record, &meshed);
+}
+
+#[test]
+fn capturing_packets_changes_nothing() {
+    recording(Record { capture: vec![0, 1], ..Record::default() }, &wired);
+}
+
+#[test]
+fn counting_by_intervals_changes_nothing() {
+    let record = Record { bins: Span::from_millis(100), ..Record::default() };
+    recording(record.clone(), &wired);
+    recording(record, &meshed);
+}
+
+#[test]
+fn measuring_delays_changes_nothing() {
+    let record = Record { delays: true, ..Record::default() };
+    recording(record.clone(), &wired);
+    recording(record, &meshed);
+}
+
+/// What the layers below know is told to those who want it, and to nobody else; who merely looks does not take part,
+/// whether or not the controller wants to know as well, and however often one looks.
+#[test]
+fn looking_below_changes_nothing() {
+    for of in [wired, meshed] {
+        for algorithm in ["bbr", "bbr3", "cubic", "cocoa3plus"] {
+            let plain = outcome(of(algorithm), |_| (), |_| ());
+            let wants = of(algorithm).flows[0].profile.params.wants().cross_layer;
+            let watch = |s: &mut Simulation| {
+                s.watch(1);
+                if !wants {
+                    s.watch(0);
+                }
+            };
+            let look = |s: &mut Simulation| {
+                assert!(s.look_below(0).is_some() && s.look_below(1).is_some())
+            };
+            assert_eq!(outcome(of(algorithm), watch, look), plain, "{algorithm}");
+        }
+    }
+}

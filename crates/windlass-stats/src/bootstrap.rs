@@ -1,0 +1,360 @@
+//! Bootstrap intervals: for skewed results and for statistics that Student's t knows nothing of.
+//!
+//! The values are drawn from themselves, with replacement, again and again; how the statistic
+//! scatters over the resamples tells how it would scatter over new runs. Resamples come from
+//! xoshiro256++, seeded by a stated seed and the values: the same values in any order give the same
+//! interval. With the seed alone the chance in the resamples would be the same for all values, and
+//! err to the same side in every interval of a sweep.
+//!
+//! - [`bca`] takes any statistic: bias-corrected and accelerated (B. Efron, "Better bootstrap
+//!   confidence intervals", JASA 82, 1987; Efron and Tibshirani, "An Introduction to the
+//!   Bootstrap", 1993, chapter 14). Of 30 exponential values it covers the mean in 92 % and the median
+//!   in 94 % of samples; the interval between order statistics that [`Summary`](super::Summary) has
+//!   for the median is exact.
+//! - [`percentile_t`] is for the mean of skewed values, and the more reliable there (the same
+//!   book, chapter 12; P. Hall, "Theoretical comparison of bootstrap confidence intervals", Annals
+//!   of Statistics 16, 1988).
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Resamples that make the ends of a 95 % interval steady to about 2 % of its width.
+pub const RESAMPLES: usize = 4000;
+/// Seed of the resamples, unless one has reason to choose another.
+pub const SEED: u64 = 1;
+
+/// Fewest values of which a bootstrap says anything.
+const LEAST: usize = 4;
+
+/// How an interval is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Share of intervals that are to cover the truth, between 0 and 1.
+    pub confidence: f64,
+    /// Number of resamples, at least 1.
+    pub resamples: usize,
+    /// Seed of the resamples.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { confidence: super::CONFIDENCE, resamples: RESAMPLES, seed: SEED }
+    }
+}
+
+/// The BCa interval of `statistic`, a function of the values in ascending order. `None` for fewer
+/// than four values, values that are not finite, and a statistic that is not.
+///
+/// ```
+/// use windlass_stats::bootstrap::{Options, bca};
+///
+/// let range = |sorted: &[f64]| sorted[sorted.len() - 2] - sorted[1];
+/// let values = [1.0, 2.0, 2.5, 3.0, 3.5, 4.0, 50.0];
+/// let [low, high] = bca(&values, range, Options::default()).unwrap();
+/// assert!(low < 2.0 && 2.0 < high);
+/// ```
+pub fn bca(
+    values: &[f64],
+    statistic: impl Fn(&[f64]) -> f64,
+    options: Options,
+) -> Option<[f64; 2]> {
+    let sorted = checked(values)?;
+    let estimate = statistic(&sorted);
+    let mut replicates = Vec::with_capacity(options.resamples);
+    each_resample(&sorted, options, |resample| replicates.push(statistic(resample)));
+    if !estimate.is_finite() || replicates.iter().any(|r| !r.is_finite()) {
+        return None;
+    }
+    replicates.sort_by(f64::total_cmp);
+    if replicates.first() == replicates.last() {
+        return Some([estimate, estimate]);
+    }
+    let normal = Normal::standard();
+    let bias = bias(&replicates, estimate, &normal)?;
+    let a = acceleration(&sorted, &statistic);
+    let end = |tail: f64| {
+        let z = bias + normal.inverse_cdf(tail);
+        let level = normal.cdf(bias + z / (1.0 - a * z));
+        quantile(&replicates, level)
+    };
+    let tail = (1.0 - options.confidence) / 2.0;
+    Some([end(tail), end(1.0 - tail)])
+}
+
+/// Efron's ẑ₀: where the estimate lies among the replicates, as a normal quantile. Replicates that
+/// equal the estimate count half, which matters where values are few and round.
+fn bias(replicates: &[f64], estimate: f64, normal: &Normal) -> Option<f64> {
+    let below = replicates.partition_point(|r| *r < estimate);
+    let not_above = replicates.partition_point(|r| *r <= estimate);
+    let share = (below + not_above) as f64 / (2 * replicates.len()) as f64;
+    let bias = normal.inverse_cdf(share);
+    bias.is_finite().then_some(bias)
+}
+
+/// Efron's â from the jackknife: a sixth of the skewness of the estimates that leave one value out.
+fn acceleration(sorted: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> f64 {
+    let without = |i: usize| {
+        let rest: Vec<f64> = [&sorted[..i], &sorted[i + 1..]].concat();
+        statistic(&rest)
+    };
+    let left_out: Vec<f64> = (0..sorted.len()).map(without).collect();
+    let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
+    let sum = |power: i32| left_out.iter().map(|v| (mean - v).powi(power)).sum::<f64>();
+    let squares = sum(2);
+    if squares > 0.0 { sum(3) / (6.0 * squares.powf(1.5)) } else { 0.0 }
+}
+
+/// The percentile-t interval of the mean. `None` for fewer than four values, values that are not
+/// finite, and values of which so many are equal that more than a tenth of the resamples have no
+/// spread.
+pub fn percentile_t(values: &[f64], options: Options) -> Option<[f64; 2]> {
+    let sorted = checked(values)?;
+    let (mean, error) = mean_and_error(&sorted);
+    if error == 0.0 {
+        return Some([mean, mean]);
+    }
+    let mut ts = Vec::with_capacity(options.resamples);
+    each_resample(&sorted, options, |resample| {
+        let (m, e) = mean_and_error(resample);
+        if e > 0.0 {
+            ts.push((m - mean) / e);
+        }
+    });
+    if 10 * ts.len() < 9 * options.resamples {
+        return None;
+    }
+    ts.sort_by(f64::total_cmp);
+    let tail = (1.0 - options.confidence) / 2.0;
+    Some([mean - quantile(&ts, 1.0 - tail) * error, mean - quantile(&ts, tail) * error])
+}
+
+/// Whether values are so skewed that Student's interval of their mean should give way to
+/// [`percentile_t`]: there are ten or more, but not 25 times the square of their skewness, which is
+/// Cochran's rule for a 95 % interval that misses in 6 % of cases at most (W. G. Cochran, "Sampling
+/// Techniques", 1977, section 2.15).
+pub fn is_advised(values: &[f64]) -> bool {
+    const LEAST: usize = 10;
+    let n = values.len() as f64;
+    let skewness = skewness(values);
+    values.len() >= LEAST && skewness.is_finite() && n < 25.0 * skewness * skewness
+}
+
+/// The skewness G₁ of a sample (D. N. Joanes and C. A. Gill, The Statistician 47, 1998): 0 for
+/// symmetric values, 2 for exponential ones; not a number where they do not vary.
+fn skewness(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
+    (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / moment(2).powf(1.5)
+}
+
+/// Mean and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
+}
+
+fn checked(values: &[f64]) -> Option<Vec<f64>> {
+    if values.len() < LEAST || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(sorted)
+}
+
+/// Hands every resample, in ascending order, to `take`.
+fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64])) {
+    let n = sorted.len();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed_of(sorted, options.seed));
+    let (mut counts, mut resample) = (vec![0_u32; n], Vec::with_capacity(n));
+    for _ in 0..options.resamples {
+        counts.fill(0);
+        for _ in 0..n {
+            // The high half of the product is even to one in 2⁶⁴/n.
+            let place = (u128::from(random.next_u64()) * n as u128) >> 64;
+            counts[place as usize] += 1;
+        }
+        resample.clear();
+        for (value, count) in sorted.iter().zip(&counts) {
+            resample.extend(std::iter::repeat_n(*value, *count as usize));
+        }
+        take(&resample);
+    }
+}
+
+/// A seed that differs with the values, so that errors of the resamples differ too.
+fn seed_of(sorted: &[f64], seed: u64) -> u64 {
+    // Multiplication by an odd number and rotation are bijections: no value is lost on the way.
+    let mix =
+        |acc: u64, v: &f64| (acc.rotate_left(23) ^ v.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    sorted.iter().fold(seed, mix)
+}
+
+/// The quantile at `level`, by linear interpolation between order statistics.
+fn quantile(sorted: &[f64], level: f64) -> f64 {
+    let place = level.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Random;
+    use super::*;
+
+    /// Efron and Tibshirani (1993), table 14.1: the spatial test, series A.
+    const SPATIAL_A: [f64; 26] = [
+        48.0, 36.0, 20.0, 29.0, 42.0, 42.0, 20.0, 42.0, 22.0, 41.0, 45.0, 14.0, 6.0, 0.0, 33.0,
+        28.0, 34.0, 4.0, 32.0, 24.0, 47.0, 41.0, 24.0, 26.0, 30.0, 41.0,
+    ];
+
+    fn plug_in_variance(values: &[f64]) -> f64 {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n
+    }
+
+    fn close(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
+    }
+
+    /// Their section 14.2: θ̂ = 171.5, â = 0.061, ẑ₀ = 0.146, and in table 14.2 the 90 % BCa
+    /// interval (115.8, 259.6), from 2000 resamples; with many resamples ours may differ from it
+    /// by their scatter only.
+    #[test]
+    fn bca_agrees_with_the_textbooks_spatial_test() {
+        let mut sorted = SPATIAL_A.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        close(plug_in_variance(&sorted), 171.5, 0.05);
+        close(acceleration(&sorted, &plug_in_variance), 0.061, 0.0005);
+        let options = Options { confidence: 0.9, resamples: 50_000, seed: 1 };
+        let [low, high] = bca(&SPATIAL_A, plug_in_variance, options).unwrap();
+        close(low, 115.8, 3.0);
+        close(high, 259.6, 6.0);
+    }
+
+    /// The same book, table 2.1 and section 2.2: the mouse data, whose mean has by the plug-in
+    /// formula the standard error 23.36 that many resamples come to.
+    #[test]
+    fn resamples_scatter_as_the_textbooks_mouse_data() {
+        let mut sorted = vec![94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0];
+        sorted.sort_by(f64::total_cmp);
+        let options = Options { confidence: 0.95, resamples: 50_000, seed: 1 };
+        let mut means = Vec::new();
+        each_resample(&sorted, options, |r| means.push(r.iter().sum::<f64>() / 7.0));
+        close(means.iter().sum::<f64>() / 50_000.0, 86.857, 0.4);
+        close(plug_in_variance(&means).sqrt(), 23.36, 0.3);
+    }
+
+    #[test]
+    fn the_order_of_the_values_does_not_matter_and_the_seed_does() {
+        let values = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0];
+        let mut reversed = values;
+        reversed.reverse();
+        let options = Options::default();
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+        assert_eq!(bca(&values, mean, options), bca(&reversed, mean, options));
+        assert_eq!(percentile_t(&values, options), percentile_t(&reversed, options));
+        let other = Options { seed: 2, ..options };
+        assert_ne!(bca(&values, mean, options), bca(&values, mean, other));
+    }
+
+    #[test]
+    fn what_has_no_interval_says_so_and_what_never_varies_has_a_point() {
+        let options = Options::default();
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+        for values in [&[][..], &[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, f64::INFINITY, f64::NAN]] {
+            assert_eq!(bca(values, mean, options), None);
+            assert_eq!(percentile_t(values, options), None);
+        }
+        assert_eq!(bca(&[2.0; 6], mean, options), Some([2.0, 2.0]));
+        assert_eq!(percentile_t(&[2.0; 6], options), Some([2.0, 2.0]));
+        // One value in six differs: a third of the resamples miss it.
+        assert_eq!(percentile_t(&[2.0, 2.0, 2.0, 2.0, 2.0, 3.0], options), None);
+        assert_eq!(bca(&[1.0, 2.0, 3.0, 4.0], |_| f64::NAN, options), None);
+    }
+
+    /// Exponential values, twenty at a time: Student's interval of the mean covers it in 92 % of
+    /// samples (measured below), percentile-t comes close to 95 %. 1000 samples: the standard
+    /// error is 0.7 %.
+    #[test]
+    fn percentile_t_covers_the_mean_of_skewed_values_where_student_falls_short() {
+        let mut random = Random::new(5);
+        let options = Options { resamples: 600, ..Options::default() };
+        let (mut bootstrap, mut student, samples) = (0, 0, 1000);
+        for _ in 0..samples {
+            let values: Vec<f64> = (0..20).map(|_| -random.uniform().ln()).collect();
+            let covers = |[low, high]: [f64; 2]| u32::from(low <= 1.0 && 1.0 <= high);
+            bootstrap += percentile_t(&values, options).map_or(0, covers);
+            student += super::super::Summary::of(&values).unwrap().ci95_mean.map_or(0, covers);
+        }
+        let share = |hits: u32| f64::from(hits) / f64::from(samples);
+        close(share(bootstrap), 0.95, 0.017);
+        close(share(student), 0.92, 0.017);
+        assert!(bootstrap > student);
+    }
+
+    /// By hand: 1, 2, 3, 10 have the mean 4, second and third central moments 50/4 and 180/4, and
+    /// so G₁ = √12/2 · 45/12.5^1.5 = 1.7636.
+    #[test]
+    fn skewness_agrees_with_a_hand_worked_example() {
+        close(skewness(&[1.0, 2.0, 3.0, 10.0]), 1.763_632, 1e-6);
+        assert_eq!(skewness(&[1.0, 2.0, 3.0]), 0.0);
+        assert!(skewness(&[2.0; 5]).is_nan());
+    }
+
+    #[test]
+    fn the_bootstrap_is_advised_for_skewed_values_alone() {
+        let symmetric: Vec<f64> = (0..20).map(f64::from).collect();
+        let mut skewed = symmetric.clone();
+        skewed[19] = 200.0;
+        assert!(!is_advised(&symmetric) && is_advised(&skewed));
+        assert!(!is_advised(&skewed[15..]), "five values tell no skewness");
+        assert!(!is_advised(&[1.0; 20]));
+    }
+
+    /// The interval that a sweep prints: percentile-t where it is advised, Student's elsewhere.
+    #[test]
+    fn the_choice_between_the_intervals_keeps_its_coverage() {
+        type Draw = fn(&mut Random) -> f64;
+        let laws: [(&str, Draw, f64); 2] =
+            [("normal", |r| r.normal(), 0.0), ("exponential", |r| -r.uniform().ln(), 1.0)];
+        let options = Options { resamples: 600, ..Options::default() };
+        for (name, draw, mean) in laws {
+            let mut random = Random::new(13);
+            let covers = (0..1000).filter(|_| {
+                let values: Vec<f64> = (0..10).map(|_| draw(&mut random)).collect();
+                let student = super::super::Summary::of(&values).unwrap().ci95_mean;
+                let t = percentile_t(&values, options).filter(|_| is_advised(&values));
+                let [low, high] = t.or(student).unwrap();
+                low <= mean && mean <= high
+            });
+            let share = covers.count() as f64 / 1000.0;
+            assert!((0.92..=0.97).contains(&share), "{name}: {share}");
+        }
+    }
+
+    /// Exponential values, thirty at a time, in 1000 samples: what the documentation says of BCa.
+    #[test]
+    fn bca_covers_the_mean_and_the_median_as_often_as_documented() {
+        type Statistic = fn(&[f64]) -> f64;
+        let median: Statistic = |v| (v[v.len() / 2] + v[(v.len() - 1) / 2]) / 2.0;
+        let mean: Statistic = |v| v.iter().sum::<f64>() / v.len() as f64;
+        let options = Options { resamples: 500, ..Options::default() };
+        for (statistic, truth, expected) in [(mean, 1.0, 0.92), (median, 2f64.ln(), 0.94)] {
+            let mut random = Random::new(9);
+            let covers = (0..1000).filter(|_| {
+                let values: Vec<f64> = (0..30).map(|_| -random.uniform().ln()).collect();
+                let [low, high] = bca(&values, statistic, options).unwrap();
+                low <= truth && truth <= high
+            });
+            close(covers.count() as f64 / 1000.0, expected, 0.025);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Tests on pairs: the same seed under two algorithms.
+//!
+//! Everything here takes the differences within the pairs, first minus second. Two tests of the
+//! hypothesis that there is no difference are given, which rest on different things: Student's t
+//! on the differences' mean being about normal, the signed-rank test on their distribution being
+//! symmetric. Where they disagree, outliers or a skewed distribution are why.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// Most differences for which the signed-rank distribution is counted out; beyond, it is taken as
+/// normal. R's `wilcox.test` changes over at the same number.
+pub const MOST_EXACT: usize = 50;
+
+/// Differences within pairs, `a` minus `b`; `None` when the two differ in length.
+pub fn differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+    (a.len() == b.len()).then(|| a.iter().zip(b).map(|(a, b)| a - b).collect())
+}
+
+/// Student's t-test on paired differences (Student, "The probable error of a mean", 1908).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TTest {
+    /// Number of pairs.
+    pub n: u64,
+    /// Mean difference, in the unit of the values.
+    pub mean: f64,
+    /// Sample standard deviation of the differences (divisor `n − 1`), same unit.
+    pub sd: f64,
+    /// Mean over its standard error, with `n − 1` degrees of freedom. Where all differences are the
+    /// same it is infinite, or zero if they are all zero.
+    pub t: f64,
+    /// Two-sided probability of a `|t|` at least as large if the true mean is zero.
+    pub p: f64,
+    /// Interval of the mean difference.
+    pub ci: [f64; 2],
+    /// Confidence of the interval, such as 0.95.
+    pub confidence: f64,
+}
+
+/// Tests whether the mean of paired differences is zero, with its interval of this `confidence`
+/// (more than 0, less than 1). `None` for fewer than two differences, or one that is not finite.
+///
+/// Differences that are all the same leave nothing to estimate: the interval has no width, and `p`
+/// is 1 if they are zero and 0 if not.
+///
+/// ```
+/// use windlass_stats::paired::t_test;
+/// let test = t_test(&[1.0, 2.0, 3.0], 0.95).unwrap();
+/// assert_eq!((test.n, test.mean), (3, 2.0));
+/// assert!((test.t - 2.0 * 3f64.sqrt()).abs() < 1e-12);
+/// ```
+pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
+    let n = differences.len();
+    if n < 2 || differences.iter().any(|d| !d.is_finite()) {
+        return None;
+    }
+    // Sums in order of size, so that the order of the pairs leaves no trace.
+    let mut sorted = differences.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
+    let mean = mean_of(&sorted);
+    let squares: f64 = sorted.iter().map(|d| (d - mean) * (d - mean)).sum();
+    let sd = (squares / (n - 1) as f64).sqrt();
+    let error = sd / (n as f64).sqrt();
+    let (t, p) = match (mean == 0.0, error == 0.0) {
+        (true, _) => (0.0, 1.0),
+        (false, true) => (mean.signum() * f64::INFINITY, 0.0),
+        (false, false) => (mean / error, 2.0 * student.cdf(-(mean / error).abs())),
+    };
+    let half = student.inverse_cdf(0.5 + confidence / 2.0) * error;
+    Some(TTest { n: n as u64, mean, sd, t, p, ci: [mean - half, mean + half], confidence })
+}
+
+/// The mean; exactly the common value when all are the same.
+fn mean_of(sorted: &[f64]) -> f64 {
+    match sorted {
+        [first, .., last] if first == last => *first,
+        _ => sorted.iter().sum::<f64>() / sorted.len() as f64,
+    }
+}
+
+/// Wilcoxon's signed-rank test (F. Wilcoxon, "Individual comparisons by ranking methods", 1945).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SignedRank {
+    /// Number of differences that are not zero, on which the test rests.
+    pub n: u64,
+    /// Differences that are zero. As Wilcoxon did, and R does, they are left out before ranking.
+    pub zeros: u64,
+    /// Sum of the ranks of the positive differences; equal sizes share the mean of their ranks.
+    pub w_plus: f64,
+    /// Two-sided probability of a `w_plus` at least as far from its mean, if positive and negative
+    /// are equally likely at every size; 1 where every difference is zero.
+    pub p: f64,
+    /// Whether `p` is counted over all `2ⁿ` signs of these ranks, ties included, or comes from the
+    /// normal distribution with corrections for ties and continuity (`n` beyond [`MOST_EXACT`]).
+    pub exact: bool,
+}
+
+/// Tests whether paired differences lie symmetrically about zero. `None` when there are none, or
+/// one is not a number; an infinite one has the highest rank of its sign.
+///
+/// ```
+/// use windlass_stats::paired::signed_rank;
+/// // Of the 2³ ways to sign three ranks, two are as extreme as all alike.
+/// assert_eq!(signed_rank(&[1.0, 2.0, 3.0]).unwrap().p, 0.25);
+/// ```
+pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
+    if differences.is_empty() || differences.iter().any(|d| d.is_nan()) {
+        return None;
+    }
+    let mut nonzero: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
+    nonzero.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let doubled = doubled_ranks(&nonzero);
+    let signed = nonzero.iter().zip(&doubled);
+    let plus: u64 = signed.filter(|(d, _)| **d > 0.0).map(|(_, rank)| *rank).sum();
+    let exact = nonzero.len() <= MOST_EXACT;
+    let p = if exact { counted_p(plus, &doubled) } else { normal_p(plus, &doubled) };
+    Some(SignedRank {
+        n: nonzero.len() as u64,
+        zeros: (differences.len() - nonzero.len()) as u64,
+        w_plus: plus as f64 / 2.0,
+        p,
+        exact,
+    })
+}
+
+/// Twice the rank of each size, of which equal ones share the mean: whole numbers.
+fn doubled_ranks(by_size: &[f64]) -> Vec<u64> {
+    let ties = by_size.chunk_by(|a, b| a.abs() == b.abs());
+    let mut ranks = Vec::with_capacity(by_size.len());
+    for tie in ties {
+        let first = ranks.len() as u64 + 1;
+        let last = first + tie.len() as u64 - 1;
+        ranks.extend(std::iter::repeat_n(first + last, tie.len()));
+    }
+    ranks
+}
+
+/// In how many of the `2ⁿ` ways to sign these ranks the positive ones sum up to each number.
+pub(super) fn sign_counts(ranks: &[u64]) -> Vec<u64> {
+    let mut counts = vec![1];
+    for &rank in ranks {
+        let rank = rank as usize;
+        let mut with = counts.clone();
+        with.resize(counts.len() + rank, 0);
+        for (sum, ways) in counts.iter().enumerate() {
+            with[sum + rank] += ways;
+        }
+        counts = with;
+    }
+    counts
+}
+
+fn counted_p(plus: u64, doubled: &[u64]) -> f64 {
+    let counts = sign_counts(doubled);
+    let total: u64 = doubled.iter().sum();
+    let low = plus.min(total - plus) as usize;
+    let tail: u64 = counts.iter().take(low + 1).sum();
+    let all: u64 = counts.iter().sum();
+    (2.0 * tail as f64 / all as f64).min(1.0)
+}
+
+fn normal_p(plus: u64, doubled: &[u64]) -> f64 {
+    let n = doubled.len() as f64;
+    let ties = doubled.chunk_by(|a, b| a == b).map(|tie| tie.len() as f64);
+    let ties: f64 = ties.map(|t| t * t * t - t).sum();
+    let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties / 48.0;
+    let away = (plus as f64 / 2.0 - n * (n + 1.0) / 4.0).abs();
+    let z = (away - 0.5).max(0.0) / variance.sqrt();
+    (2.0 * Normal::standard().cdf(-z)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests;
