@@ -20,7 +20,9 @@ fuzz_target!(|text: &str| {
                     continue;
                 }
                 for point in experiment.points() {
-                    assert!(!experiment.seeds(&point, true).is_empty());
+                    assert!(!experiment.seeds(&point, false).is_empty());
+                    // A quick run may leave a point out.
+                    _ = experiment.seeds(&point, true);
                 }
             }
         }

@@ -19,6 +19,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::mean_of;
+
 /// Resamples that make the ends of a 95 % interval steady to about 2 % of its width.
 pub const RESAMPLES: usize = 4000;
 /// Seed of the resamples, unless one has reason to choose another.
@@ -145,16 +147,19 @@ pub fn is_advised(values: &[f64]) -> bool {
 /// symmetric values, 2 for exponential ones; not a number where they do not vary.
 fn skewness(values: &[f64]) -> f64 {
     let n = values.len() as f64;
+    if values.windows(2).all(|v| v[0] == v[1]) {
+        return f64::NAN;
+    }
     let mean = values.iter().sum::<f64>() / n;
     let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
     (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / moment(2).powf(1.5)
 }
 
-/// Mean and its standard error.
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+/// Mean of values in ascending order, and its standard error.
+fn mean_and_error(sorted: &[f64]) -> (f64, f64) {
+    let n = sorted.len() as f64;
+    let mean = mean_of(sorted);
+    let squares: f64 = sorted.iter().map(|v| (v - mean) * (v - mean)).sum();
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
@@ -275,8 +280,13 @@ mod tests {
         }
         assert_eq!(bca(&[2.0; 6], mean, options), Some([2.0, 2.0]));
         assert_eq!(percentile_t(&[2.0; 6], options), Some([2.0, 2.0]));
-        // One value in six differs: a third of the resamples miss it.
-        assert_eq!(percentile_t(&[2.0, 2.0, 2.0, 2.0, 2.0, 3.0], options), None);
+        // One value in six differs: a third of the resamples miss it. The sum of three or more of
+        // 31.15 over their number is not 31.15.
+        for usual in [2.0, 31.15] {
+            let mut values = [usual; 6];
+            values[5] += 1.0;
+            assert_eq!(percentile_t(&values, options), None);
+        }
         assert_eq!(bca(&[1.0, 2.0, 3.0, 4.0], |_| f64::NAN, options), None);
     }
 
@@ -311,6 +321,7 @@ mod tests {
 
     #[test]
     fn the_bootstrap_is_advised_for_skewed_values_alone() {
+        assert!(!is_advised(&[31.15; 15]), "equal values are not skewed");
         let symmetric: Vec<f64> = (0..20).map(f64::from).collect();
         let mut skewed = symmetric.clone();
         skewed[19] = 200.0;

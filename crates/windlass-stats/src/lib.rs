@@ -60,7 +60,7 @@ impl Summary {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
-        let mean = sorted.iter().sum::<f64>() / n as f64;
+        let mean = mean_of(&sorted);
         let sd = sample_sd(&sorted, mean);
         Some(Summary {
             n: n as u64,
@@ -72,6 +72,15 @@ impl Summary {
             min: sorted[0],
             max: sorted[n - 1],
         })
+    }
+}
+
+/// The mean of values in ascending order. That of equal values is that value, which their sum over
+/// their number need not be: a spread of rounding errors alone would be taken for one.
+fn mean_of(sorted: &[f64]) -> f64 {
+    match sorted {
+        [first, .., last] if first == last => *first,
+        _ => sorted.iter().sum::<f64>() / sorted.len() as f64,
     }
 }
 

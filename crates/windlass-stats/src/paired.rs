@@ -8,6 +8,8 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::mean_of;
+
 /// Most differences for which the signed-rank distribution is counted out; beyond, it is taken as
 /// normal. R's `wilcox.test` changes over at the same number.
 pub const MOST_EXACT: usize = 50;
@@ -69,14 +71,6 @@ pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
     };
     let half = student.inverse_cdf(0.5 + confidence / 2.0) * error;
     Some(TTest { n: n as u64, mean, sd, t, p, ci: [mean - half, mean + half], confidence })
-}
-
-/// The mean; exactly the common value when all are the same.
-fn mean_of(sorted: &[f64]) -> f64 {
-    match sorted {
-        [first, .., last] if first == last => *first,
-        _ => sorted.iter().sum::<f64>() / sorted.len() as f64,
-    }
 }
 
 /// Wilcoxon's signed-rank test (F. Wilcoxon, "Individual comparisons by ranking methods", 1945).

@@ -2,6 +2,9 @@
 //!
 //! BPF has no 128-bit multiplication, and the standard library's `u64::saturating_mul`,
 //! `checked_mul` and `overflowing_mul` compile to one; use [`mul`] and [`mul_div`] instead.
+//!
+//! Roots, powers and the division of a wide product are functions that are not inlined: firmware has
+//! each once, and the verifier looks at each once, for any argument (`tests/small-targets/bpf.py`).
 
 use core::num::NonZeroU64;
 
@@ -57,6 +60,8 @@ const fn product(a: u64, b: u64) -> (u64, u64) {
 
 /// `(high · 2^64 + low) / d` for `high < d`: Knuth's algorithm D (The Art of Computer Programming,
 /// section 4.3.1) with digits of 32 bits, of which the quotient has two.
+#[cold]
+#[inline(never)]
 const fn divide(high: u64, low: u64, d: u64) -> u64 {
     // The divisor's highest bit is made one: then an estimated digit is at most two too large.
     let shift = d.leading_zeros();
@@ -88,19 +93,28 @@ const fn digit(high: u64, next: u64, d: u64) -> (u64, u64) {
     (quotient, rest)
 }
 
-/// The square root of `x`, cut to a whole number. Exact.
+/// All ones when `a >= b`, else zero, for numbers below 2^63: a choice without a branch. A verifier
+/// follows both sides of a branch, and a processor guesses those of a root wrong half the time.
 #[inline]
+const fn reaches(a: u64, b: u64) -> u64 {
+    ((b.wrapping_sub(1).wrapping_sub(a)) as i64 >> 63) as u64
+}
+
+/// The square root of `x`, cut to a whole number. Exact.
+#[inline(never)]
 pub const fn sqrt(mut x: u64) -> u64 {
-    let mut root = 0;
-    let mut place = 1 << 62;
-    while place > 0 {
-        if x >= root + place {
-            x -= root + place;
-            root = (root >> 1) + place;
-        } else {
-            root >>= 1;
-        }
-        place >>= 2;
+    let (mut root, mut rest) = (0u64, 0u64);
+    let mut i = 0;
+    while i < 32 {
+        // The next two bits of x.
+        rest = (rest << 2) | (x >> 62);
+        x <<= 2;
+        // (2·root + 1)² - (2·root)²
+        let step = (root << 2) + 1;
+        let taken = reaches(rest, step);
+        rest -= step & taken;
+        root = (root << 1) + (1 & taken);
+        i += 1;
     }
     root
 }
@@ -108,18 +122,26 @@ pub const fn sqrt(mut x: u64) -> u64 {
 /// The cube root of `x`, cut to a whole number. Exact.
 ///
 /// For a result with `n` fractional bits, shift `x` left by `3·n`.
+#[inline(never)]
 pub const fn cbrt(mut x: u64) -> u64 {
-    let mut root: u64 = 0;
-    let mut shift: u32 = 66;
-    while shift > 0 {
-        shift -= 3;
+    // 66 bits are 22 groups of three, the first of which has one bit.
+    let (mut root, mut square, mut rest) = (0u64, 0u64, 0u64);
+    let mut group = x >> 63;
+    x <<= 1;
+    let mut i = 0;
+    while i < 22 {
+        rest = (rest << 3) | group;
+        group = x >> 61;
+        x <<= 3;
+        // With r = 2·root: (r + 1)³ - r³ = 3·r² + 3·r + 1, and (r + 1)² - r² = 2·r + 1.
+        square <<= 2;
         root <<= 1;
-        // (root + 1)³ - root³; root stays below 2^22.
-        let step = 3 * root * (root + 1) + 1;
-        if x >> shift >= step {
-            x -= step << shift;
-            root += 1;
-        }
+        let step = 3 * (square + root) + 1;
+        let taken = reaches(rest, step);
+        rest -= step & taken;
+        square += (2 * root + 1) & taken;
+        root += 1 & taken;
+        i += 1;
     }
     root
 }
@@ -127,6 +149,7 @@ pub const fn cbrt(mut x: u64) -> u64 {
 /// The binary logarithm of `x` with 16 fractional bits; zero for zero.
 ///
 /// Never above the true value, and below it by less than 1.01/65536.
+#[inline(never)]
 pub const fn log2_q16(x: u64) -> u32 {
     if x == 0 {
         return 0;
@@ -150,6 +173,7 @@ pub const fn log2_q16(x: u64) -> u32 {
 /// Two to the power of `x`, both with 16 fractional bits; `u64::MAX` from 2^48 on.
 ///
 /// Within a part in 2^27 and less than 1/65536 of the true value.
+#[inline(never)]
 pub const fn exp2_q16(x: u32) -> u64 {
     // 2^f for f in [0, 1): a polynomial with f's powers from the sixth down, fitted for the least
     // relative error (2^-28.9) and to be 1 at zero; 31 fractional bits.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::measure::Path;
 use super::{ALPHA, Cast, Measure, Question};
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::stats::effect::{cohen_dz, hodges_lehmann, superiority};
 use crate::stats::multiple::{Holm, holm};
 use crate::stats::paired::{TTest, differences, signed_rank, t_test};
@@ -91,6 +91,22 @@ struct Pair {
     test: Option<TTest>,
 }
 
+impl Pair {
+    /// What the comparison comes to for algorithm `a`.
+    fn outcome(&self, a: usize, holm: Holm, measure: Measure) -> Outcome {
+        let first = self.of[0] == a;
+        match self.test {
+            _ if self.differences.iter().all(|d| *d == 0.0) => Outcome::Identical,
+            None => Outcome::Unknown,
+            Some(_) if !holm.rejected => Outcome::Tie,
+            Some(test) if ((test.mean > 0.0) == first) == measure.more_is_better() => {
+                Outcome::Better
+            }
+            Some(_) => Outcome::Worse,
+        }
+    }
+}
+
 /// The ranking by a measure; `None` where no run has a value for it.
 pub(super) fn of(
     question: &Question,
@@ -138,9 +154,8 @@ pub(super) fn rank(
         Some(versus(&pairs[at], a, by_t[at], by_rank[at], measure))
     };
     let better = |a: usize| {
-        let others = (0..values.len()).filter(|other| *other != a);
-        let worse = |v: Versus| v.outcome == Outcome::Worse;
-        others.filter(|other| compared(a, *other).is_some_and(worse)).count()
+        let own = pairs.iter().zip(&by_t).filter(|(pair, _)| pair.of.contains(&a));
+        own.filter(|(pair, holm)| pair.outcome(a, **holm, measure) == Outcome::Worse).count()
     };
     let entry = |a: usize| Entry {
         algorithm: a,
@@ -179,7 +194,7 @@ fn versus(pair: &Pair, a: usize, by_t: Holm, by_rank: Holm, measure: Measure) ->
     let difference = test.map_or(mean, |t| t.mean);
     Versus {
         algorithm: if turned { pair.of[0] } else { pair.of[1] },
-        outcome: outcome(&differences, test, by_t, measure.more_is_better()),
+        outcome: pair.outcome(a, by_t, measure),
         difference,
         ci: test.map(|t| t.ci),
         confidence: by_t.confidence,
@@ -188,15 +203,5 @@ fn versus(pair: &Pair, a: usize, by_t: Holm, by_rank: Holm, measure: Measure) ->
         cohen_dz: cohen_dz(&differences),
         hodges_lehmann: hodges_lehmann(&differences, CONFIDENCE).map(|l| l.estimate),
         superiority: superiority(&differences),
-    }
-}
-
-fn outcome(differences: &[f64], test: Option<TTest>, holm: Holm, more_is_better: bool) -> Outcome {
-    match test {
-        _ if differences.iter().all(|d| *d == 0.0) => Outcome::Identical,
-        None => Outcome::Unknown,
-        Some(_) if !holm.rejected => Outcome::Tie,
-        Some(test) if (test.mean > 0.0) == more_is_better => Outcome::Better,
-        Some(_) => Outcome::Worse,
     }
 }

@@ -7,14 +7,22 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-use crate::store::{StoreError, replace};
+use crate::run::store::{StoreError, replace};
 
 /// Name of the file that keeps it, beside the journal. It holds nothing that results depend on.
 const FILE: &str = "pace.json";
 
 /// Time that runs took, by the hash of their scenario.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Pace(BTreeMap<String, Took>);
+type Times = BTreeMap<String, Took>;
+
+/// What is known of the time that runs take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pace {
+    /// Of the runs in all folders, the others' shards among them.
+    all: Times,
+    /// Of the runs that this process's folder holds: what is written there.
+    own: Times,
+}
 
 /// Time that the runs of one point took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,24 +32,30 @@ struct Took {
 }
 
 impl Pace {
-    /// What is known from earlier calls that worked in these folders.
-    pub(super) fn read<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Pace {
+    /// What is known from earlier calls that worked in these folders, of which `own` is this one's.
+    pub(super) fn read<'a>(
+        own: Option<&Path>,
+        folders: impl IntoIterator<Item = &'a Path>,
+    ) -> Pace {
         let mut pace = Pace::default();
         for folder in folders {
             // An estimate is not worth a failure.
             let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-            let kept: Pace = serde_json::from_str(&text).unwrap_or_default();
-            for (hash, took) in kept.0 {
-                pace.add(&hash, took.runs, took.seconds);
+            let kept: Times = serde_json::from_str(&text).unwrap_or_default();
+            for (hash, took) in &kept {
+                add(&mut pace.all, hash, *took);
+            }
+            if own == Some(folder) {
+                pace.own = kept;
             }
         }
         pace
     }
 
-    /// Keeps it in a folder.
+    /// Keeps what took place in its folder there.
     pub(super) fn write(&self, folder: &Path) -> Result<(), StoreError> {
         replace(folder, FILE, |out| {
-            serde_json::to_writer_pretty(&mut *out, self)?;
+            serde_json::to_writer_pretty(&mut *out, &self.own)?;
             out.write_all(b"\n")
         })?;
         Ok(())
@@ -49,18 +63,14 @@ impl Pace {
 
     /// A run of the scenario with this hash took so long.
     pub(super) fn took(&mut self, hash: &str, time: Duration) {
-        self.add(hash, 1, time.as_secs_f64());
-    }
-
-    fn add(&mut self, hash: &str, runs: u64, seconds: f64) {
-        let took = self.0.entry(hash.to_owned()).or_default();
-        took.runs += runs;
-        took.seconds += seconds;
+        let took = Took { runs: 1, seconds: time.as_secs_f64() };
+        add(&mut self.all, hash, took);
+        add(&mut self.own, hash, took);
     }
 
     /// Mean seconds of a run, if one is known.
     pub(super) fn of(&self, hash: &str) -> Option<f64> {
-        self.0.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
+        self.all.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
     }
 
     /// Processor seconds of these runs, each `(hash, runs)`; points that nothing is known of are
@@ -74,6 +84,12 @@ impl Pace {
         let seconds = |(hash, runs): (&str, u64)| self.of(hash).unwrap_or(mean) * runs as f64;
         (!known.is_empty()).then(|| wanted.into_iter().map(seconds).sum())
     }
+}
+
+fn add(times: &mut Times, hash: &str, more: Took) {
+    let took = times.entry(hash.to_owned()).or_default();
+    took.runs += more.runs;
+    took.seconds += more.seconds;
 }
 
 #[cfg(test)]
@@ -92,16 +108,20 @@ mod tests {
         assert_eq!(pace.cost([]), None);
     }
 
+    /// Shards that are started again and again know of each other and keep only their own.
     #[test]
-    fn what_is_kept_in_several_folders_is_added_up() {
+    fn each_folder_keeps_its_own_runs_and_all_are_known() {
         let dir = tempfile::tempdir().unwrap();
-        let mut pace = Pace::default();
-        pace.took("a", Duration::from_secs(2));
-        let folders = [dir.path().join("x"), dir.path().join("y"), dir.path().join("none")];
-        pace.write(&folders[0]).unwrap();
-        pace.took("a", Duration::from_secs(5));
-        pace.write(&folders[1]).unwrap();
-        let read = Pace::read(folders.iter().map(|f| f.as_path()));
-        assert_eq!(read.of("a"), Some(3.0));
+        let folders = ["x", "y", "none"].map(|name| dir.path().join(name));
+        let all = || folders.iter().map(|f| f.as_path());
+        for (seconds, own) in [(2, 0), (5, 1), (2, 0), (5, 1)] {
+            let mut pace = Pace::read(Some(&folders[own]), all());
+            pace.took("a", Duration::from_secs(seconds));
+            pace.write(&folders[own]).unwrap();
+        }
+        let known = Pace::read(None, all());
+        assert_eq!(known.all["a"], Took { runs: 4, seconds: 14.0 });
+        assert_eq!(known.of("a"), Some(3.5));
+        assert_eq!(known.own, Times::new());
     }
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use windlass_cc::Span;
+use windlass_cc::{Span, Time};
+use windlass_sim::config::FlowConfig;
 use windlass_sim::{RunResult, Series};
 
-use crate::experiment::Steady;
-use crate::scenario::{RecordSpec, Scenario};
+use crate::run::Steady;
+use crate::scenario::RecordSpec;
 use crate::stats::warmup::mser5;
 use crate::units::Duration;
 
@@ -54,33 +55,33 @@ impl WarmUp {
         RecordSpec { series: vec![Series::Delivered], interval, ..RecordSpec::default() }
     }
 
-    /// The flows of a run after their warm-up, in the scenario's order.
-    pub(super) fn steady(self, scenario: &Scenario, result: &RunResult) -> Vec<Option<Steady>> {
-        let mut delivered = vec![Vec::new(); scenario.flows.len()];
+    /// The flows of a run after their warm-up, in the order of the configuration that ran.
+    pub(super) fn steady(self, flows: &[FlowConfig], result: &RunResult) -> Vec<Option<Steady>> {
+        let mut delivered = vec![Vec::new(); flows.len()];
         for s in result.samples.iter().filter(|s| s.series == Series::Delivered) {
             if let Some(points) = delivered.get_mut(s.flow as usize) {
-                points.push((s.time.as_nanos() as f64 / 1e9, s.value as f64));
+                points.push((seconds(s.time), s.value as f64));
             }
         }
-        let flows = scenario.flows.iter().zip(&result.flows).zip(&delivered);
+        let flows = flows.iter().zip(&result.flows).zip(&mut delivered);
         flows
-            .map(|((spec, flow), points)| {
-                let start = spec.start.0 as f64 / 1e9;
-                let end = start + flow.active_s;
+            .map(|((config, flow), points)| {
+                let active = Activity::of(config, flow.active_s);
                 // The last change may have come too soon after the one before to be recorded.
-                let points = [points.as_slice(), &[(end, flow.delivered_bytes as f64)]].concat();
-                self.rest(start, end, &points)
+                let end = points.last().map_or(active.end, |(last, _)| active.end.max(*last));
+                points.push((end, flow.delivered_bytes as f64));
+                self.rest(&Activity { end, ..active }, points)
             })
             .collect()
     }
 
-    /// A flow that was active from `start` to `end`, seconds, and had brought over so many bytes at
-    /// each instant.
-    fn rest(self, start: f64, end: f64, delivered: &[(f64, f64)]) -> Option<Steady> {
+    /// What a flow, active in that time, had brought over at each instant, without its warm-up.
+    fn rest(self, active: &Activity, delivered: &[(f64, f64)]) -> Option<Steady> {
         let at = |t: f64| match delivered.partition_point(|(time, _)| *time <= t) {
             0 => 0.0,
             after => delivered[after - 1].1,
         };
+        let Activity { start, end, .. } = *active;
         let from = match self {
             WarmUp::Fixed(time) => start + time.0 as f64 / 1e9,
             WarmUp::Mser => {
@@ -89,12 +90,43 @@ impl WarmUp {
                 instant(mser5(&(0..INTERVALS).map(bytes).collect::<Vec<f64>>())?)
             }
         };
+        let left = active.after(from);
         // Nothing is left of a flow that ends with its warm-up.
-        (from < end).then(|| Steady {
-            from_s: from,
-            goodput_bps: 8.0 * (at(end) - at(from)) / (end - from),
-        })
+        (left > 0.0)
+            .then(|| Steady { from_s: from, goodput_bps: 8.0 * (at(end) - at(from)) / left })
     }
+}
+
+/// When a flow was active, seconds of the run.
+#[derive(Clone, Debug, Default)]
+struct Activity {
+    /// Its start, as drawn in this run.
+    start: f64,
+    end: f64,
+    /// Times in which its source was silent, ascending.
+    pauses: Vec<[f64; 2]>,
+}
+
+impl Activity {
+    /// Of a flow that was active for so long, its pauses left out.
+    fn of(flow: &FlowConfig, active_s: f64) -> Activity {
+        let start = seconds(flow.start);
+        let pauses: Vec<[f64; 2]> = flow.pauses.iter().map(|p| p.map(seconds)).collect();
+        let end = pauses.iter().fold(start + active_s, |end, [from, until]| {
+            if *from < end { end + until - from } else { end }
+        });
+        Activity { start, end, pauses }
+    }
+
+    /// Seconds from an instant to the end, pauses left out.
+    fn after(&self, from: f64) -> f64 {
+        let paused = |[a, b]: &[f64; 2]| (b.min(self.end) - a.max(from)).max(0.0);
+        self.end - from - self.pauses.iter().map(paused).sum::<f64>()
+    }
+}
+
+fn seconds(t: Time) -> f64 {
+    t.as_nanos() as f64 / 1e9
 }
 
 #[cfg(test)]
@@ -107,24 +139,74 @@ mod tests {
         (0..=1000).map(|i| f64::from(i) / 10.0).map(|t| (start + t, bytes(t))).collect()
     }
 
+    fn from_to(start: f64, end: f64) -> Activity {
+        Activity { start, end, pauses: Vec::new() }
+    }
+
     #[test]
     fn a_fixed_warm_up_counts_from_the_flows_start() {
         let half = WarmUp::Fixed(Span(10_000_000_000));
         for start in [0.0, 50.0] {
-            let steady = half.rest(start, start + 100.0, &ramp(start)).unwrap();
+            let steady = half.rest(&from_to(start, start + 100.0), &ramp(start)).unwrap();
             assert_eq!(steady.from_s, start + 10.0);
             assert!((steady.goodput_bps - 800.0).abs() < 1e-6, "{steady:?}");
         }
-        let none = WarmUp::Fixed(Span(0)).rest(0.0, 100.0, &ramp(0.0)).unwrap();
+        let none = WarmUp::Fixed(Span(0)).rest(&from_to(0.0, 100.0), &ramp(0.0)).unwrap();
         assert!((none.goodput_bps - 8.0 * 9100.0 / 100.0).abs() < 1e-6, "{none:?}");
-        assert_eq!(WarmUp::Fixed(Span(100_000_000_000)).rest(0.0, 100.0, &ramp(0.0)), None);
+        assert_eq!(
+            WarmUp::Fixed(Span(100_000_000_000)).rest(&from_to(0.0, 100.0), &ramp(0.0)),
+            None
+        );
     }
 
     #[test]
     fn mser_finds_where_the_ramp_ends() {
-        let steady = WarmUp::Mser.rest(50.0, 150.0, &ramp(50.0)).unwrap();
+        let steady = WarmUp::Mser.rest(&from_to(50.0, 150.0), &ramp(50.0)).unwrap();
         assert!((59.5..=60.5).contains(&steady.from_s), "{steady:?}");
         assert!((steady.goodput_bps - 800.0).abs() < 1.0, "{steady:?}");
+    }
+
+    /// The steady goodput of a flow of this scenario in the run with this seed, and that of the whole.
+    fn steady_of(flow: &str, warm_up: &str, seed: u64) -> (Steady, f64) {
+        let text = format!(
+            "duration = \"40s\"\n[[link]]\nname = \"l\"\nbetween = [\"s\", \"d\"]\nrate = \"10Mbps\"\n\
+             delay = \"10ms\"\nqueue = \"50pkt\"\n[record]\nseries = [\"delivered_bytes\"]\n\
+             interval = \"10ms\"\n[[flow]]\nname = \"f\"\nfrom = \"s\"\nto = \"d\"\n{flow}"
+        );
+        let scenario = crate::scenario::Scenario::from_str(&text, "warm.toml").unwrap();
+        let config = crate::compile::compile(&scenario, seed).unwrap();
+        let result = crate::run::simulate(&scenario, seed).unwrap();
+        let warm_up: WarmUp = warm_up.parse().unwrap();
+        let steady = warm_up.steady(&config.flows, &result);
+        (steady[0].unwrap(), result.flows[0].goodput_bps)
+    }
+
+    /// A transfer of 20 MB fills 10 Mbit/s (9.6 of payload) whenever it starts.
+    #[test]
+    fn a_drawn_start_is_the_flows_start() {
+        let flow = "algorithm = \"newreno\"\njitter = \"10s\"\n\
+                    traffic = { kind = \"bulk\", bytes = \"20MB\" }\n";
+        for seed in 1..=4 {
+            let (steady, whole) = steady_of(flow, "3s", seed);
+            assert!((9.3e6..9.7e6).contains(&steady.goodput_bps), "seed {seed}: {steady:?}");
+            assert!(
+                steady.from_s > 3.0 && steady.goodput_bps >= 0.99 * whole,
+                "{steady:?} {whole}"
+            );
+        }
+    }
+
+    /// 100 bytes a second for 4 s, nothing for 2 s, and the same again.
+    #[test]
+    fn pauses_of_a_source_are_left_out() {
+        let bytes = |t: f64| 100.0 * (t.min(4.0) + (t - 6.0).max(0.0));
+        let points: Vec<_> =
+            (0..=100).map(|i| f64::from(i) / 10.0).map(|t| (t, bytes(t))).collect();
+        let active = Activity { start: 0.0, end: 10.0, pauses: vec![[4.0, 6.0]] };
+        for warm_up in ["0s", "2s", "5s", "7s"].map(|w| w.parse::<WarmUp>().unwrap()) {
+            let steady = warm_up.rest(&active, &points).unwrap();
+            assert!((steady.goodput_bps - 800.0).abs() < 1e-6, "{warm_up}: {steady:?}");
+        }
     }
 
     #[test]

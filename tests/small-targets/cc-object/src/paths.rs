@@ -13,14 +13,14 @@ fn event(number: u32, segments: u32) -> PathEvent {
     }
 }
 
-/// See [`Coordinator::new`].
+/// See [`AnyParams::coordinator`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_any_coordinator_new(
     to: *mut Coordinator,
     p: *const AnyParams,
     now: u64,
 ) {
-    unsafe { to.write(Coordinator::new(&*p, Time(now))) }
+    unsafe { to.write((*p).coordinator(Time(now))) }
 }
 
 /// See [`Coordinator::on_event`].
