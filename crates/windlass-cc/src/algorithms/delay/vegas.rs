@@ -144,10 +144,12 @@ impl Vegas {
         }
         self.course = Course::Hold;
         let surplus = rtt.0.saturating_sub(c.min_rtt.0);
-        let queued = mul_div(w.whole_segments(c), surplus, c.min_rtt.0.max(1));
+        let cwnd = w.whole_segments(c);
+        let queued = mul_div(cwnd, surplus, c.min_rtt.0.max(1));
         self.queued = mul(queued, c.mss.into());
         if queued > p.beta {
-            retreat(c, w);
+            // What is counted towards the next segment goes with the last one.
+            w.shrink(c, mul((cwnd - 1).max(2), c.mss.into()));
         } else if queued < p.alpha {
             w.add(c.mss.into());
         }
