@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use windlass_scenario::Scenario;
-use windlass_sim::{BooksError, ConfigError, RunResult};
+use windlass_sim::{ConfigError, ConservationError, RunResult};
 
 use crate::World;
 
@@ -64,7 +64,7 @@ pub enum RunError {
         /// Seed of the run.
         seed: u64,
         /// What is unaccounted for.
-        source: BooksError,
+        source: ConservationError,
     },
     /// This program has no such back end.
     #[error(

@@ -59,7 +59,7 @@ impl Pacing {
 pub enum LossDetection {
     /// By counting what arrived after the missing segment (RFC 5681, RFC 6675).
     DupThresh,
-    /// By time (RFC 8985), where recovery goes by a scoreboard and the peer has SACK; elsewhere by
+    /// By time (RFC 8985), where recovery goes by what the peer reports with SACK; elsewhere by
     /// counting. As in Linux, what was lost beyond the point where recovery ends begins another
     /// (`tcp_time_to_recover`), and the retransmission timer starts anew when the first segment goes
     /// again and while data from before that is reported (`tcp_clean_rtx_queue`).
@@ -155,16 +155,16 @@ pub struct StackConfig {
     /// How losses are found before the timer expires.
     pub loss_detection: LossDetection,
     /// Probe for a lost tail before the timer expires (RFC 8985 section 7), where recovery goes by
-    /// a scoreboard and the peer has SACK.
+    /// what the peer reports with SACK.
     pub tlp: bool,
-    /// Tell a spurious timeout by what is acknowledged after it (RFC 5682), where recovery goes by a
-    /// scoreboard.
+    /// Tell a spurious timeout by what is acknowledged after it (RFC 5682), unless recovery is Tahoe's,
+    /// Reno's or NewReno's.
     pub frto: bool,
-    /// Tell a spurious retransmission by the timestamp of its acknowledgement (RFC 3522), where
-    /// recovery goes by a scoreboard.
+    /// Tell a spurious retransmission by the timestamp of its acknowledgement (RFC 3522), with the same
+    /// exceptions.
     pub eifel: bool,
     /// Take a reduction back once the peer has reported each retransmission to be a duplicate (RFC
-    /// 3708), where recovery goes by a scoreboard.
+    /// 3708), where recovery goes by what the peer reports with SACK.
     pub dsack_undo: bool,
     /// Offer and accept explicit congestion notification (RFC 3168). Algorithms that want exact
     /// marks get the echo of RFC 8257.

@@ -116,21 +116,21 @@ fn gather(d: &Driver) -> Result<Ends, TestCaseError> {
     let mut e = Ends::default();
     for (_, outcome) in &d.log {
         match *outcome {
-            Outcome::Delivered { from, to, ticket } => {
-                prop_assert!(e.taken.insert(ticket.id, to).is_none(), "{} twice", ticket.id);
-                let before = e.last.insert((from, to), ticket.id);
-                prop_assert!(before < Some(ticket.id), "{} out of order", ticket.id);
+            Outcome::Delivered { from, to, handle } => {
+                prop_assert!(e.taken.insert(handle.id, to).is_none(), "{} twice", handle.id);
+                let before = e.last.insert((from, to), handle.id);
+                prop_assert!(before < Some(handle.id), "{} out of order", handle.id);
             }
-            Outcome::GaveUp { ticket, taken, .. } => {
-                prop_assert!(e.given_up.insert(ticket.id, taken).is_none());
-                prop_assert_eq!(e.taken.contains_key(&ticket.id), taken);
+            Outcome::GaveUp { handle, taken, .. } => {
+                prop_assert!(e.given_up.insert(handle.id, taken).is_none());
+                prop_assert_eq!(e.taken.contains_key(&handle.id), taken);
             }
-            Outcome::Heard { from, at, ticket } => {
-                prop_assert!(e.heard.insert((ticket.id, at), from).is_none(), "heard twice");
+            Outcome::Heard { from, at, handle } => {
+                prop_assert!(e.heard.insert((handle.id, at), from).is_none(), "heard twice");
             }
-            Outcome::Lost { ticket, .. } => {
-                prop_assert!(!e.taken.contains_key(&ticket.id), "lost what was taken");
-                prop_assert!(e.given_up.insert(ticket.id, false).is_none());
+            Outcome::Lost { handle, .. } => {
+                prop_assert!(!e.taken.contains_key(&handle.id), "lost what was taken");
+                prop_assert!(e.given_up.insert(handle.id, false).is_none());
             }
             Outcome::Broadcast { .. } => {}
         }
@@ -201,7 +201,7 @@ proptest! {
                 accepted.push((id, from, to));
             }
             for s in d.radio.stations() {
-                prop_assert!(s.books_close(), "{:?}", s.counters);
+                prop_assert!(s.conserves_packets(), "{:?}", s.counters);
             }
         }
         d.finish();
@@ -221,7 +221,7 @@ proptest! {
             prop_assert!(radio.reach(a, b).receivable, "heard out of range");
         }
         for s in d.radio.stations() {
-            prop_assert!(s.books_close() && s.inside() == 0 && s.queue.is_empty());
+            prop_assert!(s.conserves_packets() && s.inside() == 0 && s.queue.is_empty());
             prop_assert!(s.signals == 0 && s.energy == 0.0 && s.transmitting_until.is_none());
         }
     }

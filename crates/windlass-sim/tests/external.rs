@@ -62,7 +62,7 @@ fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult,
     let p = &config.flows[0].profile;
     let mut simulation = Simulation::new(config.clone()).unwrap();
     let mut ends = hosts.map(|host| {
-        simulation.detach(host);
+        simulation.make_external(host);
         let sender = Role::Sender { bytes: Some(BYTES) };
         End::new(config, host, if host == 0 { sender } else { Role::Receiver })
     });
@@ -73,7 +73,7 @@ fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult,
             break;
         }
         simulation.run_until(next.max(simulation.now()));
-        let arrived: Vec<_> = simulation.take_departures().collect();
+        let arrived: Vec<_> = simulation.take_egress().collect();
         for departure in arrived {
             let Body::Segment(segment) = departure.body else { panic!("a segment was sent") };
             let end = ends.iter_mut().find(|e| e.host == departure.host).unwrap();
@@ -139,15 +139,15 @@ fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
 fn packets_inside_are_counted() {
     let config = config();
     let mut simulation = Simulation::new(config).unwrap();
-    simulation.detach(0);
-    simulation.detach(1);
+    simulation.make_external(0);
+    simulation.make_external(1);
     assert_eq!(simulation.packets_inside(), 0);
     for len in 0..3 {
         simulation.inject(1, 40 + len, Body::Datagram { len });
     }
     assert_eq!(simulation.packets_inside(), 3);
     simulation.run_until(Time::from_secs(1));
-    assert_eq!((simulation.packets_inside(), simulation.take_departures().count()), (0, 3));
+    assert_eq!((simulation.packets_inside(), simulation.take_egress().count()), (0, 3));
 }
 
 #[test]
@@ -155,13 +155,13 @@ fn a_packet_keeps_its_number_until_it_leaves() {
     let mut config = config();
     config.links[0].loss = [None, None];
     let mut simulation = Simulation::new(config).unwrap();
-    simulation.detach(0);
-    simulation.detach(1);
+    simulation.make_external(0);
+    simulation.make_external(1);
     let sent: Vec<u32> =
         (0..5).map(|len| simulation.inject(0, 40 + len, Body::Datagram { len })).collect();
     simulation.run_until(Time::from_secs(1));
     let arrived: Vec<(u32, u32, Body)> =
-        simulation.take_departures().map(|d| (d.host, d.id, d.body)).collect();
+        simulation.take_egress().map(|d| (d.host, d.id, d.body)).collect();
     let expected: Vec<(u32, u32, Body)> =
         sent.iter().zip(0..).map(|(id, len)| (1, *id, Body::Datagram { len })).collect();
     assert_eq!(arrived, expected);

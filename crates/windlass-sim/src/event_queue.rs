@@ -1,4 +1,4 @@
-//! The agenda: pending events in order of (time, insertion number).
+//! The events: pending events in order of (time, insertion number).
 
 use windlass_cc::Time;
 
@@ -9,7 +9,7 @@ type Key = u128;
 const ENTITY_BITS: u32 = 24;
 const ORDER_BITS: u32 = 40;
 
-/// Most entities that an agenda can address.
+/// Most entities that an event queue can address.
 pub const MAX_ENTITIES: usize = 1 << ENTITY_BITS;
 
 /// A four-ary heap of events.
@@ -17,15 +17,15 @@ pub const MAX_ENTITIES: usize = 1 << ENTITY_BITS;
 /// The event being processed stays at the root meanwhile: whatever is scheduled in its course
 /// comes later, and an entity that goes on replaces its own entry with one sift.
 #[derive(Clone, Debug, Default)]
-pub struct Agenda {
+pub struct EventQueue {
     heap: Vec<Key>,
     order: u64,
 }
 
-impl Agenda {
-    /// An empty agenda with room for `n` events.
-    pub fn with_capacity(n: usize) -> Agenda {
-        Agenda { heap: Vec::with_capacity(n), order: 0 }
+impl EventQueue {
+    /// An empty events with room for `n` events.
+    pub fn with_capacity(n: usize) -> EventQueue {
+        EventQueue { heap: Vec::with_capacity(n), order: 0 }
     }
 
     /// The next event: when, and whose.
@@ -141,7 +141,7 @@ mod tests {
             until_full in 0u64..300,
         ) {
             // The numbers may run out on the way.
-            let mut agenda = Agenda { order: (1 << ORDER_BITS) - until_full, ..Agenda::default() };
+            let mut events = EventQueue { order: (1 << ORDER_BITS) - until_full, ..EventQueue::default() };
             let mut model: Vec<(u64, u64, u32)> = Vec::new();
             let mut order = 0;
             let mut now = 0;
@@ -150,21 +150,21 @@ mod tests {
                 if action == 0 && !model.is_empty() {
                     model.sort();
                     let (time, _, e) = model.remove(0);
-                    prop_assert_eq!(agenda.next(), Some((Time(time), e)));
+                    prop_assert_eq!(events.next(), Some((Time(time), e)));
                     now = time;
                     if delay % 2 == 0 {
-                        agenda.replace_next(Time(now + delay), e);
+                        events.replace_next(Time(now + delay), e);
                         model.push((now + delay, order, e));
                         order += 1;
                     } else {
-                        agenda.finish_next();
+                        events.finish_next();
                     }
                 } else {
-                    agenda.schedule(Time(now + delay), entity);
+                    events.schedule(Time(now + delay), entity);
                     model.push((now + delay, order, entity));
                     order += 1;
                 }
-                prop_assert_eq!(agenda.len(), model.len());
+                prop_assert_eq!(events.len(), model.len());
             }
         }
     }

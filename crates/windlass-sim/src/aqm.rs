@@ -4,11 +4,11 @@
 use windlass_cc::Time;
 
 use crate::config::Config;
+use crate::core::{Core, Entity};
 use crate::link::{Link, Offer};
-use crate::packet::Ticket;
+use crate::packet::PacketHandle;
 use crate::queue::{Dropped, Queue, Waiting};
 use crate::results::PacketFate;
-use crate::simulation::Simulation;
 
 /// Totals of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct QueueCounters {
 
 /// A queue before a link.
 #[derive(Clone, Debug)]
-pub struct Managed {
+pub struct AqmQueue {
     /// The link direction.
     pub link: u32,
     /// The queue.
@@ -46,13 +46,13 @@ pub struct Managed {
     drops: Vec<Dropped>,
 }
 
-impl Managed {
+impl AqmQueue {
     /// The queues of all link directions that have a discipline.
-    pub fn all(config: &Config) -> Vec<Managed> {
+    pub fn all(config: &Config) -> Vec<AqmQueue> {
         let directions = (0..2 * config.links.len()).filter_map(|direction| {
             let l = &config.links[direction / 2];
             let queue = Queue::new(&l.discipline, l.queue, config.seed, direction as u64)?;
-            Some(Managed {
+            Some(AqmQueue {
                 link: direction as u32,
                 queue,
                 counters: QueueCounters::default(),
@@ -76,7 +76,7 @@ impl Managed {
     }
 
     /// Whether everything handed in is accounted for.
-    pub fn books_close(&self, link: &Link) -> bool {
+    pub fn conserves_packets(&self, link: &Link) -> bool {
         let c = &self.counters;
         c.offered == c.dropped + link.counters.offered + self.queue.len()
     }
@@ -92,7 +92,7 @@ impl Managed {
     }
 
     /// A packet for the idle link, and whether it is marked.
-    fn dequeue(&mut self, now: Time) -> Option<(Ticket, bool)> {
+    fn dequeue(&mut self, now: Time) -> Option<(PacketHandle, bool)> {
         if self.queue.is_empty() {
             return None;
         }
@@ -100,91 +100,75 @@ impl Managed {
         let (packet, marked) = self.queue.dequeue(now, &mut self.drops)?;
         self.counters.taken_waited_ns += now.since(packet.since).0;
         self.counters.marked += u64::from(marked);
-        Some((packet.ticket, marked))
+        Some((packet.handle, marked))
     }
-}
 
-impl Simulation {
-    /// Hands a packet to a queue. Out of the way of links without a discipline, as is everything
-    /// below.
-    pub(crate) fn put_in_queue(&mut self, index: u32, ticket: Ticket) {
-        let index = index as usize;
+    /// Hands a packet to the queue, which is the network's with this number.
+    pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
         // A transmission that ends at this very moment ends before, as with drop-tail.
-        self.transmit(index);
-        let flow = self.destination(ticket);
-        let m = &mut self.managed[index];
-        let link = &self.links[m.link as usize];
+        self.transmit(core);
+        let flow = core.destination(handle);
+        let link = &core.links[self.link as usize];
         let packet = Waiting {
-            ticket,
-            since: self.now,
-            transmission: link.transmission_time(ticket.size),
+            handle,
+            since: core.now,
+            transmission: link.transmission_time(handle.size),
             flow,
-            capable: self.packets.get(ticket.id).is_capable(),
+            capable: core.packets.get(handle.id).is_capable(),
         };
-        if m.enqueue(self.now, packet, link.busy_until()) {
-            self.packets.mark(ticket.id);
+        let busy_until = link.busy_until();
+        if self.enqueue(core.now, packet, busy_until) {
+            core.packets.mark(handle.id);
         }
-        self.discard(index);
-        self.transmit(index);
-        let c = &mut self.managed[index];
-        c.counters.max_waiting = c.counters.max_waiting.max(c.queue.len());
-        self.wake_when_idle(index);
+        self.discard(core);
+        self.transmit(core);
+        self.counters.max_waiting = self.counters.max_waiting.max(self.queue.len());
+        self.wake_when_idle(core, number);
     }
 
-    /// The event of a queue: its link has finished a transmission.
+    /// The event of the queue: its link has finished a transmission.
     #[inline(never)]
-    pub(crate) fn on_transmitted(&mut self, index: u32) {
-        let index = index as usize;
-        self.managed[index].armed = false;
-        self.transmit(index);
-        self.wake_when_idle(index);
+    pub(crate) fn on_transmitted(&mut self, core: &mut Core, number: u32) {
+        self.armed = false;
+        self.transmit(core);
+        self.wake_when_idle(core, number);
     }
 
-    /// An idle link takes the next packet.
-    fn transmit(&mut self, index: usize) {
-        let m = &mut self.managed[index];
-        let direction = m.link;
-        if self.links[direction as usize].busy_until() > self.now {
+    /// The link, if idle, takes the next packet.
+    fn transmit(&mut self, core: &mut Core) {
+        if core.links[self.link as usize].busy_until() > core.now {
             return;
         }
-        let taken = m.dequeue(self.now);
-        self.discard(index);
-        let Some((ticket, marked)) = taken else { return };
+        let taken = self.dequeue(core.now);
+        self.discard(core);
+        let Some((handle, marked)) = taken else { return };
         if marked {
-            self.packets.mark(ticket.id);
+            core.packets.mark(handle.id);
         }
         // An idle link always accepts.
         if let Offer::Accepted { wake: Some(at), .. } =
-            self.links[direction as usize].offer(self.now, ticket)
+            core.links[self.link as usize].offer(core.now, handle)
         {
-            self.agenda.schedule(at, direction);
+            core.schedule(at, Entity::Link(self.link));
         }
-        self.log(self.now, direction, PacketFate::Sent, ticket);
+        core.log(core.now, self.link, PacketFate::Sent, handle);
     }
 
     /// Sees that the queue is looked after when its link is idle again, if anything waits.
-    fn wake_when_idle(&mut self, index: usize) {
-        let entity = self.links.len() + self.hosts.len() + index;
-        let m = &mut self.managed[index];
-        if !m.armed && !m.queue.is_empty() {
-            m.armed = true;
-            self.agenda.schedule(self.links[m.link as usize].busy_until(), entity as u32);
+    fn wake_when_idle(&mut self, core: &mut Core, number: u32) {
+        if !self.armed && !self.queue.is_empty() {
+            self.armed = true;
+            core.schedule(core.links[self.link as usize].busy_until(), Entity::Queue(number));
         }
     }
 
     /// Takes what the queue has dropped out of the network.
-    fn discard(&mut self, index: usize) {
-        let m = &mut self.managed[index];
-        if m.drops.is_empty() {
-            return;
+    fn discard(&mut self, core: &mut Core) {
+        self.counters.dropped += self.drops.len() as u64;
+        for dropped in self.drops.drain(..) {
+            self.counters.early += u64::from(dropped.early);
+            core.log(core.now, self.link, PacketFate::DroppedQueue, dropped.handle);
+            core.drop_packet(dropped.handle);
         }
-        let (direction, mut drops) = (m.link, std::mem::take(&mut m.drops));
-        m.counters.dropped += drops.len() as u64;
-        for dropped in drops.drain(..) {
-            self.managed[index].counters.early += u64::from(dropped.early);
-            self.log(self.now, direction, PacketFate::DroppedQueue, dropped.ticket);
-            self.drop_packet(dropped.ticket);
-        }
-        self.managed[index].drops = drops; // its room is used again
     }
 }
