@@ -7,9 +7,6 @@ use crate::scenario::{Scenario, ScenarioError};
 const PACKET: u64 = 1500;
 /// How often the congestion window is recorded where it is.
 const TRACE_INTERVAL: &str = "20ms";
-/// Round trip of the connection that Hybla imitates: the initial window in Linux is the round trip over
-/// this, in whole segments.
-const HYBLA_REFERENCE_MS: u64 = 25;
 
 /// A queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,15 +131,6 @@ const PATHS: &[[Network; 2]] = &[
     [net(2, 30, FULL, 2.0, 20), net(2, 30, FULL, 2.0, 20)],
     [net(4, 60, DEEP, 0.0, 20), net(3, 20, FIVE, 0.0, 20)],
 ];
-
-/// Which side a scenario is for: the kernel knows an algorithm by its name alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Windlass's own, with the parameters that make it the kernel's.
-    Ours,
-    /// The kernel.
-    Kernel,
-}
 
 /// What crosses a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -308,12 +296,12 @@ impl Cell {
     /// # Errors
     ///
     /// None that a test does not find: the text is made here.
-    pub fn scenario(&self, side: Side) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let name = format!("crosscheck-{}", self.label().replace(' ', "-"));
-        Scenario::from_str(&self.text(side), &format!("{name}.toml"))
+        Scenario::from_str(&self.text(), &format!("{name}.toml"))
     }
 
-    fn text(&self, side: Side) -> String {
+    fn text(&self) -> String {
         let network = &self.network;
         let mut out =
             format!("duration = \"{}s\"\n[stack]\npreset = \"linux\"\n", network.duration_s);
@@ -335,10 +323,10 @@ impl Cell {
         } else {
             out += &network.link("bottleneck", ["s", "d"], &self.queue());
         }
-        out += &self.flow("first", self.algorithm, 0, side);
+        out += &self.flow("first", self.algorithm, 0);
         match self.kind {
             Kind::Single => {}
-            Kind::Shared { rival, start_ms } => out += &self.flow("second", rival, start_ms, side),
+            Kind::Shared { rival, start_ms } => out += &self.flow("second", rival, start_ms),
             Kind::TwoPaths(_) => {
                 out += "[flow.multipath]\nscheduler = \"linux\"\npenalise = false\n\
                         opportunistic = false\nsubflows = [{ via = [\"a\"] }, { via = [\"b\"] }]\n";
@@ -347,29 +335,14 @@ impl Cell {
         out
     }
 
-    fn flow(&self, name: &str, algorithm: &'static Algorithm, start_ms: u64, side: Side) -> String {
+    fn flow(&self, name: &str, algorithm: &'static Algorithm, start_ms: u64) -> String {
         let mut out = format!(
             "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"d\"\nalgorithm = \"{}\"\n\
              start = \"{start_ms}ms\"\n",
             algorithm.id
         );
-        let mut stack: Vec<String> = Vec::new();
-        stack.extend(marks(algorithm).then(|| "ecn = true".to_string()));
-        if side == Side::Ours {
-            if !algorithm.params.is_empty() {
-                out += &format!("params = {{ {} }}\n", algorithm.params);
-            }
-            if !algorithm.slow_start.is_empty() {
-                out += &format!("slow_start = {}\n", algorithm.slow_start);
-            }
-            stack.extend((!algorithm.stack.is_empty()).then(|| algorithm.stack.to_string()));
-            if algorithm.id == "hybla" {
-                let rho = (self.network.rtt_ms / HYBLA_REFERENCE_MS).max(1);
-                stack.push(format!("initial_window = \"{rho}mss\""));
-            }
-        }
-        if !stack.is_empty() {
-            out += &format!("stack = {{ {} }}\n", stack.join(", "));
+        if marks(algorithm) {
+            out += "stack = { ecn = true }\n";
         }
         out
     }
@@ -438,27 +411,12 @@ mod tests {
     fn every_cell_is_a_scenario_of_both_worlds_and_has_a_point_of_its_own() {
         let mut points = BTreeSet::new();
         for cell in Cell::grid(&all(), false) {
-            for side in [Side::Ours, Side::Kernel] {
-                let scenario = cell.scenario(side).expect("a scenario");
-                assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
-            }
+            let scenario = cell.scenario().expect("a scenario");
+            assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
             assert!(points.insert((cell.experiment(), cell.point())), "{}", cell.point());
         }
         let of = |kind| points.iter().filter(|(experiment, _)| *experiment == kind).count();
         assert_eq!([of("single"), of("shared"), of("two-paths")], [33 * 14, 8 * 2 * 8, 20]);
-    }
-
-    #[test]
-    fn what_is_asked_of_our_algorithms_alone_does_not_move_the_kernels_scenario() {
-        for cell in Cell::grid(&all(), true) {
-            let [ours, kernels] =
-                [Side::Ours, Side::Kernel].map(|side| cell.scenario(side).expect("a scenario"));
-            let Algorithm { params, slow_start, stack, .. } = cell.algorithm;
-            let asked = [params, slow_start, stack].iter().any(|text| !text.is_empty());
-            assert_eq!(ours.hash() != kernels.hash(), asked, "{}", cell.label());
-            let defaults = kernels.flows[0].controller.map(|c| c.info().id);
-            assert_eq!(defaults, Some(cell.algorithm.id));
-        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use algorithms::{ALGORITHMS, Algorithm};
-use cells::{Cell, Kind, Side};
+use cells::{Cell, Kind};
 use compare::{Comparison, Line, Measures};
 use recorded::{Recorded, RecordedError};
 
@@ -326,8 +326,8 @@ impl Outcome {
 
 impl CellTasks {
     fn of(cell: Cell, options: &Options, known: &Recorded) -> Result<CellTasks, ScenarioError> {
-        let task = |side, world: World| {
-            let scenario = Arc::new(cell.scenario(side)?);
+        let task = |world: World| {
+            let scenario = Arc::new(cell.scenario()?);
             let scenario_hash: Arc<str> = world.hash(&scenario).into();
             Ok(Task {
                 experiment: cell.experiment().to_string(),
@@ -338,7 +338,7 @@ impl CellTasks {
                 world,
             })
         };
-        let (kernel, ours) = (task(Side::Kernel, options.world)?, task(Side::Ours, World::Sim)?);
+        let (kernel, ours) = (task(options.world)?, task(World::Sim)?);
         let pair = |seed| Pair {
             kernel: Task { seed, ..kernel.clone() },
             recorded: known.get(options.world, &cell, seed).cloned(),
