@@ -25,5 +25,5 @@ fn what_linux_made_of_four_networks_is_met() {
     }
     let all = outcome.lines.last().expect("a line of all");
     assert!(all.cells >= 40, "{all:?}");
-    assert!(all.median <= 0.005 && all.p95 <= 0.05, "{all:?}");
+    assert!(all.median <= 0.01 && all.p95 <= 0.10, "{all:?}");
 }
