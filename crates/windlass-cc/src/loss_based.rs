@@ -26,7 +26,6 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     prr: Prr,
-    style: Style,
     /// The cut that began the current recovery has been taken back.
     undone: bool,
     /// Segments that the acknowledgement being dealt with delivered, for
@@ -38,6 +37,10 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.window.cwnd()
+    }
+
+    fn style(p: &Setup<G::Params, S::Params>) -> Style {
+        p.recovery.unwrap_or(G::WANTS.recovery)
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
@@ -117,7 +120,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Fast recovery begins, `ssthresh` being set already.
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
-        let cwnd = match self.style {
+        let cwnd = match Self::style(p) {
             Style::Prr => self.prr.enter(c, ssthresh, p.counting),
             style => style.enter(c, ssthresh),
         };
@@ -125,9 +128,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     /// Fast recovery is over.
-    fn leave_recovery(&mut self, c: &Conn) {
+    fn leave_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         self.prr.leave(c);
-        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+        self.window.set(c, Self::style(p).exit(c, self.window.ssthresh()));
     }
 
     fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
@@ -172,7 +175,6 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             growth,
             slow_start,
             prr: Prr::new(c),
-            style: p.recovery.unwrap_or(G::WANTS.recovery),
             undone: false,
             news: 0,
         }
@@ -188,17 +190,17 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         }
         if self.undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
-        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
+        } else if Self::style(p) == Style::Prr && c.phase == Phase::Recovery {
             let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
             self.window.set(c, cwnd);
         } else if a.duplicate {
             if c.phase == Phase::Recovery {
-                self.window.set(c, self.style.duplicate(c, self.cwnd()));
+                self.window.set(c, Self::style(p).duplicate(c, self.cwnd()));
             }
         } else if a.acked == 0 {
             // Nothing new: a window update, for instance.
         } else if c.phase == Phase::Recovery {
-            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
+            self.window.set(c, Self::style(p).partial(c, self.cwnd(), a.acked));
         } else if c.phase != Phase::Cwr {
             self.on_new_ack(p, c, a);
         }
@@ -225,7 +227,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
             (Phase::Recovery, Phase::Open) => {
-                self.leave_recovery(c);
+                self.leave_recovery(p, c);
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
                 self.growth.restart(&p.own, c, &mut self.window);
                 self.grow_at_end(p, c);

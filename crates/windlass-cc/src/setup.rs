@@ -2,7 +2,7 @@
 //! parameters.
 
 use crate::arithmetic::window::MAX_WINDOW;
-use crate::params::{Param, ParamKind};
+use crate::params::{Known, Param, ParamKind};
 use crate::recovery::Style;
 use crate::slow_start;
 use crate::time::Rate;
@@ -82,6 +82,17 @@ pub const INITIAL_SSTHRESH: Param = Param {
 
 impl<P: Default, S: Default> Default for Setup<P, S> {
     fn default() -> Setup<P, S> {
+        Setup::with(P::default(), S::default())
+    }
+}
+
+impl<P: Known, S: Known> Known for Setup<P, S> {
+    const DEFAULT: Setup<P, S> = Setup::with(P::DEFAULT, S::DEFAULT);
+}
+
+impl<P, S> Setup<P, S> {
+    /// These parameters in a stack that decides nothing itself.
+    pub const fn with(own: P, slow_start: S) -> Setup<P, S> {
         Setup {
             initial_window: 14_600,
             initial_ssthresh: MAX_WINDOW,
@@ -90,8 +101,8 @@ impl<P: Default, S: Default> Default for Setup<P, S> {
             counting: Counting::Bytes,
             credit: Credit::Acked,
             approved: Rate(0),
-            slow_start: S::default(),
-            own: P::default(),
+            slow_start,
+            own,
         }
     }
 }

@@ -13,7 +13,7 @@ mod vegas;
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::params::Parameters;
+use crate::params::{Known, Parameters};
 use crate::time::{Rate, Span};
 
 pub use adaptive::{Adaptive, AdaptiveParams};
@@ -228,8 +228,12 @@ impl AnyParams {
     }
 }
 
+impl Known for AnyParams {
+    const DEFAULT: AnyParams = AnyParams::Standard(StandardParams::DEFAULT);
+}
+
 impl Default for AnyParams {
     fn default() -> AnyParams {
-        AnyParams::Standard(StandardParams::default())
+        AnyParams::DEFAULT
     }
 }
