@@ -78,7 +78,10 @@ pub trait Controller: Copy {
     /// A segment was deemed lost. Loss-based algorithms wait for the phase instead.
     fn on_loss(&mut self, _p: &Self::Params, _c: &Conn, _l: &Loss) {}
 
-    /// The reduction that began the current phase was unfounded; the phase follows.
+    /// The last loss or timeout for which the window was reduced was none; if recovery still runs,
+    /// the phase follows. What `Open → Recovery` or `Open → Loss` and all that came of it took away
+    /// is taken back, once. An answer to a mark is never taken back: after `Open → Cwr` there is
+    /// nothing that could be, and after `Cwr → Recovery` or `Cwr → Loss` what came on top of it.
     fn on_undo(&mut self, _p: &Self::Params, _c: &Conn, _why: Undo) {}
 
     /// The first transmission after `gap` without anything to send or in flight. With `reset` the

@@ -44,7 +44,8 @@ pub struct Conn {
     pub flight_size: u64,
     /// Stream offset below which everything is acknowledged (SND.UNA).
     pub una: u64,
-    /// Stream offset that the next byte never sent before will carry (SND.NXT).
+    /// Stream offset that the next byte never sent before will carry. It never goes back: a sender
+    /// that returns to what was lost lowers SND.NXT, not this.
     pub next_id: u64,
     /// Bytes delivered so far: acknowledged cumulatively or selectively, each counted once.
     pub delivered: u64,

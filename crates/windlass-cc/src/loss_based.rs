@@ -16,18 +16,34 @@ use crate::setup::{Counting, Credit, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
 
+/// The last cut, as far as [`on_undo`](Controller::on_undo) can take it back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Reduction {
+    /// Nothing to take back: a mark has been answered since, which was no guess, or there was none.
+    Final,
+    /// Recovery within the round trip of a mark: the mark has cut, and recovery holds the window
+    /// below that for a while.
+    Held,
+    /// The growth has cut, for a loss.
+    Cut,
+    /// The growth has cut, for a timeout, and the slow start that follows runs.
+    TimedOut,
+    /// It was taken back, and the recovery that it began is about to end.
+    Undone,
+}
+
 /// Growth `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LossBased<G, S> {
     window: Window,
-    /// The window before the cut that began the current recovery.
+    /// The window that undoing the reduction restores.
     prior: Window,
     growth: G,
     slow_start: S,
     prr: Prr,
-    /// The cut that began the current recovery has been taken back.
-    undone: bool,
+    reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for
     /// [`Credit::Delivered`], if it can end a recovery.
     news: u16,
@@ -58,7 +74,13 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             // A piece of a segment counts for no more than itself (RFC 3465 section 2.1).
             Credit::Delivered => a.delivered.max(a.acked.min(mss)),
         };
-        let mut credit = news.min(mul(u64::from(p.ack_limit), mss)).min(MAX_WINDOW);
+        let limit = match (p.ack_limit, self.reduction) {
+            // RFC 3465 section 2.3: what a segment sent again completes may be a whole flight. A
+            // stack without a limit, such as Linux, has none here either.
+            (limit, Reduction::TimedOut) if limit < u32::MAX => limit.min(1),
+            (limit, _) => limit,
+        };
+        let mut credit = news.min(mul(u64::from(limit), mss)).min(MAX_WINDOW);
         if self.window.in_slow_start() {
             // What counts for more than a segment takes the window up to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
@@ -80,6 +102,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
                 self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
             }
         } else {
+            if self.reduction == Reduction::TimedOut {
+                self.reduction = Reduction::Cut;
+            }
             self.avoid(p, c, a, credit);
         }
     }
@@ -133,11 +158,18 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         self.window.set(c, Self::style(p).exit(c, self.window.ssthresh()));
     }
 
-    fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, why: Cut) -> u64 {
-        let kept = self.growth.ssthresh(&p.own, c, &self.window, why);
+    /// The threshold after a cut of the window `prior`, which undoing will restore.
+    fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, prior: Window, why: Cut) -> u64 {
+        self.prior = prior;
+        self.reduction = match why {
+            Cut::Loss => Reduction::Cut,
+            Cut::Timeout => Reduction::TimedOut,
+            Cut::Ecn => Reduction::Final,
+        };
+        let kept = self.growth.ssthresh(&p.own, c, &prior, why);
         let ssthresh = match p.counting {
             Counting::Bytes => kept,
-            Counting::Segments => G::rounding(why).whole(kept, self.cwnd(), c.mss),
+            Counting::Segments => G::rounding(why).whole(kept, prior.cwnd(), c.mss),
         };
         let starting = self.window.in_slow_start() || self.slow_start.on_trial(c);
         if starting && !self.growth.starts_plainly() {
@@ -175,7 +207,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             growth,
             slow_start,
             prr: Prr::new(c),
-            undone: false,
+            reduction: Reduction::Final,
             news: 0,
         }
     }
@@ -188,7 +220,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         if c.phase != Phase::Recovery {
             self.prr.observe(c, a);
         }
-        if self.undone && c.phase == Phase::Recovery {
+        if self.reduction == Reduction::Undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
         } else if Self::style(p) == Style::Prr && c.phase == Phase::Recovery {
             let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
@@ -209,23 +241,26 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase) {
         match (from, to) {
             (Phase::Open | Phase::Loss, Phase::Recovery) => {
-                self.prior = self.window;
-                let ssthresh = self.cut(p, c, Cut::Loss);
+                let ssthresh = self.cut(p, c, self.window, Cut::Loss);
                 self.window.set_ssthresh(ssthresh);
                 self.enter_recovery(p, c);
                 self.begin_epoch(p, c);
             }
             // The mark has cut the window for this round trip already.
-            (Phase::Cwr, Phase::Recovery) => self.enter_recovery(p, c),
+            (Phase::Cwr, Phase::Recovery) => {
+                (self.prior, self.reduction) = (self.window, Reduction::Held);
+                self.enter_recovery(p, c);
+            }
             (Phase::Open | Phase::Loss, Phase::Cwr) => {
-                self.prior = self.window;
-                let ssthresh = self.cut(p, c, Cut::Ecn);
+                let ssthresh = self.cut(p, c, self.window, Cut::Ecn);
                 self.window.set_ssthresh(ssthresh);
                 self.window.set(c, self.cwnd().min(ssthresh));
                 self.begin_epoch(p, c);
             }
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
-            (Phase::Recovery, Phase::Open) if self.undone => self.prr.leave(c),
+            (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
+                self.prr.leave(c);
+            }
             (Phase::Recovery, Phase::Open) => {
                 self.leave_recovery(p, c);
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
@@ -234,15 +269,23 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             }
             // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
             (Phase::Open, Phase::Loss) => {
-                self.prior = self.window;
-                let ssthresh = self.cut(p, c, Cut::Timeout);
+                let ssthresh = self.cut(p, c, self.window, Cut::Timeout);
                 self.window.set_ssthresh(ssthresh);
                 self.after_timeout(p, c);
             }
             // Each duplicate sent a new segment, so the flight has outgrown the window that lost
-            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force.
+            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
+            // cuts for a loss are one reduction of the window before it: undoing takes both back.
+            // A mark's stays.
             (Phase::Recovery | Phase::Cwr, Phase::Loss) => {
-                let ssthresh = self.cut(p, c, Cut::Timeout).min(self.window.ssthresh());
+                let prior = match self.reduction {
+                    Reduction::Cut | Reduction::TimedOut | Reduction::Held => self.prior,
+                    Reduction::Final | Reduction::Undone => self.window,
+                };
+                if matches!(self.reduction, Reduction::Cut | Reduction::TimedOut) {
+                    self.growth.undo(&p.own, c, &prior);
+                }
+                let ssthresh = self.cut(p, c, prior, Cut::Timeout).min(self.window.ssthresh());
                 self.window.set_ssthresh(ssthresh);
                 self.after_timeout(p, c);
             }
@@ -256,15 +299,25 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             | (Phase::Recovery, Phase::Recovery | Phase::Cwr)
             | (Phase::Cwr, Phase::Cwr) => {}
         }
-        self.undone = false;
+        if self.reduction == Reduction::Undone {
+            self.reduction = Reduction::Final;
+        }
         self.news = 0;
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {
-        self.window.set(c, self.cwnd().max(self.prior.cwnd()));
+        if matches!(self.reduction, Reduction::Final | Reduction::Undone) {
+            return;
+        }
+        // Duplicates may have inflated the window beyond the threshold.
+        let inflated = c.phase == Phase::Recovery && self.cwnd() > self.window.ssthresh();
+        let grown = if inflated { self.window.ssthresh() } else { self.cwnd() };
+        self.window.set(c, grown.max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
-        self.growth.undo(&p.own, c, &self.window);
-        self.undone = true;
+        if self.reduction != Reduction::Held {
+            self.growth.undo(&p.own, c, &self.window);
+        }
+        self.reduction = Reduction::Undone;
     }
 
     fn control(&self, _p: &Self::Params, _c: &Conn) -> Control {

@@ -118,6 +118,10 @@ pub trait Known: Sized {
     const DEFAULT: Self;
 }
 
+impl Known for () {
+    const DEFAULT: () = ();
+}
+
 /// A type that a parameter may have.
 pub trait Value: Copy {
     /// As an integer in the unit of its [`ParamKind`].

@@ -4,40 +4,50 @@ use crate::algorithms::{delay, loss, model, multipath};
 use crate::coupling::coordinator::Coordinator;
 use crate::coupling::cycle::Cycle;
 use crate::loss_based::LossBased;
-use crate::setup::Setup;
+use crate::setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Time;
+
+/// [`setup::Setup`] with the slow start chosen at run time, as hosts have it.
+pub type Setup<P, S = slow_start::AnyParams> = setup::Setup<P, S>;
+
+/// What a setup holds of the slow start that was chosen by name: all, or nothing where the algorithm
+/// has none to choose.
+#[doc(hidden)]
+pub trait ChosenStart: Copy {
+    /// The one chosen.
+    fn named(self) -> slow_start::AnyParams;
+    /// What is kept of it.
+    fn of(chosen: slow_start::AnyParams) -> Self;
+}
+
+impl ChosenStart for slow_start::AnyParams {
+    fn named(self) -> slow_start::AnyParams {
+        self
+    }
+    fn of(chosen: slow_start::AnyParams) -> slow_start::AnyParams {
+        chosen
+    }
+}
+
+impl ChosenStart for () {
+    fn named(self) -> slow_start::AnyParams {
+        slow_start::AnyParams::default()
+    }
+    fn of(_chosen: slow_start::AnyParams) {}
+}
 
 /// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
 /// those of this crate here, and any others for who uses it. `docs/new-algorithm.md` shows how.
 #[macro_export]
 macro_rules! algorithms {
     ($($variant:ident: $state:ty;)*) => {
-        /// Any algorithm of this crate, chosen at run time without a heap or a virtual table.
-        ///
-        /// Its methods take the parameters with which it was made; those of another algorithm
-        /// change nothing.
-        // Boxing what is large needs an allocator.
-        #[allow(clippy::large_enum_variant)]
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum AnyController {
-            $(
-                #[doc = concat!("`", stringify!($state), "`.")]
-                $variant($state),
-            )*
+        $crate::one_of! {
+            /// Any algorithm of this crate, chosen at run time.
+            AnyController, AnyParams, ALGORITHMS: $crate::Controller, $crate::Controller {
+                $($variant: $state;)*
+            }
         }
-
-        /// Parameters of any algorithm; which one they are of decides which one runs.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum AnyParams {
-            $(
-                #[doc = concat!("Of `", stringify!($state), "`.")]
-                $variant(<$state as $crate::Controller>::Params),
-            )*
-        }
-
-        /// Descriptions of all algorithms, in the order in which they are listed.
-        pub static ALGORITHMS: &[&$crate::Info] = &[$(<$state as $crate::Controller>::INFO),*];
 
         /// Bytes of state of each algorithm with the slow start chosen at run time, in the order
         /// of [`ALGORITHMS`].
@@ -47,21 +57,12 @@ macro_rules! algorithms {
             /// The defaults of the algorithm with this identifier (any case), with the slow start
             /// that it wants.
             pub fn by_name(id: &str) -> Option<AnyParams> {
-                $(if id.eq_ignore_ascii_case(<$state as $crate::Controller>::INFO.id) {
-                    let mut setup = <$state as $crate::Controller>::Params::default();
-                    if let Some(slow_start) = <$state as $crate::Controller>::WANTS.slow_start
-                        .and_then($crate::slow_start::AnyParams::by_name)
-                    {
-                        setup.slow_start = slow_start;
-                    }
-                    return Some(AnyParams::$variant(setup));
-                })*
-                None
-            }
-
-            /// Description of the algorithm.
-            pub fn info(&self) -> &'static $crate::Info {
-                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::INFO,)* }
+                let mut params = AnyParams::defaults(id)?;
+                let wanted = params.wants().slow_start;
+                if let Some(slow_start) = wanted.and_then($crate::slow_start::AnyParams::by_name) {
+                    params.set_common(&$crate::Setup { slow_start, ..params.common() });
+                }
+                Some(params)
             }
 
             /// What the algorithm wants of its host.
@@ -69,36 +70,42 @@ macro_rules! algorithms {
                 match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
             }
 
-            /// The value at a place of the description's table of parameters.
-            pub fn get(&self, place: usize) -> Option<u64> {
-                match self { $(AnyParams::$variant(p) => $crate::Parameters::get(&p.own, place),)* }
-            }
-
-            /// Sets the value at a place of the description's table; false when there is no such
-            /// place or the value is not admissible.
-            pub fn set(&mut self, place: usize, raw: u64) -> bool {
-                match self { $(AnyParams::$variant(p) => $crate::Parameters::set(&mut p.own, place, raw),)* }
-            }
-
-            /// What is common to all algorithms.
+            /// What is common to all algorithms. For one that starts in its own way the slow start is
+            /// the standard one, which it does not run.
             pub fn common(&self) -> $crate::Setup<()> {
-                match self { $(AnyParams::$variant(p) => p.map(()),)* }
+                use $crate::registry::ChosenStart;
+                match self { $(AnyParams::$variant(p) => p.with((), p.slow_start.named()),)* }
             }
 
             /// Sets what is common to all algorithms.
             pub fn set_common(&mut self, common: &$crate::Setup<()>) {
-                match self { $(AnyParams::$variant(p) => *p = common.map(p.own),)* }
+                use $crate::registry::ChosenStart;
+                match self {
+                    $(AnyParams::$variant(p) => {
+                        *p = common.with(p.own, ChosenStart::of(common.slow_start))
+                    })*
+                }
             }
         }
 
         impl AnyController {
-            /// State of a new connection.
-            pub fn init(p: &AnyParams, c: &$crate::Conn) -> AnyController {
-                match p {
-                    $(AnyParams::$variant(p) => {
-                        AnyController::$variant(<$state as $crate::Controller>::init(p, c))
-                    })*
-                }
+            $crate::pass_on! {
+                AnyController, AnyParams, $crate::Controller, { $($variant: $state;)* };
+                pub fn init(new, p, c: &$crate::Conn);
+                /// Parameters of another algorithm leave nothing to send.
+                pub fn control(&self, p, c: &$crate::Conn) -> $crate::Control,
+                    or $crate::Control { cwnd: 0, ssthresh: 0, pacing: $crate::Rate(0) };
+                pub fn trace(&self; sink: &mut dyn FnMut(&'static $crate::TraceField, u64));
+                pub fn on_ack(&mut self, p, c: &$crate::Conn, a: &$crate::Ack);
+                pub fn on_phase(&mut self, p, c: &$crate::Conn, from: $crate::Phase, to: $crate::Phase);
+                pub fn on_loss(&mut self, p, c: &$crate::Conn, l: &$crate::Loss);
+                pub fn on_undo(&mut self, p, c: &$crate::Conn, why: $crate::Undo);
+                pub fn on_idle_restart(&mut self, p, c: &$crate::Conn, gap: $crate::Span, reset: bool);
+                pub fn on_mss(&mut self, p, c: &$crate::Conn, old: u32);
+                pub fn on_group(&mut self, p, c: &$crate::Conn, g: &$crate::Group);
+                pub fn disclosed(&self;) -> u64;
+                pub fn on_cross_layer(&mut self, p, c: &$crate::Conn, l: &$crate::CrossLayer);
+                pub fn apply(&mut self, p, c: &$crate::Conn, e: &$crate::Event);
             }
 
             /// Description of the algorithm.
@@ -110,107 +117,6 @@ macro_rules! algorithms {
             pub fn wants(&self) -> $crate::Wants {
                 match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
             }
-
-            /// See `Controller::control`. Parameters of another algorithm leave nothing to send.
-            #[inline]
-            pub fn control(&self, p: &AnyParams, c: &$crate::Conn) -> $crate::Control {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::control(s, p, c),)*
-                    #[allow(unreachable_patterns)]
-                    _ => $crate::Control { cwnd: 0, ssthresh: 0, pacing: $crate::Rate(0) },
-                }
-            }
-
-            /// See `Controller::trace`.
-            pub fn trace(&self, sink: &mut dyn FnMut(&'static $crate::TraceField, u64)) {
-                match self { $(AnyController::$variant(s) => $crate::Controller::trace(s, sink),)* }
-            }
-
-            /// See `Controller::on_ack`.
-            pub fn on_ack(&mut self, p: &AnyParams, c: &$crate::Conn, a: &$crate::Ack) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_ack(s, p, c, a),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_phase`.
-            pub fn on_phase(&mut self, p: &AnyParams, c: &$crate::Conn, from: $crate::Phase, to: $crate::Phase) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_phase(s, p, c, from, to),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_loss`.
-            pub fn on_loss(&mut self, p: &AnyParams, c: &$crate::Conn, l: &$crate::Loss) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_loss(s, p, c, l),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_undo`.
-            pub fn on_undo(&mut self, p: &AnyParams, c: &$crate::Conn, why: $crate::Undo) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_undo(s, p, c, why),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_idle_restart`.
-            pub fn on_idle_restart(&mut self, p: &AnyParams, c: &$crate::Conn, gap: $crate::Span, reset: bool) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_idle_restart(s, p, c, gap, reset),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_mss`.
-            pub fn on_mss(&mut self, p: &AnyParams, c: &$crate::Conn, old: u32) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_mss(s, p, c, old),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::on_group`.
-            pub fn on_group(&mut self, p: &AnyParams, c: &$crate::Conn, g: &$crate::Group) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_group(s, p, c, g),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::disclosed`.
-            pub fn disclosed(&self) -> u64 {
-                match self { $(AnyController::$variant(s) => $crate::Controller::disclosed(s),)* }
-            }
-
-            /// See `Controller::on_cross_layer`.
-            pub fn on_cross_layer(&mut self, p: &AnyParams, c: &$crate::Conn, l: &$crate::CrossLayer) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::on_cross_layer(s, p, c, l),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            /// See `Controller::apply`.
-            pub fn apply(&mut self, p: &AnyParams, c: &$crate::Conn, e: &$crate::Event) {
-                match (self, p) {
-                    $((AnyController::$variant(s), AnyParams::$variant(p)) => $crate::Controller::apply(s, p, c, e),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
         }
     };
 }
@@ -221,7 +127,9 @@ macro_rules! fixed_types {
         // A type here is read where `Windowed` has the standard slow start. Associated types, since
         // a plain alias would hide the growth of the same name.
         mod built_in {
-            use super::*;
+            use crate::algorithms::{delay, loss, model, multipath};
+            use crate::loss_based::LossBased;
+            use crate::slow_start;
             type Windowed<G> = LossBased<G, slow_start::Standard>;
             pub trait Types {
                 $(type $variant;)*
@@ -236,7 +144,7 @@ macro_rules! fixed_types {
         /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
         /// the names.
         pub mod fixed {
-            use super::built_in::{BuiltIn, Types};
+            use crate::registry::built_in::{BuiltIn, Types};
             $(
                 #[doc = concat!("`", stringify!($state), "` with the standard slow start.")]
                 pub type $variant = <BuiltIn as Types>::$variant;

@@ -1,10 +1,11 @@
 //! What a controller is set up with: what the host's stack decides, and the algorithm's own
 //! parameters.
 
+use core::fmt::Debug;
+
 use crate::arithmetic::window::MAX_WINDOW;
-use crate::params::{Known, Param, ParamKind};
+use crate::params::{Known, Param, ParamKind, Parameters};
 use crate::recovery::Style;
-use crate::slow_start;
 use crate::time::Rate;
 
 /// In what a window is kept.
@@ -45,9 +46,10 @@ impl Credit {
         [("acked", Credit::Acked), ("delivered", Credit::Delivered)];
 }
 
-/// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start.
+/// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start, if it has one
+/// to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setup<P, S = slow_start::AnyParams> {
+pub struct Setup<P, S = ()> {
     /// Initial congestion window, bytes (RFC 5681 section 3.1, RFC 6928).
     pub initial_window: u64,
     /// Initial slow-start threshold, bytes; "arbitrarily high" by default (RFC 5681 section 3.1).
@@ -65,7 +67,7 @@ pub struct Setup<P, S = slow_start::AnyParams> {
     /// Sending rate that every router of the path has approved for the first round trip, headers
     /// included (RFC 4782); zero for none. Slow starts that did not ask ignore it.
     pub approved: Rate,
-    /// Parameters of the slow start. Algorithms that start in their own way ignore them.
+    /// Parameters of the slow start.
     pub slow_start: S,
     /// The algorithm's own parameters.
     pub own: P,
@@ -82,17 +84,17 @@ pub const INITIAL_SSTHRESH: Param = Param {
 
 impl<P: Default, S: Default> Default for Setup<P, S> {
     fn default() -> Setup<P, S> {
-        Setup::with(P::default(), S::default())
+        Setup::of(P::default(), S::default())
     }
 }
 
 impl<P: Known, S: Known> Known for Setup<P, S> {
-    const DEFAULT: Setup<P, S> = Setup::with(P::DEFAULT, S::DEFAULT);
+    const DEFAULT: Setup<P, S> = Setup::of(P::DEFAULT, S::DEFAULT);
 }
 
 impl<P, S> Setup<P, S> {
     /// These parameters in a stack that decides nothing itself.
-    pub const fn with(own: P, slow_start: S) -> Setup<P, S> {
+    pub const fn of(own: P, slow_start: S) -> Setup<P, S> {
         Setup {
             initial_window: 14_600,
             initial_ssthresh: MAX_WINDOW,
@@ -105,11 +107,9 @@ impl<P, S> Setup<P, S> {
             own,
         }
     }
-}
 
-impl<P, S: Copy> Setup<P, S> {
-    /// The same setup with other parameters of the algorithm.
-    pub fn map<Q>(&self, own: Q) -> Setup<Q, S> {
+    /// The same setup with other parameters of the algorithm and of the slow start.
+    pub fn with<Q, T>(&self, own: Q, slow_start: T) -> Setup<Q, T> {
         Setup {
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
@@ -118,8 +118,21 @@ impl<P, S: Copy> Setup<P, S> {
             counting: self.counting,
             credit: self.credit,
             approved: self.approved,
-            slow_start: self.slow_start,
+            slow_start,
             own,
         }
+    }
+}
+
+/// The table is that of the algorithm's own.
+impl<P: Parameters, S: Copy + Default + PartialEq + Debug> Parameters for Setup<P, S> {
+    const TABLE: &'static [Param] = P::TABLE;
+
+    fn get(&self, place: usize) -> Option<u64> {
+        self.own.get(place)
+    }
+
+    fn set(&mut self, place: usize, raw: u64) -> bool {
+        self.own.set(place, raw)
     }
 }

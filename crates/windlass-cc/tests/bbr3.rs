@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr3::{Bbr3, Params, State};
 use windlass_cc::recovery::Style;
+use windlass_cc::setup::Setup;
 use windlass_cc::{
-    Ack, AnyParams, Conn, Controller, Loss, Phase, RateSample, Setup, Span, Time, Undo, flags,
+    Ack, AnyParams, Conn, Controller, Loss, Phase, RateSample, Span, Time, Undo, flags,
 };
 
 const STARTUP: u64 = State::Startup as u64;

@@ -5,7 +5,8 @@ mod common;
 use common::bottleneck::{Bottleneck, MSS, Path};
 use windlass_cc::copa::{Copa, Params};
 use windlass_cc::params::Parameters;
-use windlass_cc::{Ack, AnyParams, Conn, Controller, Phase, Ratio, Setup, Span, Time, Undo, flags};
+use windlass_cc::setup::Setup;
+use windlass_cc::{Ack, AnyParams, Conn, Controller, Phase, Ratio, Span, Time, Undo, flags};
 
 fn copa() -> AnyParams {
     AnyParams::by_name("copa").unwrap()

@@ -2,17 +2,20 @@
 
 mod compare;
 mod sweep;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod testbed;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use windlass_lab::crosscheck::PAGE;
-use windlass_lab::world::World;
-use windlass_lab::world::interop::Direction;
+use windlass_lab::run::World;
 
 pub use compare::Compare;
 pub use sweep::Sweep;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub use testbed::{Calibrate, Interop, Script, ScriptWorld};
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -79,33 +82,11 @@ Examples:
   windlass conform my-vectors/one.jsonl    a file of one's own
   windlass conform --write conformance     write the vectors again";
 
-const SCRIPT_HELP: &str = "\
-Examples:
-  windlass script                                          every script below ./conformance/scripts
-  windlass script conformance/scripts/paws.script          one of them
-  sudo windlass script --on linux                          against this machine's kernel";
-
-const INTEROP_HELP: &str = "\
-Examples:
-  windlass interop                                     every case, against this machine's kernel (needs root)
-  windlass interop --on linux-vt=6.1                   against a Debian kernel in virtual time (needs QEMU)
-  windlass interop --case lost-syn --case zero-window  two cases
-  windlass interop --list                              the cases, and what must come of each
-  windlass interop --out captures                      captures of the cases that fail, for Wireshark";
-
 const BENCH_HELP: &str = "\
 Examples:
   windlass bench                          every case
   windlass bench dumbbell-100 --runs 5    one case, five timed runs
   windlass bench --json                   one JSON object a line";
-
-const CALIBRATE_HELP: &str = "\
-Examples:
-  windlass calibrate                       this machine's kernel, about a minute; needs root
-  windlass calibrate --on linux-vt=6.12    a Debian kernel in virtual time; needs QEMU
-  windlass calibrate --json | jq '.points[].rows[] | select(.ok | not)'
-
-Exit codes: 0 all within bounds; 1 something was not, or the machine was too busy to tell.";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -115,7 +96,7 @@ Examples:
 
 /// A laboratory for TCP congestion control in IoT networks.
 #[derive(Parser)]
-#[command(name = "windlass", version = windlass_lab::VERSION, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "windlass", version = windlass_lab::run::VERSION, about, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
     /// Say nothing but results and errors.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
@@ -187,28 +168,31 @@ pub enum Command {
     /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
     #[command(after_help = CONFORM_HELP)]
     Conform(Conform),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
     /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
     ///
     /// A script says which segments arrive and which must leave, when, and what shall be seen
     /// meanwhile; docs/packet-scripts.md describes the language. A difference is printed with the
     /// exchange up to there and ends with exit code 1.
-    #[command(after_help = SCRIPT_HELP)]
+    #[command(after_help = testbed::SCRIPT_HELP)]
     Script(Script),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
     /// Hold our endpoint and a Linux kernel's to each other over real packets.
     ///
     /// One end of a connection is ours, the other a kernel's socket, with emulated links and listed
     /// faults between them; each case is run with either end as the sender. A case that fails ends with
     /// exit code 1.
-    #[command(after_help = INTEROP_HELP)]
+    #[command(after_help = testbed::INTEROP_HELP)]
     Interop(Interop),
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
     /// Measure what the testbed's links deliver against what was asked of them.
     ///
     /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
     /// namespaces and emulator as runs; docs/testbed.md says how, and why the bounds are what they are.
-    #[command(after_help = CALIBRATE_HELP)]
+    #[command(after_help = testbed::CALIBRATE_HELP)]
     Calibrate(Calibrate),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
@@ -357,52 +341,6 @@ pub struct Conform {
     pub write: Option<PathBuf>,
 }
 
-/// Arguments of `script`.
-#[derive(Args)]
-pub struct Script {
-    /// Scripts, or folders with scripts; ./conformance/scripts when none is named.
-    pub files: Vec<PathBuf>,
-    /// What the scripts are held against.
-    #[arg(long, value_enum, value_name = "WORLD", default_value_t = ScriptWorld::Sim)]
-    pub on: ScriptWorld,
-}
-
-/// What scripts are held against.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScriptWorld {
-    /// Windlass's own TCP, in virtual time.
-    Sim,
-    /// This machine's kernel, through a TUN device; needs root.
-    Linux,
-}
-
-/// Arguments of `interop`.
-#[derive(Args)]
-pub struct Interop {
-    /// Whose kernel: linux (this machine's; needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel
-    /// in virtual time; needs QEMU).
-    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
-    pub on: World,
-    /// Only this case; may be given several times.
-    #[arg(long, value_name = "NAME")]
-    pub case: Vec<String>,
-    /// Only this direction: ours-sends or kernel-sends.
-    #[arg(long, value_name = "DIRECTION")]
-    pub direction: Option<Direction>,
-    /// Seed of the random losses.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Print the cases and what must come of each; run nothing.
-    #[arg(long)]
-    pub list: bool,
-    /// Print one JSON document instead of a table.
-    #[arg(long)]
-    pub json: bool,
-    /// Write a capture of each failure into this folder: CASE-DIRECTION.pcapng.
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
 /// Arguments of `bench`.
 #[derive(Args)]
 pub struct Bench {
@@ -414,21 +352,6 @@ pub struct Bench {
     pub runs: u32,
     /// Cases by name; all when none is named.
     pub cases: Vec<String>,
-}
-
-/// Arguments of `calibrate`.
-#[derive(Args)]
-pub struct Calibrate {
-    /// Where: linux (this machine's kernel, in real time; needs root), linux-vt=6.12 or linux-vt=6.1
-    /// (a Debian kernel in virtual time; needs QEMU).
-    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
-    pub on: World,
-    /// A smoke run: fewer datagrams.
-    #[arg(long)]
-    pub quick: bool,
-    /// Print one JSON document with `points` and their `rows` instead of the table.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `completions`.

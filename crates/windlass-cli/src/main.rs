@@ -13,7 +13,8 @@ use crate::args::{Cli, Command};
 use crate::output::Failure;
 
 fn main() -> ExitCode {
-    windlass_lab::guest::serve_if_guest();
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    windlass_testbed::serve_if_guest();
     match Cli::try_parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
@@ -48,9 +49,12 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Presets(a) => commands::presets::run(a),
         Command::Papers(a) => commands::papers::run(a),
         Command::Conform(a) => commands::conform::run(a, &chatter),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Script(a) => commands::script::run(a, &chatter),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Interop(a) => commands::interop::run(a, &chatter),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Calibrate(a) => commands::calibrate::run(a, &chatter),
         Command::Completions(a) => commands::completions::run(a),
     }

@@ -4,8 +4,8 @@ use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use windlass_lab::keep::KeepError;
 use windlass_lab::run::RunError;
+use windlass_lab::run::keep::KeepError;
 
 /// Why a command ended without success.
 pub enum Failure {
@@ -59,16 +59,7 @@ impl Failure {
 
     /// A run that failed: a scenario that the simulator does not take is the user's to mend.
     pub fn of_run(e: RunError) -> Failure {
-        match e {
-            RunError::Config(_)
-            | RunError::NoKernel
-            | RunError::NoRadio { .. }
-            | RunError::NoMultipath { .. } => Failure::input(e),
-            RunError::Books { .. }
-            | RunError::Live(_)
-            | RunError::Machine(_)
-            | RunError::Guest(_) => Failure::work(e),
-        }
+        if e.is_input() { Failure::input(e) } else { Failure::work(e) }
     }
 
     /// Results that could not be kept.

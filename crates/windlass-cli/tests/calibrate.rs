@@ -1,4 +1,5 @@
 //! `windlass calibrate`, as a user calls it.
+#![cfg(all(feature = "linux", target_os = "linux"))]
 
 mod support;
 

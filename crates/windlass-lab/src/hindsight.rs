@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::scenario::Scenario;
 
 /// Most names in a sentence.

@@ -1,8 +1,8 @@
 //! What a person is told of a scenario's runs.
 
-use crate::experiment::RunRecord;
 use crate::report::model::{Row, Table};
 use crate::report::text;
+use crate::run::RunRecord;
 use crate::scenario::Scenario;
 use crate::stats::Summary;
 use windlass_sim::routing::aodv::RoutingResult;

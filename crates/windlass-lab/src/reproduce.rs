@@ -8,17 +8,18 @@ use std::sync::{Arc, Mutex};
 use windlass_sim::RunResult;
 
 use crate::claims::{Claim, Judgement, tally};
-use crate::experiment::{Experiment, FileError, Plan, Point, RunRecord, TraceRequest};
+use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
 use crate::report::model::{Report, Section};
 use crate::report::{self, ReportError};
-use crate::run::{RunError, Task, execute, simulate};
-use crate::scenario::{Scenario, ScenarioError};
-use crate::store::export::export_records;
-use crate::store::{
+use crate::run::RunRecord;
+use crate::run::World;
+use crate::run::store::export::export_records;
+use crate::run::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
 };
-use crate::world::World;
+use crate::run::{RunError, Runner, Task, simulate};
+use crate::scenario::{Scenario, ScenarioError};
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
@@ -152,11 +153,11 @@ impl Reproduction {
         self.tasks.iter().filter(|t| self.batch.has(&t.key())).count()
     }
 
-    /// Makes the runs that are missing, `jobs` side by side, telling `done` of each. Each run is
+    /// Makes the runs that are missing, telling `done` of each. Each run is
     /// kept before the next is told; a kill loses only what was running.
     pub fn work(
         &mut self,
-        jobs: usize,
+        runner: &Runner,
         done: impl Fn(&RunRecord) + Sync,
     ) -> Result<(), ReproduceError> {
         let missing: Vec<Task> =
@@ -167,10 +168,14 @@ impl Reproduction {
         let mut seeds: Vec<u64> = missing.iter().map(|t| t.seed).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        self.batch.add_invocation(&Invocation::now(crate::VERSION, self.command.clone(), seeds))?;
+        self.batch.add_invocation(&Invocation::now(
+            crate::run::VERSION,
+            self.command.clone(),
+            seeds,
+        ))?;
         self.keep_scenarios(&missing)?;
         let batch = Mutex::new(&mut self.batch);
-        execute(&missing, jobs, |record: RunRecord| {
+        runner.execute(&missing, |record: RunRecord| {
             let mut batch = batch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             batch.append(&record)?;
             done(&record);
@@ -257,7 +262,7 @@ impl Reproduction {
             samples: &result.samples,
         };
         let provenance = Provenance {
-            versions: [crate::VERSION.to_string()].into(),
+            versions: [crate::run::VERSION.to_string()].into(),
             scenario_hashes: [scenario.hash()].into(),
             seeds: [request.seed].into(),
             command: self.command.join(" "),
@@ -294,7 +299,7 @@ impl Reproduction {
                     format!("{}, {}", self.paper.authors.join(", "), self.paper.published),
                 ),
                 line("DOI", self.paper.doi.to_string()),
-                line("Windlass", crate::VERSION.to_string()),
+                line("Windlass", crate::run::VERSION.to_string()),
                 line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
                 line("Command", self.command.join(" ")),
             ],

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use windlass_lab::claims::{Judgement, Metric, Quantity, Verdict};
 use windlass_lab::compile::compile;
-use windlass_lab::experiment::RunRecord;
 use windlass_lab::papers::{Material, Traces};
 use windlass_lab::report::model::{Block, Chart, Section};
 use windlass_lab::report::text;
-use windlass_lab::run::Task;
-use windlass_lab::world::World;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::World;
+use windlass_lab::run::{Runner, Task};
 
 fn setup() -> Setup {
     paper_support::setup("ccm-ss")
@@ -48,7 +48,7 @@ impl Setup {
             scenario: Arc::new(scenario),
             world: World::Sim,
         };
-        task.record(&task.run().expect("it runs"))
+        task.record(&Runner::new(1).run(&task).expect("it runs"))
     }
 }
 

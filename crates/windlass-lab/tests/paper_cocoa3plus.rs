@@ -9,12 +9,12 @@ use std::sync::Arc;
 use paper_support::Setup;
 use windlass_lab::claims::{Metric, Quantity, Verdict};
 use windlass_lab::compile::senders;
-use windlass_lab::experiment::RunRecord;
 use windlass_lab::papers::{FINDINGS, Material, Trace, Traces};
 use windlass_lab::report::html::render;
 use windlass_lab::report::model::{Block, NetworkMap, Report, Role, Section};
-use windlass_lab::run::{Task, simulate};
-use windlass_lab::world::World;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::World;
+use windlass_lab::run::{Runner, Task, simulate};
 
 fn setup() -> Setup {
     paper_support::setup("cocoa3plus")
@@ -34,7 +34,7 @@ impl Setup {
             scenario: Arc::new(scenario),
             world: World::Sim,
         };
-        task.record(&task.run().expect("it runs"))
+        task.record(&Runner::new(1).run(&task).expect("it runs"))
     }
 
     /// Short runs of every point that a quick reproduction has, `seeds` of each.

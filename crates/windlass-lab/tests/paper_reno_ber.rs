@@ -9,8 +9,8 @@ use windlass_lab::papers::{FINDINGS, LONG, Material, PAPERS, Traces};
 use windlass_lab::report::model::Block;
 use windlass_lab::report::text;
 use windlass_lab::reproduce::Outcome;
+use windlass_lab::run::World;
 use windlass_lab::scenario::Scenario;
-use windlass_lab::world::World;
 
 fn setup() -> Setup {
     paper_support::setup("Reno-BER")

@@ -2,13 +2,13 @@
 
 use windlass_cc::Span;
 use windlass_lab::claims::Metric;
-use windlass_lab::experiment::RunRecord;
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
-use windlass_lab::run::Task;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::World;
+use windlass_lab::run::{Runner, Task};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep;
-use windlass_lab::world::World;
 
 const WARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/patient-ward.toml");
 const SWEEP: &str =
@@ -38,7 +38,7 @@ fn run(scenario: Scenario, seed: u64) -> RunRecord {
         scenario_hash: hash.into(),
         world: World::Sim,
     };
-    let ran = task.run().unwrap_or_else(|e| panic!("{e}"));
+    let ran = Runner::new(1).run(&task).unwrap_or_else(|e| panic!("{e}"));
     task.record(&ran)
 }
 

@@ -1,11 +1,11 @@
 //! Grids of stations on which something is wrong: one clear error, or a run that says what it is.
 
-use windlass_lab::experiment::RunRecord;
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
-use windlass_lab::run::Task;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::World;
+use windlass_lab::run::{Runner, Task};
 use windlass_lab::scenario::Scenario;
-use windlass_lab::world::World;
 
 /// Nine stations in three rows and a base in the middle, from line 2 on.
 const GRID: &str = r#"duration = "40s"
@@ -47,7 +47,7 @@ fn runs(scenario: &Scenario, seeds: u64) -> Vec<RunRecord> {
             scenario_hash: scenario.hash().into(),
             world: World::Sim,
         };
-        task.record(&task.run().unwrap_or_else(|e| panic!("{e}")))
+        task.record(&Runner::new(1).run(&task).unwrap_or_else(|e| panic!("{e}")))
     };
     (1..=seeds).map(record).collect()
 }

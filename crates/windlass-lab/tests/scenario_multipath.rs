@@ -3,10 +3,10 @@
 use windlass_cc::Span;
 use windlass_lab::claims::Metric;
 use windlass_lab::compile::compile;
-use windlass_lab::run::{Task, simulate};
+use windlass_lab::run::World;
+use windlass_lab::run::store::{SeriesRun, multipath, table};
+use windlass_lab::run::{Runner, Task, simulate};
 use windlass_lab::scenario::Scenario;
-use windlass_lab::store::{SeriesRun, multipath, table};
-use windlass_lab::world::World;
 use windlass_lab::{outlook, overview};
 use windlass_sim::Series;
 use windlass_tcp::mptcp::Scheduler;
@@ -182,13 +182,6 @@ fn one_subflow_alone_is_a_connection() {
 }
 
 #[test]
-fn kernels_are_not_asked_for_multipath() {
-    let error = World::Linux.run(&read(TEXT), 1).unwrap_err().to_string();
-    assert!(error.contains("no multipath connection for the flow `download`"), "{error}");
-    assert!(error.contains("--on sim"), "{error}");
-}
-
-#[test]
 fn an_outlook_tells_the_path_of_each_subflow() {
     let paths = outlook::paths(&read(TEXT)).unwrap();
     let told: Vec<_> = paths.iter().map(|p| (p.flow.as_str(), p.bottleneck.as_str())).collect();
@@ -213,7 +206,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
         scenario_hash: hash,
         world: World::Sim,
     };
-    let ran = task.run().unwrap();
+    let ran = Runner::new(1).run(&task).unwrap();
     let record = task.record(&ran);
     let of = |path: &str| Metric::parse(path).unwrap().of(&record).expect(path);
     assert!(of("subflow.download:wifi.share") > 0.7);
@@ -250,7 +243,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     assert!(windows(1) > 20 && windows(2) > 20);
     // It comes back from a journal as it was.
     let json = serde_json::to_string(&record).unwrap();
-    let again: windlass_lab::experiment::RunRecord = serde_json::from_str(&json).unwrap();
+    let again: windlass_lab::run::RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(again, record);
 }
 

@@ -4,7 +4,6 @@ use windlass_lab::compile::compile;
 use windlass_lab::outlook;
 use windlass_lab::run::simulate;
 use windlass_lab::scenario::{Hop, Scenario};
-use windlass_lab::world::World;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
 use windlass_sim::radio::scheduling::fitness::Reading;
@@ -467,16 +466,6 @@ fn each_mistake_in_a_cell_has_its_sentence() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn kernels_have_no_radio() {
-    for world in [World::Linux, World::ALL[2]] {
-        let error = world.differences(&read(CELL)).unwrap_err().to_string();
-        let expected = format!("the world `{world}` has no radio for the Wi-Fi cell `wifi`: ");
-        assert!(error.starts_with(&expected), "{error}");
-        assert!(world.run(&read(CELL), 1).unwrap_err().to_string().starts_with(&expected));
-    }
 }
 
 /// The way out is one frame after the other: with 802.11g at 54 Mbit/s a full packet takes 28 µs of

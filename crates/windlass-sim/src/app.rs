@@ -65,10 +65,10 @@ macro_rules! socket {
 }
 
 socket!(Endpoint, Profile, Endpoint::mss);
-socket!(Connection, MultipathProfile, least_mss);
+socket!(Connection, MultipathProfile, min_mss);
 
 /// The least of the subflows' segments: any of them carries as much.
-fn least_mss(connection: &Connection) -> u32 {
+fn min_mss(connection: &Connection) -> u32 {
     (0..connection.paths()).map(|path| connection.subflow(path).mss()).min().unwrap_or(1)
 }
 

@@ -2,18 +2,16 @@
 
 use windlass_cc::Time;
 
-use crate::agenda::MAX_ENTITIES;
 use crate::config::{
-    Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, ReadPolicy, Traffic,
+    Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, QuickStart, ReadPolicy, Traffic,
 };
+use crate::event_queue::MAX_ENTITIES;
 use crate::loss::LossModel;
-use crate::quick_start::QuickStart;
 use crate::radio::{Hops, RadioConfig};
+use crate::route::Hop;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
-/// Most hops over radios: they must fit beside the tags in the table of routes.
-const MAX_HOPS: usize = 1 << 28;
 /// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
 const MAX_NANOS: u64 = 1 << 61;
 
@@ -21,7 +19,7 @@ impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline, which is one entity more.
-        // A radio is one entity, since its stations have an agenda of their own; so are its routers.
+        // A radio is one entity, since its stations have an event queue of their own; so are its routers.
         let hosts = 2 * (self.flows.len() + self.subflows());
         if 4 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
@@ -32,9 +30,9 @@ impl Config {
         })?;
         // Each direction of a subflow may have a hop of its own on each radio.
         let own = 2 * self.subflows() * self.radios.len();
-        let hops = self.radios.iter().fold(own, |n, r| n.saturating_add(r.most_hops()));
-        require(hops <= MAX_HOPS, run, || {
-            format!("its radios join {hops} pairs of stations; {MAX_HOPS} can be simulated")
+        let hops = self.radios.iter().fold(own, |n, r| n.saturating_add(r.max_hops()));
+        require(hops <= Hop::MAX, run, || {
+            format!("its radios join {hops} pairs of stations; {} can be simulated", Hop::MAX)
         })?;
         for &link in &self.record.capture {
             require(link < self.links.len(), run, || {
@@ -107,7 +105,7 @@ impl Config {
         }
         link.discipline.check()?;
         link.quick_start.iter().try_for_each(QuickStart::check)?;
-        link.loss.iter().flatten().try_for_each(check_loss)
+        link.loss.iter().flatten().try_for_each(LossModel::check)
     }
 
     fn check_flow(&self, flow: &FlowConfig) -> Result<(), String> {
@@ -185,25 +183,4 @@ fn check_pauses(flow: &FlowConfig) -> Result<(), String> {
         return Ok(());
     }
     Err("pauses must ascend without touching, after its start and before its stop".to_string())
-}
-
-pub(crate) fn check_loss(model: &LossModel) -> Result<(), String> {
-    let probabilities = match model {
-        LossModel::Drop { probability } => vec![*probability],
-        LossModel::Ber { rate, .. } => vec![*rate],
-        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            vec![*good_to_bad, *bad_to_good, *loss_good, *loss_bad]
-        }
-        LossModel::List { packets } => {
-            let ascending = packets.windows(2).all(|w| w[0] < w[1]);
-            if !ascending || packets.first() == Some(&0) {
-                return Err("frame numbers must ascend, the first being 1 or more".to_string());
-            }
-            Vec::new()
-        }
-    };
-    match probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-        Some(p) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
-        None => Ok(()),
-    }
 }

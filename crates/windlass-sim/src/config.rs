@@ -2,14 +2,15 @@
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
-use windlass_tcp::mptcp::MultipathConfig;
+use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
-use crate::quick_start::QuickStart;
 use crate::radio::RadioConfig;
 use crate::results::Series;
+
+pub use crate::traffic::{Cbr, ReadPolicy, Traffic};
 
 /// A network, its flows and what to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,33 @@ pub struct LinkConfig {
     pub quick_start: Option<QuickStart>,
 }
 
+/// That the routers at the two ends of a link answer Quick-Start requests for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuickStart {
+    /// Share of the link's rate up to which requests are approved, what is in use and what was
+    /// approved a short time ago included; more than 0, at most 1.
+    pub share: f64,
+    /// Use is measured over intervals of this length, and what was approved in the running one and
+    /// the one before it counts as used.
+    pub interval: Span,
+}
+
+impl QuickStart {
+    /// Up to the whole rate, looking back 150 to 300 ms: longer than most round trips, so that who
+    /// was told a rate can be seen to use it before it is forgotten.
+    pub const DEFAULT: QuickStart = QuickStart { share: 1.0, interval: Span::from_millis(150) };
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            return Err("quick_start: the share must be more than 0 and at most 1".to_string());
+        }
+        if self.interval == Span::ZERO {
+            return Err("quick_start: the interval must be more than 0".to_string());
+        }
+        Ok(())
+    }
+}
+
 /// A flow: `from` sends the data, `to` receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowConfig {
@@ -91,7 +119,7 @@ pub struct Multipath {
     /// One or more; the connection begins on the first.
     pub subflows: Vec<SubflowConfig>,
     /// Whether the two subflows that cross a radio whose stations route by AODV do so on node-disjoint
-    /// routes ([`Circuit`](crate::routing::aodv::Circuit)). There must be such a radio, and on each
+    /// routes ([`DisjointPath`](crate::routing::aodv::DisjointPath)). There must be such a radio, and on each
     /// of them exactly two of the subflows, between the same two stations.
     pub disjoint: bool,
 }
@@ -117,61 +145,25 @@ impl FlowConfig {
     }
 }
 
+impl Multipath {
+    /// The connection's profile; an error is a sentence.
+    pub(crate) fn profile(&self) -> Result<MultipathProfile, &'static str> {
+        MultipathProfile::new(self.config, self.subflows.iter().map(|s| s.profile).collect())
+    }
+}
+
 impl Config {
     /// How many subflows the flows have together.
     pub fn subflows(&self) -> usize {
         self.flows.iter().filter_map(|f| f.multipath.as_ref()).map(|m| m.subflows.len()).sum()
     }
-}
 
-/// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Traffic {
-    /// As much as goes, or so many bytes and then a close. `from` opens the connection.
-    Bulk {
-        /// Bytes to send; `None` for no end.
-        bytes: Option<u64>,
-    },
-    /// `to` opens the connection and asks, `from` answers, like a download by FTP or HTTP.
-    RequestResponse {
-        /// Bytes of a request.
-        request: u64,
-        /// Bytes of a response.
-        response: u64,
-        /// How many, one after the other, on one connection.
-        requests: u32,
-        /// Pause between a response and the next request.
-        think: Span,
-    },
-    /// A packet of fixed size at fixed intervals over TCP.
-    CbrTcp(Cbr),
-    /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
-    CbrUdp(Cbr),
-}
-
-/// Constant bit rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cbr {
-    /// Payload of a packet, bytes; at least 1.
-    pub packet: u64,
-    /// Time between packets; at least a nanosecond.
-    pub interval: Span,
-    /// When to stop.
-    pub stop: Time,
-    /// Over TCP: each packet is a message that the receiving application should have read whole so
-    /// long after it was written; `None` to keep no account of that.
-    pub deadline: Option<Span>,
-}
-
-/// How the receiving application reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadPolicy {
-    /// At once.
-    Immediate,
-    /// Everything, this long after data became readable.
-    Delayed(Span),
-    /// At most so many bytes per second, in reads of up to one segment.
-    Rate(u64),
+    /// Where the subflows of the flow with this index begin in the numbering of
+    /// [`Sample::flow`](crate::Sample::flow): all flows first, then all subflows in their order.
+    pub fn track(&self, flow: usize) -> usize {
+        let before = self.flows.iter().take(flow).filter_map(|f| f.multipath.as_ref());
+        self.flows.len() + before.map(|m| m.subflows.len()).sum::<usize>()
+    }
 }
 
 /// What to record besides totals.
@@ -217,7 +209,7 @@ impl std::fmt::Display for ConfigError {
             ConfigError::TooLarge => write!(
                 f,
                 "links, radios and flows together exceed {} entities",
-                crate::agenda::MAX_ENTITIES
+                crate::event_queue::MAX_ENTITIES
             ),
             ConfigError::Invalid { of, problem } => write!(f, "{of}: {problem}"),
         }

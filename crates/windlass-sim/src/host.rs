@@ -3,17 +3,18 @@
 
 use windlass_cc::Time;
 use windlass_tcp::Endpoint;
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::UDP_HEADER;
 
 use crate::app::App;
-use crate::config::Cbr;
 use crate::multipath::MultipathEnd;
-use crate::outside::Sent;
+use crate::traffic::Cbr;
 
 /// One end of a flow.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Moments of the two earliest pending events. A short timer that comes and goes before a
-    /// long one thus leaves the long one's event in use, and the agenda does not fill with
+    /// long one thus leaves the long one's event in use, and the event queue does not fill with
     /// forgotten ones.
     armed: [Time; 2],
     /// Where its packets begin in the table of routes.
@@ -36,16 +37,7 @@ pub enum Kind {
         app: App,
     },
     /// A source of datagrams.
-    DatagramSource {
-        /// Size and interval.
-        cbr: Cbr,
-        /// When the next one leaves.
-        next: Time,
-        /// Datagrams sent.
-        sent: u64,
-        /// Pauses not yet over, the next one last.
-        pauses: Vec<[Time; 2]>,
-    },
+    DatagramSource(DatagramSource),
     /// A sink of datagrams.
     DatagramSink {
         /// Payload bytes received.
@@ -62,8 +54,60 @@ pub enum Kind {
         /// The path, from 0.
         path: u32,
     },
-    /// An end outside the simulation, such as a kernel's: see [`crate::outside`].
-    Outside(Sent),
+    /// An end outside the simulation, such as a kernel's: see [`crate::external`].
+    External(Sent),
+}
+
+/// A source of datagrams at a constant rate.
+#[derive(Clone, Debug)]
+pub struct DatagramSource {
+    /// Size and interval.
+    pub cbr: Cbr,
+    /// When the next one leaves.
+    next: Time,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Pauses not yet over, the next one last.
+    pauses: Vec<[Time; 2]>,
+}
+
+impl DatagramSource {
+    /// A source that begins at `start` and falls silent in these pauses, which ascend.
+    pub fn new(cbr: Cbr, start: Time, pauses: &[[Time; 2]]) -> DatagramSource {
+        DatagramSource { cbr, next: start, sent: 0, pauses: pauses.iter().rev().copied().collect() }
+    }
+
+    /// The datagram that is due: its payload and its size as an IP packet, bytes.
+    pub fn poll(&mut self, now: Time) -> Option<(u32, u32)> {
+        if now < self.next {
+            return None;
+        }
+        if now >= self.cbr.stop {
+            self.next = Time::NEVER;
+            return None;
+        }
+        while let Some([_, until]) = self.pauses.pop_if(|[from, _]| *from <= now) {
+            self.next = until;
+            if now < until {
+                return None;
+            }
+        }
+        self.next = now + self.cbr.interval;
+        self.sent += 1;
+        let len = self.cbr.packet as u32;
+        Some((len, IPV4_HEADER + UDP_HEADER + len))
+    }
+}
+
+/// What an end has sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sent {
+    /// Packets of any kind.
+    pub packets: u64,
+    /// Of these: with payload.
+    pub data_packets: u64,
+    /// Payload, bytes, retransmissions included.
+    pub data_bytes: u64,
 }
 
 impl Host {
@@ -104,9 +148,9 @@ impl Host {
     pub fn deadline(&self) -> Time {
         match &self.kind {
             Kind::Tcp { endpoint, app } => endpoint.deadline().min(app.deadline()),
-            Kind::DatagramSource { next, .. } => *next,
+            Kind::DatagramSource(source) => source.next,
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
-            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::Outside(_) => Time::NEVER,
+            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::External(_) => Time::NEVER,
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_cc::{Span, Time};
 
-use crate::config::Cbr;
+use crate::traffic::Cbr;
 
 /// Delays of a flow's data packets, retransmissions included, from the moment at which the sender
 /// hands them to its first link or radio to their arrival.
@@ -11,8 +11,8 @@ use crate::config::Cbr;
 pub struct Transit {
     packets: u64,
     sum_ns: u64,
-    least_ns: u64,
-    most_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
     /// Sum of the differences between the delays of successive arrivals.
     varied_ns: u64,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in sixteenths of a nanosecond.
@@ -27,7 +27,7 @@ impl Transit {
     pub fn arrival(&mut self, sent: Time, now: Time) {
         let delay = now.since(sent).0;
         if self.packets == 0 {
-            (self.first, self.least_ns) = (now, delay);
+            (self.first, self.min_ns) = (now, delay);
         } else {
             let change = delay.abs_diff(self.last_delay_ns);
             self.varied_ns += change;
@@ -36,8 +36,8 @@ impl Transit {
         }
         self.packets += 1;
         self.sum_ns += delay;
-        self.least_ns = self.least_ns.min(delay);
-        self.most_ns = self.most_ns.max(delay);
+        self.min_ns = self.min_ns.min(delay);
+        self.max_ns = self.max_ns.max(delay);
         (self.last, self.last_delay_ns) = (now, delay);
     }
 
@@ -49,8 +49,8 @@ impl Transit {
         (n > 0).then(|| TransitResult {
             packets: n,
             mean_ms: ms(self.sum_ns) / n as f64,
-            min_ms: ms(self.least_ns),
-            max_ms: ms(self.most_ns),
+            min_ms: ms(self.min_ns),
+            max_ms: ms(self.max_ns),
             jitter_ms: per_gap(self.varied_ns),
             jitter_smoothed_ms: (n > 1).then(|| ms(self.smoothed) / 16.0),
             gap_ms: per_gap(self.last.since(self.first).0),

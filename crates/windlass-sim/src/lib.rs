@@ -4,7 +4,7 @@
 //!
 //! * [`Config`] says what to simulate: nodes, links, radios, flows, traffic, seed. It holds no names to
 //!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
-//! * [`Simulation`] is the event loop. Its [`agenda`] orders events by (time, insertion number);
+//! * [`Simulation`] is the event loop. Its [`events`] orders events by (time, insertion number);
 //!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
 //!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
 //! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
@@ -71,36 +71,45 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
-pub mod agenda;
 pub mod app;
-mod below;
+mod aqm;
 mod check;
 pub mod config;
+mod conservation;
+mod core;
+mod cross_layer;
+mod delays;
+pub mod event_queue;
+pub mod external;
+mod flow_results;
 pub mod host;
 pub mod latency;
 pub mod link;
 pub mod loss;
-mod managed;
 pub mod multipath;
-mod multipath_results;
-mod observe;
-pub mod outside;
 pub mod packet;
+mod packet_log;
 pub mod queue;
 pub mod quick_start;
 pub mod radio;
 pub mod random;
 pub mod recorder;
 pub mod results;
+mod route;
 pub mod routing;
+mod setup;
 pub mod simulation;
 mod timeline;
 mod totals;
+pub mod traffic;
+mod utilisation;
+mod view;
 
 pub use config::{Config, ConfigError};
+pub use conservation::ConservationError;
+pub use packet::PathPacket;
 pub use results::{
-    FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, PathPacket,
-    RadioResult, RadioUse, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
+    FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, RadioResult,
+    RadioUse, RunResult, Sample, Series, StationResult, SubflowResult, Timeline,
 };
 pub use simulation::Simulation;
-pub use totals::BooksError;

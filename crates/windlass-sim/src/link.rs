@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 
 use crate::loss::Errors;
-use crate::packet::Ticket;
-use crate::quick_start::Meter;
+use crate::packet::PacketHandle;
+use crate::utilisation::UtilisationMeter;
 
 /// How much may wait for transmission, the packet being transmitted not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Framing {
 #[derive(Clone, Copy, Debug)]
 struct Transit {
     arrives: Time,
-    ticket: Ticket,
+    handle: PacketHandle,
     lost: bool,
 }
 
@@ -111,7 +111,7 @@ pub enum Offer {
 #[derive(Clone, Debug, Default)]
 struct Extras {
     errors: Option<Errors>,
-    meter: Option<Meter>,
+    meter: Option<UtilisationMeter>,
 }
 
 impl Extras {
@@ -175,11 +175,11 @@ impl Link {
 
     /// From now on the use of the link is measured, by intervals of this length.
     pub(crate) fn measure(&mut self, interval: Span) {
-        self.extras.get_or_insert_default().meter = Some(Meter::new(interval));
+        self.extras.get_or_insert_default().meter = Some(UtilisationMeter::new(interval));
     }
 
     /// What has been measured of its use.
-    pub(crate) fn meter(&self) -> Option<&Meter> {
+    pub(crate) fn meter(&self) -> Option<&UtilisationMeter> {
         self.extras.as_ref()?.meter.as_ref()
     }
 
@@ -250,9 +250,9 @@ impl Link {
     // Left to itself the compiler makes a call of it, since it has two callers: 4 % more
     // instructions for a whole run.
     #[inline(always)]
-    pub fn offer(&mut self, now: Time, ticket: Ticket) -> Offer {
+    pub fn offer(&mut self, now: Time, handle: PacketHandle) -> Offer {
         self.counters.offered += 1;
-        let size = ticket.size;
+        let size = handle.size;
         let starts = if self.busy_until > now {
             if !self.make_room(now, size) {
                 self.counters.dropped_queue += 1;
@@ -281,7 +281,7 @@ impl Link {
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);
-        self.pipe.push_back(Transit { arrives, ticket, lost });
+        self.pipe.push_back(Transit { arrives, handle, lost });
         Offer::Accepted { starts, wake }
     }
 
@@ -289,7 +289,7 @@ impl Link {
     fn make_room(&mut self, now: Time, size: u32) -> bool {
         while self.waiting > 0 && self.start_of_first_waiting() <= now {
             let begun = self.pipe.len() - self.waiting as usize;
-            self.waiting_bytes -= u64::from(self.pipe[begun].ticket.size);
+            self.waiting_bytes -= u64::from(self.pipe[begun].handle.size);
             self.waiting -= 1;
         }
         let fits = self.limit.has_room(self.waiting, self.waiting_bytes, u64::from(size));
@@ -303,7 +303,7 @@ impl Link {
 
     /// The pending event is due: the first packet comes out, or, with true, is lost.
     #[inline]
-    pub fn take_arrival(&mut self) -> Option<(Ticket, bool)> {
+    pub fn take_arrival(&mut self) -> Option<(PacketHandle, bool)> {
         let transit = self.pipe.pop_front()?;
         if self.pipe.is_empty() {
             // The ring starts over at its first place, which is warm in the cache; otherwise it
@@ -313,14 +313,14 @@ impl Link {
         if self.waiting > self.pipe.len() as u64 {
             // It was the first of those taken as waiting, nobody having looked since.
             self.waiting -= 1;
-            self.waiting_bytes -= u64::from(transit.ticket.size);
+            self.waiting_bytes -= u64::from(transit.handle.size);
         }
         if transit.lost {
             self.counters.dropped_error += 1;
         } else {
             self.counters.delivered += 1;
         }
-        Some((transit.ticket, transit.lost))
+        Some((transit.handle, transit.lost))
     }
 
     /// When the next packet comes out.
@@ -342,7 +342,7 @@ impl Link {
     }
 
     /// Whether everything handed in is accounted for.
-    pub fn books_close(&self) -> bool {
+    pub fn conserves_packets(&self) -> bool {
         let c = &self.counters;
         c.offered == c.delivered + c.dropped_queue + c.dropped_error + self.inside()
     }

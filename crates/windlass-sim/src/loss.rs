@@ -52,6 +52,30 @@ pub enum LossModel {
     },
 }
 
+impl LossModel {
+    /// Whether this can be simulated; an error is a sentence.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let probabilities = match self {
+            LossModel::Drop { probability } => vec![*probability],
+            LossModel::Ber { rate, .. } => vec![*rate],
+            LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                vec![*good_to_bad, *bad_to_good, *loss_good, *loss_bad]
+            }
+            LossModel::List { packets } => {
+                let ascending = packets.windows(2).all(|w| w[0] < w[1]);
+                if !ascending || packets.first() == Some(&0) {
+                    return Err("frame numbers must ascend, the first being 1 or more".to_string());
+                }
+                Vec::new()
+            }
+        };
+        match probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
+            Some(p) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Probability that a frame of `bits` bits has an error.
 ///
 /// ```
@@ -96,7 +120,7 @@ impl Errors {
 }
 
 /// Frame sizes whose chances are remembered; of others they are computed each time.
-const MOST_SIZES: usize = 16;
+const MAX_SIZES: usize = 16;
 
 /// An error model at work on one link direction.
 #[derive(Clone, Debug)]
@@ -131,11 +155,9 @@ impl LossProcess {
     pub fn new(model: &LossModel, stream: Stream) -> LossProcess {
         let kind = match model {
             LossModel::Drop { probability } => Kind::Drop(Chance::new(*probability)),
-            LossModel::Ber { rate, formula } => Kind::Ber {
-                rate: *rate,
-                formula: *formula,
-                chances: Vec::with_capacity(MOST_SIZES),
-            },
+            LossModel::Ber { rate, formula } => {
+                Kind::Ber { rate: *rate, formula: *formula, chances: Vec::with_capacity(MAX_SIZES) }
+            }
             LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 Kind::GilbertElliott {
                     bad: false,
@@ -160,7 +182,7 @@ impl LossProcess {
                     None => {
                         let per = frame_error_rate(*rate, 8 * u64::from(frame_bytes), *formula);
                         let chance = Chance::new(per);
-                        if chances.len() < MOST_SIZES {
+                        if chances.len() < MAX_SIZES {
                             chances.push((frame_bytes, chance));
                         }
                         chance

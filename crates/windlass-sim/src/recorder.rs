@@ -1,55 +1,80 @@
-//! Records series and packets while a simulation runs.
+//! Records series while a simulation runs.
 
 use windlass_cc::Time;
 use windlass_tcp::mptcp::Connection;
 use windlass_tcp::{Endpoint, Profile};
 
 use crate::config::{Config, FlowConfig};
-use crate::results::{PacketEvent, Sample, Series};
+use crate::core::Core;
+use crate::host::{Host, Kind};
+use crate::multipath::MultipathEnd;
+use crate::results::{Sample, Series};
 
-/// What a simulation records; absent when nothing is to be recorded.
+/// The series of a simulation; absent when none is to be recorded.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     series: Vec<Series>,
     /// Where the fields of inner state begin in `series`: they come last.
     states: usize,
     interval: u64,
-    captured: Vec<bool>,
     /// Last recorded time and value by flow or subflow and series.
     last: Vec<Option<(Time, u64)>>,
     /// Samples so far.
     pub samples: Vec<Sample>,
-    /// Packet events so far, not yet in order: a transmission is logged when it is decided.
-    pub packets: Vec<PacketEvent>,
 }
 
 impl Recorder {
-    /// A recorder, or `None` if there is nothing to record.
+    /// A recorder, or `None` if there is no series to record.
     pub fn new(config: &Config) -> Option<Recorder> {
-        let Config { record, flows, links, .. } = config;
-        if record.series.is_empty() && record.capture.is_empty() {
+        let Config { record, flows, .. } = config;
+        if record.series.is_empty() {
             return None;
-        }
-        let mut captured = vec![false; 2 * links.len()];
-        for &link in &record.capture {
-            captured[2 * link] = true;
-            captured[2 * link + 1] = true;
         }
         let series = expanded(&record.series, flows);
         let is_state = |s: &Series| matches!(s, Series::State(_));
         Some(Recorder {
             states: series.iter().position(is_state).unwrap_or(series.len()),
             interval: record.interval.0,
-            captured,
             last: vec![None; (flows.len() + config.subflows()) * series.len()],
             series,
             samples: Vec::new(),
-            packets: Vec::new(),
         })
     }
 
+    /// A host did something.
+    pub(crate) fn record(&mut self, core: &Core, host: u32) {
+        let Host { profile, kind, .. } = &core.hosts[host as usize];
+        let (flow, sends) = (host / 2, host.is_multiple_of(2));
+        match kind {
+            Kind::Tcp { endpoint, .. } if sends => {
+                self.sender(core.now, flow, &core.profiles[*profile as usize], endpoint);
+            }
+            Kind::Tcp { endpoint, app } => {
+                self.receiver(core.now, flow, endpoint, app.delivered);
+            }
+            Kind::Multipath(end) => self.multipath(core, flow, sends, end),
+            _ => {}
+        }
+    }
+
+    fn multipath(&mut self, core: &Core, flow: u32, sends: bool, end: &MultipathEnd) {
+        let MultipathEnd { connection, app, .. } = end;
+        let profile = end.profile(&core.multipath_profiles);
+        for (path, p) in profile.paths().iter().enumerate() {
+            let (subflow, track) = (connection.subflow(path), end.track + path as u32);
+            match sends {
+                true => self.sender(core.now, track, p, subflow),
+                false => self.receiver(core.now, track, subflow, subflow.received()),
+            }
+        }
+        match sends {
+            true => self.multipath_sender(core.now, flow, end.cwnd(), connection),
+            false => self.multipath_receiver(core.now, flow, connection, app.delivered),
+        }
+    }
+
     /// The data sender of a flow or subflow did something.
-    pub fn sender(&mut self, now: Time, flow: u32, p: &Profile, e: &Endpoint) {
+    fn sender(&mut self, now: Time, flow: u32, p: &Profile, e: &Endpoint) {
         self.observe(now, flow, |series| match series {
             Series::Cwnd => Some(e.control().cwnd),
             Series::Ssthresh => Some(e.control().ssthresh),
@@ -70,7 +95,7 @@ impl Recorder {
     }
 
     /// The data receiver of a flow did something; its application has read `delivered` bytes.
-    pub fn receiver(&mut self, now: Time, flow: u32, e: &Endpoint, delivered: u64) {
+    fn receiver(&mut self, now: Time, flow: u32, e: &Endpoint, delivered: u64) {
         self.observe(now, flow, |series| match series {
             Series::AckNumber => Some(e.acknowledged_to_peer()),
             Series::Rwnd => Some(e.advertised_window()),
@@ -80,7 +105,7 @@ impl Recorder {
     }
 
     /// The data sender of a multipath flow did something; its windows are `cwnd` together.
-    pub fn multipath_sender(&mut self, now: Time, flow: u32, cwnd: u64, c: &Connection) {
+    fn multipath_sender(&mut self, now: Time, flow: u32, cwnd: u64, c: &Connection) {
         self.observe(now, flow, |series| match series {
             Series::Cwnd => Some(cwnd),
             Series::InFlight => Some((0..c.paths()).map(|i| c.subflow(i).in_flight()).sum()),
@@ -89,7 +114,7 @@ impl Recorder {
     }
 
     /// The data receiver of a multipath flow did something.
-    pub fn multipath_receiver(&mut self, now: Time, flow: u32, c: &Connection, delivered: u64) {
+    fn multipath_receiver(&mut self, now: Time, flow: u32, c: &Connection, delivered: u64) {
         self.observe(now, flow, |series| match series {
             Series::AckNumber => Some(c.received()),
             Series::Delivered => Some(delivered),
@@ -116,11 +141,6 @@ impl Recorder {
             *last = Some((now, value));
             self.samples.push(Sample { time: now, flow, series: self.series[place], value });
         }
-    }
-
-    /// Whether packets of this link direction are logged.
-    pub fn captures(&self, link: u32) -> bool {
-        self.captured[link as usize]
     }
 }
 

@@ -6,11 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
-use windlass_tcp::mptcp::MpOption;
 use windlass_tcp::quick_start::Carried;
 
 use crate::latency::{MessageResult, TransitResult};
-
+pub use crate::packet::PathPacket;
 use crate::routing::aodv::RoutingResult;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
@@ -445,17 +444,6 @@ pub struct PacketEvent {
     pub quick_start: Option<Carried>,
 }
 
-/// What a packet of a multipath flow is besides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PathPacket {
-    /// Place of its subflow among the flow's.
-    pub path: u8,
-    /// Which attempt of the subflow's it belongs to, from 0: each has a port of its own.
-    pub attempt: u16,
-    /// Its Multipath TCP option.
-    pub option: Option<MpOption>,
-}
-
 /// Everything that a run yields.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunResult {
@@ -503,4 +491,9 @@ pub struct FlowTimeline {
     pub delivered_bytes: Vec<u64>,
     /// Congestion window of the data sender at the end of the interval, bytes; zero for datagrams.
     pub cwnd_bytes: Vec<u64>,
+}
+
+/// A part of a whole, zero of nothing.
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
 }

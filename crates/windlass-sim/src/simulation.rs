@@ -1,87 +1,47 @@
-//! The event loop.
+//! The event loop, and the way of a packet from one part of the network to the next.
 
-use windlass_cc::Time;
-use windlass_tcp::mptcp::MultipathProfile;
-use windlass_tcp::segment::IPV4_HEADER;
-use windlass_tcp::wire::UDP_HEADER;
-use windlass_tcp::{Endpoint, Profile, Seq};
+use windlass_cc::{CrossLayer, Time};
 
-use crate::agenda::Agenda;
-use crate::app::{App, Role};
-use crate::below::Sensor;
-use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, Traffic};
-use crate::host::{Host, Kind};
-use crate::latency::Transit;
-use crate::link::{Link, Offer, QueueLimit};
-use crate::loss::{Errors, LossProcess};
-use crate::managed::Managed;
-use crate::outside::Departure;
-use crate::packet::{Body, Packets, Ticket};
-use crate::queue::Discipline;
-use crate::quick_start::QuickStarts;
-use crate::radio::network::{Hop, Radios};
-use crate::random::{Purpose, Stream};
+use crate::aqm::AqmQueue;
+use crate::config::{Config, ConfigError};
+use crate::conservation::{self, ConservationError};
+use crate::core::{Core, Entity};
+use crate::cross_layer::{Sensors, Surroundings};
+use crate::delays::Delays;
+use crate::external::Egress;
+use crate::host::{Host, Kind, Sent};
+use crate::packet::{Body, PacketHandle};
+use crate::quick_start::{self, QuickStartRouters};
+use crate::radio::network::Radios;
 use crate::recorder::Recorder;
-use crate::results::PacketFate;
-use crate::routing::disjoint::{self, Circuits};
-use crate::routing::{Direction, Routes};
+use crate::results::RunResult;
+use crate::route::Step;
+use crate::routing::Direction;
+use crate::setup::Network;
 use crate::timeline::Bins;
+use crate::view::View;
 
-/// In the table of routes: the rest of the value is the host that receives the packet.
-pub(crate) const DELIVER: u32 = 1 << 31;
-/// In the table of routes: the rest of the value is a link with a queue discipline, by its number
-/// among those.
-const MANAGED: u32 = 1 << 30;
-/// In the table of routes: the rest of the value is a hop over a radio.
-const RADIO: u32 = 1 << 29;
-/// In the table of routes: the packet carries an option of Quick-Start, and the rest of the value is
-/// what else stands here. All others, which are less, are link directions as they are.
-pub(crate) const QUICK: u32 = 1 << 28;
-
-/// A network in the course of a run.
-///
-/// Entities of the agenda are the link directions, then the hosts, then the queue disciplines, then
-/// the radios, then the routers of these; flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
-/// flows are followed by two for each subflow, its ports: see [`crate::multipath`].
+/// A network in the course of a run: the core, the owners that stand beside it and act on it, and whoever looks on.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    pub(crate) now: Time,
-    pub(crate) agenda: Agenda,
-    pub(crate) links: Vec<Link>,
-    /// Queues that stand before links.
-    pub(crate) managed: Vec<Managed>,
-    pub(crate) radios: Radios,
-    pub(crate) packets: Packets,
-    pub(crate) hosts: Vec<Host>,
-    /// The different profiles of the flows: many flows share one, which then stays in the cache.
-    pub(crate) profiles: Vec<Profile>,
-    /// The profiles of multipath connections, each in the order of the flows.
-    pub(crate) multipath_profiles: Vec<MultipathProfile>,
-    /// Chains of link directions, each ended by a host with [`DELIVER`] set.
-    routes: Vec<u32>,
-    pub(crate) recorder: Option<Box<Recorder>>,
-    pub(crate) bins: Option<Box<Bins>>,
-    /// When the interval that is running ends; never without [`Bins`].
-    pub(crate) next_bin: Time,
-    pub(crate) events: u64,
-    pub(crate) config: Config,
-    /// Packets of each host that the network dropped.
-    pub(crate) dropped: Vec<u64>,
-    /// Packets that reached each host, and that each host put on its first link.
-    pub(crate) received: u64,
-    pub(crate) emitted: u64,
-    /// By host, what is watched for controllers that want it; empty if none does.
-    pub(crate) sensors: Vec<Option<Box<Sensor>>>,
-    /// By port, what is watched for schedulers of subflows that want it; empty if none does.
-    pub(crate) path_sensors: Vec<Option<Box<Sensor>>>,
-    /// Packets that have reached an end outside and wait to be taken.
-    pub(crate) departures: Vec<Departure>,
-    /// Delays by flow; empty unless they are measured, as is the next.
-    pub(crate) transits: Vec<Transit>,
-    /// When each packet in the network was sent, by its place.
-    pub(crate) births: Vec<Time>,
+    core: Core,
+    /// Queues with a discipline, which stand before links.
+    queues: Vec<AqmQueue>,
+    radios: Radios,
     /// Never without a connection that asks its routers for a rate.
-    pub(crate) quick: Option<Box<QuickStarts>>,
+    quick_start: Option<Box<QuickStartRouters>>,
+    /// Never without a controller or scheduler that asks what the layers below know.
+    sensors: Option<Box<Sensors>>,
+    recorder: Option<Box<Recorder>>,
+    delays: Option<Box<Delays>>,
+    bins: Option<Box<Bins>>,
+    /// When the interval that is running ends; never without [`Bins`].
+    next_bin: Time,
+    /// Packets that have reached an external end and wait to be taken.
+    egress: Vec<Egress>,
+    /// Events processed.
+    processed: u64,
+    config: Config,
 }
 
 impl Simulation {
@@ -93,236 +53,80 @@ impl Simulation {
     /// between nodes that nothing joins.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
-        let managed = Managed::all(&config);
-        let radios = Radios::new(&config);
-        let hosts = 2 * (config.flows.len() + config.subflows());
-        let entities = 2 * config.links.len() + hosts + managed.len() + 2 * radios.all.len();
+        let Network { mut core, queues, mut radios, quick_start, .. } = Network::new(&config)?;
+        for host in 0..core.hosts.len() as u32 {
+            core.arm(host);
+        }
+        radios.start(&mut core);
         let bins = Bins::new(&config).map(Box::new);
-        let mut simulation = Simulation {
-            now: Time::ZERO,
-            agenda: Agenda::with_capacity(2 * entities),
-            links: Simulation::build_links(&config),
-            managed,
+        Ok(Simulation {
+            sensors: Sensors::new(&core, &queues, &mut radios, &config),
+            core,
+            queues,
             radios,
-            packets: Packets::default(),
-            hosts: Vec::with_capacity(hosts),
-            profiles: Vec::new(),
-            multipath_profiles: Vec::new(),
-            routes: Vec::new(),
+            quick_start,
             recorder: Recorder::new(&config).map(Box::new),
+            delays: Delays::new(&config),
             next_bin: bins.as_ref().map_or(Time::NEVER, |bins| bins.next),
             bins,
-            events: 0,
-            dropped: vec![0; hosts],
-            received: 0,
-            emitted: 0,
-            sensors: Vec::new(),
-            path_sensors: Vec::new(),
-            departures: Vec::new(),
-            transits: vec![
-                Transit::default();
-                if config.record.delays { config.flows.len() } else { 0 }
-            ],
-            births: Vec::new(),
-            quick: QuickStarts::new(&config),
+            egress: Vec::new(),
+            processed: 0,
             config,
-        };
-        let config = &simulation.config;
-        let ends = config.links.iter().map(|l| l.ends).chain(Radios::ends(config));
-        let routes = Routes::new(config.nodes.len(), ends);
-        for i in 0..simulation.config.flows.len() {
-            simulation.add_flow(i, &routes)?;
-        }
-        simulation.add_ports(&routes)?;
-        for host in 0..simulation.hosts.len() as u32 {
-            simulation.arm(host);
-        }
-        simulation.start_meshes();
-        simulation.place_sensors();
-        for radio in 0..simulation.radios.all.len() as u32 {
-            simulation.arm_radio(radio);
-        }
-        Ok(simulation)
-    }
-
-    fn build_links(config: &Config) -> Vec<Link> {
-        let mut links = Vec::with_capacity(2 * config.links.len());
-        for (i, l) in config.links.iter().enumerate() {
-            for direction in 0..2 {
-                let entity = (2 * i + direction) as u64;
-                let loss = l.loss[direction].as_ref().map(|model| {
-                    LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
-                });
-                let errors = (loss.is_some() || !l.down.is_empty())
-                    .then(|| Errors::new(loss, l.down.clone()));
-                // What stands in a queue before the link does not also wait in it.
-                let limit = match l.discipline {
-                    Discipline::DropTail => l.queue,
-                    _ => QueueLimit::Unlimited,
-                };
-                let mut link = Link::new(l.rate_bps, l.delay, limit, l.framing, errors);
-                if let Some(quick) = l.quick_start {
-                    link.measure(quick.interval);
-                }
-                links.push(link);
-            }
-        }
-        links
-    }
-
-    fn add_flow(&mut self, i: usize, routes: &Routes) -> Result<(), ConfigError> {
-        let flow = &self.config.flows[i];
-        if let Some(multipath) = &flow.multipath {
-            let (profile, roles) = (multipath.profile(), Simulation::roles(flow));
-            let profile = profile.map_err(|problem| ConfigError::Invalid {
-                of: format!("flow \"{}\"", flow.name),
-                problem: problem.to_string(),
-            })?;
-            self.multipath_ends(i, profile, roles);
-            return Ok(());
-        }
-        let host = 2 * i as u32;
-        let path = routes
-            .path(flow.from, flow.to)
-            .filter(|p| !p.is_empty())
-            .ok_or_else(|| ConfigError::NoRoute { flow: flow.name.clone() })?;
-        let [sender, receiver] = Simulation::kinds(flow, self.config.seed, host);
-        // What comes back takes the same links and radio hops the other way.
-        let back: Vec<Direction> = path.iter().rev().map(|direction| direction ^ 1).collect();
-        let circuits = disjoint::of_flow(&self.config, i);
-        let forward = self.add_route(path, host + 1, &circuits);
-        let backward = self.add_route(back, host, &circuits);
-        let profile = self.add_profile(self.config.flows[i].profile);
-        self.hosts.push(Host::new(forward, profile, sender));
-        self.hosts.push(Host::new(backward, profile, receiver));
-        self.add_quick_routes(host);
-        Ok(())
-    }
-
-    /// Enters a host's route once more, with each entry marked, and returns where it begins.
-    pub(crate) fn copy_route(&mut self, host: u32, mark: u32) -> u32 {
-        let (start, from) = (self.routes.len(), self.hosts[host as usize].route as usize);
-        let len = self.routes[from..].iter().take_while(|r| **r & DELIVER == 0).count() + 1;
-        self.routes.extend_from_within(from..from + len);
-        self.routes[start..].iter_mut().for_each(|entry| *entry |= mark);
-        start as u32
-    }
-
-    pub(crate) fn add_profile(&mut self, profile: Profile) -> u32 {
-        let known = self.profiles.iter().rposition(|p| *p == profile);
-        let index = known.unwrap_or_else(|| {
-            self.profiles.push(profile);
-            self.profiles.len() - 1
-        });
-        index as u32
-    }
-
-    /// Enters a route to `host` into the table and returns where it begins.
-    pub(crate) fn add_route(
-        &mut self,
-        path: Vec<Direction>,
-        host: u32,
-        circuits: &Circuits,
-    ) -> u32 {
-        let start = self.routes.len() as u32;
-        for direction in path {
-            let queue = self.managed.iter().position(|m| m.link == direction);
-            let entry = match (self.is_radio_hop(direction), queue) {
-                (Some(hop), _) => RADIO | self.radios.hop_on(hop, circuits),
-                (None, Some(queue)) => MANAGED | queue as u32,
-                (None, None) => direction,
-            };
-            self.routes.push(entry);
-        }
-        self.routes.push(DELIVER | host);
-        start
-    }
-
-    /// The two ends of a flow.
-    fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
-        if let Traffic::CbrUdp(cbr) = flow.traffic {
-            return [
-                Kind::DatagramSource {
-                    cbr,
-                    next: flow.start,
-                    sent: 0,
-                    pauses: flow.pauses.iter().rev().copied().collect(),
-                },
-                Kind::DatagramSink { bytes: 0, last: Time::ZERO },
-            ];
-        }
-        let tcp = |end: u32, (role, read): (Role, ReadPolicy)| {
-            let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
-            let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
-            if matches!(role, Role::Receiver | Role::Server { .. }) {
-                endpoint.listen();
-            }
-            Kind::Tcp { endpoint, app: App::of_flow(role, read, flow) }
-        };
-        let [sender, receiver] = Simulation::roles(flow);
-        [tcp(0, sender), tcp(1, receiver)]
-    }
-
-    /// What the applications at the two ends of a flow over TCP do, and how they read.
-    fn roles(flow: &FlowConfig) -> [(Role, ReadPolicy); 2] {
-        let receiver = (Role::Receiver, flow.read);
-        match flow.traffic {
-            Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
-            Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
-                [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
-            }
-            Traffic::RequestResponse { request, response, requests, think } => {
-                let client = Role::Client {
-                    request,
-                    response,
-                    left: requests,
-                    think,
-                    asked: Time::ZERO,
-                    until: 0,
-                };
-                let server = Role::Server { request, response, answered: 0 };
-                [(server, ReadPolicy::Immediate), (client, flow.read)]
-            }
-        }
+        })
     }
 
     /// Simulated time.
     pub fn now(&self) -> Time {
-        self.now
+        self.core.now
     }
 
     /// Frames put on links so far, and packets transmitted by stations of radios.
     pub fn packet_hops(&self) -> u64 {
-        let on_links = self.links.iter().map(|l| l.counters.offered - l.counters.dropped_queue);
+        let links = self.core.links.iter();
+        let on_links = links.map(|l| l.counters.offered - l.counters.dropped_queue);
         on_links.sum::<u64>() + self.radios.packet_hops()
     }
 
     /// Events pending now: about one for each busy link direction and each waiting host.
     pub fn pending_events(&self) -> usize {
-        self.agenda.len()
+        self.core.events.len()
+    }
+
+    /// When something happens next by itself, `None` if nothing does. Not before
+    /// [`now`](Simulation::now).
+    pub fn next_event(&self) -> Option<Time> {
+        self.core.events.next().map(|(time, _)| time)
+    }
+
+    /// Packets in the network: in queues, on links and in stations.
+    pub fn packets_inside(&self) -> u64 {
+        self.core.packets.len()
     }
 
     /// Processes events up to `end`, or to the configured duration if that is earlier. Returns
     /// whether anything is left to do before the configured duration.
     pub fn run_until(&mut self, end: Time) -> bool {
-        let end = end.min(self.config.duration).max(self.now);
-        while let Some((time, entity)) = self.agenda.next() {
+        let end = end.min(self.config.duration).max(self.core.now);
+        while let Some((time, number)) = self.core.events.next() {
             if time > end {
-                self.now = end;
+                self.core.now = end;
                 return time <= self.config.duration;
             }
             if time > self.next_bin {
                 self.close_bins(time);
             }
-            self.now = time;
-            self.events += 1;
-            if (entity as usize) < self.links.len() {
-                self.on_arrival(entity);
-            } else {
-                self.on_other_event(entity - self.links.len() as u32);
+            self.core.now = time;
+            self.processed += 1;
+            match self.core.entities.of(number) {
+                Entity::Link(link) => {
+                    if let Some(handle) = self.core.take_off_link(link) {
+                        self.forward(handle);
+                    }
+                }
+                other => self.on_other_event(other),
             }
         }
-        self.now = end;
+        self.core.now = end;
         false
     }
 
@@ -331,272 +135,318 @@ impl Simulation {
         self.run_until(self.config.duration);
     }
 
-    /// A packet comes out of a link, whose event is at the root of the agenda.
-    fn on_arrival(&mut self, link: u32) {
-        let Some((ticket, lost)) = self.links[link as usize].take_arrival() else {
-            self.agenda.finish_next();
-            return;
-        };
-        // The link's own entry is settled first: what the packet causes may come at the same
-        // time, and then it comes after the link's next arrival was scheduled.
-        match self.links[link as usize].next_arrival() {
-            Some(next) => self.agenda.replace_next(next, link),
-            None => self.agenda.finish_next(),
+    /// An event of anything but a link, at the root of the event queue, is due.
+    #[inline(never)]
+    fn on_other_event(&mut self, entity: Entity) {
+        self.core.events.finish_next();
+        match entity {
+            Entity::Link(_) => {}
+            Entity::Host(host) => self.on_host_event(host),
+            Entity::Queue(n) => self.queues[n as usize].on_transmitted(&mut self.core, n),
+            Entity::Radio(radio) => self.on_radio_event(radio),
+            Entity::Mesh(radio) => self.radios.on_mesh_event(&mut self.core, radio),
         }
-        let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
-        self.log(self.now, link, fate, ticket);
-        if lost {
-            self.drop_packet(ticket);
-            return;
+    }
+
+    /// A host hands a packet to the first hop of its route.
+    #[inline(always)]
+    fn launch(&mut self, handle: PacketHandle) {
+        self.core.counts.sent += 1;
+        if let Some(delays) = &mut self.delays {
+            delays.on_sent(self.core.now, handle.id);
         }
-        self.forward(ticket);
+        self.put(handle);
     }
 
     /// A packet has made a hop of its route and goes on.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, mut ticket: Ticket) {
-        ticket.hop += 1;
-        let next = self.routes[ticket.hop as usize];
-        if next < QUICK {
-            self.put_on_link(next, ticket);
-        } else if next & (DELIVER | QUICK) == DELIVER {
-            self.deliver(next & !DELIVER, ticket.id);
-        } else {
-            self.put_elsewhere(next, ticket);
-        }
+    fn forward(&mut self, mut handle: PacketHandle) {
+        handle.hop += 1;
+        self.put(handle);
     }
 
-    /// A hop that is not one over a mere link. Kept out of the way of those that are.
-    #[inline(never)]
-    fn put_elsewhere(&mut self, next: u32, ticket: Ticket) {
-        if next & QUICK != 0 {
-            self.pass_quick_start(next & !QUICK, ticket);
-        } else if next & MANAGED != 0 {
-            self.put_in_queue(next & !MANAGED, ticket);
-        } else {
-            self.put_on_radio(next & !RADIO, ticket);
-        }
-    }
-
-    fn put_on_link(&mut self, link: u32, ticket: Ticket) {
-        match self.links[link as usize].offer(self.now, ticket) {
-            Offer::Accepted { starts, wake } => {
-                if let Some(at) = wake {
-                    self.agenda.schedule(at, link);
-                }
-                self.log(starts, link, PacketFate::Sent, ticket);
-            }
-            Offer::Dropped => {
-                self.log(self.now, link, PacketFate::DroppedQueue, ticket);
-                self.drop_packet(ticket);
-            }
-        }
-    }
-
-    /// A host hands a packet to the first hop of its route, which begins at `hop`.
-    fn emit(&mut self, hop: u32, size: u32, body: Body) {
-        let id = self.packets.insert(body);
-        self.launch(hop, size, id);
-    }
-
-    /// Puts a packet that is among [`Packets`] on the first hop of the route that begins at `hop`.
-    pub(crate) fn launch(&mut self, hop: u32, size: u32, id: u32) {
-        self.emitted += 1;
-        if !self.transits.is_empty() {
-            self.note_birth(id);
-        }
-        self.put_on_hop(self.routes[hop as usize], Ticket { id, size, hop });
-    }
-
-    /// Puts a packet on a hop that does not lead to a host.
+    /// Puts a packet on the hop that its handle says.
     #[inline(always)]
-    pub(crate) fn put_on_hop(&mut self, entry: u32, ticket: Ticket) {
-        if entry < QUICK {
-            self.put_on_link(entry, ticket);
-        } else {
-            self.put_elsewhere(entry, ticket);
+    fn put(&mut self, handle: PacketHandle) {
+        match self.core.routes.at(handle.hop).step() {
+            Step::Link(link) => self.core.put_on_link(link, handle),
+            Step::Host(host) => self.deliver(host, handle.id),
+            other => self.put_elsewhere(other, handle),
         }
     }
 
-    /// Where a packet is, in the table of routes.
-    pub(crate) fn entry(&self, ticket: Ticket) -> u32 {
-        self.routes[ticket.hop as usize]
-    }
-
-    /// The link direction of an entry in the table of routes, if it is one.
-    pub(crate) fn link_of(&self, entry: u32) -> Option<Direction> {
-        match entry & !QUICK {
-            r if r & MANAGED != 0 => Some(self.managed[(r & !MANAGED) as usize].link),
-            r if r < QUICK => Some(r),
-            _ => None,
+    /// A hop that is not one over a mere link, nor the last. Kept out of the way of those that are.
+    #[inline(never)]
+    fn put_elsewhere(&mut self, step: Step, handle: PacketHandle) {
+        match step {
+            Step::Link(link) => self.core.put_on_link(link, handle),
+            Step::Queue(n) => self.queues[n as usize].put(&mut self.core, n, handle),
+            Step::Radio(hop) => self.radios.put(&mut self.core, hop, handle),
+            Step::Host(host) => self.deliver(host, handle.id),
+            Step::WithOption(hop) => self.pass_with_option(hop.step(), handle),
         }
     }
 
-    /// The hop over a radio that a packet is making.
-    pub(crate) fn radio_entry(&self, ticket: Ticket) -> u32 {
-        self.routes[ticket.hop as usize] & !(RADIO | QUICK)
+    /// A packet that carries an option of Quick-Start makes this hop.
+    fn pass_with_option(&mut self, step: Step, handle: PacketHandle) {
+        if let Step::Host(host) = step {
+            if !quick_start::deliver(&mut self.core, host, handle.id) {
+                return self.deliver(host, handle.id);
+            }
+            return self.delivered(host, handle.id);
+        }
+        let link = self.link_of(step);
+        if let Some(routers) = &mut self.quick_start {
+            routers.pass(&mut self.core, link, handle);
+        }
+        self.put_elsewhere(step, handle);
     }
 
-    /// The profile of a host.
-    pub(crate) fn profile_of(&self, host: usize) -> &Profile {
-        &self.profiles[self.hosts[host].profile as usize]
-    }
-
-    /// The hops of a host's route: link directions, and hops over radios.
-    pub(crate) fn route_of(&self, host: usize) -> impl Iterator<Item = Result<Direction, Hop>> {
-        let rest = &self.routes[self.hosts[host].route as usize..];
-        rest.iter().take_while(|r| **r & DELIVER == 0).map(|&r| match r {
-            r if r & MANAGED != 0 => Ok(self.managed[(r & !MANAGED) as usize].link),
-            r if r & RADIO != 0 => Err(self.radios.hop(r & !RADIO)),
-            r => Ok(r),
-        })
-    }
-
-    /// The host that a packet is on its way to.
-    pub(crate) fn destination(&self, ticket: Ticket) -> u32 {
-        let rest = &self.routes[ticket.hop as usize..];
-        rest.iter().find(|r| **r & DELIVER != 0).map_or(0, |r| r & !(DELIVER | QUICK))
-    }
-
-    /// A packet was dropped: it counts against the host that sent it, the peer of the one that
-    /// it was meant for.
-    pub(crate) fn drop_packet(&mut self, ticket: Ticket) {
-        let sender = self.destination(ticket) ^ 1;
-        self.dropped[sender as usize] += 1;
-        self.packets.remove(ticket.id);
-    }
-
-    #[inline]
-    pub(crate) fn log(&mut self, time: Time, link: u32, fate: PacketFate, ticket: Ticket) {
-        if self.recorder.is_some() {
-            self.log_captured(time, link, fate, ticket);
+    /// The link direction of a hop, if it is one over a link.
+    fn link_of(&self, step: Step) -> Option<Direction> {
+        match step {
+            Step::Link(link) => Some(link),
+            Step::Queue(n) => Some(self.queues[n as usize].link),
+            Step::Host(_) | Step::Radio(_) | Step::WithOption(_) => None,
         }
     }
 
-    pub(crate) fn deliver(&mut self, host: u32, id: u32) {
-        self.received += 1;
-        if !self.transits.is_empty() {
-            self.note_arrival(host, id);
+    /// A packet has come to the host that it is for.
+    fn deliver(&mut self, host: u32, id: u32) {
+        if let Some(delays) = &mut self.delays {
+            delays.on_arrival(&self.core, host, id);
         }
-        if !self.sensors.is_empty() {
+        if self.sensors.is_some() {
             self.tell_below(host);
         }
-        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
-        let profile = &self.profiles[*profile as usize];
-        match (kind, self.packets.get(id)) {
+        let core = &mut self.core;
+        let Host { profile, kind, .. } = &mut core.hosts[host as usize];
+        let profile = &core.profiles[*profile as usize];
+        match (kind, core.packets.get(id)) {
             (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
-                endpoint.on_segment(profile, self.now, segment);
-                app.act(profile, self.now, endpoint);
+                endpoint.on_segment(profile, core.now, segment);
+                app.act(profile, core.now, endpoint);
             }
             (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
                 *bytes += u64::from(*len);
-                *last = self.now;
+                *last = core.now;
             }
             (Kind::Port { owner, path }, _) => {
-                let (owner, path) = (*owner, *path);
+                let (owner, path) = (*owner, *path as usize);
                 return self.deliver_to_port(owner, path, id);
             }
-            (Kind::Outside(_), body) => {
-                self.departures.push(Departure { time: self.now, host, id, body: *body });
+            (Kind::External(_), body) => {
+                self.egress.push(Egress { time: core.now, host, id, body: *body });
             }
             _ => {}
         }
-        // Freed before the answer is sent, which then takes its place.
-        self.packets.remove(id);
-        self.flush(host);
+        self.delivered(host, id);
     }
 
-    /// An event of a host, a queue or a radio, at the root of the agenda, is due.
-    fn on_other_event(&mut self, entity: u32) {
-        self.agenda.finish_next();
-        let (hosts, queues) = (self.hosts.len() as u32, self.managed.len() as u32);
-        if entity < hosts {
-            self.on_host_event(entity);
-        } else if entity - hosts < queues {
-            self.on_transmitted(entity - hosts);
-        } else if entity - hosts - queues < self.radios.all.len() as u32 {
-            self.on_radio_event(entity - hosts - queues);
-        } else {
-            self.on_mesh_event(entity - hosts - queues - self.radios.all.len() as u32);
+    /// A packet has come in by a port of this multipath end.
+    #[cold]
+    #[inline(never)]
+    fn deliver_to_port(&mut self, owner: u32, path: usize, id: u32) {
+        if self.sensors.is_some() {
+            self.tell_below(owner);
         }
+        let core = &mut self.core;
+        if let Kind::Multipath(end) = &mut core.hosts[owner as usize].kind {
+            end.receive(&core.multipath_profiles, core.now, path, &core.packets, id);
+        }
+        self.delivered(owner, id);
+    }
+
+    /// The host has taken a packet, and answers.
+    #[inline(always)]
+    fn delivered(&mut self, host: u32, id: u32) {
+        self.core.counts.received += 1;
+        // Freed before the answer is sent, which then takes its place.
+        self.core.packets.remove(id);
+        self.flush(host);
     }
 
     fn on_host_event(&mut self, host: u32) {
-        if !self.hosts[host as usize].disarm(self.now) {
+        if !self.core.hosts[host as usize].disarm(self.core.now) {
             return; // an earlier event took its place
         }
-        if !self.sensors.is_empty() {
+        if self.sensors.is_some() {
             self.tell_below(host);
         }
-        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
-        let profile = &self.profiles[*profile as usize];
+        let core = &mut self.core;
+        let Host { profile, kind, .. } = &mut core.hosts[host as usize];
         match kind {
             Kind::Tcp { endpoint, app } => {
-                endpoint.on_deadline(profile, self.now);
-                app.act(profile, self.now, endpoint);
+                let profile = &core.profiles[*profile as usize];
+                endpoint.on_deadline(profile, core.now);
+                app.act(profile, core.now, endpoint);
             }
-            Kind::DatagramSource { .. } => self.send_datagram(host),
-            Kind::Multipath(_) => self.wake_multipath(host),
-            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::Outside(_) => {}
+            Kind::Multipath(end) => end.wake(&core.multipath_profiles, core.now),
+            Kind::DatagramSource(_)
+            | Kind::DatagramSink { .. }
+            | Kind::Port { .. }
+            | Kind::External(_) => {}
         }
         self.flush(host);
     }
 
-    fn send_datagram(&mut self, host: u32) {
-        let Host { route, kind, .. } = &mut self.hosts[host as usize];
-        let Kind::DatagramSource { cbr, next, sent, pauses } = kind else { return };
-        if self.now < *next {
-            return;
-        }
-        if self.now >= cbr.stop {
-            *next = Time::NEVER;
-            return;
-        }
-        while let Some([_, until]) = pauses.pop_if(|[from, _]| *from <= self.now) {
-            *next = until;
-            if self.now < until {
-                return;
-            }
-        }
-        *next = self.now + cbr.interval;
-        *sent += 1;
-        let len = cbr.packet as u32;
-        let hop = *route;
-        self.emit(hop, IPV4_HEADER + UDP_HEADER + len, Body::Datagram { len });
-    }
-
     /// Sends what a host has to say, records it, and sees that it is woken in time.
-    pub(crate) fn flush(&mut self, host: u32) {
-        if self.quick.is_some() {
-            self.flush_quick_start(host);
+    fn flush(&mut self, host: u32) {
+        if self.quick_start.is_some() {
+            self.flush_options(host);
         }
-        loop {
-            let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
-            let Kind::Tcp { endpoint, .. } = kind else { break };
-            let profile = &self.profiles[*profile as usize];
-            let Some(segment) = endpoint.poll_transmit(profile, self.now) else { break };
-            let hop = *route;
-            self.emit(hop, segment.ip_len(), Body::Segment(segment));
+        while let Some(handle) = self.core.next_packet(host) {
+            self.launch(handle);
         }
-        if let Some(recorder) = &mut self.recorder
-            && let Host { profile, kind: Kind::Tcp { endpoint, app }, .. } =
-                &self.hosts[host as usize]
-        {
-            if host.is_multiple_of(2) {
-                let profile = &self.profiles[*profile as usize];
-                recorder.sender(self.now, host / 2, profile, endpoint);
-            } else {
-                recorder.receiver(self.now, host / 2, endpoint, app.delivered);
-            }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(&self.core, host);
         }
-        self.arm(host);
+        self.core.arm(host);
     }
 
-    /// Timers are lazy: an event is added only if none is pending early enough.
-    #[inline]
-    pub(crate) fn arm(&mut self, host: u32) {
-        if let Some(at) = self.hosts[host as usize].arm(self.now) {
-            self.agenda.schedule(at, self.links.len() as u32 + host);
+    #[cold]
+    fn flush_options(&mut self, host: u32) {
+        let next = |s: &mut Simulation| s.quick_start.as_ref()?.next_packet(&mut s.core, host);
+        while let Some(handle) = next(self) {
+            self.launch(handle);
         }
+    }
+
+    /// The event of a radio.
+    #[inline(never)]
+    fn on_radio_event(&mut self, radio: u32) {
+        if self.radios.is_stale(self.core.now, radio) {
+            return; // an earlier event took its place
+        }
+        while self.radios.step(self.core.now, radio) {
+            let mut outcomes = std::mem::take(self.radios.outcomes(radio));
+            for outcome in outcomes.drain(..) {
+                if let Some(handle) = self.radios.on_outcome(&mut self.core, radio, outcome) {
+                    self.forward(handle);
+                }
+            }
+            *self.radios.outcomes(radio) = outcomes; // its room is used again
+        }
+        self.radios.arm(&mut self.core, radio);
+    }
+
+    /// Tells a host what it wants to know of the layers below, before each of its events.
+    #[cold]
+    fn tell_below(&mut self, host: u32) {
+        if let Some(sensors) = &mut self.sensors {
+            let around = Surroundings { queues: &self.queues, radios: &self.radios };
+            sensors.tell(&mut self.core, around, host);
+        }
+    }
+
+    /// Puts a sensor at a host, so that [`cross_layer`](Simulation::cross_layer) knows it, whatever its controller
+    /// wants. To be called before the run begins.
+    pub fn watch_cross_layer(&mut self, host: usize) {
+        let around = Surroundings { queues: &self.queues, radios: &self.radios };
+        let sensors = self.sensors.get_or_insert_default();
+        sensors.watch(&self.core, around, &self.config, host);
+    }
+
+    /// What the lower layers of a host's node know now, `None` unless its controller wants to know or it is
+    /// [watched](Simulation::watch_cross_layer). Looking changes nothing.
+    pub fn cross_layer(&self, host: u32) -> Option<CrossLayer> {
+        let around = Surroundings { queues: &self.queues, radios: &self.radios };
+        self.sensors.as_ref()?.look(&self.core, around, host)
+    }
+
+    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
+    /// ports come after the hosts of all flows, two for each subflow.
+    pub fn cross_layer_of_path(&self, port: u32) -> Option<CrossLayer> {
+        let around = Surroundings { queues: &self.queues, radios: &self.radios };
+        self.sensors.as_ref()?.look_at_path(&self.core, around, port)
+    }
+
+    /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
+    /// called before the run begins.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host, it is one of a multipath flow, or the run has begun.
+    pub fn make_external(&mut self, host: u32) {
+        assert_eq!(self.processed, 0, "an end is made external before the run begins");
+        let kind = &mut self.core.hosts[host as usize].kind;
+        let multipath = matches!(kind, Kind::Multipath(_) | Kind::Port { .. });
+        assert!(!multipath, "no end of a multipath flow can be outside");
+        *kind = Kind::External(Sent::default());
+    }
+
+    /// An end outside sends an IP packet of `size` bytes, now. Returns the packet's number.
+    ///
+    /// # Panics
+    ///
+    /// If the host is not outside.
+    pub fn inject(&mut self, host: u32, size: u32, body: Body) -> u32 {
+        let Host { route, kind: Kind::External(sent), .. } = &mut self.core.hosts[host as usize]
+        else {
+            panic!("host {host} is not outside")
+        };
+        let payload = match body {
+            Body::Segment(segment) => segment.len,
+            Body::Datagram { len } => len,
+        };
+        sent.packets += 1;
+        sent.data_packets += u64::from(payload > 0);
+        sent.data_bytes += u64::from(payload);
+        let hop = *route;
+        let id = self.core.packets.insert(body);
+        self.launch(PacketHandle { id, size, hop });
+        id
+    }
+
+    /// Takes what has reached ends outside, in the order of its arrival.
+    pub fn take_egress(&mut self) -> std::vec::Drain<'_, Egress> {
+        self.egress.drain(..)
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            config: &self.config,
+            core: &self.core,
+            queues: &self.queues,
+            radios: &self.radios,
+            delays: self.delays.as_deref(),
+        }
+    }
+
+    /// Ends the intervals of the timeline that are over when something happens at `now`.
+    #[cold]
+    fn close_bins(&mut self, now: Time) {
+        let Some(mut bins) = self.bins.take() else { return };
+        bins.close(self.view(), now);
+        self.next_bin = bins.next;
+        self.bins = Some(bins);
+    }
+
+    /// Checks that no packet is lost track of and draws up the results.
+    ///
+    /// # Errors
+    ///
+    /// If packets are unaccounted for.
+    pub fn finish(mut self) -> Result<RunResult, ConservationError> {
+        conservation::check(self.view())?;
+        let bins = self.bins.take();
+        let samples = self.recorder.take().map(|r| r.samples).unwrap_or_default();
+        let mut packets = self.core.log.take().map(|log| log.packets).unwrap_or_default();
+        // A transmission is logged when it is decided, and may begin after the end.
+        packets.retain(|p| p.time <= self.now());
+        packets.sort_by_key(|p| p.time);
+        let view = self.view();
+        Ok(RunResult {
+            end: self.now(),
+            events: self.processed,
+            packet_hops: self.packet_hops(),
+            flows: (0..self.config.flows.len()).map(|i| view.flow_result(i)).collect(),
+            links: (0..self.core.links.len()).map(|i| view.link_result(i)).collect(),
+            radios: self.radios.results(&self.config, self.now()),
+            messages: view.messages(),
+            samples,
+            packets,
+            timeline: bins.map(|bins| bins.finish(view)),
+        })
     }
 }

@@ -5,7 +5,7 @@ use windlass_cc::{Span, Time};
 use crate::config::Config;
 use crate::host::Kind;
 use crate::results::{FlowTimeline, Timeline};
-use crate::simulation::Simulation;
+use crate::view::View;
 
 /// A timeline as it grows.
 #[derive(Clone, Debug)]
@@ -33,61 +33,55 @@ impl Bins {
             dropped: vec![0; links],
         })
     }
-}
 
-impl Simulation {
     /// Ends the intervals that are over when something happens at `now`.
     #[cold]
-    pub(crate) fn close_bins(&mut self, now: Time) {
-        let Some(mut bins) = self.bins.take() else { return };
-        while bins.next < now {
-            self.close_bin(&mut bins);
+    pub(crate) fn close(&mut self, run: View, now: Time) {
+        while self.next < now {
+            self.close_one(run);
         }
-        self.next_bin = bins.next;
-        self.bins = Some(bins);
     }
 
-    fn close_bin(&self, bins: &mut Bins) {
-        for (i, flow) in bins.timeline.flows.iter_mut().enumerate() {
-            let (delivered, cwnd) = self.progress(i);
-            flow.delivered_bytes.push(delivered - bins.delivered[i]);
+    fn close_one(&mut self, run: View) {
+        for (i, flow) in self.timeline.flows.iter_mut().enumerate() {
+            let (delivered, cwnd) = progress(run, i);
+            flow.delivered_bytes.push(delivered - self.delivered[i]);
             flow.cwnd_bytes.push(cwnd);
-            bins.delivered[i] = delivered;
+            self.delivered[i] = delivered;
         }
-        for (i, drops) in bins.timeline.drops.iter_mut().enumerate() {
-            let dropped = self.dropped_by(i);
-            drops.push(dropped - bins.dropped[i]);
-            bins.dropped[i] = dropped;
+        for (i, drops) in self.timeline.drops.iter_mut().enumerate() {
+            let dropped = dropped_by(run, i);
+            drops.push(dropped - self.dropped[i]);
+            self.dropped[i] = dropped;
         }
-        bins.next += bins.timeline.bin;
+        self.next += self.timeline.bin;
     }
 
-    /// Bytes that have reached a flow's application, and its sender's window.
-    fn progress(&self, flow: usize) -> (u64, u64) {
-        let cwnd = match &self.hosts[2 * flow].kind {
-            Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,
-            Kind::Multipath(end) => end.cwnd(),
-            _ => 0,
-        };
-        let delivered = match &self.hosts[2 * flow + 1].kind {
-            Kind::Tcp { app, .. } => app.delivered,
-            Kind::Multipath(end) => end.app.delivered,
-            Kind::DatagramSink { bytes, .. } => *bytes,
-            _ => 0,
-        };
-        (delivered, cwnd)
-    }
-
-    fn dropped_by(&self, link: usize) -> u64 {
-        let c = &self.links[link].counters;
-        let queue = self.managed.iter().find(|m| m.link as usize == link);
-        c.dropped_queue + c.dropped_error + queue.map_or(0, |m| m.counters.dropped)
-    }
-
-    /// The whole intervals of the run.
-    pub(crate) fn take_timeline(&mut self) -> Option<Timeline> {
+    /// The whole intervals of the run, at its end.
+    pub(crate) fn finish(mut self, run: View) -> Timeline {
         // What happened at this very moment has happened already.
-        self.close_bins(self.now + Span(1));
-        self.bins.take().map(|bins| bins.timeline)
+        self.close(run, run.now() + Span(1));
+        self.timeline
     }
+}
+
+/// Bytes that have reached a flow's application, and its sender's window.
+fn progress(run: View, flow: usize) -> (u64, u64) {
+    let cwnd = match &run.core.hosts[2 * flow].kind {
+        Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,
+        Kind::Multipath(end) => end.cwnd(),
+        _ => 0,
+    };
+    let delivered = match &run.core.hosts[2 * flow + 1].kind {
+        Kind::Tcp { app, .. } => app.delivered,
+        Kind::Multipath(end) => end.app.delivered,
+        Kind::DatagramSink { bytes, .. } => *bytes,
+        _ => 0,
+    };
+    (delivered, cwnd)
+}
+
+fn dropped_by(run: View, link: usize) -> u64 {
+    let c = &run.core.links[link].counters;
+    c.dropped_queue + c.dropped_error + run.queue_before(link).map_or(0, |m| m.counters.dropped)
 }

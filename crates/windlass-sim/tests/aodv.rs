@@ -191,12 +191,12 @@ fn two_flows_take_routes_that_share_no_station() {
     for flow in &result.flows {
         assert!(flow.delivered_bytes >= 18 * 500, "{flow:?}");
     }
-    let path = |circuit| {
+    let path = |path_id| {
         let mut at = 0;
         let mut path = Vec::new();
         while at != 24 {
             let to = |r: &&windlass_sim::routing::aodv::RouteResult| {
-                (r.station, r.to, r.circuit) == (at, 24, circuit)
+                (r.station, r.to, r.circuit) == (at, 24, path_id)
             };
             at = r.routes.iter().find(to).expect("a route").next;
             path.push(at);
@@ -268,13 +268,13 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
     config.nodes = (0..4).map(|n| format!("n{n}")).collect();
     config.radios = vec![radio];
     let mut simulation = Simulation::new(config).expect("valid");
-    assert_eq!(simulation.look_below(0), None, "NewReno does not want to know");
-    simulation.watch(0);
-    let before = simulation.look_below(0).expect("a sensor");
+    assert_eq!(simulation.cross_layer(0), None, "NewReno does not want to know");
+    simulation.watch_cross_layer(0);
+    let before = simulation.cross_layer(0).expect("a sensor");
     assert_eq!((before.hops, before.base_rtt), (0, Span::NONE), "no route yet");
     assert_eq!((before.service_rate, before.queue_limit), (Rate(0), 30));
     simulation.run_until(Time::from_secs(10));
-    let layers = simulation.look_below(0).expect("a sensor");
+    let layers = simulation.cross_layer(0).expect("a sensor");
     assert_eq!(layers.hops, 3);
     assert!(layers.base_rtt.0.abs_diff(6 * EXCHANGE_NS) <= 6_000, "{layers:?}");
     assert_eq!(layers.battery, 65_536);
@@ -285,7 +285,7 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
     assert!((alone / 50..alone).contains(&layers.service_rate.0), "{layers:?}");
     assert!((1..=65_536).contains(&layers.failure_share), "{layers:?}");
     simulation.run_until(Time::from_secs(40));
-    let after = simulation.look_below(0).expect("a sensor");
+    let after = simulation.cross_layer(0).expect("a sensor");
     assert_eq!((after.hops, after.base_rtt), (0, Span::NONE), "its destination is gone");
 }
 

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
-use windlass_sim::packet::Ticket;
+use windlass_sim::packet::PacketHandle;
 use windlass_sim::radio::BROADCAST;
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::routing::aodv::table::newer;
@@ -19,7 +19,7 @@ struct World {
     /// Messages under way: when they arrive, from whom, at whom.
     air: Vec<(Time, u32, u32, Message)>,
     /// Data packets under way.
-    data: Vec<(Time, u32, u32, Ticket)>,
+    data: Vec<(Time, u32, u32, PacketHandle)>,
     stream: Stream,
     /// Of a thousand messages so many are lost.
     lossy: u64,
@@ -49,24 +49,31 @@ impl World {
         }
     }
 
-    /// The ticket of a packet to a node: its destination in place of a position.
+    /// The handle of a packet to a node: its destination in place of a position.
     fn send(&mut self, now: Time, from: u32, to: u32) {
-        self.forward(now, from, from, None, Ticket { id: from, size: 100, hop: to });
+        self.forward(now, from, from, None, PacketHandle { id: from, size: 100, hop: to });
     }
 
-    fn forward(&mut self, now: Time, source: u32, at: u32, from: Option<u32>, ticket: Ticket) {
+    fn forward(
+        &mut self,
+        now: Time,
+        source: u32,
+        at: u32,
+        from: Option<u32>,
+        handle: PacketHandle,
+    ) {
         if self.off[at as usize] {
             return;
         }
-        if ticket.hop == at {
+        if handle.hop == at {
             self.delivered += 1;
             return;
         }
         let (p, router) = (self.params, &mut self.routers[at as usize]);
-        let key = Key::shared(ticket.hop);
+        let key = Key::shared(handle.hop);
         match (router.next_hop(&p, now, key, source, from), from) {
-            (Some(next), _) => self.data.push((now + Span::from_millis(2), at, next, ticket)),
-            (None, None) => router.seek(&p, now, key, ticket),
+            (Some(next), _) => self.data.push((now + Span::from_millis(2), at, next, handle)),
+            (None, None) => router.seek(&p, now, key, handle),
             (None, Some(from)) => router.refuse(&p, now, key, from),
         }
         self.carry_out(now, at);
@@ -89,7 +96,7 @@ impl World {
                     }
                 }
                 Action::Send { to, message } => self.unicast(now, soon, at, to, message),
-                Action::Forward { ticket, next } => self.data.push((soon, at, next, ticket)),
+                Action::Forward { handle, next } => self.data.push((soon, at, next, handle)),
                 Action::Drop { .. } => {}
             }
         }
@@ -126,13 +133,13 @@ impl World {
             }
             let (due, later) = std::mem::take(&mut self.data).into_iter().partition(|m| m.0 <= now);
             self.data = later;
-            let due: Vec<(Time, u32, u32, Ticket)> = due;
-            for (_, from, at, ticket) in due {
+            let due: Vec<(Time, u32, u32, PacketHandle)> = due;
+            for (_, from, at, handle) in due {
                 if self.lost(from, at) {
                     self.routers[from as usize].link_failed(&p, now, at);
                     self.carry_out(now, from);
                 } else {
-                    self.forward(now, ticket.id, at, Some(from), ticket);
+                    self.forward(now, handle.id, at, Some(from), handle);
                 }
             }
             self.check(now);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::packet::Ticket;
+use windlass_sim::packet::PacketHandle;
 use windlass_sim::queue::{CoDel, Discipline, Queue, Waiting};
 
 const SIZE: u32 = 1000;
@@ -113,7 +113,7 @@ impl Both {
 
     fn arrive(&mut self, now: u64) {
         let packet = Waiting {
-            ticket: Ticket { id: self.next, size: SIZE, hop: 0 },
+            handle: PacketHandle { id: self.next, size: SIZE, hop: 0 },
             since: Time(now),
             transmission: Span(1000),
             flow: 1,
@@ -127,8 +127,8 @@ impl Both {
     /// What one departure drops, the same of both.
     fn depart(&mut self, now: u64) -> Vec<u32> {
         let mut drops = Vec::new();
-        let taken = self.queue.dequeue(Time(now), &mut drops).map(|(packet, _)| packet.ticket.id);
-        let drops: Vec<u32> = drops.iter().map(|d| d.ticket.id).collect();
+        let taken = self.queue.dequeue(Time(now), &mut drops).map(|(packet, _)| packet.handle.id);
+        let drops: Vec<u32> = drops.iter().map(|d| d.handle.id).collect();
         let expected = self.model.deque(now);
         let expected_drops = self.model.dropped.split_off(0);
         assert_eq!((taken, &drops), (expected, &expected_drops), "at {} ms", now as f64 / 1e6);

@@ -6,7 +6,7 @@ use common::{Traffic, cbr, flow, link, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::link::{Framing, Link, Offer, QueueLimit};
-use windlass_sim::packet::Ticket;
+use windlass_sim::packet::PacketHandle;
 
 /// A datagram of 972 bytes makes an IP packet of 1000 bytes: 1 ms at 8 Mbit/s.
 const PAYLOAD: u64 = 972;
@@ -137,7 +137,7 @@ fn frames_back_to_back_take_the_time_of_their_bits_and_not_a_nanosecond_each_on_
         let mut l = Link::new(rate_bps, Span::ZERO, QueueLimit::Unlimited, Framing::NONE, None);
         let bits = 8 * u128::from(size);
         let end_after = |n: u128| (n * bits * 1_000_000_000).div_ceil(u128::from(rate_bps)) as u64;
-        let mut offer = |now: u64| match l.offer(Time(now), Ticket { id: 0, size, hop: 0 }) {
+        let mut offer = |now: u64| match l.offer(Time(now), PacketHandle { id: 0, size, hop: 0 }) {
             Offer::Accepted { starts, .. } => starts.0,
             Offer::Dropped => unreachable!("its queue is unlimited"),
         };
@@ -169,7 +169,7 @@ proptest! {
             }
             let tx = l.transmission_time(size).0;
             let expected = model.offer(now, size, tx, limit);
-            let got = match l.offer(Time(now), Ticket { id: i as u32, size, hop: 0 }) {
+            let got = match l.offer(Time(now), PacketHandle { id: i as u32, size, hop: 0 }) {
                 Offer::Accepted { starts, .. } => Some(starts.0),
                 Offer::Dropped => None,
             };
@@ -178,7 +178,7 @@ proptest! {
             most = most.max(waiting);
             let ahead: u64 = model.packets.iter().map(|p| p.0.saturating_sub(now)).sum();
             prop_assert_eq!(l.waited_ns_by(Time(now)), model.waited - ahead);
-            prop_assert!(l.books_close());
+            prop_assert!(l.conserves_packets());
         }
         prop_assert_eq!(l.counters.max_waiting, most);
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use windlass_cc::Time;
 use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic};
 use windlass_sim::radio::{Hops, Position, RadioConfig};
-use windlass_sim::routing::aodv::{Aodv, Circuit, RoutingResult};
+use windlass_sim::routing::aodv::{Aodv, DisjointPath, RoutingResult};
 use windlass_sim::{ConfigError, MultipathResult, RunResult, Series, Simulation};
 use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
@@ -52,13 +52,13 @@ fn multipath(result: &RunResult) -> &MultipathResult {
     result.flows[0].multipath.as_ref().expect("a multipath flow")
 }
 
-/// The stations between the ends of a circuit's route as the tables have it now; `None` where it does
+/// The stations between the ends of a disjoint path's route as the tables have it now; `None` where it does
 /// not lead through.
-fn route(r: &RoutingResult, [from, to]: [usize; 2], circuit: u32) -> Option<Vec<u32>> {
+fn route(r: &RoutingResult, [from, to]: [usize; 2], path_id: u32) -> Option<Vec<u32>> {
     let (mut at, to) = (from as u32, to as u32);
     let mut between = Vec::new();
     loop {
-        let next = r.routes.iter().find(|x| (x.station, x.to, x.circuit) == (at, to, circuit))?;
+        let next = r.routes.iter().find(|x| (x.station, x.to, x.circuit) == (at, to, path_id))?;
         at = next.next;
         if at == to {
             return Some(between);
@@ -128,7 +128,7 @@ fn a_subflow_whose_only_route_dies_is_taken_out_of_use_and_the_stream_goes_on() 
         radio.off = vec![(relay, dies)];
         let config = connection(radio, ends, Scheduler::RoundRobin, trickle(58), 60);
         let [before, after] = two_looks(config, dies);
-        let now = |result, circuit| route(routing(result), ends, circuit);
+        let now = |result, path_id| route(routing(result), ends, path_id);
         assert_eq!(now(&before, 1), Some(vec![1]), "the shortest route comes first");
         assert_eq!(now(&before, 2), Some(vec![3, 4, 5]));
         let (m, old) = (multipath(&after), multipath(&before));
@@ -158,17 +158,17 @@ fn path_choice_survives_the_death_of_either_relay() {
 #[test]
 fn a_subflow_whose_route_breaks_comes_back_by_another() {
     let (ends, dies) = ([10, 14], Time::from_secs(20));
-    for circuit in [1, 2] {
+    for path_id in [1, 2] {
         let config = |off| {
             let mut radio = grid(5, 5);
             radio.off = off;
             connection(radio, ends, Scheduler::RoundRobin, trickle(58), 60)
         };
         let [before, _] = two_looks(config(Vec::new()), dies);
-        let relays = route(routing(&before), ends, circuit).expect("a route");
+        let relays = route(routing(&before), ends, path_id).expect("a route");
         let relay = relays[relays.len() / 2];
         let [before, after] = two_looks(config(vec![(relay as usize, dies)]), dies);
-        let subflow = circuit as usize - 1;
+        let subflow = path_id as usize - 1;
         let (m, old) = (multipath(&after), multipath(&before));
         let grew = m.subflows[subflow].delivered_bytes - old.subflows[subflow].delivered_bytes;
         assert!(grew >= 150_000, "{relay}: {old:?} {m:?}");
@@ -277,19 +277,19 @@ fn a_scheduler_is_told_of_each_path_and_only_if_it_asks() {
     let config = |scheduler| connection(ring(), [2, 9], scheduler, ENDLESS, 20);
     let mut closed = Simulation::new(config(Scheduler::LowestRtt)).expect("valid");
     closed.run_until(Time::from_secs(5));
-    assert_eq!(ports.map(|port| closed.look_at_path(port)), [None, None]);
+    assert_eq!(ports.map(|port| closed.cross_layer_of_path(port)), [None, None]);
     let mut open = Simulation::new(config(Scheduler::PathChoice)).expect("valid");
-    assert_eq!(open.look_at_path(2).expect("told").hops, 0, "no route yet");
+    assert_eq!(open.cross_layer_of_path(2).expect("told").hops, 0, "no route yet");
     let mut seen = [0; 2];
     for tick in 1..=100 {
         open.run_until(Time::from_millis(200 * tick));
-        let [a, b] = ports.map(|port| open.look_at_path(port).expect("told"));
+        let [a, b] = ports.map(|port| open.cross_layer_of_path(port).expect("told"));
         for (seen, layers) in seen.iter_mut().zip([a, b]) {
             assert!(layers.hops == 0 || layers.hops == 7, "{layers:?}");
             *seen += u32::from(layers.hops == 7 && layers.service_rate.0 > 10_000);
         }
         assert!(a.queue_len + b.queue_len <= 30, "{a:?} {b:?}");
-        assert_eq!(open.look_below(2), None, "NewReno does not want to know");
+        assert_eq!(open.cross_layer(2), None, "NewReno does not want to know");
     }
     assert!(seen[0] > 10 && seen[1] > 10, "{seen:?}");
 }
@@ -305,7 +305,7 @@ fn the_controller_of_a_subflow_is_told_of_its_station() {
     config.record.series = vec![Series::State("average_queue")];
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run();
-    assert!(simulation.look_below(2).is_some());
+    assert!(simulation.cross_layer(2).is_some());
     let result = simulation.finish().expect("closed books");
     let most = result.samples.iter().map(|s| s.value).max();
     assert!(most > Some(0), "the queue was never seen");
@@ -342,8 +342,8 @@ proptest! {
             for group in 0..2 {
                 let both = [ends, [ends[1], ends[0]]];
                 let [a, b] = [0, 1].map(|member| {
-                    let circuit = Circuit::number(group, member);
-                    both.map(|ends| route(routing(&result), ends, circuit))
+                    let path_id = DisjointPath::number(group, member);
+                    both.map(|ends| route(routing(&result), ends, path_id))
                 });
                 for (there, a) in a.iter().enumerate() {
                     for (back, b) in b.iter().enumerate() {

@@ -89,13 +89,13 @@ fn looking_below_changes_nothing() {
             let plain = outcome(of(algorithm), |_| (), |_| ());
             let wants = of(algorithm).flows[0].profile.params.wants().cross_layer;
             let watch = |s: &mut Simulation| {
-                s.watch(1);
+                s.watch_cross_layer(1);
                 if !wants {
-                    s.watch(0);
+                    s.watch_cross_layer(0);
                 }
             };
             let look = |s: &mut Simulation| {
-                assert!(s.look_below(0).is_some() && s.look_below(1).is_some())
+                assert!(s.cross_layer(0).is_some() && s.cross_layer(1).is_some())
             };
             assert_eq!(outcome(of(algorithm), watch, look), plain, "{algorithm}");
         }

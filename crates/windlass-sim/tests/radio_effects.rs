@@ -94,11 +94,11 @@ fn a_frame_is_given_up_at_the_retry_limit_and_those_above_are_told() {
         let c = s.counters;
         assert_eq!((c.transmissions, c.rts_sent, c.drops_retry), (attempts, rts_sent, 1));
         assert_eq!(c.failures, attempts + rts_sent);
-        assert!(s.books_close() && s.inside() == 0);
-        let [(_, Outcome::GaveUp { from: 0, to: 1, ticket, taken: false })] = d.log[..] else {
+        assert!(s.conserves_packets() && s.inside() == 0);
+        let [(_, Outcome::GaveUp { from: 0, to: 1, handle, taken: false })] = d.log[..] else {
             panic!("{:?}", d.log)
         };
-        assert_eq!(ticket.id, id);
+        assert_eq!(handle.id, id);
     }
 }
 
@@ -141,7 +141,7 @@ fn a_lost_acknowledgement_does_not_deliver_twice() {
         .log
         .iter()
         .filter_map(|(_, o)| match o {
-            Outcome::Delivered { ticket, .. } => Some(ticket.id),
+            Outcome::Delivered { handle, .. } => Some(handle.id),
             _ => None,
         })
         .collect();

@@ -106,7 +106,7 @@ fn a_frame_that_its_transmitter_does_not_survive_is_received_by_nobody() {
     assert_eq!((idle, dead), (START.0, END.0 - off.0));
     let s = &d.radio.stations()[0];
     assert_eq!(s.counters.airtime_ns, transmit);
-    assert!(s.books_close() && s.counters.drops_off == 2);
+    assert!(s.conserves_packets() && s.counters.drops_off == 2);
     // It takes no more packets, and nobody answers for it.
     assert_eq!(d.try_send(END, 0, 1, 1500), None);
     let to_the_dead = d.send(END, 2, 0, 1500);

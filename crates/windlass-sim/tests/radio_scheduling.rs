@@ -5,7 +5,7 @@ mod common;
 use common::radio::line;
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::packet::Ticket;
+use windlass_sim::packet::PacketHandle;
 use windlass_sim::radio::scheduling::fitness::Reading;
 use windlass_sim::radio::scheduling::{Rule, Scheduling};
 use windlass_sim::radio::{Outcome, Phy, Radio};
@@ -24,16 +24,16 @@ fn delivered(rule: Rule) -> ([u64; 2], u64) {
             radio.step(at);
         }
         for outcome in radio.take_outcomes() {
-            if let Outcome::Delivered { ticket, .. } = outcome {
-                got[ticket.id as usize - 1] += 1;
+            if let Outcome::Delivered { handle, .. } = outcome {
+                got[handle.id as usize - 1] += 1;
             }
         }
         let user = if n % 10 == 0 { 2 } else { 1 };
-        let ticket = Ticket { id: user, size: 1_000, hop: 0 };
-        dropped += u64::from(!radio.offer_for(now, 0, 1, ticket, user));
+        let handle = PacketHandle { id: user, size: 1_000, hop: 0 };
+        dropped += u64::from(!radio.offer_for(now, 0, 1, handle, user));
         assert!(radio.stations()[0].queue.len() <= 30);
     }
-    assert!(radio.stations().iter().all(|s| s.books_close()));
+    assert!(radio.stations().iter().all(|s| s.conserves_packets()));
     (got, dropped)
 }
 
@@ -68,16 +68,16 @@ fn proportional_fairness_gives_backlogged_users_equal_slots() {
             for (user, most, size) in [(1u32, 21, 1_500), (2, 7, 300)] {
                 while inside[user as usize - 1] < most {
                     inside[user as usize - 1] += 1;
-                    let ticket = Ticket { id: user, size, hop: 0 };
-                    assert!(radio.offer_for(now, 0, 1, ticket, user));
+                    let handle = PacketHandle { id: user, size, hop: 0 };
+                    assert!(radio.offer_for(now, 0, 1, handle, user));
                 }
             }
             now = radio.next_event().expect("a packet is waiting");
             radio.step(now);
             for outcome in radio.take_outcomes() {
-                if let Outcome::Delivered { ticket, .. } = outcome {
-                    got[ticket.id as usize - 1] += 1;
-                    inside[ticket.id as usize - 1] -= 1;
+                if let Outcome::Delivered { handle, .. } = outcome {
+                    got[handle.id as usize - 1] += 1;
+                    inside[handle.id as usize - 1] -= 1;
                 }
             }
         }

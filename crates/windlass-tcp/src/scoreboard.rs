@@ -276,6 +276,26 @@ impl Scoreboard {
         Some(before)
     }
 
+    /// The first transmission of the record at a place is deemed lost, since enough that was sent after it
+    /// has arrived. What was sent again meanwhile stays in the network (RFC 6675 section 4: SetPipe
+    /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record
+    /// as it was if that is news.
+    pub fn lose_original(&mut self, place: usize) -> Option<Record> {
+        let record = self.records.get_mut(place)?;
+        if record.sacked || record.lost {
+            return None;
+        }
+        let before = *record;
+        record.lost = true;
+        let (start, len) = (record.start, u64::from(record.len));
+        self.pipe -= len;
+        if !before.resent {
+            self.pending += len;
+            self.pending_from = self.pending_from.min(start);
+        }
+        Some(before)
+    }
+
     /// Whether something that was deemed lost has not arrived yet, sent again or not.
     pub fn misses_lost(&self) -> bool {
         self.records.iter().any(|r| r.lost && !r.sacked)

@@ -180,3 +180,47 @@ fn codepoints_have_their_bits() {
         assert_eq!(codepoint.is_capable(), bits != 0);
     }
 }
+
+#[test]
+fn an_echo_counts_on_an_acknowledgement_that_brings_nothing_else() {
+    // RFC 3168 section 6.1.2 says any: here a change of the window alone.
+    use windlass_cc::recovery::Style;
+    for style in [Style::NewReno, Style::Prr] {
+        let mut p = ecn();
+        p.stack.recovery = Some(style);
+        agreed(p).run(
+            "100 offer 4000
+             100 > . 1+1000 ect
+             100 > . 1001+1000 ect
+             100 > . 2001+1000 ect
+             100 > . 3001+1000 ect
+             200 < E. 1 ack 1 win 50000
+             200 = phase Cwr
+             200 = ssthresh 2000",
+        );
+    }
+}
+
+#[test]
+fn the_acknowledgement_of_what_came_before_a_change_of_mark_is_the_last_one_sent() {
+    // RFC 7323 section 4.3 compares with Last.ACK.sent, which is no more than that one told.
+    let mut p = ecn();
+    p.params = AnyParams::by_name("dctcp").unwrap();
+    (p.stack.delayed_ack_segments, p.stack.timestamps, p.mtu) = (2, true, 1052);
+    let mut s = Script::new(p);
+    s.run(
+        "0 connect
+         0 > SEC 0
+         100 < SE. 0 ack 1 win 60000 mss 1012 ts 500 1
+         100 > . 1 ack 1
+         200 < . 1+1000 ack 1 ect ts 600 101",
+    );
+    let now = windlass_cc::Time::from_millis(201);
+    let arrive = |s: &mut Script, text| s.e.on_segment(&s.p, now, &script::segment(text));
+    arrive(&mut s, ". 1001+1000 ack 1 ce ts 700 101");
+    let told = s.e.poll_transmit(&s.p, now).expect("what came unmarked");
+    assert_eq!(told.ack, script::PEER_ISS.add(1001));
+    arrive(&mut s, ". 2001+1000 ack 1 ce ts 900 101");
+    let next = s.e.poll_transmit(&s.p, now).expect("the rest");
+    assert_eq!(next.options.timestamps.unwrap().echo, 600);
+}

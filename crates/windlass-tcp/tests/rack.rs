@@ -247,3 +247,82 @@ fn an_acknowledgement_that_brings_much_at_once_is_no_reordering() {
          200 = phase Recovery",
     );
 }
+
+#[test]
+fn a_timeout_takes_for_lost_what_is_late_and_not_what_has_just_been_sent() {
+    // Section 6.3 (`tcp_timeout_mark_lost`).
+    Script::connected_with_sack(rack()).run(
+        "100 offer 1000
+         100 > . 1+1000
+         200 < . 1 ack 1001
+         200 offer 2000
+         200 > . 1001+1000
+         200 > . 2001+1000
+         1190 offer 1000
+         1190 > . 3001+1000
+         1200 > . 1001+1000
+         1200 = phase Loss
+         1200 = lost 1000
+         1200 = in_flight 2000          # sent again, and fresh
+         1290 < . 1 ack 1001 sack 3001-4001
+         1300 < . 1 ack 2001 sack 3001-4001
+         1300 > . 2001+1000
+         1400 < . 1 ack 4001
+         1400 = phase Open
+         1400 = retransmits 2",
+    );
+}
+
+#[test]
+fn the_round_trip_is_that_of_whatever_was_delivered_last() {
+    // Section 6.2 step 2 (`tcp_rack_advance`): also of a segment sent before others that are delivered.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 1 sack 2001-3001
+         200 = deadline_ms 225
+         220 < . 1 ack 1 sack 1001-3001
+         220 = deadline_ms 245           # 100 + RTT 120 + 25
+         230 < . 1 ack 10001",
+    );
+}
+
+#[test]
+fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
+    // Section 6.2 step 4: sixteen fast or timeout recoveries without a duplicate report.
+    for (recoveries, deadline) in [(15, "+0 = reordering_ms 150"), (16, "+0 = reordering_ms 125")] {
+        let mut s = Script::connected_with_sack(rack());
+        s.run(
+            "100 offer 1000
+             100 > . 1+1000
+             200 < . 1 ack 1001
+             300 < . 1 ack 1001 sack 1-1001",
+        );
+        let mut at = 1001;
+        for _ in 0..recoveries {
+            s.run(&format!(
+                "+100 offer 1000
+                 +0 > . {at}+1000
+                 +1000 > . {at}+1000
+                 +0 = phase Loss
+                 +100 < . 1 ack {next}
+                 +0 = phase Open
+                 +0 offer 1000           # a round trip that ends the back-off
+                 +0 > . {next}+1000
+                 +100 < . 1 ack {}",
+                at + 2000,
+                next = at + 1000,
+            ));
+            at += 2000;
+        }
+        s.run(&format!(
+            "+100 offer 2000
+             +0 > . {at}+1000
+             +0 > . {}+1000
+             +100 < . 1 ack {at} sack {}-{}
+             {deadline}",
+            at + 1000,
+            at + 1000,
+            at + 2000,
+        ));
+        s.run(&format!("+1 < . 1 ack {}", at + 2000));
+    }
+}

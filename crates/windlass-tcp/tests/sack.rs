@@ -281,3 +281,44 @@ fn without_sack_a_duplicate_takes_a_segment_out_of_the_flight() {
          202 = ssthresh 5000",
     );
 }
+
+#[test]
+fn a_segment_that_rule_3_sent_again_does_not_go_a_third_time_when_it_proves_lost() {
+    // RFC 6675 section 4: NextSeg rule 1 wants what is above HighRxt. The proof is of the original;
+    // the retransmission is in the network (SetPipe).
+    let mut p = with(Style::Prr);
+    p.params = windlass_cc::AnyParams::by_name("cubic").unwrap();
+    let mut s = Script::connected_with_sack(p);
+    s.run(&ten(10_000));
+    s.run(
+        "200 < . 1 ack 1 sack 1001-2001
+         201 < . 1 ack 1 sack 1001-3001
+         202 < . 1 ack 1 sack 1001-4001
+         202 > . 1+1000
+         203 < . 1 ack 1 sack 5001-6001,1001-4001
+         204 < . 1 ack 1 sack 5001-7001,1001-4001
+         204 > . 4001+1000              # rule 3: not lost yet
+         204 = in_flight 6000
+         205 < . 1 ack 1 sack 5001-8001,1001-4001
+         205 > . 9001+1000              # rule 4
+         205 = lost 0
+         205 = in_flight 5000           # the eighth is delivered, the fifth's original lost
+         206 < . 1 ack 1 sack 5001-9001,1001-4001
+         206 = retransmits 3",
+    );
+}
+
+#[test]
+fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
+    // Reports of what was sent before the timeout prove the originals lost, which is known.
+    let mut s = Script::connected_with_sack(with(Style::Sack));
+    s.run(&ten(10_000));
+    s.run(
+        "1100 > . 1+1000
+         1110 < . 1 ack 1 sack 1001-2001
+         1111 < . 1 ack 1 sack 1001-3001
+         1112 < . 1 ack 1 sack 1001-4001
+         1112 = lost 6000
+         1112 = retransmits 1",
+    );
+}

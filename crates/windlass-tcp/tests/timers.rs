@@ -175,3 +175,33 @@ fn a_spread_timer_expires_between_once_and_half_as_much_again_and_repeats_itself
     assert!(mean.abs_diff(2_500_000_000) < 150_000_000, "{mean}");
     assert_eq!(expiry(7), expiries[7]);
 }
+
+#[test]
+fn a_round_trip_by_the_peers_clock_is_for_the_timer_alone() {
+    // It is cut to a millisecond: a controller that keeps the least one would see 1 ms of 1.9.
+    use windlass_cc::recovery::Style;
+    for style in [Style::Tahoe, Style::Reno, Style::NewReno, Style::Prr] {
+        let mut p = plain_with(|s| (s.timestamps, s.recovery) = (true, Some(style)));
+        p.params = windlass_cc::AnyParams::by_name("ledbat").unwrap();
+        p.mtu = 1052;
+        let mut s = Script::new(p);
+        s.run(
+            "0 connect
+             0 > S 0
+             1.9 < S. 0 ack 1 win 60000 mss 1012 ts 500 1
+             1.9 > . 1 ack 1
+             10 offer 2000
+             10 > . 1+1000
+             10 > . 1001+1000
+             11.95 < . 1 ack 1001 ts 501 11
+             11.96 < . 1 ack 2001 ts 501 11",
+        );
+        let mut least = None;
+        s.e.trace(&mut |field, value| {
+            if field.name == "base_delay_us" {
+                least = Some(value);
+            }
+        });
+        assert_eq!(least, Some(1_950), "{style:?}");
+    }
+}

@@ -144,3 +144,75 @@ fn a_duplicate_of_something_else_takes_nothing_back() {
          300 = undone 0",
     );
 }
+
+#[test]
+fn the_answer_to_a_mark_is_not_taken_back_by_evidence_of_an_earlier_loss() {
+    // `tcp_enter_cwr` forgets what would undo an earlier reduction.
+    let mut p = with(|s| (s.dsack_undo, s.ecn) = (true, true));
+    p.stack.pacing = windlass_tcp::Pacing::Off;
+    let mut s = Script::new(p);
+    s.run(
+        "0 connect
+         0 > SEC 0 sackok
+         100 < SE. 0 ack 1 win 60000 mss 1000 sackok
+         100 > . 1 ack 1",
+    );
+    s.run(&ten(15_000));
+    s.run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         201 < . 1 ack 10001            # it was only late
+         201 > C. 10001+1000
+         201 > . 11001+1000
+         201 > . 12001+1000
+         201 > . 13001+1000
+         201 > . 14001+1000
+         201 = phase Open
+         300 < E. 1 ack 11001
+         300 = phase Cwr
+         300 = ssthresh 2500
+         301 < . 1 ack 11001 sack 1-1001
+         301 = undone 0
+         301 = phase Cwr
+         301 = ssthresh 2500",
+    );
+}
+
+#[test]
+fn f_rto_does_not_judge_a_timeout_within_a_recovery() {
+    // RFC 5682 section 2.1 step 1: what is acknowledged then may be what the first timeout sent again.
+    let mut s = ten_out(with(|s| s.frto = true));
+    s.run(
+        "1100 > . 1+1000
+         1200 < . 1 ack 1001
+         1200 > . 10001+1000
+         1200 > . 11001+1000
+         1300 < . 1 ack 1001 sack 10001-11001
+         1300 > . 1001+1000
+         1300 = phase Loss
+         1400 < . 1 ack 2001 sack 10001-11001
+         1400 > . 2001+1000
+         1400 > . 3001+1000",
+    );
+    s.run(
+        "2400 > . 2001+1000             # and that is lost
+         2400 = rto_count 2
+         2500 < . 1 ack 3001 sack 10001-11001
+         2500 > . 3001+1000             # no new data in its place
+         2500 > . 4001+1000",
+    );
+}
+
+#[test]
+fn f_rto_does_not_judge_a_timeout_within_fast_recovery() {
+    ten_out(with(|s| s.frto = true)).run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         200 = phase Recovery
+         1200 > . 1+1000
+         1200 = phase Loss
+         1300 < . 1 ack 4001
+         1300 > . 4001+1000             # no new data in its place
+         1300 > . 5001+1000",
+    );
+}

@@ -7,9 +7,17 @@
 //! * [`calibrate`] measures what the emulated links deliver against what was asked of them.
 //! * [`interop`] holds our endpoint and the kernel's to each other, over real packets.
 //! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
+//!
+//! [`Linux`] and [`LinuxVt`] are back ends of a [`windlass_run::Runner`].
 
 pub mod calibrate;
+pub mod calibration;
 pub mod interop;
+mod linux;
+mod linux_vt;
 pub mod live;
 pub mod script;
 pub mod vm;
+
+pub use linux::{Linux, interoperate};
+pub use linux_vt::{LinuxVt, serve_if_guest};

@@ -1,6 +1,7 @@
 //! Slow start: how fast the window opens below `ssthresh`, and when it stops.
 
 mod adaptive;
+mod any;
 mod ccm_ss;
 mod hystart;
 mod hystart_pp;
@@ -13,10 +14,11 @@ mod vegas;
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
 use crate::info::Info;
-use crate::params::{Known, Parameters};
+use crate::params::Parameters;
 use crate::time::{Rate, Span};
 
 pub use adaptive::{Adaptive, AdaptiveParams};
+pub use any::{AnyParams, AnySlowStart, SLOW_STARTS};
 pub use ccm_ss::{Buffer, CcmSs, CcmSsParams, Mode};
 pub use hystart::{Detect, HyStart, HyStartParams};
 pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
@@ -81,159 +83,4 @@ pub trait SlowStart: Copy {
 pub trait Described: SlowStart<Params: Parameters> {
     /// What it is, for people.
     const INFO: &'static Info;
-}
-
-macro_rules! slow_starts {
-    ($($variant:ident: $state:ty;)*) => {
-        /// Any slow start of this crate, chosen at run time.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum AnySlowStart {
-            $(
-                #[doc = concat!("See [`", stringify!($state), "`].")]
-                $variant($state),
-            )*
-        }
-
-        /// Parameters of any slow start; which one they are of decides which one runs.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum AnyParams {
-            $(
-                #[doc = concat!("Of [`", stringify!($state), "`].")]
-                $variant(<$state as SlowStart>::Params),
-            )*
-        }
-
-        /// Descriptions of all slow starts, in the order in which they are listed.
-        pub static SLOW_STARTS: &[&Info] = &[$(<$state as Described>::INFO),*];
-
-        impl AnyParams {
-            /// The defaults of the slow start with this identifier (any case).
-            pub fn by_name(id: &str) -> Option<AnyParams> {
-                $(if id.eq_ignore_ascii_case(<$state as Described>::INFO.id) {
-                    return Some(AnyParams::$variant(Default::default()));
-                })*
-                None
-            }
-
-            /// Description of the slow start.
-            pub fn info(&self) -> &'static Info {
-                match self { $(AnyParams::$variant(_) => <$state as Described>::INFO,)* }
-            }
-
-            /// The value at a place of the description's table of parameters.
-            pub fn get(&self, place: usize) -> Option<u64> {
-                match self { $(AnyParams::$variant(p) => p.get(place),)* }
-            }
-
-            /// Sets the value at a place of the description's table; false when there is no such
-            /// place or the value is not admissible.
-            pub fn set(&mut self, place: usize, raw: u64) -> bool {
-                match self { $(AnyParams::$variant(p) => p.set(place, raw),)* }
-            }
-        }
-
-        /// Parameters of another slow start than the state's change nothing.
-        impl SlowStart for AnySlowStart {
-            type Params = AnyParams;
-
-            fn init(p: &AnyParams, c: &Conn) -> AnySlowStart {
-                match p { $(AnyParams::$variant(p) => AnySlowStart::$variant(<$state>::init(p, c)),)* }
-            }
-
-            #[inline]
-            fn observe(&mut self, p: &AnyParams, c: &Conn, a: &Ack, w: &mut Window) {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => s.observe(p, c, a, w),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            #[inline]
-            fn grow(&mut self, p: &AnyParams, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
-                        s.grow(p, c, a, credit, w)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            fn threshold(&self, p: &AnyParams, c: &Conn, w: &Window, ssthresh: u64) -> u64 {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
-                        s.threshold(p, c, w, ssthresh)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    _ => ssthresh,
-                }
-            }
-
-            fn restart(&mut self, p: &AnyParams, c: &Conn) {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => s.restart(p, c),)*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            fn approve(&mut self, p: &AnyParams, c: &Conn, rate: Rate, w: &mut Window) {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
-                        s.approve(p, c, rate, w)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-
-            fn on_trial(&self, c: &Conn) -> bool {
-                match self { $(AnySlowStart::$variant(s) => s.on_trial(c),)* }
-            }
-
-            fn recovered(&mut self, p: &AnyParams, c: &Conn, w: &mut Window) {
-                match (self, p) {
-                    $((AnySlowStart::$variant(s), AnyParams::$variant(p)) => {
-                        s.recovered(p, c, w)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    _ => {}
-                }
-            }
-        }
-    };
-}
-
-slow_starts! {
-    Standard: Standard;
-    Limited: Limited;
-    HyStart: HyStart;
-    HyStartPlusPlus: HyStartPlusPlus;
-    Vegas: VegasStart;
-    PacketPair: PacketPair;
-    Adaptive: Adaptive;
-    CcmSs: CcmSs;
-    QuickStart: QuickStart;
-}
-
-impl AnyParams {
-    /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),
-    /// `None` for slow starts that ask for none.
-    pub fn rate_code(&self) -> Option<u8> {
-        match self {
-            AnyParams::QuickStart(p) => Some(p.rate_code.min(15) as u8),
-            _ => None,
-        }
-    }
-}
-
-impl Known for AnyParams {
-    const DEFAULT: AnyParams = AnyParams::Standard(StandardParams::DEFAULT);
-}
-
-impl Default for AnyParams {
-    fn default() -> AnyParams {
-        AnyParams::DEFAULT
-    }
 }

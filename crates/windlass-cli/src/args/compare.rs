@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use windlass_lab::compare::Measure;
+use windlass_lab::run::World;
 use windlass_lab::units::Duration;
-use windlass_lab::world::World;
 
 /// What follows the help.
 pub(super) const HELP: &str = "\

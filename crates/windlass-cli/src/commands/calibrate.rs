@@ -1,6 +1,6 @@
 //! `windlass calibrate`.
 
-use windlass_lab::calibration;
+use windlass_testbed::calibration;
 
 use crate::args::Calibrate;
 use crate::output::{Chatter, Failure, print};

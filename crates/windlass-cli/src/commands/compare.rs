@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
-use windlass_lab::experiment::RunRecord;
 use windlass_lab::outlook;
 use windlass_lab::report::text::WIDTH;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::store::export::{Format, Provenance, export, write};
+use windlass_lab::run::store::replace;
+use windlass_lab::run::{Runner, World};
 use windlass_lab::scenario::{Candidate, Scenario};
-use windlass_lab::store::export::{Format, Provenance, export, write};
-use windlass_lab::store::replace;
 use windlass_lab::units::Duration;
-use windlass_lab::world::World;
 
-use super::making::Making;
+use super::making::{Making, runner};
 use super::run::quoted;
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
@@ -25,15 +25,17 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
     for line in outlook::warnings(&question.scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
     }
-    for line in args.on.differences(&question.scenario).map_err(Failure::of_run)? {
+    let runner = runner(args.jobs.into());
+    let backend = runner.backend(args.on).map_err(Failure::of_run)?;
+    for line in backend.differences(&question.scenario).map_err(Failure::of_run)? {
         chatter.say(format!("note: {line}"));
     }
-    args.on.check().map_err(Failure::of_run)?;
+    backend.check().map_err(Failure::of_run)?;
     let tasks = question.tasks();
     let begun = Instant::now();
     let records = match &args.out {
-        Some(dir) => making(args, chatter).keep(dir, tasks, &command(args)),
-        None => making(args, chatter).make(&tasks),
+        Some(dir) => making(&runner, chatter).keep(dir, tasks, &command(args)),
+        None => making(&runner, chatter).make(&tasks),
     }?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
     let findings = question.answer(&records);
@@ -111,9 +113,9 @@ fn position(candidates: &[Candidate], name: &str) -> Result<usize, Failure> {
     })
 }
 
-fn making<'a>(args: &Compare, chatter: &'a Chatter) -> Making<'a> {
+fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
-    Making { noun: "compare", jobs: args.jobs.into(), line, chatter }
+    Making { noun: "compare", runner, line, chatter }
 }
 
 /// The command that repeats this, whatever it was called by and wherever its results went.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use windlass_lab::crosscheck::{self, CrosscheckError, Options, Outcome};
 use windlass_lab::report::text;
 
+use super::making::runner;
 use crate::args::Crosscheck;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -41,11 +42,12 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     if finished > 0 {
         chatter.say(format!("{finished} of {total} runs are there already"));
     }
+    let runner = runner(args.work.jobs.into());
     for world in work.worlds() {
-        world.check().map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
     let bar = chatter.bar((total - finished) as u64, "crosscheck");
-    let outcome = work.work(args.work.jobs.into(), |record| {
+    let outcome = work.work(&runner, |record| {
         bar.inc(1);
         chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
     });

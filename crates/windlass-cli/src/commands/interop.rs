@@ -6,9 +6,11 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use serde::Serialize;
-use windlass_lab::capture::{CaptureOptions, CapturedFlow, write_pcapng};
-use windlass_lab::world::interop::{Case, Direction, Finding, Report, cases};
+use windlass_lab::run::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+use windlass_testbed::interop::{Case, Direction, Finding, Report, cases};
+use windlass_testbed::interoperate;
 
+use super::making::runner;
 use crate::args::Interop;
 use crate::output::{Chatter, Failure, print};
 
@@ -19,13 +21,13 @@ pub fn run(args: &Interop, chatter: &Chatter) -> Result<(), Failure> {
     if args.list {
         return list(&chosen, args);
     }
-    args.on.check().map_err(Failure::of_run)?;
+    runner(1).backend(args.on).and_then(|b| b.check()).map_err(Failure::of_run)?;
     let bar = chatter.bar(chosen.len() as u64, &format!("interop on {}", args.on));
     let done = |report: &Report| {
         chatter.detail(line(report).trim_end());
         bar.inc(1);
     };
-    let outcome = args.on.interop(&chosen, args.seed, done);
+    let outcome = interoperate(args.on, &chosen, args.seed, done);
     bar.finish_and_clear();
     let (reports, kernel) = outcome.map_err(Failure::of_run)?;
     if let Some(dir) = &args.out {

@@ -4,18 +4,30 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use windlass_lab::experiment::RunRecord;
-use windlass_lab::keep::Folder;
-use windlass_lab::run::{RunError, Task, execute};
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::keep::Folder;
+use windlass_lab::run::{RunError, Runner, Task};
 
 use crate::output::{Chatter, Failure};
+
+/// A runner with every back end that this program has; `jobs` runs side by side (0: one for each
+/// processor).
+pub fn runner(jobs: usize) -> Runner {
+    let runner = Runner::new(jobs);
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    let runner = {
+        use windlass_testbed::{Linux, LinuxVt, vm::Series};
+        Series::ALL.into_iter().fold(runner.with(Linux), |r, series| r.with(LinuxVt(series)))
+    };
+    runner
+}
 
 /// How runs are made and told of.
 pub struct Making<'a> {
     /// What the progress bar calls them.
     pub noun: &'static str,
-    /// Runs side by side; 0 for one on each processor.
-    pub jobs: usize,
+    /// What makes them.
+    pub runner: &'a Runner,
     /// What `--verbose` says of a finished run.
     pub line: fn(&RunRecord) -> String,
     /// Where progress goes.
@@ -40,7 +52,7 @@ impl Making<'_> {
             self.chatter.say(format!("{finished} of {total} runs are there already"));
         }
         let bar = self.chatter.bar((total - finished) as u64, self.noun);
-        let records = folder.fill(self.jobs, command, |record| self.tell(record, &bar));
+        let records = folder.fill(self.runner, command, |record| self.tell(record, &bar));
         bar.finish_and_clear();
         records.map_err(Failure::of_keeping)
     }
@@ -49,7 +61,7 @@ impl Making<'_> {
     pub fn make(&self, tasks: &[Task]) -> Result<Vec<RunRecord>, Failure> {
         let bar = self.chatter.bar(tasks.len() as u64, self.noun);
         let records = Mutex::new(Vec::new());
-        let outcome = execute(tasks, self.jobs, |record| {
+        let outcome = self.runner.execute(tasks, |record| {
             self.tell(&record, &bar);
             records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
             Ok::<(), RunError>(())

@@ -2,7 +2,7 @@
 
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{ReproduceError, Reproduction};
-use windlass_lab::store::Format;
+use windlass_lab::run::store::Format;
 
 use super::papers::find;
 use super::reproduce::show;

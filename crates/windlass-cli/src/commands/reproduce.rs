@@ -6,8 +6,10 @@ use windlass_lab::claims::{Judgement, Verdict};
 use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
 use windlass_lab::report::text;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
-use windlass_lab::store::Format;
+use windlass_lab::run::Runner;
+use windlass_lab::run::store::Format;
 
+use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
 use crate::output::{Chatter, Failure, print, width};
@@ -25,8 +27,9 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         out: args.work.out.clone(),
         command: command(args),
     };
+    let runner = runner(args.work.jobs.into());
     for paper in papers {
-        let outcome = reproduce(paper, &options, args.work.jobs.into(), chatter)?;
+        let outcome = reproduce(paper, &options, &runner, chatter)?;
         show(paper, &outcome, chatter)?;
     }
     Ok(())
@@ -52,7 +55,7 @@ fn command(args: &Reproduce) -> Vec<String> {
 fn reproduce(
     paper: &'static Paper,
     options: &Options,
-    jobs: usize,
+    runner: &Runner,
     chatter: &Chatter,
 ) -> Result<Outcome, Failure> {
     let begun = Instant::now();
@@ -65,10 +68,10 @@ fn reproduce(
         chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
     }
     for world in work.worlds() {
-        world.check().map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
     let bar = chatter.bar((total - finished) as u64, paper.id);
-    let result = work.work(jobs, |record| {
+    let result = work.work(runner, |record| {
         bar.inc(1);
         chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
     });

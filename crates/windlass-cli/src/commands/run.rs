@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
-use windlass_lab::experiment::RunRecord;
-use windlass_lab::run::Task;
+use windlass_lab::run::RunRecord;
+use windlass_lab::run::World;
+use windlass_lab::run::store::export::{Format, Provenance, write};
+use windlass_lab::run::store::table;
+use windlass_lab::run::{Runner, Task};
 use windlass_lab::scenario::{RecordSpec, Scenario};
-use windlass_lab::store::export::{Format, Provenance, write};
-use windlass_lab::store::table;
-use windlass_lab::world::World;
 use windlass_lab::{hindsight, outlook, overview};
 
-use super::making::Making;
+use super::making::{Making, runner};
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
 
@@ -32,14 +32,16 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());
     }
-    for line in args.on.differences(&scenario).map_err(Failure::of_run)? {
+    let runner = runner(args.jobs.into());
+    let backend = runner.backend(args.on).map_err(Failure::of_run)?;
+    for line in backend.differences(&scenario).map_err(Failure::of_run)? {
         chatter.say(format!("note: {line}"));
     }
-    args.on.check().map_err(Failure::of_run)?;
+    backend.check().map_err(Failure::of_run)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
-        Some(dir) => keep(dir, tasks, args, chatter),
-        None => simulate(&scenario, &tasks, args, chatter),
+        Some(dir) => keep(dir, tasks, args, &making(&runner, chatter), chatter),
+        None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
     };
     let records = records?;
     show(&scenario, &records, args)?;
@@ -110,9 +112,9 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
         .collect()
 }
 
-fn making<'a>(args: &Run, chatter: &'a Chatter) -> Making<'a> {
+fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     let line = |r: &RunRecord| format!("{} seed {}", r.experiment, r.seed);
-    Making { noun: "runs", jobs: args.jobs.into(), line, chatter }
+    Making { noun: "runs", runner, line, chatter }
 }
 
 /// Makes the runs and keeps them in a folder.
@@ -120,9 +122,10 @@ fn keep(
     dir: &Path,
     tasks: Vec<Task>,
     args: &Run,
+    making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
-    let records = making(args, chatter).keep(dir, tasks, &command(args))?;
+    let records = making.keep(dir, tasks, &command(args))?;
     chatter.say(format!("results: {}", dir.display()));
     Ok(records)
 }
@@ -131,14 +134,14 @@ fn keep(
 fn simulate(
     scenario: &Scenario,
     tasks: &[Task],
-    args: &Run,
+    making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Vec<RunRecord>, Failure> {
     let RecordSpec { series, capture, .. } = &scenario.record;
     if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
-    let mut records = making(args, chatter).make(tasks)?;
+    let mut records = making.make(tasks)?;
     records.sort_by_key(|r| r.seed);
     Ok(records)
 }

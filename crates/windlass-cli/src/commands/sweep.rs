@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
 use windlass_lab::report::text;
-use windlass_lab::store::Format;
-use windlass_lab::store::export::{Provenance, write};
+use windlass_lab::run::store::Format;
+use windlass_lab::run::store::export::{Provenance, write};
+use windlass_lab::run::{Runner, World};
 use windlass_lab::sweep::{
     Cell, Count, Estimate, Outcome, Plan, Progress, Request, Standing, Sweep, SweepError,
 };
-use windlass_lab::world::World;
 
+use super::making::runner;
 use super::run::{overrides, quoted};
 use crate::args::Sweep as Args;
 use crate::output::{Chatter, Failure, print, width};
@@ -28,9 +29,10 @@ const MOST_WARNINGS: usize = 12;
 pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     let plan = Plan::of(&request(args)?).map_err(failure)?;
     let dir = args.out.clone().unwrap_or_else(|| Path::new("results").join(plan.folder()));
-    warn(&plan, chatter)?;
+    let runner = runner(args.jobs.into());
+    warn(&plan, &runner, chatter)?;
     if args.dry_run {
-        return estimate(plan, &dir, args, chatter);
+        return estimate(plan, &dir, &runner, args, chatter);
     }
     if args.kept {
         let sweep = Sweep::look(plan, &dir, command(args)).map_err(failure)?;
@@ -41,9 +43,9 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
         chatter.say(format!("note: {notice}"));
     }
     for world in sweep.worlds() {
-        world.check().map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
-    work(&mut sweep, args, chatter)?;
+    work(&mut sweep, &runner, args, chatter)?;
     match args.shard {
         Some(shard) => {
             chatter.say(format!(
@@ -85,7 +87,7 @@ fn failure(e: SweepError) -> Failure {
 /// A folder in use may be looked at, and parts of the work may share it.
 fn opening(e: SweepError, args: &Args) -> Failure {
     match e {
-        SweepError::Store(e @ windlass_lab::store::StoreError::Locked { .. }) => {
+        SweepError::Store(e @ windlass_lab::run::store::StoreError::Locked { .. }) => {
             let advice = match args.shard {
                 None => "--kept sums up what is there so far",
                 Some(_) => "a shard can work beside other shards only, each once",
@@ -96,8 +98,8 @@ fn opening(e: SweepError, args: &Args) -> Failure {
     }
 }
 
-fn warn(plan: &Plan, chatter: &Chatter) -> Result<(), Failure> {
-    let warnings = plan.warnings().map_err(failure)?;
+fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> {
+    let warnings = plan.warnings(runner).map_err(failure)?;
     for (sentence, points) in warnings.iter().take(MOST_WARNINGS) {
         let all = plan.points.len();
         match points.as_slice() {
@@ -117,7 +119,7 @@ fn warn(plan: &Plan, chatter: &Chatter) -> Result<(), Failure> {
     Ok(())
 }
 
-fn work(sweep: &mut Sweep, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+fn work(sweep: &mut Sweep, runner: &Runner, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     let Estimate { finished, least, .. } = sweep.estimate(args.jobs.into());
     chatter.say(format!(
         "{}: {}, {} there, {}{least} to make",
@@ -129,7 +131,7 @@ fn work(sweep: &mut Sweep, args: &Args, chatter: &Chatter) -> Result<(), Failure
     let bar = chatter.told_bar();
     let teller = Teller { bar: &bar, chatter, told: Mutex::new(Instant::now()) };
     let begun = Instant::now();
-    let result = sweep.work(args.jobs.into(), |record, progress| {
+    let result = sweep.work(runner, |record, progress| {
         chatter.detail(format!("{} seed {}", record.point, record.seed));
         if let Some(progress) = progress {
             teller.tell(progress);
@@ -186,9 +188,15 @@ fn spoken(seconds: f64) -> String {
     }
 }
 
-fn estimate(plan: Plan, dir: &Path, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+fn estimate(
+    plan: Plan,
+    dir: &Path,
+    runner: &Runner,
+    args: &Args,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
     let mut sweep = Sweep::look(plan, dir, command(args)).map_err(failure)?;
-    sweep.time(PATIENCE).map_err(failure)?;
+    sweep.time(runner, PATIENCE).map_err(failure)?;
     let plan = sweep.plan();
     for p in &plan.points {
         chatter.detail(&p.point.id);

@@ -141,6 +141,11 @@ pub struct Frame<L> {
     ack_limit: f64,
     /// The cut that began the current phase has been undone.
     undone: bool,
+    /// Whether the last cut was for a loss and stands, so that it can be undone; and whether the law
+    /// had a part in it.
+    loss: Option<bool>,
+    /// Slow start follows a timeout.
+    timed_out: bool,
     reduction: Reduction,
     opening: Opening,
     hystart: HyStart,
@@ -161,6 +166,8 @@ impl<L: Law> Frame<L> {
             style,
             ack_limit: f64::from(ack_limit),
             undone: false,
+            loss: None,
+            timed_out: false,
             reduction: Reduction::default(),
             opening: Opening::Standard,
             hystart: HyStart::default(),
@@ -205,7 +212,9 @@ impl<L: Law> Frame<L> {
         if !c.cwnd_limited() {
             return; // RFC 7661 section 4.3
         }
-        let credit = (a.acked as f64).min(self.ack_limit * mss(c));
+        let limited = self.ack_limit < f64::from(u32::MAX);
+        let limit = if self.timed_out && limited { 1.0 } else { self.ack_limit }; // RFC 3465, 2.3
+        let credit = (a.acked as f64).min(limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
             // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
             let opened = self.opened(c, a, credit);
@@ -214,6 +223,7 @@ impl<L: Law> Frame<L> {
             let room = (self.w.ssthresh - standard).max(0.0);
             self.w.cwnd = standard + more.min(room);
         } else {
+            self.timed_out = false;
             let more = self.law.increase(c, a, credit, &mut self.w);
             self.w.cwnd += more;
         }
@@ -244,8 +254,10 @@ impl<L: Law> Frame<L> {
     fn on_phase(&mut self, c: &Conn, from: Phase, to: Phase) {
         match (from, to) {
             (_, Phase::Recovery) => {
+                self.prior = self.w;
+                self.loss = Some(from != Phase::Cwr);
                 if from != Phase::Cwr {
-                    self.prior = self.w;
+                    self.timed_out = false;
                     self.w.ssthresh = self.cut(c, Cause::Loss);
                 }
                 // RFC 5681 section 3.2 step 3; RFC 6675 section 5 (4.2)
@@ -260,7 +272,7 @@ impl<L: Law> Frame<L> {
                 }
             }
             (Phase::Open | Phase::Loss, Phase::Cwr) => {
-                self.prior = self.w;
+                (self.loss, self.timed_out) = (None, false);
                 self.w.ssthresh = self.cut(c, Cause::Mark);
                 self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).max(mss(c));
                 self.law.restart(c, &self.w);
@@ -281,8 +293,18 @@ impl<L: Law> Frame<L> {
                     self.prior = self.w;
                     self.w.ssthresh = self.cut(c, Cause::Timeout);
                 } else if from != Phase::Loss {
-                    // RFC 5681 equation 4 is an upper bound: the first cut stays in force.
-                    self.w.ssthresh = self.cut(c, Cause::Timeout).min(self.w.ssthresh);
+                    // RFC 5681 equation 4 is an upper bound: the first cut stays in force, and is as
+                    // if it had been for the timeout. A mark's stands by itself.
+                    match self.loss {
+                        Some(true) => self.law.undo(c, &self.prior),
+                        Some(false) => {}
+                        None => self.prior = self.w,
+                    }
+                    let again = self.law.ssthresh(c, &self.prior, Cause::Timeout);
+                    self.w.ssthresh = again.min(self.w.ssthresh);
+                }
+                if from != Phase::Loss {
+                    (self.loss, self.timed_out) = (Some(true), true);
                 }
                 self.w.cwnd = self.law.loss_window() * mss(c);
                 self.law.restart(c, &self.w);
@@ -308,10 +330,16 @@ impl<L: Law> Model for Frame<L> {
             Event::Phase { from, to } => self.on_phase(c, *from, *to),
             Event::Loss(_) => {}
             Event::Undo(_) => {
-                self.w.cwnd = self.w.cwnd.max(self.prior.cwnd);
+                let Some(by_law) = self.loss.take() else { return };
+                (self.undone, self.timed_out) = (true, false);
+                let repairing = c.phase == Phase::Recovery; // without what duplicates inflate it by
+                let limit = if repairing { self.w.ssthresh } else { f64::INFINITY };
+                let grown = self.w.cwnd.min(limit);
+                self.w.cwnd = grown.max(self.prior.cwnd);
                 self.w.ssthresh = self.w.ssthresh.max(self.prior.ssthresh);
-                self.undone = true;
-                self.law.undo(c, &self.w);
+                if by_law {
+                    self.law.undo(c, &self.w);
+                }
             }
             Event::IdleRestart { gap: Span(gap), reset } => {
                 if *reset {

@@ -1,8 +1,8 @@
 //! From evidence to verdicts.
 
 use super::{Claim, Direction, Judgement, Metric, Quantity, Statistic, Verdict};
-use crate::experiment::RunRecord;
 use crate::report::numbers::number;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! `subflow.FLOW:NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and
 //! `run.FIELD`.
 
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
 };
@@ -139,7 +139,7 @@ fn hop_throughput(r: &RunRecord) -> Option<f64> {
 /// summed over its stations, the least that a battery holds at the end, when the first station went
 /// off (infinite when none did), how long the first battery lasts at the mean power of the run, and
 /// how long the second of two flows takes to reach four fifths of the first one's window or rate
-/// ([`Course`](crate::experiment::Course)), which is infinite when it does not.
+/// ([`Course`](crate::run::Course)), which is infinite when it does not.
 pub const RUN_FIELDS: &[Field<RunRecord>] = &[
     ("goodput_bps", |r| Some(r.flows.iter().map(|f| f.goodput_bps).sum())),
     ("throughput_bps", |r| Some(r.flows.iter().map(|f| f.throughput_bps).sum())),

@@ -361,7 +361,7 @@ pub struct Judgement {
 
 #[cfg(test)]
 pub(crate) mod fixtures {
-    use crate::experiment::RunRecord;
+    use crate::run::RunRecord;
     use windlass_sim::{
         FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult,
         SubflowResult,

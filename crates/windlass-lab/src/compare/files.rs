@@ -1,6 +1,6 @@
 //! A comparison as tables for analysis.
 
-use crate::store::{Column, Table, Values};
+use crate::run::store::{Column, Table, Values};
 
 use super::harm::{Bar, Cell};
 use super::ranking::{Entry, Outcome, Versus};

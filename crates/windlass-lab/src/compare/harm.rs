@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::cast::Side;
 use super::measure::Path;
 use super::{ALPHA, Cast, Measure, Question};
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::stats::multiple::holm;
 use crate::stats::paired::{TTest, differences, t_test};
 use crate::stats::{CONFIDENCE, Summary};

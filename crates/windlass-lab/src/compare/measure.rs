@@ -6,8 +6,8 @@ use windlass_sim::FlowResult;
 use super::Flows;
 use super::cast::twin_name;
 use crate::claims::{Metric, jain_index};
-use crate::experiment::RunRecord;
 use crate::outlook;
+use crate::run::RunRecord;
 use crate::scenario::{Hop, Scenario, Traffic};
 
 /// A measure of how well the compared flows do in a run.

@@ -50,10 +50,10 @@ mod text;
 
 use serde::Serialize;
 
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::run::Task;
+use crate::run::World;
 use crate::scenario::{Candidate, Scenario};
-use crate::world::World;
 
 pub use cast::{Cast, Flows, FlowsError, Side};
 pub use harm::Harm;

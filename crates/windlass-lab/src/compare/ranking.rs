@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::measure::Path;
 use super::{ALPHA, Cast, Measure, Question};
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::stats::effect::{cohen_dz, hodges_lehmann, superiority};
 use crate::stats::multiple::{Holm, holm};
 use crate::stats::paired::{TTest, differences, signed_rank, t_test};

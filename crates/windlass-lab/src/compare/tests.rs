@@ -3,7 +3,7 @@
 use super::harm::{Bar, Series, cells};
 use super::ranking::{Outcome, rank};
 use super::*;
-use crate::run::{RunError, execute};
+use crate::run::{RunError, Runner};
 use std::sync::Mutex;
 
 /// Two flows over a link of 4 Mbit/s and a round trip of 40 ms, with a queue of five times the
@@ -49,11 +49,12 @@ fn question(text: &str, algorithms: &[&str], seeds: u64) -> Question {
 
 fn runs(question: &Question) -> Vec<RunRecord> {
     let records = Mutex::new(Vec::new());
-    execute(&question.tasks(), 0, |record| {
-        records.lock().unwrap().push(record);
-        Ok::<(), RunError>(())
-    })
-    .unwrap();
+    Runner::new(0)
+        .execute(&question.tasks(), |record| {
+            records.lock().unwrap().push(record);
+            Ok::<(), RunError>(())
+        })
+        .unwrap();
     records.into_inner().unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! How far the two worlds are apart: in each cell, for each algorithm, and in all.
 
 use super::cells::Cell;
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 
 /// Largest median distance that the cross-check aims at.

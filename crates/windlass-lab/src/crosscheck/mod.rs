@@ -22,14 +22,14 @@ use algorithms::{ALGORITHMS, Algorithm};
 use cells::{Cell, Side};
 use compare::{Comparison, Line};
 
-use crate::experiment::RunRecord;
-use crate::keep::{Folder, KeepError};
 use crate::report::model::{Report, Table};
 use crate::report::{self, ReportError};
+use crate::run::RunRecord;
 use crate::run::Task;
+use crate::run::keep::{Folder, KeepError};
+use crate::run::store::{Notice, StoreError, replace};
+use crate::run::{Runner, World};
 use crate::scenario::ScenarioError;
-use crate::store::{Notice, StoreError, replace};
-use crate::world::World;
 
 pub use page::{PAGE, PageError};
 
@@ -206,7 +206,7 @@ impl Crosscheck {
         self.folder.worlds()
     }
 
-    /// Makes the runs that are missing, `jobs` side by side, telling `made` of each, writes tables
+    /// Makes the runs that are missing, telling `made` of each, writes tables
     /// and report, and says what came out. A kill loses only what was running.
     ///
     /// # Errors
@@ -214,10 +214,10 @@ impl Crosscheck {
     /// A run fails or a file cannot be written. What is finished stays.
     pub fn work(
         mut self,
-        jobs: usize,
+        runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Outcome, CrosscheckError> {
-        let records = self.folder.fill(jobs, &self.command, made)?;
+        let records = self.folder.fill(runner, &self.command, made)?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
             return Err(CrosscheckError::NothingKept { world: self.world });
@@ -255,7 +255,7 @@ impl Crosscheck {
             summary: sections::SUMMARY.to_string(),
             verdicts: Vec::new(),
             provenance: vec![
-                line("Windlass", crate::VERSION.to_string()),
+                line("Windlass", crate::run::VERSION.to_string()),
                 line("World", self.world.to_string()),
                 line("Kernel", Vec::from_iter(kernels).join(", ")),
                 line("Runs", records.len().to_string()),

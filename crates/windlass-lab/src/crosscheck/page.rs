@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::report::model::Table;
-use crate::store::{StoreError, replace};
+use crate::run::store::{StoreError, replace};
 
 /// The page that holds them.
 pub const PAGE: &str = "docs/validation-linux.md";

@@ -3,10 +3,10 @@
 use windlass_sim::Series;
 
 use super::CellTasks;
-use crate::keep::Folder;
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::run::Task;
-use crate::store::StoreError;
+use crate::run::keep::Folder;
+use crate::run::store::StoreError;
 
 /// One chart for each traced cell of which both worlds have a run.
 pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>, StoreError> {

@@ -27,20 +27,16 @@
 //! The points of an experiment are the cartesian product of its axes, the last axis varying
 //! fastest.
 
-mod course;
 mod error;
-mod record;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use toml::Spanned;
 
-pub use course::{Course, Drops};
 pub use error::FileError;
-pub use record::{RunRecord, Steady};
 
-use crate::world::World;
+use crate::run::World;
 
 /// Everything a paper runs.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,8 +12,9 @@ pub mod reno_ber;
 pub mod tcp_modified;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
-use crate::experiment::{FileError, Plan, RunRecord};
+use crate::experiment::{FileError, Plan};
 use crate::report::model::Section;
+use crate::run::RunRecord;
 use std::collections::BTreeMap;
 use windlass_cc::Time;
 use windlass_sim::{PacketEvent, RunResult, Sample, Series};

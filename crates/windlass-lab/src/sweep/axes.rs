@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::range;
 use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
-use crate::world::World;
+use crate::run::World;
 
 /// The items of a scenario's file that a `*` in a key stands for.
 pub(super) struct Items {

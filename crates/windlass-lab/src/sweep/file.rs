@@ -9,7 +9,7 @@ use super::axes;
 use super::measure::{Goal, Measure};
 use super::warm::WarmUp;
 use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
-use crate::world::World;
+use crate::run::World;
 
 /// A sweep file. Whatever the command line says too is taken from there.
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::claims::{Kind, Metric};
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
 use crate::scenario::Scenario;
 use crate::stats::sequential::Width;
 

@@ -32,12 +32,13 @@ pub use results::Shard;
 pub use warm::WarmUp;
 pub use work::{Estimate, Progress, Standing, Sweep};
 
-use crate::experiment::{FileError, RunRecord};
+use crate::experiment::FileError;
 use crate::report::{self, ReportError};
 use crate::run::RunError;
+use crate::run::RunRecord;
+use crate::run::store::export::{Provenance, export, export_records};
+use crate::run::store::{Format, StoreError, replace};
 use crate::scenario::ScenarioError;
-use crate::store::export::{Provenance, export, export_records};
-use crate::store::{Format, StoreError, replace};
 
 /// Why a sweep failed.
 #[derive(Debug, thiserror::Error)]

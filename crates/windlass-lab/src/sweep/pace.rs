@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-use crate::store::{StoreError, replace};
+use crate::run::store::{StoreError, replace};
 
 /// Name of the file that keeps it, beside the journal. It holds nothing that results depend on.
 const FILE: &str = "pace.json";

@@ -25,7 +25,7 @@ impl Sweep {
         sections.push(self.provenance(cells));
         let runs: u64 = self.counted().iter().map(|(_, _, r)| r.len() as u64).sum();
         let line = |label: &str, value: String| (label.to_owned(), value);
-        let version = plan.points.first().map_or(crate::VERSION, |p| p.world.version());
+        let version = plan.points.first().map_or(crate::run::VERSION, |p| p.world.version());
         Report {
             title: format!("Sweep of {}", plan.name),
             summary: format!(

@@ -11,10 +11,10 @@ use super::results::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::outlook;
-use crate::run::Task;
+use crate::run::World;
+use crate::run::{Runner, Task};
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
-use crate::world::World;
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 1_000_000;
@@ -152,7 +152,7 @@ impl Plan {
 
     /// Name of the folder for the results, where none is given.
     pub fn folder(&self) -> String {
-        format!("sweep-{}", crate::store::file_name(&self.name))
+        format!("sweep-{}", crate::run::store::file_name(&self.name))
     }
 
     /// What is probably not meant at some point, or cannot be told to a kernel there: a sentence
@@ -161,12 +161,14 @@ impl Plan {
     /// # Errors
     ///
     /// The simulator does not take a scenario.
-    pub fn warnings(&self) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
+    pub fn warnings(&self, runner: &Runner) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for p in self.points.iter().take(MOST_WARNED) {
             let at_point = |e| SweepError::Input(format!("point `{}`: {e}", p.point.id));
             let mut sentences = outlook::warnings(&p.scenario).map_err(at_point)?;
-            sentences.extend(p.world.differences(&p.scenario)?);
+            if let Ok(backend) = runner.backend(p.world) {
+                sentences.extend(backend.differences(&p.scenario)?);
+            }
             for sentence in sentences {
                 match told.iter_mut().find(|(s, _)| *s == sentence) {
                     Some((_, points)) => points.push(&p.point.id),

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::plan::{Count, PlannedPoint};
 use super::work::{Standing, Sweep};
-use crate::experiment::RunRecord;
+use crate::run::RunRecord;
+use crate::run::store::{Column, Table, Values};
 use crate::stats::Summary;
 use crate::stats::bootstrap::{self, Options};
 use crate::stats::sequential::Rule;
-use crate::store::{Column, Table, Values};
 
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::experiment::RunRecord;
-use crate::store::{Batch, Notice, RunKey, StoreError, read_journal, share};
+use crate::run::RunRecord;
+use crate::run::store::{Batch, Notice, RunKey, StoreError, read_journal, share};
 
 /// A part of a sweep's runs: one of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::config::FlowConfig;
 use windlass_sim::{RunResult, Series};
 
-use crate::experiment::Steady;
+use crate::run::Steady;
 use crate::scenario::RecordSpec;
 use crate::stats::warmup::mser5;
 use crate::units::Duration;

@@ -14,11 +14,9 @@ use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::results::Results;
 use crate::compile::compile;
-use crate::experiment::RunRecord;
-use crate::run::{RunError, Task, side_by_side};
+use crate::run::store::{Invocation, Notice, RunKey};
+use crate::run::{RunError, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
-use crate::store::{Invocation, Notice, RunKey};
-use crate::world::World;
 
 /// How often the pace is kept, so that an interrupted sweep still knows it.
 const KEEP_PACE: Duration = Duration::from_secs(10);
@@ -239,7 +237,7 @@ impl Sweep {
         self.missing().iter().map(|t| t.world).collect()
     }
 
-    /// Makes what is missing, `jobs` runs side by side (0: one for each processor), and tells
+    /// Makes what is missing, and tells
     /// `done` of each, and a few times a second how it goes on. A kill loses only what was running.
     ///
     /// # Errors
@@ -247,7 +245,7 @@ impl Sweep {
     /// A run fails or cannot be kept. What is finished stays.
     pub fn work(
         &mut self,
-        jobs: usize,
+        runner: &Runner,
         done: impl Fn(&RunRecord, Option<&Progress>) + Sync,
     ) -> Result<(), SweepError> {
         let mut made = 0;
@@ -259,7 +257,7 @@ impl Sweep {
             if made == 0 {
                 self.begin(&missing)?;
             }
-            self.round(&missing, jobs, &mut made, &done)?;
+            self.round(&missing, runner, &mut made, &done)?;
         }
     }
 
@@ -268,7 +266,7 @@ impl Sweep {
         let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
         let command = vec![self.command.clone()];
         batch.add_invocation(&Invocation::now(
-            crate::VERSION,
+            crate::run::VERSION,
             command,
             seeds.into_iter().collect(),
         ))?;
@@ -284,18 +282,18 @@ impl Sweep {
     fn round(
         &mut self,
         tasks: &[Task],
-        jobs: usize,
+        runner: &Runner,
         made: &mut u64,
         done: &(impl Fn(&RunRecord, Option<&Progress>) + Sync),
     ) -> Result<(), SweepError> {
         let warm_up = self.plan.warm_up;
-        let side = processors(tasks, jobs);
+        let side = processors(tasks, runner.jobs());
         let (kept, told) = (Instant::now(), None);
         let desk = Desk { sweep: self, tally: Tally::of(tasks), made, kept, told };
         let desk = Mutex::new(desk);
-        side_by_side(tasks, jobs, |task| {
+        runner.side_by_side(tasks, |task| {
             let begun = Instant::now();
-            let ran = task.run()?;
+            let ran = runner.run(task)?;
             let mut record = task.record(&ran);
             if let Some(warm_up) = warm_up {
                 let config = compile(&task.scenario, task.seed).map_err(RunError::from)?;
@@ -322,7 +320,7 @@ impl Sweep {
     /// # Errors
     ///
     /// A run fails.
-    pub fn time(&mut self, patience: Duration) -> Result<(), SweepError> {
+    pub fn time(&mut self, runner: &Runner, patience: Duration) -> Result<(), SweepError> {
         const MOST: usize = 8;
         let begun = Instant::now();
         let unknown: Vec<Task> = {
@@ -337,7 +335,7 @@ impl Sweep {
                 break;
             }
             let start = Instant::now();
-            task.run()?;
+            runner.run(&task)?;
             self.pace.took(&task.scenario_hash, start.elapsed());
         }
         Ok(())

@@ -8,8 +8,8 @@ use windlass_lab::claims::Claim;
 use windlass_lab::experiment::Plan;
 use windlass_lab::papers::Paper;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
+use windlass_lab::run::store::Format;
 use windlass_lab::scenario::Scenario;
-use windlass_lab::store::Format;
 
 /// A paper with its plan and claims.
 pub struct Setup {
@@ -50,6 +50,6 @@ pub fn quick(paper: &'static Paper, dir: &Path) -> Outcome {
     let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
     let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
-    work.work(0, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    work.work(&windlass_lab::run::Runner::new(0), |_| {}).unwrap_or_else(|e| panic!("{e}"));
     work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
 }

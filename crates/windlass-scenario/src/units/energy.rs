@@ -9,7 +9,7 @@ const WATTS: Dimension = Dimension {
     noun: "a power",
     examples: "`190mW`, `0.9W` or `50uW`",
     whole: "microwatt",
-    max: windlass_sim::radio::energy::MOST_UW,
+    max: windlass_sim::radio::energy::MAX_UW,
     too_large: "is more than a radio draws (1 kW at most)",
     factor: |unit| match unit {
         "uW" | "µW" | "μW" => Some(1),
@@ -25,7 +25,7 @@ const JOULES: Dimension = Dimension {
     noun: "an energy",
     examples: "`20J`, `500mJ` or `2.6Wh`",
     whole: "microjoule",
-    max: windlass_sim::radio::energy::MOST_UJ,
+    max: windlass_sim::radio::energy::MAX_UJ,
     too_large: "is more than a battery holds (1 GJ at most)",
     factor: |unit| match unit {
         "uJ" | "µJ" | "μJ" => Some(1),

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
-use super::{Dropped, Waiting};
+use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 
 /// Controlled delay (RFC 8289).
@@ -132,7 +132,7 @@ impl State {
             if mark(&packet) {
                 return Some((packet, true));
             }
-            drops.push(Dropped { ticket: packet.ticket, early: true });
+            drops.push(Dropped { handle: packet.handle, early: true });
             // The next drop is a while ahead, however long this packet has waited.
             return self.take(now, p, from, largest).map(|(packet, _)| (packet, false));
         }
@@ -143,7 +143,7 @@ impl State {
                 self.schedule(p);
                 return Some((packet, true));
             }
-            drops.push(Dropped { ticket: packet.ticket, early: true });
+            drops.push(Dropped { handle: packet.handle, early: true });
             let Some(next) = self.take(now, p, from, largest) else {
                 self.dropping = false;
                 return None;
@@ -197,7 +197,7 @@ impl CoDelQueue {
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
     ) -> bool {
-        self.largest = self.largest.max(packet.ticket.size);
+        self.largest = self.largest.max(packet.handle.size);
         self.fifo.push(packet, idle.is_none(), drops);
         false
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Dropped, Level, Waiting};
+use super::waiting::{Dropped, Level, Waiting};
 use crate::link::QueueLimit;
 use windlass_cc::Span;
 
@@ -46,9 +46,9 @@ impl Fifo {
 
     /// Adds the packet, or drops it if it has to wait and there is no room. Whether it was added.
     pub fn push(&mut self, packet: Waiting, waits: bool, drops: &mut Vec<Dropped>) -> bool {
-        let size = u64::from(packet.ticket.size);
+        let size = u64::from(packet.handle.size);
         if waits && !self.limit.has_room(self.len(), self.bytes, size) {
-            drops.push(Dropped { ticket: packet.ticket, early: false });
+            drops.push(Dropped { handle: packet.handle, early: false });
             return false;
         }
         self.bytes += size;
@@ -60,7 +60,7 @@ impl Fifo {
     /// Takes the first packet.
     pub fn pop(&mut self) -> Option<Waiting> {
         let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.ticket.size);
+        self.bytes -= u64::from(packet.handle.size);
         self.drain = Span(self.drain.0 - packet.transmission.0);
         Some(packet)
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 
 use super::codel::{CoDel, Source, State};
-use super::{Dropped, Waiting};
+use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 use crate::random::mix;
 
@@ -121,7 +121,7 @@ impl Flow {
             tail => chains.places[tail as usize].1 = place,
         }
         self.tail = place;
-        self.bytes += u64::from(packet.ticket.size);
+        self.bytes += u64::from(packet.handle.size);
     }
 
     fn pop(&mut self, chains: &mut Chains) -> Option<Waiting> {
@@ -133,7 +133,7 @@ impl Flow {
         if next == NONE {
             self.tail = NONE;
         }
-        self.bytes -= u64::from(packet.ticket.size);
+        self.bytes -= u64::from(packet.handle.size);
         Some(packet)
     }
 }
@@ -204,8 +204,8 @@ impl FqCoDelQueue {
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
     ) -> bool {
-        let size = u64::from(packet.ticket.size);
-        self.largest = self.largest.max(packet.ticket.size);
+        let size = u64::from(packet.handle.size);
+        self.largest = self.largest.max(packet.handle.size);
         self.packets += 1;
         self.bytes += size;
         let index = self.hash(packet.flow);
@@ -236,8 +236,8 @@ impl FqCoDelQueue {
             };
             let Some(packet) = self.flows[longest as usize].pop(&mut self.chains) else { return };
             self.packets -= 1;
-            self.bytes -= u64::from(packet.ticket.size);
-            drops.push(Dropped { ticket: packet.ticket, early: false });
+            self.bytes -= u64::from(packet.handle.size);
+            drops.push(Dropped { handle: packet.handle, early: false });
         }
     }
 
@@ -261,7 +261,7 @@ impl FqCoDelQueue {
             flow.codel = codel;
             for dropped in &drops[before..] {
                 self.packets -= 1;
-                self.bytes -= u64::from(dropped.ticket.size);
+                self.bytes -= u64::from(dropped.handle.size);
             }
             let Some((packet, marked)) = taken else {
                 // A new queue waits behind all others, or it could come back with each packet and
@@ -273,9 +273,9 @@ impl FqCoDelQueue {
                 }
                 continue;
             };
-            flow.credit -= i64::from(packet.ticket.size);
+            flow.credit -= i64::from(packet.handle.size);
             self.packets -= 1;
-            self.bytes -= u64::from(packet.ticket.size);
+            self.bytes -= u64::from(packet.handle.size);
             return Some((packet, marked));
         }
     }
@@ -321,12 +321,12 @@ mod tests {
         let mut bytes = [0u64; 2];
         for _ in 0..24 {
             let packet = next(&mut q);
-            bytes[usize::from(packet.flow == small)] += u64::from(packet.ticket.size);
+            bytes[usize::from(packet.flow == small)] += u64::from(packet.handle.size);
         }
         // Within a quantum and a packet of each other.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 1500, "{bytes:?}");
         q.enqueue(of(late, 99, 100), None, &mut Vec::new());
-        assert_eq!(next(&mut q).ticket.id, 99, "it is sparse, and overtakes");
+        assert_eq!(next(&mut q).handle.id, 99, "it is sparse, and overtakes");
         assert_eq!(q.len(), 60 - 24);
     }
 
@@ -340,7 +340,7 @@ mod tests {
             q.enqueue(of(fat, i, 1000), None, &mut drops);
         }
         q.enqueue(of(thin, 101, 1000), None, &mut drops);
-        let ids: Vec<u32> = drops.iter().map(|d| d.ticket.id).collect();
+        let ids: Vec<u32> = drops.iter().map(|d| d.handle.id).collect();
         assert_eq!(ids, [0, 1, 2, 3]);
         assert!(drops.iter().all(|d| !d.early));
         assert_eq!((q.len(), q.bytes()), (10, 10_000));

@@ -16,11 +16,11 @@ mod fq_codel;
 mod pie;
 mod red;
 mod threshold;
+mod waiting;
 
 use windlass_cc::{Span, Time};
 
 use crate::link::QueueLimit;
-use crate::packet::Ticket;
 use crate::random::{Purpose, Stream};
 
 pub use codel::CoDel;
@@ -28,30 +28,13 @@ pub use fq_codel::FqCoDel;
 pub use pie::Pie;
 pub use red::Red;
 pub use threshold::Threshold;
+pub use waiting::{Dropped, Level, Waiting};
 
 use codel::CoDelQueue;
 use fq_codel::FqCoDelQueue;
 use pie::PieQueue;
 use red::RedQueue;
 use threshold::ThresholdQueue;
-
-/// A queue length at which a discipline does something. What is being transmitted does not count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
-    /// So many packets.
-    Packets(u64),
-    /// So many bytes of IP packets.
-    Bytes(u64),
-}
-
-impl Level {
-    /// The number, whatever it counts.
-    pub fn amount(self) -> u64 {
-        match self {
-            Level::Packets(n) | Level::Bytes(n) => n,
-        }
-    }
-}
 
 /// What a link direction does with packets that have to wait. `L` is how queue lengths are told.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -108,30 +91,6 @@ impl Discipline {
             Discipline::Pie(pie) => pie.check(),
         }
     }
-}
-
-/// A packet that waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting {
-    /// The packet.
-    pub ticket: Ticket,
-    /// When it came.
-    pub since: Time,
-    /// How long its transmission takes.
-    pub transmission: Span,
-    /// The flow's direction that it belongs to, for disciplines that tell flows apart.
-    pub flow: u32,
-    /// Whether it may be marked instead of dropped (ECN).
-    pub capable: bool,
-}
-
-/// A packet that a queue has dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dropped {
-    /// The packet.
-    pub ticket: Ticket,
-    /// There was room: the discipline decided so.
-    pub early: bool,
 }
 
 /// A queue at work.
@@ -222,14 +181,6 @@ impl Queue {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-/// A number between 0 and 1.
-fn check_share(what: &str, value: f64) -> Result<(), String> {
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{what} must be between 0 and 1, not {value}")),
     }
 }
 

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
-use super::{Dropped, Waiting, check_share};
+use super::waiting::{Dropped, Waiting, check_share};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
 
@@ -114,7 +114,7 @@ impl PieQueue {
         let taken = self.takes();
         let mark = taken && self.p.ecn && packet.capable && self.probability < self.p.mark_limit;
         if taken && !mark {
-            drops.push(Dropped { ticket: packet.ticket, early: true });
+            drops.push(Dropped { handle: packet.handle, early: true });
             return false;
         }
         self.fifo.push(packet, idle.is_none(), drops) && mark

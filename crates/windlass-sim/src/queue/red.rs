@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::fifo::Fifo;
-use super::{Dropped, Level, Waiting, check_share};
+use super::waiting::{Dropped, Level, Waiting, check_share};
 use crate::link::QueueLimit;
 use crate::random::{Chance, Stream};
 
@@ -103,8 +103,8 @@ mod adapt {
     use windlass_cc::Span;
 
     pub const INTERVAL: Span = Span::from_millis(500);
-    pub const LEAST: f64 = 0.01;
-    pub const MOST: f64 = 0.5;
+    pub const MIN: f64 = 0.01;
+    pub const MAX: f64 = 0.5;
     /// Step up, at most a quarter of the probability.
     pub const STEP: f64 = 0.01;
     /// Factor down.
@@ -160,7 +160,7 @@ impl RedQueue {
         let verdict = self.verdict();
         let mark = verdict == Verdict::Early && self.p.ecn && packet.capable;
         if verdict != Verdict::Pass && !mark {
-            drops.push(Dropped { ticket: packet.ticket, early: true });
+            drops.push(Dropped { handle: packet.handle, early: true });
             return false;
         }
         self.fifo.push(packet, idle.is_none(), drops) && mark
@@ -180,7 +180,7 @@ impl RedQueue {
             }
             Some(idle) => {
                 // As if so many typical packets had come, each to an empty queue, and this one.
-                let size = u128::from(packet.ticket.size.max(1));
+                let size = u128::from(packet.handle.size.max(1));
                 let transmission = u128::from(packet.transmission.0.max(1));
                 let typical = transmission * u128::from(self.p.mean_packet) / size;
                 let missed = u128::from(idle.0) / typical.max(1);
@@ -232,9 +232,9 @@ impl RedQueue {
         self.adapted = now;
         let (min, max) = self.thresholds();
         let [low, high] = adapt::TARGET.map(|share| min + share * (max - min));
-        if self.average > high && self.max_probability <= adapt::MOST {
+        if self.average > high && self.max_probability <= adapt::MAX {
             self.max_probability += adapt::STEP.min(self.max_probability / 4.0);
-        } else if self.average < low && self.max_probability >= adapt::LEAST {
+        } else if self.average < low && self.max_probability >= adapt::MIN {
             self.max_probability *= adapt::DECREASE;
         }
     }

@@ -2,13 +2,13 @@
 
 use windlass_cc::{Span, Time};
 
-use super::Waiting;
-use crate::packet::Ticket;
+use super::waiting::Waiting;
+use crate::packet::PacketHandle;
 
 /// A packet that came at time zero and takes 1 µs a byte (8 Mbit/s).
 pub fn plain(id: u32, size: u32) -> Waiting {
     Waiting {
-        ticket: Ticket { id, size, hop: 0 },
+        handle: PacketHandle { id, size, hop: 0 },
         since: Time::ZERO,
         transmission: Span(1000 * u64::from(size)),
         flow: 0,

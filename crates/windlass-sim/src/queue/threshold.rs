@@ -3,7 +3,7 @@
 use windlass_cc::Span;
 
 use super::fifo::Fifo;
-use super::{Dropped, Level, Waiting};
+use super::waiting::{Dropped, Level, Waiting};
 use crate::link::QueueLimit;
 
 /// Marks each packet that finds more than so much waiting (RFC 8257 section 3.1; Alizadeh et al.,
@@ -60,7 +60,7 @@ mod tests {
             (0..6).map(|i| q.enqueue(capable(i, 1000), None, &mut drops)).collect();
         // The first three find 0, 1 and 2 packets; the sixth finds no room.
         assert_eq!(marked, [false, false, false, true, true, false]);
-        assert_eq!((drops.len(), drops[0].ticket.id, drops[0].early), (1, 5, false));
+        assert_eq!((drops.len(), drops[0].handle.id, drops[0].early), (1, 5, false));
         q.dequeue();
         assert!(!q.enqueue(plain(6, 1000), None, &mut drops), "it is not ECN-capable");
         assert_eq!(q.fifo().len(), 5);

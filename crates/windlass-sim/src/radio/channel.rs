@@ -2,12 +2,10 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::packet::Ticket;
+use crate::packet::PacketHandle;
 use crate::radio::config::{FrameErrors, RadioConfig};
 use crate::radio::propagation::from_db;
-
-/// In place of a station: every station in range.
-pub const BROADCAST: u32 = u32::MAX;
+use crate::radio::queued::BROADCAST;
 
 /// What a frame is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,14 +37,14 @@ pub struct Frame {
     /// Whether it has been transmitted before.
     pub retry: bool,
     /// The packet of a data frame.
-    pub ticket: Ticket,
+    pub handle: PacketHandle,
     /// Bytes from MAC header to check sequence.
     pub bytes: u32,
 }
 
 /// A frame on its way to those who hear it.
 #[derive(Clone, Copy, Debug)]
-pub struct Flight {
+pub struct Transmission {
     /// The frame.
     pub frame: Frame,
     /// When its transmission began.
@@ -143,7 +141,7 @@ fn error_rates(radio: &RadioConfig, neighbour: &Neighbour) -> [f64; 3] {
     })
 }
 
-impl Flight {
+impl Transmission {
     /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
     pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
         let from = self.frame.from;

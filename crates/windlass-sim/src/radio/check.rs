@@ -2,10 +2,9 @@
 
 use windlass_cc::Span;
 
-use crate::check::check_loss;
 use crate::link::QueueLimit;
 use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
-use crate::radio::energy::{MOST_UJ, MOST_UW};
+use crate::radio::energy::{MAX_UJ, MAX_UW};
 use crate::radio::phy::Format;
 
 /// Most stations of a radio: every pair has an entry in a table.
@@ -138,8 +137,8 @@ impl RadioConfig {
     fn check_energy(&self, nodes: &[String]) -> Result<(), String> {
         if let Some(c) = self.consumption {
             let powers = [c.transmit_uw, c.receive_uw, c.listen_uw, c.idle_uw];
-            if powers.iter().any(|uw| *uw > MOST_UW) {
-                return Err(format!("a radio draws at most {} W", MOST_UW / 1_000_000));
+            if powers.iter().any(|uw| *uw > MAX_UW) {
+                return Err(format!("a radio draws at most {} W", MAX_UW / 1_000_000));
             }
         }
         if let Some((s, _)) = self.off.iter().find(|(s, _)| *s >= self.stations.len()) {
@@ -153,10 +152,10 @@ impl RadioConfig {
                     "station \"{name}\" has a battery, but the power that its radio draws is not known"
                 ));
             }
-            if !(1..=MOST_UJ).contains(&uj) {
+            if !(1..=MAX_UJ).contains(&uj) {
                 return Err(format!(
                     "the battery of station \"{name}\" must hold between 1 uJ and {} MJ",
-                    MOST_UJ / 1_000_000_000_000
+                    MAX_UJ / 1_000_000_000_000
                 ));
             }
         }
@@ -174,7 +173,7 @@ impl RadioConfig {
         let disc = matches!(self.path_loss, PathLoss::Disc { .. });
         match &self.errors {
             FrameErrors::None => Ok(()),
-            FrameErrors::Model(model) => check_loss(model),
+            FrameErrors::Model(model) => model.check(),
             FrameErrors::Snr if disc => Err("errors by signal to noise need a path loss with \
                 powers (log-distance or Friis), not a disc"
                 .to_string()),
@@ -241,13 +240,13 @@ impl RadioConfig {
     }
 
     /// Most hops that routes may use, both ways counted.
-    pub(crate) fn most_hops(&self) -> usize {
+    pub(crate) fn max_hops(&self) -> usize {
         let n = self.stations.len();
         match &self.hops {
             Hops::Star { .. } => 2 * n,
             Hops::Pairs(pairs) => 2 * pairs.len(),
             Hops::InRange => n.saturating_mul(n),
-            // Flows on circuits have hops of their own.
+            // Flows on disjoint paths have hops of their own.
             Hops::Aodv(aodv) => n.saturating_mul(n).saturating_add(4 * aodv.disjoint.len()),
         }
     }

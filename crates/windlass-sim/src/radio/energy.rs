@@ -41,9 +41,9 @@ pub struct Consumption {
 }
 
 /// Most power that a radio may draw: a kilowatt.
-pub const MOST_UW: u64 = 1_000_000_000;
+pub const MAX_UW: u64 = 1_000_000_000;
 /// Largest battery: a gigajoule, in microjoules.
-pub const MOST_UJ: u64 = 1_000_000_000_000_000;
+pub const MAX_UJ: u64 = 1_000_000_000_000_000;
 
 /// Femtojoules in a microjoule; a microwatt for a nanosecond is a femtojoule.
 const FJ_PER_UJ: u128 = 1_000_000_000;
@@ -99,7 +99,7 @@ impl Consumption {
 
 /// The clock and the meter of a radio.
 #[derive(Clone, Debug)]
-pub struct Meter {
+pub struct EnergyMeter {
     state: State,
     /// Since when it is in this state.
     since: Time,
@@ -114,11 +114,11 @@ pub struct Meter {
     check: Time,
 }
 
-impl Meter {
+impl EnergyMeter {
     /// At the beginning of a run, idle. Only a battery ends, and only by what is consumed.
-    pub fn new(consumption: Option<Consumption>, battery_uj: Option<u64>) -> Meter {
+    pub fn new(consumption: Option<Consumption>, battery_uj: Option<u64>) -> EnergyMeter {
         let battery_fj = battery_uj.map(|uj| u128::from(uj) * FJ_PER_UJ);
-        let mut meter = Meter {
+        let mut meter = EnergyMeter {
             state: State::Idle,
             since: Time::ZERO,
             times_ns: [0; STATES],
@@ -150,7 +150,7 @@ impl Meter {
         self.since = now;
     }
 
-    /// When [`Meter::is_empty`] must be asked next.
+    /// When [`EnergyMeter::is_empty`] must be asked next.
     pub(crate) fn check(&self) -> Time {
         self.check
     }

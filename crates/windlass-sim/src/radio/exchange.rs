@@ -2,10 +2,11 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::radio::channel::{BROADCAST, Flight, Frame, FrameKind};
+use crate::radio::channel::{Frame, FrameKind, Transmission};
 use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Outcome, RTS_BYTES, Radio};
 use crate::radio::phy::Rate;
-use crate::radio::station::{Held, Phase, Reception};
+use crate::radio::queued::{BROADCAST, Queued};
+use crate::radio::station::{Phase, Reception};
 
 impl Radio {
     /// The event of a station: whatever of its timers are due.
@@ -62,7 +63,7 @@ impl Radio {
         s.grant = Time::NEVER;
         let Some(head) = s.queue.front().copied() else { return };
         s.backoff = None;
-        let bytes = head.ticket.size + DATA_OVERHEAD;
+        let bytes = head.handle.size + DATA_OVERHEAD;
         if head.to == BROADCAST || !self.rts.asks_for(bytes) {
             self.send_data(station, now);
             return;
@@ -80,7 +81,7 @@ impl Radio {
             nav: sifs + control + sifs + data + sifs + control,
             sequence: s.sequence,
             retry: s.failed[0] > 0,
-            ticket: head.ticket,
+            handle: head.handle,
             bytes: RTS_BYTES,
         };
         self.transmit(station, frame, self.control, now);
@@ -102,8 +103,8 @@ impl Radio {
             nav: if to_all { Span::ZERO } else { self.timing.sifs + control },
             sequence: s.sequence,
             retry: s.tried,
-            ticket: head.ticket,
-            bytes: head.ticket.size + DATA_OVERHEAD,
+            handle: head.handle,
+            bytes: head.handle.size + DATA_OVERHEAD,
         };
         s.tried = true;
         let rate = if to_all { self.broadcast } else { self.data };
@@ -116,19 +117,20 @@ impl Radio {
         let s = &mut self.stations[station as usize];
         s.transmitting_until = Some(now + airtime);
         s.counters.airtime_ns += airtime.0;
-        s.metre(now);
+        s.update_meter(now);
         if self.on_air == 0 {
             self.busy_since = now;
         }
         self.on_air += 1;
-        let flight = Flight { frame, start: now, airtime, reached: 0, left: 0, cut: false };
-        let Some((at, _)) = flight.next(&self.channel) else { return };
-        let index = self.free.pop().unwrap_or(self.flights.len() as u32);
-        match self.flights.get_mut(index as usize) {
-            Some(place) => *place = flight,
-            None => self.flights.push(flight),
+        let transmission =
+            Transmission { frame, start: now, airtime, reached: 0, left: 0, cut: false };
+        let Some((at, _)) = transmission.next(&self.channel) else { return };
+        let index = self.free.pop().unwrap_or(self.transmissions.len() as u32);
+        match self.transmissions.get_mut(index as usize) {
+            Some(place) => *place = transmission,
+            None => self.transmissions.push(transmission),
         }
-        self.agenda.schedule(at, self.stations.len() as u32 + index);
+        self.events.schedule(at, self.stations.len() as u32 + index);
     }
 
     /// A station has transmitted a frame.
@@ -140,7 +142,7 @@ impl Radio {
         let t = &self.timing;
         let s = &mut self.stations[station as usize];
         s.transmitting_until = None;
-        s.metre(now);
+        s.update_meter(now);
         if s.signals == 0 {
             s.on_idle(now, t);
         }
@@ -165,22 +167,22 @@ impl Radio {
 
     pub(super) fn on_broadcast(&mut self, from: u32, now: Time) {
         let s = &mut self.stations[from as usize];
-        let Some(Held { ticket, .. }) = s.queue.front().copied() else { return };
+        let Some(Queued { handle, .. }) = s.queue.front().copied() else { return };
         s.counters.delivered += 1;
-        s.counters.bytes += u64::from(ticket.size);
-        self.outcomes.push(Outcome::Broadcast { from, ticket });
+        s.counters.bytes += u64::from(handle.size);
+        self.outcomes.push(Outcome::Broadcast { from, handle });
         self.finish(from, now);
     }
 
     /// The first packet is done with, and the next is tried from the least window.
-    pub(super) fn finish(&mut self, station: u32, now: Time) -> Option<Held> {
+    pub(super) fn finish(&mut self, station: u32, now: Time) -> Option<Queued> {
         let s = &mut self.stations[station as usize];
         s.phase = Phase::Contend;
         s.phase_until = Time::NEVER;
         s.window = self.timing.cw_min;
-        let held = s.finish_head(now);
+        let queued = s.finish_head(now);
         s.start_backoff(now, &self.timing);
-        held
+        queued
     }
 
     /// Switches a station off for ever. What it holds is lost, and so is the frame that it is
@@ -198,12 +200,13 @@ impl Radio {
             if self.on_air == 0 {
                 self.busy_ns += now.since(self.busy_since).0;
             }
-            let is_its = |f: &&mut Flight| f.frame.from == station && f.start + f.airtime > now;
-            if let Some(flight) = self.flights.iter_mut().find(is_its) {
-                flight.cut = true;
+            let is_its =
+                |f: &&mut Transmission| f.frame.from == station && f.start + f.airtime > now;
+            if let Some(transmission) = self.transmissions.iter_mut().find(is_its) {
+                transmission.cut = true;
             }
         }
-        let gone = lost.into_iter().map(|h| Outcome::Lost { from: station, ticket: h.ticket });
+        let gone = lost.into_iter().map(|h| Outcome::Lost { from: station, handle: h.handle });
         self.outcomes.extend(gone);
     }
 
@@ -211,7 +214,7 @@ impl Radio {
     pub(super) fn on_failure(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         let Some(head) = s.queue.front() else { return };
-        let after_rts = self.rts.asks_for(head.ticket.size + DATA_OVERHEAD);
+        let after_rts = self.rts.asks_for(head.handle.size + DATA_OVERHEAD);
         let long = s.phase == Phase::AwaitAck && after_rts;
         let limit = if long { self.retries.long } else { self.retries.short };
         s.counters.failures += 1;
@@ -229,10 +232,10 @@ impl Radio {
 
     pub(super) fn give_up(&mut self, from: u32, now: Time) {
         let taken = self.stations[from as usize].taken;
-        let Some(Held { ticket, to, .. }) = self.finish(from, now) else { return };
+        let Some(Queued { handle, to, .. }) = self.finish(from, now) else { return };
         let c = &mut self.stations[from as usize].counters;
         c.unconfirmed += u64::from(taken);
         c.drops_retry += u64::from(!taken);
-        self.outcomes.push(Outcome::GaveUp { from, to, ticket, taken });
+        self.outcomes.push(Outcome::GaveUp { from, to, handle, taken });
     }
 }

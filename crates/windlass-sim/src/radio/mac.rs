@@ -16,16 +16,17 @@
 
 use windlass_cc::Time;
 
-use crate::agenda::Agenda;
+use crate::event_queue::EventQueue;
 use crate::loss::LossProcess;
-use crate::packet::Ticket;
-use crate::radio::channel::{Channel, Flight};
+use crate::packet::PacketHandle;
+use crate::radio::channel::{Channel, Transmission};
 use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
-use crate::radio::energy::Meter;
+use crate::radio::energy::EnergyMeter;
 use crate::radio::phy::{Phy, Rate};
 use crate::radio::propagation::from_db;
+use crate::radio::queued::Queued;
 use crate::radio::scheduling::NOBODY;
-use crate::radio::station::{Held, Phase, Station, Timing};
+use crate::radio::station::{Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
 /// Bytes that a data frame adds to an IP packet: MAC header 24, LLC and SNAP header 8, check
@@ -46,7 +47,7 @@ pub enum Outcome {
         /// Receiver.
         to: u32,
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
     },
     /// A station has received a broadcast.
     Heard {
@@ -55,14 +56,14 @@ pub enum Outcome {
         /// Receiver.
         at: u32,
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
     },
     /// A broadcast has been transmitted; those in range hear its end a time of flight later.
     Broadcast {
         /// Transmitter.
         from: u32,
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
     },
     /// The retry limit was reached: the next station is out of reach, or the channel too bad.
     GaveUp {
@@ -71,7 +72,7 @@ pub enum Outcome {
         /// The station that did not answer.
         to: u32,
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
         /// Whether that station has taken the packet all the same, and only its acknowledgements
         /// were lost.
         taken: bool,
@@ -81,11 +82,11 @@ pub enum Outcome {
         /// The station.
         from: u32,
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
     },
 }
 
-/// A radio in the course of a run. It keeps an agenda of its own: [`Radio::next_event`] says when
+/// A radio in the course of a run. It keeps an event queue of its own: [`Radio::next_event`] says when
 /// it wants to be looked after, [`Radio::step`] does that.
 #[derive(Clone, Debug)]
 pub struct Radio {
@@ -103,10 +104,10 @@ pub struct Radio {
     pub(super) by_snr: bool,
     /// For each receiver and transmitter the number of the last packet taken.
     pub(super) last_taken: Vec<u64>,
-    pub(super) flights: Vec<Flight>,
+    pub(super) transmissions: Vec<Transmission>,
     pub(super) free: Vec<u32>,
-    /// Stations by their index, then flights.
-    pub(super) agenda: Agenda,
+    /// Stations by their index, then transmissions.
+    pub(super) events: EventQueue,
     /// What has happened and those above have not been told.
     pub(crate) outcomes: Vec<Outcome>,
     pub(super) on_air: u32,
@@ -149,7 +150,7 @@ impl Radio {
                 _ => None,
             };
             let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
-            let meter = Meter::new(config.consumption, s.battery_uj);
+            let meter = EnergyMeter::new(config.consumption, s.battery_uj);
             let scheduler = config.scheduling.scheduler(config.data_rate_bps);
             Station::new(s.queue, &timing, streams, errors, meter, scheduler)
         });
@@ -166,9 +167,9 @@ impl Radio {
             capture: config.capture_db.map(from_db),
             by_snr: config.errors == FrameErrors::Snr,
             last_taken: vec![0; n * n],
-            flights: Vec::with_capacity(n),
+            transmissions: Vec::with_capacity(n),
             free: Vec::with_capacity(n),
-            agenda: Agenda::with_capacity(8 * n),
+            events: EventQueue::with_capacity(8 * n),
             outcomes: Vec::with_capacity(16),
             on_air: 0,
             busy_since: Time::ZERO,
@@ -190,21 +191,28 @@ impl Radio {
 
     /// When something happens next.
     pub fn next_event(&self) -> Option<Time> {
-        self.agenda.next().map(|(time, _)| time)
+        self.events.next().map(|(time, _)| time)
     }
 
     /// Hands a packet to a station for the next one, which is one that [`crate::radio::Hops`] may name (not so far
     /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
     /// whether the queue had room.
-    pub fn offer(&mut self, now: Time, from: u32, to: u32, ticket: Ticket) -> bool {
-        self.offer_for(now, from, to, ticket, NOBODY)
+    pub fn offer(&mut self, now: Time, from: u32, to: u32, handle: PacketHandle) -> bool {
+        self.offer_for(now, from, to, handle, NOBODY)
     }
 
     /// The same for a packet that belongs to a user of the stations'
     /// [scheduler](crate::radio::scheduling).
-    pub fn offer_for(&mut self, now: Time, from: u32, to: u32, ticket: Ticket, user: u32) -> bool {
+    pub fn offer_for(
+        &mut self,
+        now: Time,
+        from: u32,
+        to: u32,
+        handle: PacketHandle,
+        user: u32,
+    ) -> bool {
         let station = &mut self.stations[from as usize];
-        let room = station.enqueue(now, Held { ticket, to, since: now, user });
+        let room = station.enqueue(now, Queued { handle, to, since: now, user });
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
             station.request_access(now, &self.timing);
             self.wake(from, now);
@@ -214,16 +222,16 @@ impl Radio {
 
     /// Does one thing that is due. What it comes to is among the [outcomes](Radio::take_outcomes).
     pub fn step(&mut self, now: Time) {
-        let Some((time, entity)) = self.agenda.next() else { return };
+        let Some((time, entity)) = self.events.next() else { return };
         if time > now {
             return;
         }
         let n = self.stations.len() as u32;
         if entity >= n {
-            self.on_flight(entity - n, now);
+            self.on_frame_event(entity - n, now);
             return;
         }
-        self.agenda.finish_next();
+        self.events.finish_next();
         if self.stations[entity as usize].disarm(now) {
             self.on_station(entity, now);
             self.wake(entity, now);
@@ -249,7 +257,7 @@ impl Radio {
     /// Timers are lazy: an event is added only if none is pending early enough.
     pub(super) fn wake(&mut self, station: u32, now: Time) {
         if let Some(at) = self.stations[station as usize].arm(now) {
-            self.agenda.schedule(at, station);
+            self.events.schedule(at, station);
         }
     }
 }

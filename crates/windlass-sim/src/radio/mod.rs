@@ -23,16 +23,17 @@ pub mod modulation;
 pub(crate) mod network;
 pub mod phy;
 pub mod propagation;
+pub mod queued;
 mod reception;
 pub mod scheduling;
 pub mod service;
 pub mod station;
 
-pub use channel::BROADCAST;
 pub use config::{
     FrameErrors, Hops, PathLoss, Position, RadioConfig, Retries, RtsThreshold, StationConfig,
 };
 pub use energy::Consumption;
 pub use mac::{Outcome, Radio};
 pub use phy::{Phy, Rate};
+pub use queued::{BROADCAST, Queued};
 pub use scheduling::Scheduling;

@@ -3,81 +3,203 @@
 use windlass_cc::Time;
 
 use crate::config::Config;
-use crate::host::Kind;
-use crate::packet::Ticket;
+use crate::core::{Core, Entity};
+use crate::host::{Host, Kind};
+use crate::packet::PacketHandle;
 use crate::radio::config::{Hops, RadioConfig};
-use crate::radio::energy::{Meter, State};
+use crate::radio::energy::{EnergyMeter, State};
 use crate::radio::mac::{Outcome, Radio};
-use crate::radio::scheduling::{NOBODY, Rule, Scheduling, Users};
+use crate::radio::scheduling::{Rule, Scheduling, Users};
 use crate::radio::station::Station;
 use crate::results::{RadioResult, RadioUse, StationResult};
-use crate::routing::Direction;
-use crate::routing::aodv::mesh::Mesh;
-use crate::routing::disjoint::Circuits;
-use crate::simulation::Simulation;
-
-/// A hop over a radio; where packets find their own way, the stretch between two stations that they
-/// cross.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hop {
-    pub(crate) radio: u32,
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    /// See [`crate::routing::aodv::Circuit`].
-    pub(crate) circuit: u32,
-}
+use crate::route::RadioHop;
+use crate::routing::aodv::mesh::{Air, Mesh};
+use crate::routing::disjoint::DisjointPaths;
 
 /// The radios of a network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Radios {
-    /// The radios.
-    pub(crate) all: Vec<Radio>,
-    /// Of each radio the routers, where packets find their own way.
-    pub(crate) meshes: Vec<Option<Box<Mesh>>>,
-    /// Moments of each radio's two earliest pending events, as for a host.
-    armed: Vec<[Time; 2]>,
+    pub(crate) cells: Vec<Cell>,
     /// The hops that routes may use: each pair of stations there and back.
-    hops: Vec<Hop>,
+    hops: Vec<RadioHop>,
+}
+
+/// A radio and what the network has for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) radio: Radio,
+    /// The routers of its stations, where packets find their own way.
+    pub(crate) mesh: Option<Box<Mesh>>,
+    /// Moments of its two earliest pending events, as for a host.
+    armed: [Time; 2],
+    /// By the host or port that sends, who a packet belongs to as far as the scheduler of the stations asks; empty where
+    /// none does.
+    users: Vec<u32>,
 }
 
 impl Radios {
     /// The radios of a configuration that has been checked.
     pub(crate) fn new(config: &Config) -> Radios {
-        let radios = config.radios.iter().enumerate();
-        let all: Vec<Radio> = radios.map(|(i, r)| Radio::new(r, config.seed, i)).collect();
+        let cell = |(i, r): (usize, &RadioConfig)| Cell {
+            radio: Radio::new(r, config.seed, i),
+            mesh: match &r.hops {
+                Hops::Aodv(aodv) => {
+                    Some(Box::new(Mesh::new(aodv, r.stations.len(), config.seed, i)))
+                }
+                _ => None,
+            },
+            armed: [Time::NEVER; 2],
+            users: Vec::new(),
+        };
         let mut hops = Vec::new();
         for (radio, r) in config.radios.iter().enumerate() {
             for [a, b] in r.pairs() {
-                let (radio, circuit) = (radio as u32, 0);
-                let hop = |from, to| Hop { radio, from: from as u32, to: to as u32, circuit };
+                let (radio, path_id) = (radio as u32, 0);
+                let hop = |from, to| RadioHop { radio, from: from as u32, to: to as u32, path_id };
                 hops.extend([hop(a, b), hop(b, a)]);
             }
         }
-        let mesh = |(i, r): (usize, &RadioConfig)| match &r.hops {
-            Hops::Aodv(aodv) => Some(Box::new(Mesh::new(aodv, r.stations.len(), config.seed, i))),
-            _ => None,
-        };
-        let meshes = config.radios.iter().enumerate().map(mesh).collect();
-        Radios { armed: vec![[Time::NEVER; 2]; all.len()], all, meshes, hops }
+        Radios { cells: config.radios.iter().enumerate().map(cell).collect(), hops }
     }
 
-    /// The hop to take in place of this one: another for who goes by a circuit of its own.
-    pub(crate) fn hop_on(&mut self, hop: u32, circuits: &Circuits) -> u32 {
+    /// The hop to take in place of this one: another for who goes by a disjoint path of its own.
+    pub(crate) fn hop_on(&mut self, hop: u32, paths: &DisjointPaths) -> u32 {
         let shared = self.hops[hop as usize];
-        let Some((_, circuit)) = circuits.iter().find(|(radio, _)| *radio == shared.radio) else {
+        let Some((_, path_id)) = paths.iter().find(|(radio, _)| *radio == shared.radio) else {
             return hop;
         };
-        self.hops.push(Hop { circuit: *circuit, ..shared });
+        self.hops.push(RadioHop { path_id: *path_id, ..shared });
         self.hops.len() as u32 - 1
     }
 
     /// A hop by its number.
-    pub(crate) fn hop(&self, hop: u32) -> Hop {
+    pub(crate) fn hop(&self, hop: u32) -> RadioHop {
         self.hops[hop as usize]
     }
 
+    /// Who owns what the hosts and ports send, as far as the schedulers of stations ask.
+    pub(crate) fn know_users(&mut self, config: &Config, hosts: &[Host]) {
+        for (cell, r) in self.cells.iter_mut().zip(&config.radios) {
+            let Scheduling { rule, users, .. } = r.scheduling;
+            if rule == Rule::Fifo {
+                continue;
+            }
+            let user = |(sender, host): (usize, &Host)| {
+                let owner = match &host.kind {
+                    Kind::Port { owner, .. } => *owner as usize,
+                    _ => sender,
+                };
+                let flow = &config.flows[owner / 2];
+                match users {
+                    Users::Flows => owner as u32,
+                    Users::Sources => [flow.from, flow.to][owner % 2] as u32,
+                }
+            };
+            cell.users = hosts.iter().enumerate().map(user).collect();
+        }
+    }
+
+    /// At the start: radios and routers that do something by themselves.
+    pub(crate) fn start(&mut self, core: &mut Core) {
+        for number in 0..self.cells.len() as u32 {
+            if let Some(mesh) = &mut self.cells[number as usize].mesh {
+                mesh.start(core, number);
+            }
+        }
+        for number in 0..self.cells.len() as u32 {
+            self.arm(core, number);
+        }
+    }
+
+    fn air<'a>(&'a mut self, core: &'a mut Core, number: u32) -> (Air<'a>, Option<&'a mut Mesh>) {
+        let Cell { radio, mesh, users, .. } = &mut self.cells[number as usize];
+        (Air { number, core, radio, users, hops: &self.hops }, mesh.as_deref_mut())
+    }
+
+    /// A packet is to make this hop.
+    pub(crate) fn put(&mut self, core: &mut Core, hop: u32, handle: PacketHandle) {
+        let RadioHop { radio, from, to, .. } = self.hop(hop);
+        let (mut air, mesh) = self.air(core, radio);
+        match mesh {
+            Some(mesh) => mesh.route(&mut air, from, None, handle),
+            None => air.offer(from, to, handle),
+        }
+        self.arm(core, radio);
+    }
+
+    /// The event of a radio is due; whether an earlier one took its place.
+    pub(crate) fn is_stale(&mut self, now: Time, number: u32) -> bool {
+        let armed = &mut self.cells[number as usize].armed;
+        let stale = armed[0] != now;
+        if !stale {
+            *armed = [armed[1], Time::NEVER];
+        }
+        stale
+    }
+
+    /// Does one thing that is due, if anything is. What it comes to is among the radio's outcomes.
+    pub(crate) fn step(&mut self, now: Time, number: u32) -> bool {
+        let radio = &mut self.cells[number as usize].radio;
+        let due = radio.next_event().is_some_and(|at| at <= now);
+        if due {
+            radio.step(now);
+        }
+        due
+    }
+
+    /// What has happened on a radio; to be given back, so that its room is used again.
+    pub(crate) fn outcomes(&mut self, number: u32) -> &mut Vec<Outcome> {
+        &mut self.cells[number as usize].radio.outcomes
+    }
+
+    /// Something has happened on a radio. Returns the packet that has crossed it and goes on.
+    pub(crate) fn on_outcome(
+        &mut self,
+        core: &mut Core,
+        number: u32,
+        outcome: Outcome,
+    ) -> Option<PacketHandle> {
+        let (mut air, mesh) = self.air(core, number);
+        if let Some(mesh) = mesh {
+            return mesh.on_outcome(&mut air, outcome);
+        }
+        match outcome {
+            Outcome::Delivered { handle, .. } => return Some(handle),
+            Outcome::GaveUp { handle, taken: false, .. } | Outcome::Lost { handle, .. } => {
+                core.drop_packet(handle);
+            }
+            // What was taken has gone on; routes lead to single stations, never to all.
+            Outcome::GaveUp { taken: true, .. }
+            | Outcome::Heard { .. }
+            | Outcome::Broadcast { .. } => {}
+        }
+        None
+    }
+
+    /// The event of the routers of a radio.
+    #[inline(never)]
+    pub(crate) fn on_mesh_event(&mut self, core: &mut Core, number: u32) {
+        let (mut air, mesh) = self.air(core, number);
+        let Some(mesh) = mesh else { return };
+        if mesh.on_event(&mut air) {
+            self.arm(core, number);
+            if let Some(mesh) = &mut self.cells[number as usize].mesh {
+                mesh.arm(core, number);
+            }
+        }
+    }
+
+    /// Sees that a radio is looked after in time.
+    pub(crate) fn arm(&mut self, core: &mut Core, number: u32) {
+        let Cell { radio, armed, .. } = &mut self.cells[number as usize];
+        if let Some(at) = radio.next_event().filter(|at| *at < armed[0]) {
+            *armed = [at, armed[0]];
+            core.schedule(at, Entity::Radio(number));
+        }
+    }
+
     fn routers(&self) -> impl Iterator<Item = &Mesh> {
-        self.meshes.iter().flatten().map(|mesh| &**mesh)
+        self.cells.iter().filter_map(|cell| cell.mesh.as_deref())
     }
 
     /// Pairs of nodes between which packets may be routed, in the order of the hops.
@@ -88,7 +210,7 @@ impl Radios {
     }
 
     fn stations(&self) -> impl Iterator<Item = &Station> {
-        self.all.iter().flat_map(|r| &r.stations)
+        self.cells.iter().flat_map(|cell| &cell.radio.stations)
     }
 
     /// Packets of flows that stations hold and whose receivers have not taken them, and that wait for
@@ -114,20 +236,20 @@ impl Radios {
     /// The account of messages of a radio, or of a station, that does not close at `now`, if there is
     /// one: of its packets or of its time.
     pub(crate) fn open_account(&self, config: &Config, now: Time) -> Option<String> {
-        let open = |(mesh, c): (&Option<Box<Mesh>>, &RadioConfig)| {
-            let mesh = mesh.as_ref().filter(|mesh| !mesh.books_close())?;
+        let open = |(cell, c): (&Cell, &RadioConfig)| {
+            let mesh = cell.mesh.as_ref().filter(|mesh| !mesh.conserves_packets())?;
             Some(format!("messages on radio {}: {}", c.name, mesh.account()))
         };
-        let messages = self.meshes.iter().zip(&config.radios).find_map(open);
+        let messages = self.cells.iter().zip(&config.radios).find_map(open);
         messages.or_else(|| self.open_station(config, now))
     }
 
     fn open_station(&self, config: &Config, now: Time) -> Option<String> {
-        self.all.iter().zip(&config.radios).find_map(|(radio, c)| {
+        self.cells.iter().zip(&config.radios).find_map(|(Cell { radio, .. }, c)| {
             let i = radio
                 .stations
                 .iter()
-                .position(|s| !s.books_close() || s.meter.all_ns_by(now) != now.0)?;
+                .position(|s| !s.conserves_packets() || s.meter.all_ns_by(now) != now.0)?;
             let name = &config.nodes[c.stations[i].node];
             Some(format!("radio {}, {name}: {:?}", c.name, radio.stations[i].counters))
         })
@@ -140,8 +262,8 @@ impl Radios {
 
     /// The results up to `now`.
     pub(crate) fn results(&self, config: &Config, now: Time) -> Vec<RadioResult> {
-        let radios = self.all.iter().zip(&self.meshes).zip(&config.radios);
-        let results = radios.map(|((radio, mesh), c)| RadioResult {
+        let radios = self.cells.iter().zip(&config.radios);
+        let results = radios.map(|(Cell { radio, mesh, .. }, c)| RadioResult {
             name: c.name.clone(),
             busy: ratio(radio.busy_ns_by(now), now.0),
             airtime: ratio(radio.airtime_ns_by(now), now.0),
@@ -160,13 +282,14 @@ impl Radios {
 /// Radio time and energy of the stations of two nodes, the sender's first; `None` if there are none.
 fn radio_use(radios: &Radios, config: &Config, nodes: [usize; 2], now: Time) -> Option<RadioUse> {
     let of = |node: usize| {
-        let pairs = radios.all.iter().zip(&config.radios);
-        let stations = pairs.flat_map(|(r, c)| r.stations.iter().zip(&c.stations));
+        let pairs = radios.cells.iter().zip(&config.radios);
+        let stations = pairs.flat_map(|(cell, c)| cell.radio.stations.iter().zip(&c.stations));
         stations.filter(move |(_, c)| c.node == node).map(|(s, _)| &s.meter)
     };
-    let active = |m: &Meter| m.time_ns_by(State::Transmit, now) + m.time_ns_by(State::Receive, now);
+    let active =
+        |m: &EnergyMeter| m.time_ns_by(State::Transmit, now) + m.time_ns_by(State::Receive, now);
     let [sender_s, receiver_s] = nodes.map(|n| of(n).map(active).sum::<u64>() as f64 / 1e9);
-    let spent = |m: &Meter| m.spent_j_by(now);
+    let spent = |m: &EnergyMeter| m.spent_j_by(now);
     let [sender_j, receiver_j] = nodes.map(|n| {
         let all: Vec<f64> = of(n).filter_map(spent).collect();
         (!all.is_empty()).then(|| all.iter().sum())
@@ -213,104 +336,5 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         mean_queue_delay_ms: ratio(c.waited_ns, c.served) / 1e6,
         mean_service_ms: ratio(c.service_ns, c.finished) / 1e6,
         max_queue_packets: c.max_held,
-    }
-}
-
-impl Simulation {
-    /// The entry in the table of routes for a direction beyond those of the links.
-    pub(crate) fn is_radio_hop(&self, direction: Direction) -> Option<u32> {
-        (direction as usize).checked_sub(self.links.len()).map(|hop| hop as u32)
-    }
-
-    /// A packet is to go over a radio.
-    pub(crate) fn put_on_radio(&mut self, hop: u32, ticket: Ticket) {
-        let Hop { radio, from, to, .. } = self.radios.hops[hop as usize];
-        if self.radios.meshes[radio as usize].is_some() {
-            self.route(from, None, ticket);
-            self.arm_radio(radio);
-            return;
-        }
-        let user = self.user_of(radio, ticket);
-        if !self.radios.all[radio as usize].offer_for(self.now, from, to, ticket, user) {
-            self.drop_packet(ticket);
-        }
-        self.arm_radio(radio);
-    }
-
-    /// Who a packet belongs to, as far as the scheduler of a radio's stations asks.
-    pub(crate) fn user_of(&self, radio: u32, ticket: Ticket) -> u32 {
-        let Scheduling { rule, users, .. } = self.config.radios[radio as usize].scheduling;
-        if rule == Rule::Fifo {
-            return NOBODY;
-        }
-        let port = self.destination(ticket) ^ 1;
-        let sender = match &self.hosts[port as usize].kind {
-            Kind::Port { owner, .. } => *owner,
-            _ => port,
-        };
-        match users {
-            Users::Flows => sender,
-            Users::Sources => {
-                let flow = &self.config.flows[sender as usize / 2];
-                (if sender.is_multiple_of(2) { flow.from } else { flow.to }) as u32
-            }
-        }
-    }
-
-    /// The event of a radio.
-    #[inline(never)]
-    pub(crate) fn on_radio_event(&mut self, index: u32) {
-        let i = index as usize;
-        let [first, second] = self.radios.armed[i];
-        if first != self.now {
-            return; // an earlier event took its place
-        }
-        self.radios.armed[i] = [second, Time::NEVER];
-        while self.radios.all[i].next_event().is_some_and(|at| at <= self.now) {
-            self.radios.all[i].step(self.now);
-            self.on_outcomes(i);
-        }
-        self.arm_radio(index);
-    }
-
-    fn on_outcomes(&mut self, radio: usize) {
-        if self.radios.all[radio].outcomes.is_empty() {
-            return;
-        }
-        let mut outcomes = std::mem::take(&mut self.radios.all[radio].outcomes);
-        let finds_its_way = self.radios.meshes[radio].is_some();
-        for outcome in outcomes.drain(..) {
-            if finds_its_way {
-                self.on_mesh_outcome(radio as u32, outcome);
-                continue;
-            }
-            match outcome {
-                Outcome::Delivered { ticket, .. } => self.forward(ticket),
-                Outcome::GaveUp { ticket, taken: false, .. } | Outcome::Lost { ticket, .. } => {
-                    self.drop_packet(ticket);
-                }
-                // What was taken has gone on; routes lead to single stations, never to all.
-                Outcome::GaveUp { taken: true, .. }
-                | Outcome::Heard { .. }
-                | Outcome::Broadcast { .. } => {}
-            }
-        }
-        self.radios.all[radio].outcomes = outcomes; // its room is used again
-    }
-
-    /// The hop over a radio that a packet is making.
-    pub(crate) fn radio_hop(&self, ticket: Ticket) -> Hop {
-        self.radios.hop(self.radio_entry(ticket))
-    }
-
-    /// Sees that a radio is looked after in time.
-    pub(crate) fn arm_radio(&mut self, index: u32) {
-        let next = self.radios.all[index as usize].next_event();
-        let armed = &mut self.radios.armed[index as usize];
-        if let Some(at) = next.filter(|at| *at < armed[0]) {
-            *armed = [at, armed[0]];
-            let before = self.links.len() + self.hosts.len() + self.managed.len();
-            self.agenda.schedule(at, before as u32 + index);
-        }
     }
 }

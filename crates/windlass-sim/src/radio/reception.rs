@@ -3,38 +3,39 @@
 use windlass_cc::{Span, Time};
 
 use crate::loss::{BerFormula, frame_error_rate};
-use crate::radio::channel::{BROADCAST, Frame, FrameKind, Neighbour};
+use crate::radio::channel::{Frame, FrameKind, Neighbour};
 use crate::radio::mac::{CONTROL_BYTES, Outcome, Radio};
+use crate::radio::queued::BROADCAST;
 use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
 
 impl Radio {
-    /// A frame, whose event is at the root of the agenda, reaches a station or leaves it.
-    pub(super) fn on_flight(&mut self, flight: u32, now: Time) {
-        let f = &mut self.flights[flight as usize];
+    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it.
+    pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time) {
+        let f = &mut self.transmissions[transmission as usize];
         let Some((_, leaves)) = f.next(&self.channel) else {
-            self.agenda.finish_next();
+            self.events.finish_next();
             return;
         };
         let place = if leaves { f.left } else { f.reached };
         f.left += usize::from(leaves);
         f.reached += usize::from(!leaves);
         let frame = f.frame;
-        let entity = self.stations.len() as u32 + flight;
+        let entity = self.stations.len() as u32 + transmission;
         match f.next(&self.channel) {
-            Some((at, _)) => self.agenda.replace_next(at, entity),
+            Some((at, _)) => self.events.replace_next(at, entity),
             None => {
-                self.agenda.finish_next();
-                self.free.push(flight);
+                self.events.finish_next();
+                self.free.push(transmission);
             }
         }
         let neighbour = self.channel.neighbour(frame.from, place);
         if leaves {
-            self.on_end(flight, &frame, place, neighbour, now);
+            self.on_end(transmission, &frame, place, neighbour, now);
         } else {
-            self.on_start(flight, neighbour, now);
+            self.on_start(transmission, neighbour, now);
         }
-        self.stations[neighbour.station as usize].metre(now);
+        self.stations[neighbour.station as usize].update_meter(now);
         self.wake(neighbour.station, now);
     }
 
@@ -43,7 +44,7 @@ impl Radio {
     }
 
     /// A frame begins to arrive at a station.
-    pub(super) fn on_start(&mut self, flight: u32, neighbour: Neighbour, now: Time) {
+    pub(super) fn on_start(&mut self, transmission: u32, neighbour: Neighbour, now: Time) {
         let Neighbour { station, receivable, power, .. } = neighbour;
         let s = &mut self.stations[station as usize];
         if !s.senses_busy() {
@@ -63,10 +64,10 @@ impl Radio {
         let strongest = self.captures(power, others) && receivable;
         let survives = before.is_some_and(|r| self.captures(r.power, (all - r.power).max(0.0)));
         let s = &mut self.stations[station as usize];
-        let to = self.flights[flight as usize].frame.to;
+        let to = self.transmissions[transmission as usize].frame.to;
         let own = receivable && (to == station || to == BROADCAST);
         let destroyed = !alone && !strongest;
-        let reception = Reception { flight, began: now, power, receivable, destroyed, own };
+        let reception = Reception { transmission, began: now, power, receivable, destroyed, own };
         match &mut s.reception {
             None => s.reception = Some(reception),
             Some(current) if strongest => {
@@ -83,7 +84,7 @@ impl Radio {
     /// A frame has arrived at a station whole, if that was listening to it.
     pub(super) fn on_end(
         &mut self,
-        flight: u32,
+        transmission: u32,
         frame: &Frame,
         place: usize,
         n: Neighbour,
@@ -93,7 +94,7 @@ impl Radio {
         s.signals -= 1;
         s.energy = if s.signals == 0 { 0.0 } else { (s.energy - n.power).max(0.0) };
         if let Some(reception) = s.reception
-            && reception.flight == flight
+            && reception.transmission == transmission
         {
             s.reception = None;
             self.on_reception(n.station, frame, place, reception, now);
@@ -127,7 +128,7 @@ impl Radio {
         r: Reception,
         now: Time,
     ) {
-        let failed = if !r.receivable || self.flights[r.flight as usize].cut {
+        let failed = if !r.receivable || self.transmissions[r.transmission as usize].cut {
             true
         } else if r.destroyed {
             self.stations[at as usize].counters.collisions_seen += 1;
@@ -168,8 +169,8 @@ impl Radio {
             }
         } else if frame.to == BROADCAST {
             self.stations[at as usize].counters.broadcasts_received += 1;
-            let (from, ticket) = (frame.from, frame.ticket);
-            self.outcomes.push(Outcome::Heard { from, at, ticket });
+            let (from, handle) = (frame.from, frame.handle);
+            self.outcomes.push(Outcome::Heard { from, at, handle });
         } else {
             self.set_nav(at, frame, now);
         }
@@ -202,7 +203,7 @@ impl Radio {
     }
 
     pub(super) fn take_data(&mut self, at: u32, data: &Frame, now: Time) {
-        let (from, to, ticket) = (data.from, at, data.ticket);
+        let (from, to, handle) = (data.from, at, data.handle);
         let ack = Frame { kind: FrameKind::Ack, from: at, to: from, nav: Span::ZERO, ..*data };
         let ack = Frame { bytes: CONTROL_BYTES, ..ack };
         let n = self.stations.len();
@@ -222,7 +223,7 @@ impl Radio {
         debug_assert!(!sender.taken, "taken twice");
         sender.taken = true;
         sender.counters.delivered += 1;
-        sender.counters.bytes += u64::from(ticket.size);
-        self.outcomes.push(Outcome::Delivered { from, to, ticket });
+        sender.counters.bytes += u64::from(handle.size);
+        self.outcomes.push(Outcome::Delivered { from, to, handle });
     }
 }

@@ -1,9 +1,5 @@
 //! How a station gets on with packets: in all, and by next station where somebody asks.
 
-use windlass_cc::Time;
-
-use super::station::{Held, Station, StationCounters};
-
 /// How a station got on with packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Service {
@@ -17,6 +13,39 @@ pub struct Service {
     pub service_ns: u64,
     /// Bytes of packets delivered.
     pub bytes: u64,
+}
+
+/// Totals of a station; see [`crate::results::StationResult`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)] // documented where they are shown
+pub struct StationCounters {
+    pub offered: u64,
+    pub delivered: u64,
+    pub drops_queue: u64,
+    pub drops_retry: u64,
+    pub drops_off: u64,
+    pub unconfirmed: u64,
+    pub transmissions: u64,
+    pub retransmissions: u64,
+    pub rts_sent: u64,
+    pub failures: u64,
+    pub collisions_seen: u64,
+    pub frame_errors: u64,
+    pub duplicates: u64,
+    pub broadcasts_received: u64,
+    pub bytes: u64,
+    pub airtime_ns: u64,
+    /// Integral of the queue length, packets times nanoseconds, up to the last change.
+    pub held_ns: u64,
+    /// Sum of the waits of the packets that became the first of the queue, nanoseconds.
+    pub waited_ns: u64,
+    /// Packets that became the first of the queue.
+    pub served: u64,
+    /// Sum of the times that finished packets were first, nanoseconds.
+    pub service_ns: u64,
+    /// Packets that are done with, one way or the other.
+    pub finished: u64,
+    pub max_held: u64,
 }
 
 impl StationCounters {
@@ -34,39 +63,15 @@ impl StationCounters {
 
 /// The same by next station, kept only where somebody asks.
 #[derive(Clone, Debug, Default)]
-pub struct Neighbours(Vec<(u32, Service)>);
+pub struct Neighbours(pub(super) Vec<(u32, Service)>);
 
 impl Neighbours {
-    fn of(&mut self, station: u32) -> &mut Service {
+    pub(super) fn of(&mut self, station: u32) -> &mut Service {
         let known = self.0.iter().position(|(s, _)| *s == station);
         let place = known.unwrap_or(self.0.len());
         if known.is_none() {
             self.0.push((station, Service::default()));
         }
         &mut self.0[place].1
-    }
-}
-
-impl Station {
-    /// From now on it keeps account of each next station.
-    pub fn watch_neighbours(&mut self) {
-        self.neighbours.get_or_insert_default();
-    }
-
-    /// How it got on with packets for a station since it was told to keep account.
-    pub fn service_of(&self, to: u32) -> Service {
-        let known = self.neighbours.iter().flat_map(|n| &n.0).find(|(s, _)| *s == to);
-        known.map_or_else(Service::default, |(_, service)| *service)
-    }
-
-    /// Enters the first packet, which is done with, into the account of its next station.
-    pub(super) fn note_neighbour(&mut self, now: Time, head: &Held) {
-        let Some(neighbours) = &mut self.neighbours else { return };
-        let service = neighbours.of(head.to);
-        service.finished += 1;
-        service.given_up += u64::from(!self.taken);
-        service.failures += self.failed.iter().map(|n| u64::from(*n)).sum::<u64>();
-        service.service_ns += now.since(self.head_since).0;
-        service.bytes += if self.taken { u64::from(head.ticket.size) } else { 0 };
     }
 }

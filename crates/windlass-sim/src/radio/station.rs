@@ -6,25 +6,12 @@ use windlass_cc::{Span, Time};
 
 use crate::link::QueueLimit;
 use crate::loss::LossProcess;
-use crate::packet::Ticket;
 use crate::radio::channel::Frame;
-use crate::radio::energy::{Meter, State};
+use crate::radio::energy::{EnergyMeter, State};
+use crate::radio::queued::Queued;
 use crate::radio::scheduling::Scheduler;
-use crate::radio::service::Neighbours;
+use crate::radio::service::{Neighbours, Service, StationCounters};
 use crate::random::Stream;
-
-/// A packet that a station holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Held {
-    /// The packet.
-    pub ticket: Ticket,
-    /// The next station, or [`crate::radio::BROADCAST`].
-    pub to: u32,
-    /// When it came.
-    pub since: Time,
-    /// Who it belongs to, for a scheduler: see [`crate::radio::scheduling`].
-    pub user: u32,
-}
 
 /// What a station is doing with the first packet of its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +34,7 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub struct Reception {
     /// Its place among the frames on the air.
-    pub flight: u32,
+    pub transmission: u32,
     /// When its first symbol came.
     pub began: Time,
     /// Received power, milliwatts.
@@ -58,39 +45,6 @@ pub struct Reception {
     pub destroyed: bool,
     /// Whether it is for this station, or for all.
     pub own: bool,
-}
-
-/// Totals of a station; see [`crate::results::StationResult`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(missing_docs)] // documented where they are shown
-pub struct StationCounters {
-    pub offered: u64,
-    pub delivered: u64,
-    pub drops_queue: u64,
-    pub drops_retry: u64,
-    pub drops_off: u64,
-    pub unconfirmed: u64,
-    pub transmissions: u64,
-    pub retransmissions: u64,
-    pub rts_sent: u64,
-    pub failures: u64,
-    pub collisions_seen: u64,
-    pub frame_errors: u64,
-    pub duplicates: u64,
-    pub broadcasts_received: u64,
-    pub bytes: u64,
-    pub airtime_ns: u64,
-    /// Integral of the queue length, packets times nanoseconds, up to the last change.
-    pub held_ns: u64,
-    /// Sum of the waits of the packets that became the first of the queue, nanoseconds.
-    pub waited_ns: u64,
-    /// Packets that became the first of the queue.
-    pub served: u64,
-    /// Sum of the times that finished packets were first, nanoseconds.
-    pub service_ns: u64,
-    /// Packets that are done with, one way or the other.
-    pub finished: u64,
-    pub max_held: u64,
 }
 
 /// Slots and spaces that a station counts with.
@@ -116,7 +70,7 @@ pub struct Timing {
 #[derive(Clone, Debug)]
 pub struct Station {
     /// Packets to transmit; the first is being tried.
-    pub queue: VecDeque<Held>,
+    pub queue: VecDeque<Queued>,
     queued_bytes: u64,
     limit: QueueLimit,
     /// Chooses the next packet, `None` for the order of arrival.
@@ -171,7 +125,7 @@ pub struct Station {
     pub error_stream: Stream,
     armed: [Time; 2],
     /// Times, energy and battery.
-    pub meter: Meter,
+    pub meter: EnergyMeter,
     /// When it is to go off for ever, whatever its battery.
     pub off_at: Time,
     /// When it was switched off for ever.
@@ -188,7 +142,7 @@ impl Station {
         timing: &Timing,
         streams: [Stream; 2],
         errors: Option<LossProcess>,
-        meter: Meter,
+        meter: EnergyMeter,
         scheduler: Option<Scheduler>,
     ) -> Station {
         let [stream, error_stream] = streams;
@@ -232,20 +186,20 @@ impl Station {
     }
 
     /// A packet comes; whether there is room.
-    pub fn enqueue(&mut self, now: Time, held: Held) -> bool {
+    pub fn enqueue(&mut self, now: Time, queued: Queued) -> bool {
         self.counters.offered += 1;
         if self.is_off() {
             self.counters.drops_off += 1;
             return false;
         }
-        let (n, size) = (self.queue.len() as u64, u64::from(held.ticket.size));
+        let (n, size) = (self.queue.len() as u64, u64::from(queued.handle.size));
         if !self.limit.has_room(n, self.queued_bytes, size) {
             self.counters.drops_queue += 1;
             return false;
         }
         self.account(now);
         self.queued_bytes += size;
-        self.queue.push_back(held);
+        self.queue.push_back(queued);
         self.counters.max_held = self.counters.max_held.max(n + 1);
         if n == 0 {
             self.serve(now);
@@ -266,7 +220,7 @@ impl Station {
     }
 
     /// `done` is done with: the scheduler, if there is one, puts another packet first.
-    fn schedule(&mut self, now: Time, done: &Held) {
+    fn schedule(&mut self, now: Time, done: &Queued) {
         let Some(scheduler) = &mut self.scheduler else { return };
         scheduler.on_served(done, now.since(self.head_since), self.taken);
         let room = match self.limit {
@@ -280,12 +234,12 @@ impl Station {
     }
 
     /// The first packet is done with.
-    pub fn finish_head(&mut self, now: Time) -> Option<Held> {
+    pub fn finish_head(&mut self, now: Time) -> Option<Queued> {
         self.account(now);
         let head = self.queue.pop_front()?;
         self.schedule(now, &head);
         self.note_neighbour(now, &head);
-        self.queued_bytes -= u64::from(head.ticket.size);
+        self.queued_bytes -= u64::from(head.handle.size);
         self.counters.service_ns += now.since(self.head_since).0;
         self.counters.finished += 1;
         self.serve(now);
@@ -308,14 +262,14 @@ impl Station {
         self.changed = now;
     }
 
-    /// Packets held that their receiver has not taken.
+    /// Packets queued that their receiver has not taken.
     pub fn inside(&self) -> u64 {
         let taken = self.taken && !self.queue.is_empty();
         self.queue.len() as u64 - u64::from(taken)
     }
 
     /// Whether everything handed in is accounted for.
-    pub fn books_close(&self) -> bool {
+    pub fn conserves_packets(&self) -> bool {
         let c = &self.counters;
         c.offered == c.delivered + self.dropped() + self.inside()
     }
@@ -337,7 +291,7 @@ impl Station {
     }
 
     /// Tells the meter what the radio does from now on.
-    pub fn metre(&mut self, now: Time) {
+    pub fn update_meter(&mut self, now: Time) {
         let state = match &self.reception {
             _ if self.is_off() => State::Off,
             _ if self.transmitting_until.is_some() => State::Transmit,
@@ -348,13 +302,13 @@ impl Station {
         self.meter.enter(state, now);
     }
 
-    /// It falls silent for ever. Returns the packets that it held and that nobody has taken.
-    pub fn switch_off(&mut self, now: Time) -> Vec<Held> {
+    /// It falls silent for ever. Returns the packets that it queued and that nobody has taken.
+    pub fn switch_off(&mut self, now: Time) -> Vec<Queued> {
         self.account(now);
         let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
         self.counters.airtime_ns -= ahead;
         self.counters.unconfirmed += u64::from(self.taken && !self.queue.is_empty());
-        let lost: Vec<Held> =
+        let lost: Vec<Queued> =
             self.queue.drain(..).skip(usize::from(std::mem::take(&mut self.taken))).collect();
         self.counters.drops_off += lost.len() as u64;
         self.queued_bytes = 0;
@@ -364,7 +318,7 @@ impl Station {
         (self.grant, self.backoff) = (Time::NEVER, None);
         (self.response, self.reception, self.transmitting_until) = (None, None, None);
         self.off_since = Some(now);
-        self.metre(now);
+        self.update_meter(now);
         lost
     }
 
@@ -489,5 +443,29 @@ impl Station {
             self.armed = [self.armed[1], Time::NEVER];
         }
         counts
+    }
+}
+
+impl Station {
+    /// From now on it keeps account of each next station.
+    pub fn watch_neighbours(&mut self) {
+        self.neighbours.get_or_insert_default();
+    }
+
+    /// How it got on with packets for a station since it was told to keep account.
+    pub fn service_of(&self, to: u32) -> Service {
+        let known = self.neighbours.iter().flat_map(|n| &n.0).find(|(s, _)| *s == to);
+        known.map_or_else(Service::default, |(_, service)| *service)
+    }
+
+    /// Enters the first packet, which is done with, into the account of its next station.
+    pub(super) fn note_neighbour(&mut self, now: Time, head: &Queued) {
+        let Some(neighbours) = &mut self.neighbours else { return };
+        let service = neighbours.of(head.to);
+        service.finished += 1;
+        service.given_up += u64::from(!self.taken);
+        service.failures += self.failed.iter().map(|n| u64::from(*n)).sum::<u64>();
+        service.service_ns += now.since(self.head_since).0;
+        service.bytes += if self.taken { u64::from(head.handle.size) } else { 0 };
     }
 }

@@ -1,38 +1,38 @@
-//! Who takes which circuit ([`Circuit`]): flows in pairs, and the two subflows of a connection that
+//! Who takes which disjoint path ([`DisjointPath`]): flows in pairs, and the two subflows of a connection that
 //! cross a radio.
 
 use super::Direction;
-use super::aodv::Circuit;
+use super::aodv::DisjointPath;
 use crate::config::{Config, Multipath};
 use crate::radio::Hops;
-use crate::radio::network::Hop;
+use crate::route::RadioHop;
 
-/// The circuits that packets with one sender and one receiver take, each with its radio; on every
+/// The disjoint paths that packets with one sender and one receiver take, each with its radio; on every
 /// other radio they share their routes with all.
-pub(crate) type Circuits = Vec<(u32, u32)>;
+pub(crate) type DisjointPaths = Vec<(u32, u32)>;
 
-/// The circuits of a flow with a single connection.
-pub(crate) fn of_flow(config: &Config, flow: usize) -> Circuits {
+/// The disjoint paths of a flow with a single connection.
+pub(crate) fn of_flow(config: &Config, flow: usize) -> DisjointPaths {
     let of_radio = |(radio, r): (u32, &crate::radio::RadioConfig)| match &r.hops {
-        Hops::Aodv(aodv) => Some((radio, aodv.circuit_of(flow)?)),
+        Hops::Aodv(aodv) => Some((radio, aodv.path_of(flow)?)),
         _ => None,
     };
     (0..).zip(&config.radios).filter_map(of_radio).collect()
 }
 
-/// The circuits of each subflow of a flow, whose ways are these; `hop` says what a direction beyond
+/// The disjoint paths of each subflow of a flow, whose ways are these; `hop` says what a direction beyond
 /// the links is. An error is a sentence.
 pub(crate) fn of_subflows(
     config: &Config,
     flow: usize,
     ways: &[Vec<Direction>],
-    hop: impl Fn(Direction) -> Option<Hop>,
-) -> Result<Vec<Circuits>, String> {
-    let mut circuits = vec![Circuits::new(); ways.len()];
+    hop: impl Fn(Direction) -> Option<RadioHop>,
+) -> Result<Vec<DisjointPaths>, String> {
+    let mut disjoint_paths = vec![DisjointPaths::new(); ways.len()];
     let Some(multipath) = config.flows[flow].multipath.as_ref().filter(|m| m.disjoint) else {
-        return Ok(circuits);
+        return Ok(disjoint_paths);
     };
-    let crossings: Vec<(usize, Hop)> = (0..)
+    let crossings: Vec<(usize, RadioHop)> = (0..)
         .zip(ways)
         .flat_map(|(subflow, way)| way.iter().map(move |direction| (subflow, *direction)))
         .filter_map(|(subflow, direction)| Some((subflow, hop(direction)?)))
@@ -47,12 +47,12 @@ pub(crate) fn of_subflows(
         let (first, second) = pair(&here, multipath, &r.name)?;
         let group = aodv.disjoint.len() + connections_before(config, flow);
         for (member, subflow) in (0..).zip([first, second]) {
-            circuits[subflow].push((radio, Circuit::number(group as u32, member)));
+            disjoint_paths[subflow].push((radio, DisjointPath::number(group as u32, member)));
         }
         any = true;
     }
     match any {
-        true => Ok(circuits),
+        true => Ok(disjoint_paths),
         false => {
             Err("its subflows are to take disjoint routes, but none of them crosses a radio whose \
                       stations route by AODV"
@@ -63,7 +63,7 @@ pub(crate) fn of_subflows(
 
 /// The two subflows that cross a radio.
 fn pair(
-    here: &[&(usize, Hop)],
+    here: &[&(usize, RadioHop)],
     multipath: &Multipath,
     radio: &str,
 ) -> Result<(usize, usize), String> {

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Cbr, Config, Traffic};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::packet::Ticket;
+use windlass_sim::packet::PacketHandle;
 use windlass_sim::radio::{
     BROADCAST, Hops, Outcome, PathLoss, Phy, Position, Radio, RadioConfig, StationConfig,
 };
@@ -75,7 +75,7 @@ impl Driver {
         self.run_until(at);
         let id = self.next;
         self.next += 1;
-        self.radio.offer(at, from, to, Ticket { id, size, hop: 0 }).then_some(id)
+        self.radio.offer(at, from, to, PacketHandle { id, size, hop: 0 }).then_some(id)
     }
 
     /// The same for all in range.
@@ -91,7 +91,7 @@ impl Driver {
     /// When a packet was taken by its receiver.
     pub fn delivered(&self, id: u32) -> Vec<Time> {
         let taken = self.log.iter().filter_map(|(at, o)| match o {
-            Outcome::Delivered { ticket, .. } if ticket.id == id => Some(*at),
+            Outcome::Delivered { handle, .. } if handle.id == id => Some(*at),
             _ => None,
         });
         taken.collect()

@@ -41,10 +41,12 @@ impl Endpoint {
         self.update_window(start, ack, window);
         if duplicate {
             self.on_duplicate_ack(p, now);
-            self.on_echo(p, now, 0, s);
         } else if ack == self.snd_una && self.snd_nxt == self.snd_una {
             // The answer to a probe: the peer lives (RFC 1122 section 4.2.2.17).
             self.retries = 0;
+        }
+        if ack == self.snd_una {
+            self.on_echo(p, now, 0, s);
         }
         true
     }
@@ -202,28 +204,21 @@ impl Endpoint {
             return self.take_exact_sample(p, now, ack, sample, self.timed_retransmits);
         }
         // Timestamps tell a retransmission from the original, but only to a millisecond: they
-        // serve where no exact time could be kept, and not as the least RTT.
-        self.timestamp_sample(p, now, ack, s)
+        // serve the timer where no exact time could be kept, and nobody who looks for the least RTT.
+        self.timestamp_sample(p, now, ack, s);
+        Span::NONE
     }
 
-    /// The RTT by the clock that the peer echoes; returned to whom the least RTT is of no use.
-    pub(super) fn timestamp_sample(
-        &mut self,
-        p: &Profile,
-        now: Time,
-        ack: u64,
-        s: &Segment,
-    ) -> Span {
+    /// The timer gets the RTT by the clock that the peer echoes.
+    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, ack: u64, s: &Segment) {
         let Some(t) = s.options.timestamps.filter(|t| self.timestamps && t.echo != 0) else {
-            return Span::NONE;
+            return;
         };
         let ms = Endpoint::timestamp(now).wrapping_sub(t.echo);
-        if ms > i32::MAX as u32 {
-            return Span::NONE; // an echo from the future
+        if ms <= i32::MAX as u32 {
+            // Otherwise an echo from the future.
+            self.feed_timer(p, now, ack, Span::from_millis(u64::from(ms)), 0);
         }
-        let sample = Span::from_millis(u64::from(ms));
-        self.feed_timer(p, now, ack, sample, 0);
-        sample
     }
 
     /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its

@@ -9,7 +9,7 @@ impl Endpoint {
     /// [wants](windlass_cc::Wants::cross_layer) it: to be told before the
     /// [segment](Endpoint::on_segment) or [deadline](Endpoint::on_deadline) that is handled with it.
     pub fn below(&mut self, p: &Profile, now: Time, layers: &CrossLayer) {
-        let conn = self.conn(now, 0);
+        let conn = self.glance(now, 0);
         self.cc.on_cross_layer(&p.params, &conn, layers);
     }
 }

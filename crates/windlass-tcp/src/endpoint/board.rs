@@ -92,6 +92,9 @@ impl Endpoint {
                 self.undo(p, now, why);
                 self.follow_phase(p, now, true);
             }
+            if ack == self.snd_una {
+                self.on_echo(p, now, 0, s);
+            }
             return;
         }
         let rtt = self.round_trip(p, now, &news, s, acked > 0);
@@ -151,6 +154,7 @@ impl Endpoint {
             news.dsack = Some(first);
             blocks[0] = (0, 0);
         }
+        blocks.sort_unstable(); // what RACK takes the round trip of is the last one that is read
         let min_rtt = self.min_rtt;
         let floor = ack.max(self.snd_una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
@@ -224,7 +228,7 @@ impl Endpoint {
                 Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
                 // The clock that the peer echoes tells the transmissions apart. While a hole lasts
                 // it echoes what came before the hole (RFC 7323 section 4.1's rule on RTTM).
-                None if advanced => _ = self.timestamp_sample(p, now, una, s),
+                None if advanced => self.timestamp_sample(p, now, una, s),
                 None => {}
             }
             return Span::NONE;
@@ -252,10 +256,10 @@ impl Endpoint {
         let enough = self.dup_acks >= p.stack.dupthresh;
         if self.sack {
             for place in self.board.lost_by_count(p.stack.dupthresh, self.mss) {
-                self.lose(p, now, place);
+                self.lose_original(p, now, place);
             }
             if enough && self.phase == Phase::Open {
-                self.lose(p, now, 0);
+                self.lose_original(p, now, 0);
             }
             return;
         }
@@ -279,7 +283,7 @@ impl Endpoint {
         };
         if over {
             self.retransmit_first = false;
-            if self.phase == Phase::Recovery {
+            if matches!(self.phase, Phase::Recovery | Phase::Loss) {
                 self.relax_reordering_window();
             }
             if !self.sack {

@@ -98,6 +98,7 @@ impl Endpoint {
         self.ecn.echo = now_echo;
         self.ack_now = due;
         s.ack = self.irs.add(ack);
+        self.last_ack_sent = ack;
         // The same right edge as ever.
         s.window = (self.rcv_adv.saturating_sub(ack) >> self.rcv_scale).min(0xffff) as u16;
         Some(s)
@@ -121,6 +122,7 @@ impl Endpoint {
 
     /// The window is reduced as for a mark that this flight met.
     pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64) {
+        self.forget_evidence();
         self.ecn.answered_to = self.snd_max;
         self.set_phase(p, now, Phase::Cwr, flight);
     }

@@ -199,12 +199,9 @@ impl Endpoint {
         }
     }
 
-    /// The paths of the connection as they are now. No random number is drawn for it: a lone
-    /// subflow draws those of a plain connection.
+    /// The paths of the connection as they are now.
     pub(crate) fn show_group(&mut self, p: &Profile, now: Time, group: &Group) {
-        let random = self.random;
-        let conn = self.conn(now, flags::CWND_LIMITED);
-        self.random = random;
+        let conn = self.glance(now, flags::CWND_LIMITED);
         self.cc.on_group(&p.params, &conn, group);
         self.control = self.cc.control(&p.params, &conn);
     }

@@ -191,7 +191,6 @@ struct Reset {
 /// FIN follows the data.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    // What every acknowledgement and transmission touches comes first.
     state: State,
     phase: Phase,
     ack_now: bool,
@@ -380,8 +379,16 @@ impl Endpoint {
         }
     }
 
-    /// What the controller may know, as of now.
+    /// What the controller may know of an event now, with a fresh random number.
     fn conn(&mut self, now: Time, limits: u32) -> Conn {
+        let entropy = self.entropy();
+        Conn { entropy, ..self.glance(now, limits) }
+    }
+
+    /// The same for what is told beside the events of the connection, as often as somebody looks. Its
+    /// random number is one of the moment and takes none from the connection's sequence: whether
+    /// anybody looks makes no difference to what follows.
+    fn glance(&self, now: Time, limits: u32) -> Conn {
         let (delivered, lost) = if self.records {
             (self.sampler.delivered(), self.sampler.lost())
         } else {
@@ -392,7 +399,7 @@ impl Endpoint {
             in_flight: self.in_flight(),
             flight_size: self.flight_size(),
             una: self.snd_una,
-            next_id: self.snd_nxt,
+            next_id: self.snd_max,
             delivered,
             lost,
             sent: self.stats.data_bytes,
@@ -400,7 +407,7 @@ impl Endpoint {
             min_rtt: self.shown_rtt,
             mss: self.mss,
             flags: limits,
-            entropy: self.entropy(),
+            entropy: timing::mix(self.random ^ now.0),
             phase: self.phase,
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Rack {
     /// When the segment was sent that was sent last of those delivered, and where it ends.
     sent: Time,
     end: u64,
-    /// Its round trip.
+    /// Round trip of the segment that was delivered last.
     rtt: Span,
     /// Highest offset delivered.
     fack: u64,
@@ -97,8 +97,12 @@ impl Rack {
         self.fack = self.fack.max(r.end());
         let rtt = now.since(r.sent_at());
         let other = again && (echo_is_older(r.sent_at()) || (min_rtt.is_known() && rtt < min_rtt));
-        if !other && (r.sent_at(), r.end()) > (self.sent, self.end) {
-            (self.sent, self.end, self.rtt) = (r.sent_at(), r.end(), rtt);
+        if other {
+            return;
+        }
+        self.rtt = rtt;
+        if (r.sent_at(), r.end()) > (self.sent, self.end) {
+            (self.sent, self.end) = (r.sent_at(), r.end());
         }
     }
 }
@@ -165,6 +169,14 @@ impl Endpoint {
             }
             place += 1;
         }
+    }
+
+    /// Section 6.3: whether the record at a place was sent so lately that a timeout does not take it
+    /// for lost. As in Linux (`tcp_timeout_mark_lost`) no reordering is allowed for, where the RFC adds
+    /// its window.
+    pub(super) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
+        self.uses_rack(p)
+            && self.board.get(place).is_some_and(|r| r.sent_at() + self.rack.rtt > now)
     }
 
     /// The timer of a late segment.
@@ -260,6 +272,7 @@ impl Endpoint {
         if self.phase != Phase::Open {
             return;
         }
+        self.forget_evidence();
         let flight = self.flight_size();
         self.set_phase(p, now, Phase::Recovery, flight);
         self.set_phase(p, now, Phase::Open, flight);

@@ -7,7 +7,7 @@ use windlass_cc::{Phase, Time, flags};
 use super::rack::Rack;
 use super::undo::Evidence;
 use super::{Endpoint, Profile, Usage};
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Record, Scoreboard};
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
@@ -58,15 +58,27 @@ impl Endpoint {
         self.arm_rto(p, now);
     }
 
-    /// The record at a place is deemed lost, and the controller told.
+    /// The record at a place is deemed lost, its last transmission too, and the controller told.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize) {
-        let Some(record) = self.board.lose(place) else { return };
+        let lost = self.board.lose(place);
+        self.tell_loss(p, now, lost);
+    }
+
+    /// The same of a record's first transmission.
+    pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize) {
+        let lost = self.board.lose_original(place);
+        self.tell_loss(p, now, lost);
+    }
+
+    fn tell_loss(&mut self, p: &Profile, now: Time, lost: Option<Record>) {
+        let Some(record) = lost else { return };
         let loss = self.sampler.on_lost(&record.sent, u64::from(record.len));
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_loss(&p.params, &conn, &loss);
     }
 
-    /// The retransmission timer expired: whatever the peer does not have is taken for lost.
+    /// The retransmission timer expired: whatever the peer does not have is taken for lost, but where
+    /// losses are found by time what was sent too lately for that.
     pub(super) fn lose_everything(&mut self, p: &Profile, now: Time) {
         self.dup_acks = 0;
         self.rack.stop();
@@ -74,7 +86,9 @@ impl Endpoint {
         self.board.forget_duplicates();
         self.board.forget_reneged();
         for place in 0..self.board.len() {
-            self.lose(p, now, place);
+            if place == 0 || !self.is_recent(p, now, place) {
+                self.lose(p, now, place);
+            }
         }
         self.board.set_high_rxt(self.snd_una);
     }

@@ -87,6 +87,9 @@ impl Endpoint {
         } else {
             // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
             let flight = self.flight_size();
+            // RFC 5682 sections 2.1 and 3.1, step 1: not while a recovery is under way, since what
+            // is acknowledged may be what that sent again.
+            let judges = matches!(self.phase, Phase::Open | Phase::Cwr);
             if self.phase == Phase::Loss && self.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight);
             }
@@ -98,7 +101,7 @@ impl Endpoint {
             self.set_phase(p, now, Phase::Loss, flight);
             if self.by_board {
                 if first {
-                    self.watch_for_evidence(p, now, true);
+                    self.watch_for_evidence(p, now, judges);
                 } else {
                     self.stop_judging_timeout();
                 }

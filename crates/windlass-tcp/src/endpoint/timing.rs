@@ -66,6 +66,11 @@ impl Endpoint {
         self.shown_rtt = self.shown_rtt.min(rtt);
     }
 
+    /// The timer gets every round trip that is measured. RFC 7323 appendix G would have its gains scaled
+    /// by the samples of a round trip, so that its memory did not become shorter than one as the window
+    /// grows; RFC 6298's gains are as they are, and so do BSD, Linux and ns-3 use them, which the
+    /// presets stand for. Tahoe, Reno and NewReno time one segment per round trip anyhow. A timer that
+    /// wants the scaling has `una` and `next_id` of each sample for it.
     pub(super) fn feed_timer(
         &mut self,
         p: &Profile,
@@ -75,7 +80,7 @@ impl Endpoint {
         retransmits: u32,
     ) {
         let (sent, resent) = (self.stats.data_segments, self.stats.retransmits);
-        let next_id = self.snd_nxt.max(ack);
+        let next_id = self.snd_max;
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.rto.on_sample(&p.stack.rto, &sample);
         // Offset 0 is the SYN's, 1 the first byte's.
@@ -109,8 +114,13 @@ impl Endpoint {
     /// with the initial sequence number.
     pub(super) fn entropy(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
+        mix(self.random)
     }
+}
+
+/// SplitMix64's output function, its upper half.
+pub(super) fn mix(state: u64) -> u32 {
+    let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 32) as u32
 }

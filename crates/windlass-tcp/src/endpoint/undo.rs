@@ -24,17 +24,24 @@ pub(super) struct Evidence {
 }
 
 impl Endpoint {
-    /// The window was reduced because something seemed lost; `timeout` says that the timer did it.
-    pub(super) fn watch_for_evidence(&mut self, p: &Profile, now: Time, timeout: bool) {
+    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
+    /// that F-RTO has a say.
+    pub(super) fn watch_for_evidence(&mut self, p: &Profile, now: Time, judges: bool) {
         // An acknowledgement may answer what an earlier reduction sent again.
         let since = self.board.oldest_retransmission().unwrap_or(now);
         self.evidence = Evidence {
-            frto: (timeout && p.stack.frto).then_some(self.snd_max),
+            frto: (judges && p.stack.frto).then_some(self.snd_max),
             prefer_new: false,
             stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(since)),
             since: (p.stack.dsack_undo && self.sack).then_some(self.snd_una),
             unexplained: 0,
         };
+    }
+
+    /// The window was reduced for another reason, which nothing shows to be unfounded; what shows that
+    /// an earlier reduction was must not take this one back (`tcp_enter_cwr`).
+    pub(super) fn forget_evidence(&mut self) {
+        self.evidence = Evidence::default();
     }
 
     /// The same data timed out once more: RFC 5682 has nothing to say on that, and what else is

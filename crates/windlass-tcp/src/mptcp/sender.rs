@@ -215,9 +215,15 @@ impl Sender {
         }
     }
 
-    /// Whether something waits to go once more.
+    /// Whether something waits to go once more, on whatever path.
     pub(super) fn has_repeats(&self) -> bool {
         !self.again.is_empty()
+    }
+
+    /// Whether something waits to go once more that some path of `paths` (a bit each) has not carried
+    /// and will take.
+    pub(super) fn has_repeats_for(&mut self, paths: u8) -> bool {
+        self.next_repeat(paths).is_some()
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -234,5 +240,25 @@ impl Sender {
         } else if !closed {
             self.stop_probing();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_path_left_has_carried_waits_for_none_of_them() {
+        let mut sender = Sender::new(1 << 20);
+        sender.offer(1000);
+        sender.next = 1001;
+        sender.repeat(Again { start: 1, end: 1001, carried: 0b10, opportunistic: false });
+        assert!(sender.has_repeats_for(0b01));
+        assert!(!sender.has_repeats_for(0b10), "only the path is left that has carried it");
+        assert!(sender.has_repeats());
+        sender.repeat(Again { start: 1, end: 1001, carried: 0, opportunistic: false });
+        assert!(sender.has_repeats_for(0b10));
+        sender.on_data_ack(1001, 0);
+        assert!(!sender.has_repeats_for(0b11));
     }
 }

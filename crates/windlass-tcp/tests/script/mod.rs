@@ -208,6 +208,10 @@ impl Script {
             "in_flight" => self.e.in_flight().to_string(),
             "sacked" => self.e.scoreboard().sacked().to_string(),
             "lost" => self.e.scoreboard().pending().to_string(),
+            // Only one timer waits: how long after what it waits for was sent it is due.
+            "reordering_ms" => {
+                ((self.e.deadline().0 + 100_000_000 - self.now.0) / 1_000_000).to_string()
+            }
             "deadline_ms" => (self.e.deadline().0 / 1_000_000).to_string(),
             "acknowledged" => self.e.acknowledged().to_string(),
             "at_end" => self.e.at_end().to_string(),
@@ -222,6 +226,12 @@ impl Script {
         };
         assert_eq!(seen, value, "at {}: {line}", self.now);
     }
+}
+
+/// A segment from the peer, as it stands after `<`.
+pub fn segment(text: &str) -> Segment {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    parse(&words, PEER_ISS, OWN_ISS).segment
 }
 
 struct Parsed {

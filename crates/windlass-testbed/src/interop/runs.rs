@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
-use windlass_sim::outside::Departure;
+use windlass_sim::external::Egress;
 use windlass_sim::packet::Body;
 use windlass_sim::results::{PacketEvent, PacketFate, PathPacket};
 use windlass_tcp::mptcp::Numbers;
@@ -62,7 +62,7 @@ struct Bench {
     /// Each packet by its number.
     passing: Vec<Option<Passing>>,
     /// What has come out of the simulation and is not delivered yet.
-    arrived: Vec<(Departure, Passing)>,
+    arrived: Vec<(Egress, Passing)>,
     /// What has been said of the connection's data sequence numbers.
     numbers: Numbers,
     /// By path.
@@ -130,7 +130,7 @@ impl Bench {
         let of = |side: Side| plan.addresses().addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
         let mut simulation = Simulation::new(plan.network(seed))?;
-        (0..2 * u32::from(plan.paths())).for_each(|host| simulation.detach(host));
+        (0..2 * u32::from(plan.paths())).for_each(|host| simulation.make_external(host));
         let kernel = Kernel::new(plan.flow(theirs), ends, multihomed(plan, theirs))?;
         Ok(Bench {
             ours_side: ours,
@@ -187,8 +187,8 @@ impl Bench {
     fn turn(&mut self) -> Result<(), Error> {
         self.release();
         self.catch_up();
-        for (departure, packet) in std::mem::take(&mut self.arrived) {
-            self.deliver(&departure, packet)?;
+        for (egress, packet) in std::mem::take(&mut self.arrived) {
+            self.deliver(&egress, packet)?;
         }
         self.kernel.act(self.now)?;
         loop {
@@ -268,22 +268,22 @@ impl Bench {
     /// longer: a packet that is launched next may have that.
     fn catch_up(&mut self) {
         self.simulation.run_until(self.now);
-        for departure in self.simulation.take_departures() {
-            let packet = self.passing.get_mut(departure.id as usize).and_then(Option::take);
-            self.arrived.extend(packet.map(|packet| (departure, packet)));
+        for egress in self.simulation.take_egress() {
+            let packet = self.passing.get_mut(egress.id as usize).and_then(Option::take);
+            self.arrived.extend(packet.map(|packet| (egress, packet)));
         }
     }
 
-    fn deliver(&mut self, departure: &Departure, mut packet: Passing) -> Result<(), Error> {
-        if matches!(departure.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
+    fn deliver(&mut self, egress: &Egress, mut packet: Passing) -> Result<(), Error> {
+        if matches!(egress.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
             packet::mark(&mut packet.bytes);
             packet.segment.ecn = Codepoint::Ce;
         }
         // No two packets come at the same moment: RACK tells the order of transmissions by their times.
         self.now = self.clock.now();
-        let to = if departure.host.is_multiple_of(2) { Side::Sender } else { Side::Receiver };
+        let to = if egress.host.is_multiple_of(2) { Side::Sender } else { Side::Receiver };
         self.note(to.other(), PacketFate::Delivered, &packet);
-        self.log.add(self.now.since(departure.time));
+        self.log.add(self.now.since(egress.time));
         if to == self.ours_side {
             if let Ok(parsed) = wire::parse(&packet.bytes) {
                 self.ours.take(self.now, &parsed);

@@ -13,7 +13,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::Config;
-use windlass_sim::outside::Departure;
+use windlass_sim::external::Egress;
 use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
 use windlass_tcp::wire;
@@ -64,7 +64,7 @@ pub(crate) struct Emulator<'a> {
     simulation: Simulation,
     /// Bytes of each packet by its number.
     bytes: Vec<Vec<u8>>,
-    arrived: Vec<Departure>,
+    arrived: Vec<Egress>,
     /// A packet as it is read.
     buffer: Vec<u8>,
     /// A packet of an end inside, as it is written.
@@ -79,7 +79,7 @@ impl<'a> Emulator<'a> {
         let mut simulation = Simulation::new(config.clone())?;
         let mut by_host = vec![None; 2 * config.flows.len()];
         for (i, port) in ports.iter().enumerate() {
-            simulation.detach(port.host);
+            simulation.make_external(port.host);
             by_host[port.host as usize] = Some(i);
         }
         let addresses = (0..).zip(&config.flows).map(|(i, flow)| addresses(i, flow.from, flow.to));
@@ -163,30 +163,30 @@ impl<'a> Emulator<'a> {
     fn catch_up(&mut self) -> io::Result<()> {
         self.simulation.run_until(self.clock.now());
         let mut arrived = std::mem::take(&mut self.arrived);
-        arrived.extend(self.simulation.take_departures());
-        for departure in arrived.drain(..) {
-            self.deliver(&departure)?;
+        arrived.extend(self.simulation.take_egress());
+        for egress in arrived.drain(..) {
+            self.deliver(&egress)?;
         }
         self.arrived = arrived; // its room is used again
         Ok(())
     }
 
-    fn deliver(&mut self, departure: &Departure) -> io::Result<()> {
-        let host = departure.host as usize;
+    fn deliver(&mut self, egress: &Egress) -> io::Result<()> {
+        let host = egress.host as usize;
         let Some(port) = self.by_host[host].map(|i| &self.ports[i]) else { return Ok(()) };
         let bytes = if self.by_host[host ^ 1].is_some() {
-            let bytes = &mut self.bytes[departure.id as usize];
-            if matches!(departure.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
+            let bytes = &mut self.bytes[egress.id as usize];
+            if matches!(egress.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
                 packet::mark(bytes);
             }
             &*bytes
         } else {
             self.written.clear();
             let addresses = self.addresses[host / 2].addresses(!host.is_multiple_of(2));
-            write_out(&departure.body, &addresses, &mut self.written)?;
+            write_out(&egress.body, &addresses, &mut self.written)?;
             &self.written
         };
-        self.log.add(self.clock.now().since(departure.time));
+        self.log.add(self.clock.now().since(egress.time));
         port.tun.write(bytes)
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use windlass_cc::Span;
-use windlass_sim::{BooksError, ConfigError};
+use windlass_sim::{ConfigError, ConservationError};
 
 use super::lateness::{Bound, Lateness};
 
@@ -84,7 +84,7 @@ pub enum Error {
     },
     /// Packets are unaccounted for.
     #[error(transparent)]
-    Books(#[from] BooksError),
+    Books(#[from] ConservationError),
     /// A part of the testbed has panicked.
     #[error("the {0} of the live testbed has failed: this is a defect of Windlass")]
     Defect(&'static str),

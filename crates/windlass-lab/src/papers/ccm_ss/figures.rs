@@ -2,7 +2,6 @@
 //! intervals, and the map over queue and round trip.
 
 use super::measures::{Measure, change, drops, goodput, labels, pair, runs, summary};
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::series::seconds;
@@ -10,6 +9,7 @@ use crate::papers::parts::tables::section;
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Scale, Section,
 };
+use crate::run::RunRecord;
 use crate::stats::Summary;
 use windlass_sim::Series;
 
@@ -262,7 +262,7 @@ fn map(m: &Material, id: &str, what: &str, short: &str, measure: Measure) -> Blo
 mod tests {
     use super::*;
     use crate::claims::fixtures::run;
-    use crate::experiment::{Course, Drops};
+    use crate::run::{Course, Drops};
 
     #[test]
     fn losses_are_averaged_over_steps_and_runs() {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::measures::{Measure, change, drops, early_drops, goodput, labels, pair, runs, summary};
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::cells::signed;
 use crate::papers::parts::verdicts::findings;
 use crate::report::model::Section;
 use crate::report::numbers::number;
+use crate::run::RunRecord;
 
 /// The slow starts that are held against HyStart: label in the plan, and in words.
 const OTHERS: [(&str, &str); 2] = [

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::claims::Metric;
-use crate::experiment::RunRecord;
 use crate::papers::Material;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 
 /// The direction that all data takes.

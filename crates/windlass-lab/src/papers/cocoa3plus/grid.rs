@@ -2,11 +2,11 @@
 
 use super::measures::OURS;
 use crate::compile::senders;
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::section as titled;
 use crate::report::model::{Block, NetworkMap, Place, Role, Section};
+use crate::run::RunRecord;
 use crate::scenario::Scenario;
 use windlass_sim::StationResult;
 

@@ -1,9 +1,9 @@
 //! The paper's measures, and what the runs of a point come to in them.
 
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::seeds::{BySeed, by_seed, named};
 use crate::report::model::ChartPoint;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 
 /// A measure of a run.

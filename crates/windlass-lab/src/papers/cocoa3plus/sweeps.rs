@@ -4,13 +4,13 @@ use super::measures::{
     EXCESS, FAIRNESS, GOODPUT, JITTER, LOSS, Measure, RETRANSMITS, THROUGHPUT, TIMEOUTS, TOTAL,
     cell, labels, point, protocol, values,
 };
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::charts::{axis, series};
 use crate::papers::parts::commands;
 use crate::papers::parts::seeds::{BySeed, by_seed, named};
 use crate::papers::parts::tables::{columns, section};
 use crate::report::model::{Block, Chart, Mark, Row, Scale, Section, Table};
+use crate::run::RunRecord;
 
 const MEANS: &str = "Means with 95 % intervals (Student) over the seeds.";
 /// Flows that send for the experiment, as against those that only find routes.

@@ -5,13 +5,13 @@ use super::measures::{
     DELAY, EXCESS, GAP, GOODPUT, JITTER, LOSS, Measure, OURS, RIVALS, THROUGHPUT, TOTAL, cell,
     labels, over, protocol,
 };
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::cells::{measured, printed};
 use crate::papers::parts::commands;
 use crate::papers::parts::seeds::{BySeed, by_seed};
 use crate::papers::parts::tables::{columns, judged, row, section};
 use crate::report::model::{Block, Row, Section, Table};
+use crate::run::RunRecord;
 
 /// What Table IV says of a measure over a sweep: CoCoA3+, ICC-TCP, BC-CPS, each with what the paper
 /// puts after the ±.

@@ -4,12 +4,13 @@ use super::measures::{
     BySeed, Measure, bar, by_seed, cell, change, datagram_loss, drop_share, drops_per_s, energy,
     goodput, retransmits,
 };
-use crate::experiment::{AxisValue, RunRecord};
+use crate::experiment::AxisValue;
 use crate::papers::Material;
 use crate::papers::parts::charts::{bars, series};
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, section as titled};
 use crate::report::model::{Block, Chart, ChartSeries, Mark, Row, Section, Table};
+use crate::run::RunRecord;
 use windlass_sim::radio::Consumption;
 
 const EXPERIMENT: &str = "ablation";

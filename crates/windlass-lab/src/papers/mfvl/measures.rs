@@ -3,10 +3,10 @@
 use windlass_sim::radio::Consumption;
 use windlass_sim::{FlowResult, StationResult};
 
-use crate::experiment::RunRecord;
 pub(super) use crate::papers::parts::seeds::{
     BySeed, Measure, at, bar, by_seed, cell, change, named, paired, summary,
 };
+use crate::run::RunRecord;
 
 fn meter(run: &RunRecord) -> Option<&FlowResult> {
     run.flows.iter().find(|f| f.name == "meter")

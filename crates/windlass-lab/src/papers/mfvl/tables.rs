@@ -6,11 +6,11 @@ use super::measures::{
     BySeed, by_seed, cell, change, datagram_loss, drop_share, drops_per_s, energy, goodput, named,
     paired, radio_time, retransmits,
 };
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, row as judged, section};
 use crate::report::model::{Block, Row, Section, Table};
+use crate::run::RunRecord;
 
 /// The connection without coupling, which others are held against.
 const UNCOUPLED: &str = "newreno";

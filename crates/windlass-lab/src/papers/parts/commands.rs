@@ -3,16 +3,15 @@
 use crate::experiment::Point;
 use crate::papers::Material;
 use crate::report::model::Block;
+use crate::run::World;
 use crate::scenario::Scenario;
-use crate::world::World;
 
 /// Key and value, as `--set` takes them.
 type Override = (String, String);
 
 /// The runs of one point: `windlass run` prints the medians of its table row.
 pub(crate) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> Option<Block> {
-    let of_point =
-        |r: &&crate::experiment::RunRecord| r.experiment == experiment && r.point == point;
+    let of_point = |r: &&crate::run::RunRecord| r.experiment == experiment && r.point == point;
     let seeds = m.records.iter().filter(of_point).count();
     let (scenario, overrides) = setting(m, experiment, point)?;
     let many = if seeds > 1 { format!(" --runs {seeds}") } else { String::new() };

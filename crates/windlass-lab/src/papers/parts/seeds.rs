@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::cells::{self, NONE};
 use crate::claims::Metric;
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::report::model::ChartPoint;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 
 /// A value in each run of a point, by seed.

@@ -5,13 +5,14 @@ use super::values::{
     BySeed, RATES, bar, by_seed, cell, harm, queue_delay, queue_loss, share, spaced,
 };
 use super::windows;
-use crate::experiment::{AxisValue, RunRecord};
+use crate::experiment::AxisValue;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, section as titled};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,
 };
+use crate::run::RunRecord;
 
 const EXPERIMENT: &str = "ablation";
 /// What the steps come to to the letter.

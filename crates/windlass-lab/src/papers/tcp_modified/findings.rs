@@ -98,7 +98,7 @@ fn led(m: &Material, channel: &str, mixtures: &[(&Mixture, &str)]) -> Option<Str
 
 /// What it costs.
 fn price(m: &Material) -> Option<String> {
-    let alike = |id: &str, f: &dyn Fn(&crate::experiment::RunRecord) -> Option<f64>| {
+    let alike = |id: &str, f: &dyn Fn(&crate::run::RunRecord) -> Option<f64>| {
         by_seed(m, ("same", &format!("all={id},rate=1Mbps")), f)
     };
     let harm = |other| percent(&TWO_TWO.harm(m, other, RATES[0]));

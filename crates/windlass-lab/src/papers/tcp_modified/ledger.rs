@@ -2,11 +2,12 @@
 
 use super::mixtures::THREE_ONE;
 use super::values::{BySeed, RATES, by_seed, cell, jain, queue_loss, share, spaced};
-use crate::experiment::{AxisValue, RunRecord};
+use crate::experiment::AxisValue;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, section as titled};
 use crate::report::model::{Block, Row, Section, Table};
+use crate::run::RunRecord;
 
 const EXPERIMENT: &str = "assumptions";
 /// Everything as assumed.

@@ -4,13 +4,13 @@ use super::values::{
     BySeed, FIELD, RATES, bar, by_seed, cell, jain, paired, queue_delay, queue_loss, spaced,
     useful, utilisation,
 };
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::commands;
 use crate::papers::parts::tables::{columns, row, section};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartSeries, Mark, Row, Scale, Section, Table,
 };
+use crate::run::RunRecord;
 
 /// One channel of the fifth experiment.
 struct Channel {

@@ -1,9 +1,9 @@
 //! What the runs of a point come to, flow groups taken together.
 
-use crate::experiment::RunRecord;
 use crate::papers::Material;
 use crate::papers::parts::cells::{self, NONE};
 use crate::report::model::ChartPoint;
+use crate::run::RunRecord;
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 use windlass_sim::LinkResult;

@@ -12,7 +12,7 @@ use windlass_cc::{Span, Time};
 
 pub use windlass_tcp::mptcp::scheduler::fitness;
 
-use crate::radio::station::Held;
+use crate::radio::queued::Queued;
 use fair::ProportionalFair;
 use fitness::{Attributes, Reading, add_fitness, normalise};
 
@@ -138,9 +138,9 @@ impl Scheduler {
     }
 
     /// A packet is done with after so long: the slot is over.
-    pub fn on_served(&mut self, held: &Held, took: Span, delivered: bool) {
-        let user = self.number(held.user);
-        let bits = if delivered { 8.0 * f64::from(held.ticket.size) } else { 0.0 };
+    pub fn on_served(&mut self, queued: &Queued, took: Span, delivered: bool) {
+        let user = self.number(queued.user);
+        let bits = if delivered { 8.0 * f64::from(queued.handle.size) } else { 0.0 };
         let throughput = bits / (took.0.max(1) as f64 * 1e-9);
         self.fair.end_slot(user, throughput);
         let rate = &mut self.users[user].service_rate;
@@ -148,7 +148,7 @@ impl Scheduler {
     }
 
     /// Place in the queue of the packet to be served next; the first of equals.
-    pub fn choose(&mut self, now: Time, queue: &VecDeque<Held>, room: u64) -> usize {
+    pub fn choose(&mut self, now: Time, queue: &VecDeque<Queued>, room: u64) -> usize {
         self.look_at(queue);
         if self.waiting.len() < 2 {
             return 0;
@@ -168,11 +168,11 @@ impl Scheduler {
     }
 
     /// Who waits, in the order of their first packets.
-    fn look_at(&mut self, queue: &VecDeque<Held>) {
+    fn look_at(&mut self, queue: &VecDeque<Queued>) {
         self.waiting.clear();
-        for (place, held) in queue.iter().enumerate() {
-            let user = self.number(held.user);
-            let size = u64::from(held.ticket.size);
+        for (place, queued) in queue.iter().enumerate() {
+            let user = self.number(queued.user);
+            let size = u64::from(queued.handle.size);
             match self.waiting.iter_mut().find(|w| w.user == user) {
                 Some(w) => {
                     w.packets += 1;
@@ -185,7 +185,7 @@ impl Scheduler {
                 None => self.waiting.push(Waiting {
                     user,
                     first: place,
-                    since: held.since,
+                    since: queued.since,
                     packets: 1,
                     bytes: size,
                     burst: size,
@@ -222,19 +222,19 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Ticket;
+    use crate::packet::PacketHandle;
 
-    fn held(user: u32, size: u32, since_ms: u64) -> Held {
-        let ticket = Ticket { id: 0, size, hop: 0 };
-        Held { ticket, to: 1, since: Time::from_millis(since_ms), user }
+    fn queued(user: u32, size: u32, since_ms: u64) -> Queued {
+        let handle = PacketHandle { id: 0, size, hop: 0 };
+        Queued { handle, to: 1, since: Time::from_millis(since_ms), user }
     }
 
     /// Serves a queue that is refilled with a packet of the user just served; bytes by user.
     fn serve(rule: Rule, users: &[(u32, u64)], slots: usize) -> Vec<usize> {
         let scheduling = Scheduling { rule, ..Scheduling::default() };
         let mut scheduler = scheduling.scheduler(1_000_000).expect("not first come, first served");
-        let packet = |user: usize| held(user as u32, users[user].0, 0);
-        let mut queue: VecDeque<Held> = (0..users.len()).map(packet).collect();
+        let packet = |user: usize| queued(user as u32, users[user].0, 0);
+        let mut queue: VecDeque<Queued> = (0..users.len()).map(packet).collect();
         let mut served = vec![0; users.len()];
         for _ in 0..slots {
             let place = scheduler.choose(Time::from_secs(1), &queue, 30);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn where_fairness_is_undecided_fitness_decides() {
-        let choose = |queue: &[Held], reading| {
+        let choose = |queue: &[Queued], reading| {
             let scheduling = Scheduling { rule: Rule::Fpf(reading), ..Scheduling::default() };
             let mut scheduler = scheduling.scheduler(1_000_000).unwrap();
             let queue = queue.iter().copied().collect();
@@ -281,14 +281,18 @@ mod tests {
         for reading in both {
             // Nobody was served yet. A burst of three against one packet: the queue is worth 1/4 for
             // it or against it; burst, completion time and buffer 3/4 against it.
-            let burst =
-                [held(2, 500, 900), held(2, 500, 900), held(2, 500, 900), held(1, 500, 900)];
+            let burst = [
+                queued(2, 500, 900),
+                queued(2, 500, 900),
+                queued(2, 500, 900),
+                queued(1, 500, 900),
+            ];
             assert_eq!(choose(&burst, reading), 3);
             // Of equals but for their waits the shorter: equation 4 wants delay small. It is part of
             // the completion time.
-            assert_eq!(choose(&[held(2, 500, 100), held(1, 500, 900)], reading), 1);
+            assert_eq!(choose(&[queued(2, 500, 100), queued(1, 500, 900)], reading), 1);
             // Of equals in everything the first.
-            assert_eq!(choose(&[held(2, 500, 900), held(1, 500, 900)], reading), 0);
+            assert_eq!(choose(&[queued(2, 500, 900), queued(1, 500, 900)], reading), 0);
         }
     }
 
@@ -296,7 +300,7 @@ mod tests {
     fn a_packet_that_was_given_up_counts_as_nothing_served() {
         let scheduling = Scheduling { rule: Rule::Pf, ..Scheduling::default() };
         let mut scheduler = scheduling.scheduler(1_000_000).unwrap();
-        let queue = VecDeque::from([held(1, 500, 0), held(2, 500, 0)]);
+        let queue = VecDeque::from([queued(1, 500, 0), queued(2, 500, 0)]);
         assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 0);
         scheduler.on_served(&queue[0], Span::from_millis(1), false);
         // Both have got nothing; the first of the queue is first.

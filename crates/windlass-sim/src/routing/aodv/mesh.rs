@@ -9,13 +9,15 @@ use super::params::DATA_TTL;
 use super::results::{Counters, RouteResult, RoutingResult};
 use super::router::{Action, Router};
 use super::{Aodv, AodvParams, Key, Message};
-use crate::agenda::Agenda;
-use crate::packet::Ticket;
-use crate::radio::mac::Outcome;
+use crate::core::{Core, Entity};
+use crate::event_queue::EventQueue;
+use crate::packet::PacketHandle;
+use crate::radio::mac::{Outcome, Radio};
+use crate::radio::scheduling::NOBODY;
 use crate::random::{Purpose, Stream};
-use crate::simulation::Simulation;
+use crate::route::{RadioHop, Step};
 
-/// In a ticket, in place of a position in the table of routes: the packet is a message, and its
+/// In a handle, in place of a position in the table of routes: the packet is a message, and its
 /// number a place among [`Messages`].
 pub(crate) const CONTROL: u32 = u32::MAX;
 /// Those in range hear a broadcast until this long after its end: 2800 km of flight.
@@ -68,7 +70,7 @@ pub(crate) struct Mesh {
     messages: Messages,
     /// Hops that each data packet has made, by its place among the network's packets.
     made: Vec<u8>,
-    agenda: Agenda,
+    events: EventQueue,
     /// When each router's earliest event is due.
     armed: Vec<Time>,
     /// When the network's event for this mesh is due.
@@ -108,7 +110,7 @@ impl Mesh {
             routers: (0..stations as u32).map(router).collect(),
             messages: Messages::default(),
             made: Vec::new(),
-            agenda: Agenda::with_capacity(2 * stations),
+            events: EventQueue::with_capacity(2 * stations),
             armed: vec![Time::NEVER; stations],
             event: Time::NEVER,
             hops: vec![0; DATA_TTL as usize + 1],
@@ -138,7 +140,7 @@ impl Mesh {
     }
 
     /// Whether every message is accounted for.
-    pub(crate) fn books_close(&self) -> bool {
+    pub(crate) fn conserves_packets(&self) -> bool {
         let c = &self.control;
         c.packets == c.done + c.dropped() + self.messages.inside
     }
@@ -158,8 +160,8 @@ impl Mesh {
         self.routers[station as usize].table.peek(now, key).map(|r| r.next)
     }
 
-    fn made(&mut self, ticket: Ticket) -> &mut u8 {
-        let id = ticket.id as usize;
+    fn made(&mut self, handle: PacketHandle) -> &mut u8 {
+        let id = handle.id as usize;
         if id >= self.made.len() {
             self.made.resize(id + 1, 0);
         }
@@ -178,7 +180,7 @@ impl Mesh {
         if at < self.armed[station as usize] {
             let at = at.max(now);
             self.armed[station as usize] = at;
-            self.agenda.schedule(at, station);
+            self.events.schedule(at, station);
         }
     }
 
@@ -231,7 +233,7 @@ impl Mesh {
             let routes = valid.map(|(key, route)| RouteResult {
                 station: router.me(),
                 to: key.node,
-                circuit: key.circuit,
+                circuit: key.path_id,
                 next: route.next,
                 hops: route.hops,
             });
@@ -244,229 +246,227 @@ impl Mesh {
 /// Where a data packet is, and where it has to get to.
 #[derive(Clone, Copy)]
 struct Leg {
-    radio: u32,
     from: u32,
     key: Key,
 }
 
-impl Simulation {
-    fn mesh(&mut self, radio: u32) -> Option<&mut Mesh> {
-        self.radios.meshes[radio as usize].as_deref_mut()
-    }
+/// What is around the routers of a radio: the network, and the radio itself.
+pub(crate) struct Air<'a> {
+    /// The radio's number among the network's.
+    pub(crate) number: u32,
+    pub(crate) core: &'a mut Core,
+    pub(crate) radio: &'a mut Radio,
+    /// See [`Cell`](crate::radio::network::Cell).
+    pub(crate) users: &'a [u32],
+    pub(crate) hops: &'a [RadioHop],
+}
 
-    /// The stretch over a radio that a data packet is on.
-    fn leg(&self, ticket: Ticket) -> Leg {
-        let hop = self.radio_hop(ticket);
-        Leg { radio: hop.radio, from: hop.from, key: Key { node: hop.to, circuit: hop.circuit } }
-    }
-
-    fn is_off(&self, radio: u32, station: u32) -> bool {
-        self.radios.all[radio as usize].stations[station as usize].is_off()
-    }
-
+impl Air<'_> {
     /// A data packet is handed to a station for a neighbour.
-    fn offer(&mut self, radio: u32, at: u32, to: u32, ticket: Ticket) {
-        let user = self.user_of(radio, ticket);
-        if !self.radios.all[radio as usize].offer_for(self.now, at, to, ticket, user) {
-            self.drop_packet(ticket);
+    pub(crate) fn offer(&mut self, at: u32, to: u32, handle: PacketHandle) {
+        let user = match self.users {
+            [] => NOBODY,
+            users => users[self.core.destination(handle) as usize ^ 1],
+        };
+        if !self.radio.offer_for(self.core.now, at, to, handle, user) {
+            self.core.drop_packet(handle);
         }
     }
 
+    /// The stretch over the radio that a data packet is on.
+    fn leg(&self, handle: PacketHandle) -> Leg {
+        match self.core.routes.at(handle.hop).plain().step() {
+            Step::Radio(hop) => {
+                let RadioHop { from, to, path_id, .. } = self.hops[hop as usize];
+                Leg { from, key: Key { node: to, path_id } }
+            }
+            _ => unreachable!("a packet on a radio is on a hop over it"),
+        }
+    }
+
+    fn is_off(&self, station: u32) -> bool {
+        self.radio.stations[station as usize].is_off()
+    }
+}
+
+impl Mesh {
     /// A data packet is at a station, `from` a neighbour or just arrived on the radio, and goes on
     /// towards the end of its stretch.
-    pub(crate) fn route(&mut self, at: u32, from: Option<u32>, ticket: Ticket) {
-        let (leg, now) = (self.leg(ticket), self.now);
-        if self.is_off(leg.radio, at) {
-            self.offer(leg.radio, at, leg.key.node, ticket); // which the station's account sees
+    pub(crate) fn route(
+        &mut self,
+        air: &mut Air,
+        at: u32,
+        from: Option<u32>,
+        handle: PacketHandle,
+    ) {
+        let (leg, now) = (air.leg(handle), air.core.now);
+        if air.is_off(at) {
+            air.offer(at, leg.key.node, handle); // which the station's account sees
             return;
         }
-        let Some(mesh) = self.radios.meshes[leg.radio as usize].as_deref_mut() else { return };
-        let router = &mut mesh.routers[at as usize];
-        let next = router.next_hop(&mesh.params, now, leg.key, leg.from, from);
+        let router = &mut self.routers[at as usize];
+        let next = router.next_hop(&self.params, now, leg.key, leg.from, from);
         match (next, from) {
             (Some(next), _) => {
                 if from.is_none() {
-                    *mesh.made(ticket) = 0;
-                    mesh.want(leg.key);
+                    *self.made(handle) = 0;
+                    self.want(leg.key);
                 }
-                self.offer(leg.radio, at, next, ticket);
+                air.offer(at, next, handle);
             }
             (None, None) => {
-                router.seek(&mesh.params, now, leg.key, ticket);
-                *mesh.made(ticket) = 0;
-                mesh.want(leg.key);
-                self.carry_out(leg.radio, at);
+                router.seek(&self.params, now, leg.key, handle);
+                *self.made(handle) = 0;
+                self.want(leg.key);
+                self.carry_out(air, at);
             }
             (None, Some(from)) => {
-                router.refuse(&mesh.params, now, leg.key, from);
+                router.refuse(&self.params, now, leg.key, from);
                 router.counters.drops_on_way += 1;
-                self.drop_packet(ticket);
-                self.carry_out(leg.radio, at);
+                air.core.drop_packet(handle);
+                self.carry_out(air, at);
             }
         }
-        self.arm_mesh(leg.radio);
+        self.arm(air.core, air.number);
     }
 
-    /// What has happened on a radio whose packets find their own way.
-    pub(crate) fn on_mesh_outcome(&mut self, radio: u32, outcome: Outcome) {
-        let now = self.now;
+    /// Something has happened on the radio. Returns the data packet that has crossed it and goes on.
+    pub(crate) fn on_outcome(&mut self, air: &mut Air, outcome: Outcome) -> Option<PacketHandle> {
+        let now = air.core.now;
         match outcome {
-            Outcome::Delivered { from, to, ticket } if ticket.hop == CONTROL => {
-                if let Some(mesh) = self.mesh(radio) {
-                    mesh.control.done += 1;
-                    self.hear(radio, from, to, ticket.id);
-                }
-                self.forget(radio, ticket.id);
+            Outcome::Delivered { from, to, handle } if handle.hop == CONTROL => {
+                self.control.done += 1;
+                self.hear(air, from, to, handle.id);
+                self.messages.remove(handle.id);
             }
-            Outcome::Delivered { from, to, ticket } => self.on_mesh_hop(radio, from, to, ticket),
-            Outcome::Heard { from, at, ticket } => self.hear(radio, from, at, ticket.id),
-            Outcome::Broadcast { ticket, .. } => {
-                if let Some(mesh) = self.mesh(radio) {
-                    mesh.control.done += 1;
-                    mesh.messages.fade(now, ticket.id);
-                }
+            Outcome::Delivered { from, to, handle } => return self.on_hop(air, from, to, handle),
+            Outcome::Heard { from, at, handle } => self.hear(air, from, at, handle.id),
+            Outcome::Broadcast { handle, .. } => {
+                self.control.done += 1;
+                self.messages.fade(now, handle.id);
             }
-            Outcome::GaveUp { from, to, ticket, taken } => {
-                match (ticket.hop == CONTROL, taken) {
+            Outcome::GaveUp { from, to, handle, taken } => {
+                match (handle.hop == CONTROL, taken) {
                     (_, true) => {}
-                    (false, false) => self.drop_packet(ticket),
+                    (false, false) => air.core.drop_packet(handle),
                     (true, false) => {
-                        if let Some(mesh) = self.mesh(radio) {
-                            mesh.control.drops_retry += 1;
-                        }
-                        self.forget(radio, ticket.id);
+                        self.control.drops_retry += 1;
+                        self.messages.remove(handle.id);
                     }
                 }
-                let Some(mesh) = self.mesh(radio) else { return };
-                mesh.routers[from as usize].link_failed(&mesh.params, now, to);
-                self.carry_out(radio, from);
+                self.routers[from as usize].link_failed(&self.params, now, to);
+                self.carry_out(air, from);
             }
-            Outcome::Lost { ticket, .. } if ticket.hop == CONTROL => {
-                if let Some(mesh) = self.mesh(radio) {
-                    mesh.control.drops_off += 1;
-                }
-                self.forget(radio, ticket.id);
+            Outcome::Lost { handle, .. } if handle.hop == CONTROL => {
+                self.control.drops_off += 1;
+                self.messages.remove(handle.id);
             }
-            Outcome::Lost { ticket, .. } => self.drop_packet(ticket),
+            Outcome::Lost { handle, .. } => air.core.drop_packet(handle),
         }
-    }
-
-    fn forget(&mut self, radio: u32, id: u32) {
-        if let Some(mesh) = self.mesh(radio) {
-            mesh.messages.remove(id);
-        }
+        None
     }
 
     /// A station has received a message.
-    fn hear(&mut self, radio: u32, from: u32, at: u32, id: u32) {
-        let now = self.now;
-        let Some(mesh) = self.mesh(radio) else { return };
-        let message = &mesh.messages.places[id as usize];
-        mesh.routers[at as usize].receive(&mesh.params, now, from, message);
-        self.carry_out(radio, at);
+    fn hear(&mut self, air: &mut Air, from: u32, at: u32, id: u32) {
+        let message = &self.messages.places[id as usize];
+        self.routers[at as usize].receive(&self.params, air.core.now, from, message);
+        self.carry_out(air, at);
     }
 
-    /// A data packet has made a hop.
-    fn on_mesh_hop(&mut self, radio: u32, from: u32, to: u32, ticket: Ticket) {
-        let (leg, now) = (self.leg(ticket), self.now);
-        let Some(mesh) = self.mesh(radio) else { return };
-        mesh.routers[to as usize].alive(&mesh.params, now, from);
+    /// A data packet has made a hop. Returns it if that was its last on this radio.
+    fn on_hop(
+        &mut self,
+        air: &mut Air,
+        from: u32,
+        to: u32,
+        handle: PacketHandle,
+    ) -> Option<PacketHandle> {
+        let (leg, now) = (air.leg(handle), air.core.now);
+        self.routers[to as usize].alive(&self.params, now, from);
         // Its acknowledgement is a sign of life too.
-        mesh.routers[from as usize].alive(&mesh.params, now, to);
-        let made = mesh.made(ticket);
+        self.routers[from as usize].alive(&self.params, now, to);
+        let made = self.made(handle);
         *made += 1;
         let hops = *made;
         if leg.key.node == to {
-            mesh.hops[usize::from(hops)] += 1;
-            self.forward(ticket);
-        } else if u32::from(hops) >= DATA_TTL {
-            mesh.routers[to as usize].counters.drops_ttl += 1;
-            self.drop_packet(ticket);
-        } else {
-            self.route(to, Some(from), ticket);
+            self.hops[usize::from(hops)] += 1;
+            return Some(handle);
         }
+        if u32::from(hops) >= DATA_TTL {
+            self.routers[to as usize].counters.drops_ttl += 1;
+            air.core.drop_packet(handle);
+        } else {
+            self.route(air, to, Some(from), handle);
+        }
+        None
     }
 
     /// Does what a router wants done.
-    fn carry_out(&mut self, radio: u32, station: u32) {
-        let now = self.now;
-        let Some(mesh) = self.mesh(radio) else { return };
-        let mut actions = std::mem::take(&mut mesh.routers[station as usize].actions);
+    fn carry_out(&mut self, air: &mut Air, station: u32) {
+        let mut actions = std::mem::take(&mut self.routers[station as usize].actions);
         for action in actions.drain(..) {
             match action {
-                Action::Send { to, message } => self.send_message(radio, station, to, message),
-                Action::Forward { ticket, next } => self.offer(radio, station, next, ticket),
-                Action::Drop { ticket } => self.drop_packet(ticket),
+                Action::Send { to, message } => self.send_message(air, station, to, message),
+                Action::Forward { handle, next } => air.offer(station, next, handle),
+                Action::Drop { handle } => air.core.drop_packet(handle),
             }
         }
-        let Some(mesh) = self.mesh(radio) else { return };
-        mesh.routers[station as usize].actions = actions; // its room is used again
-        mesh.wake(station, now);
-        self.arm_mesh(radio);
+        self.routers[station as usize].actions = actions; // its room is used again
+        self.wake(station, air.core.now);
+        self.arm(air.core, air.number);
     }
 
-    fn send_message(&mut self, radio: u32, station: u32, to: u32, message: Message) {
-        let now = self.now;
-        if self.is_off(radio, station) {
+    fn send_message(&mut self, air: &mut Air, station: u32, to: u32, message: Message) {
+        let now = air.core.now;
+        if air.is_off(station) {
             return;
         }
-        let Some(mesh) = self.mesh(radio) else { return };
         let size = message.bytes();
-        let id = mesh.messages.insert(now, message);
-        mesh.control.packets += 1;
-        mesh.control.bytes += u64::from(size);
-        let ticket = Ticket { id, size, hop: CONTROL };
-        if !self.radios.all[radio as usize].offer(now, station, to, ticket) {
-            let Some(mesh) = self.mesh(radio) else { return };
-            mesh.control.drops_queue += 1;
-            mesh.messages.remove(id);
+        let id = self.messages.insert(now, message);
+        self.control.packets += 1;
+        self.control.bytes += u64::from(size);
+        let handle = PacketHandle { id, size, hop: CONTROL };
+        if !air.radio.offer(now, station, to, handle) {
+            self.control.drops_queue += 1;
+            self.messages.remove(id);
         }
     }
 
-    /// The event of a mesh.
-    #[inline(never)]
-    pub(crate) fn on_mesh_event(&mut self, radio: u32) {
-        let now = self.now;
-        let Some(mesh) = self.mesh(radio).filter(|mesh| mesh.event == now) else { return };
-        mesh.event = Time::NEVER;
-        while let Some((_, station)) =
-            self.mesh(radio).and_then(|m| m.agenda.next()).filter(|(at, _)| *at <= now)
-        {
-            let Some(mesh) = self.radios.meshes[radio as usize].as_deref_mut() else { return };
-            mesh.agenda.finish_next();
-            if mesh.armed[station as usize] <= now {
-                mesh.armed[station as usize] = Time::NEVER;
-                let router = &mut mesh.routers[station as usize];
-                match self.radios.all[radio as usize].stations[station as usize].is_off() {
+    /// The event of the routers, unless it is one that no longer counts: whether it was.
+    pub(crate) fn on_event(&mut self, air: &mut Air) -> bool {
+        let now = air.core.now;
+        if self.event != now {
+            return false;
+        }
+        self.event = Time::NEVER;
+        while let Some((_, station)) = self.events.next().filter(|(at, _)| *at <= now) {
+            self.events.finish_next();
+            if self.armed[station as usize] <= now {
+                self.armed[station as usize] = Time::NEVER;
+                let router = &mut self.routers[station as usize];
+                match air.is_off(station) {
                     true => router.switch_off(),
-                    false => router.on_deadline(&mesh.params, now),
+                    false => router.on_deadline(&self.params, now),
                 }
-                self.carry_out(radio, station);
+                self.carry_out(air, station);
             }
         }
-        self.arm_radio(radio);
-        self.arm_mesh(radio);
+        true
     }
 
-    /// Sees that the network wakes a mesh in time.
-    pub(crate) fn arm_mesh(&mut self, radio: u32) {
-        let before = self.links.len() + self.hosts.len() + self.managed.len();
-        let entity = (before + self.radios.all.len()) as u32 + radio;
-        let Some(mesh) = self.radios.meshes[radio as usize].as_deref_mut() else { return };
-        if let Some((at, _)) = mesh.agenda.next().filter(|(at, _)| *at < mesh.event) {
-            mesh.event = at;
-            self.agenda.schedule(at, entity);
+    /// Sees that the network wakes the routers in time.
+    pub(crate) fn arm(&mut self, core: &mut Core, number: u32) {
+        if let Some((at, _)) = self.events.next().filter(|(at, _)| *at < self.event) {
+            self.event = at;
+            core.schedule(at, Entity::Mesh(number));
         }
     }
 
     /// At the start: routers that do something by themselves.
-    pub(crate) fn start_meshes(&mut self) {
-        for radio in 0..self.radios.all.len() as u32 {
-            let Some(mesh) = self.mesh(radio) else { continue };
-            for station in 0..mesh.routers.len() as u32 {
-                mesh.wake(station, Time::ZERO);
-            }
-            self.arm_mesh(radio);
+    pub(crate) fn start(&mut self, core: &mut Core, number: u32) {
+        for station in 0..self.routers.len() as u32 {
+            self.wake(station, Time::ZERO);
         }
+        self.arm(core, number);
     }
 }

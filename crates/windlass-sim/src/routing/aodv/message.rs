@@ -12,7 +12,7 @@ const ADDRESS: u32 = 4;
 /// A route request (RREQ).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Who is looked for, and on which circuit.
+    /// Who is looked for, and on which disjoint path.
     pub to: Key,
     /// Last known sequence number of the destination; `None` is the U flag.
     pub to_seq: Option<u32>,
@@ -30,16 +30,16 @@ pub struct Request {
     pub gratuitous: bool,
     /// D flag.
     pub destination_only: bool,
-    /// What a request for a circuit says beyond the RFC.
-    pub detour: Option<Box<Detour>>,
+    /// What a request for a disjoint path says beyond the RFC.
+    pub constraint: Option<Box<PathConstraint>>,
 }
 
-/// Extension of a [`Request`] for one of two node-disjoint circuits: 4 bytes for each listed node.
+/// Extension of a [`Request`] for one of two node-disjoint disjoint paths: 4 bytes for each listed node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Detour {
-    /// Nodes of the other circuit, which do not take part.
+pub struct PathConstraint {
+    /// Nodes of the other disjoint path, which do not take part.
     pub avoid: Vec<u32>,
-    /// Whether the other circuit has no node between its ends: then the destination does not take
+    /// Whether the other disjoint path has no node between its ends: then the destination does not take
     /// the request from its originator itself.
     pub avoid_direct: bool,
     /// Nodes that the request has come through, the originator left out.
@@ -49,7 +49,7 @@ pub struct Detour {
 /// A route reply (RREP).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reply {
-    /// Whom the route leads to, and on which circuit.
+    /// Whom the route leads to, and on which disjoint path.
     pub to: Key,
     /// Its sequence number.
     pub seq: u32,
@@ -59,18 +59,26 @@ pub struct Reply {
     pub hops: u32,
     /// How long the route is good for.
     pub lifetime: Span,
-    /// What a reply for a circuit says beyond the RFC.
-    pub course: Option<Box<Course>>,
+    /// What a reply for a disjoint path says beyond the RFC.
+    pub source_route: Option<Box<SourceRoute>>,
 }
 
-/// Extension of a [`Reply`] for a circuit, which goes back node by node as it says: 4 bytes for the
+/// Extension of a [`Reply`] for a disjoint path, which goes back node by node as it says: 4 bytes for the
 /// number and 4 for each node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Course {
+pub struct SourceRoute {
     /// Sequence number of the originator, for the way back to it.
     pub origin_seq: u32,
     /// The nodes between the originator and the destination, in this order.
     pub path: Vec<u32>,
+}
+
+impl SourceRoute {
+    /// The node before this one on the way from the originator.
+    pub(super) fn before(&self, node: u32, origin: u32) -> u32 {
+        let place = self.path.iter().position(|n| *n == node).unwrap_or(0);
+        place.checked_sub(1).map_or(origin, |before| self.path[before])
+    }
 }
 
 /// A message.
@@ -86,12 +94,12 @@ pub enum Message {
         seq: u32,
     },
     /// RERR: destinations that can no longer be reached through the sender, with their sequence
-    /// numbers; at most [`MOST_LOST`].
+    /// numbers; at most [`MAX_LOST`].
     Error(Vec<(Key, u32)>),
 }
 
 /// Most destinations in one RERR: its field has 8 bits.
-pub const MOST_LOST: usize = 255;
+pub const MAX_LOST: usize = 255;
 
 impl Message {
     /// Size as an IP packet, bytes: 20 of IP, 8 of UDP, and 24 (RREQ), 20 (RREP, HELLO) or 4 and 8
@@ -100,9 +108,9 @@ impl Message {
         let list = |nodes: &[u32]| ADDRESS * nodes.len() as u32;
         let message = match self {
             Message::Request(r) => {
-                24 + r.detour.as_ref().map_or(0, |d| list(&d.avoid) + list(&d.path))
+                24 + r.constraint.as_ref().map_or(0, |d| list(&d.avoid) + list(&d.path))
             }
-            Message::Reply(r) => 20 + r.course.as_ref().map_or(0, |c| 4 + list(&c.path)),
+            Message::Reply(r) => 20 + r.source_route.as_ref().map_or(0, |c| 4 + list(&c.path)),
             Message::Hello { .. } => 20,
             Message::Error(lost) => 4 + 8 * lost.len() as u32,
         };

@@ -8,24 +8,25 @@
 //! * `mesh` joins routers to the radio and the network, [`results`] says what came of it.
 //!
 //! Beyond the RFC: two flows between the same nodes, or two subflows of a multipath connection, may ask
-//! for node-disjoint routes ([`Circuit`]).
+//! for node-disjoint routes ([`DisjointPath`]).
 //! Of the RFC's options there are the expanding ring, gratuitous replies and HELLO; not local repair.
 //! Since all stations of a radio transmit with one power, hearing is mutual, and there is no use for
 //! RREP-ACK and the blacklist of one-way neighbours. Nobody reboots, so nobody has to wait for others
 //! to forget it.
 
-mod circuit;
+mod disjoint;
 pub(crate) mod mesh;
 pub mod message;
 pub mod params;
+mod path_id;
 mod receive;
 pub mod results;
 mod router;
 pub mod table;
 
-pub use circuit::Circuit;
 pub use message::Message;
 pub use params::{AodvParams, Detection};
+pub use path_id::DisjointPath;
 pub use results::{Counters, RouteResult, RoutingResult};
 pub use router::{Action, Router};
 pub use table::Key;
@@ -45,11 +46,11 @@ impl Aodv {
     /// As RFC 3561 has it, all flows sharing their routes.
     pub const RFC3561: Aodv = Aodv { params: AodvParams::RFC3561, disjoint: Vec::new() };
 
-    /// The circuit of a flow with a single connection, `None` for the shared route.
-    pub(crate) fn circuit_of(&self, flow: usize) -> Option<u32> {
+    /// The disjoint path of a flow with a single connection, `None` for the shared route.
+    pub(crate) fn path_of(&self, flow: usize) -> Option<u32> {
         let of_pair = |(group, pair): (usize, &[usize; 2])| {
             let member = pair.iter().position(|f| *f == flow)?;
-            Some(Circuit::number(group as u32, member as u32))
+            Some(DisjointPath::number(group as u32, member as u32))
         };
         self.disjoint.iter().enumerate().find_map(of_pair)
     }

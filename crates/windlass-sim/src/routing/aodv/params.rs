@@ -169,8 +169,8 @@ impl AodvParams {
             ("buffer_packets", self.buffer_packets, 1),
         ];
         for (name, count, least) in counts {
-            if !(least..=MOST).contains(&count) {
-                return Err(format!("AODV's {name} must be between {least} and {MOST}"));
+            if !(least..=MAX).contains(&count) {
+                return Err(format!("AODV's {name} must be between {least} and {MAX}"));
             }
         }
         if self.net_diameter > DATA_TTL {
@@ -183,7 +183,7 @@ impl AodvParams {
 /// Longest time that may be asked for.
 const LONGEST: Span = Span::from_secs(3_600);
 /// Largest count that may be asked for.
-const MOST: u32 = 10_000;
+const MAX: u32 = 10_000;
 /// Hops after which a data packet is dropped: the recommended time to live of IP (RFC 1700).
 pub const DATA_TTL: u32 = 64;
 

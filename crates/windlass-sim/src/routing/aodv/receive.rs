@@ -2,7 +2,7 @@
 
 use windlass_cc::{Span, Time};
 
-use super::message::{Course, Detour, Message, Reply, Request};
+use super::message::{Message, PathConstraint, Reply, Request, SourceRoute};
 use super::params::AodvParams;
 use super::router::{Action, Router};
 use super::table::{Key, News, newer};
@@ -41,11 +41,11 @@ impl Router {
         if !self.takes_part(now, rq, from) || !self.saw(p, now, (rq.origin, rq.id)) {
             return;
         }
-        let back = Key { node: rq.origin, circuit: rq.to.circuit };
+        let back = Key { node: rq.origin, path_id: rq.to.path_id };
         let hops = rq.hops + 1;
-        let path = rq.detour.as_ref().map_or(&[][..], |d| &d.path);
-        // A node becomes part of a circuit by the reply only.
-        if rq.detour.is_none() || rq.to.node == self.me {
+        let path = rq.constraint.as_ref().map_or(&[][..], |d| &d.path);
+        // A node becomes part of a disjoint path by the reply only.
+        if rq.constraint.is_none() || rq.to.node == self.me {
             // MinimalLifetime, section 6.5.
             let spent = 2 * u64::from(hops) * p.node_traversal_time.0;
             let least = now + Span((2 * p.net_traversal_time().0).saturating_sub(spent));
@@ -65,26 +65,27 @@ impl Router {
         if let Some(seq) = rq.to_seq.filter(|seq| newer(*seq, self.seq)) {
             self.seq = seq;
         }
-        let course = |d: &Detour| Course { origin_seq: rq.origin_seq, path: d.path.clone() };
+        let source_route =
+            |d: &PathConstraint| SourceRoute { origin_seq: rq.origin_seq, path: d.path.clone() };
         let reply = Reply {
             to: rq.to,
             seq: self.seq,
             origin: rq.origin,
             hops: 0,
-            lifetime: if rq.detour.is_some() {
-                // What nobody uses any more must not keep the other circuit away for long.
+            lifetime: if rq.constraint.is_some() {
+                // What nobody uses any more must not keep the other disjoint path away for long.
                 p.my_route_timeout.min(p.active_route_timeout)
             } else {
                 p.my_route_timeout
             },
-            course: rq.detour.as_ref().map(|d| Box::new(course(d))),
+            source_route: rq.constraint.as_ref().map(|d| Box::new(source_route(d))),
         };
-        if reply.course.is_some() {
+        if reply.source_route.is_some() {
             self.counters.rrep_originated += 1;
             self.actions.push(Action::Send { to: from, message: Message::Reply(reply) });
             return;
         }
-        self.send_reply(now, Key { node: rq.origin, circuit: 0 }, reply);
+        self.send_reply(now, Key { node: rq.origin, path_id: 0 }, reply);
     }
 
     /// A node that knows a fresh route answers in place of the destination (section 6.6.2). Returns
@@ -104,7 +105,7 @@ impl Router {
             origin: rq.origin,
             hops: route.hops,
             lifetime: route.expires.since(now),
-            course: None,
+            source_route: None,
         };
         let onward = route.next;
         let Some(home) = self.table.valid(now, back) else { return false };
@@ -120,7 +121,7 @@ impl Router {
                 origin: rq.to.node,
                 hops,
                 lifetime,
-                course: None,
+                source_route: None,
             };
             self.counters.rrep_gratuitous += 1;
             self.counters.rrep_originated += 1;
@@ -144,8 +145,8 @@ impl Router {
             let old = rq.to_seq.is_none_or(|asked| newer(seq, asked));
             rq.to_seq = if old { Some(seq) } else { rq.to_seq };
         }
-        if let Some(detour) = &mut rq.detour {
-            detour.path.push(self.me);
+        if let Some(constraint) = &mut rq.constraint {
+            constraint.path.push(self.me);
         }
         self.counters.rreq_forwarded += 1;
         self.broadcast(p, now, Message::Request(rq));
@@ -156,28 +157,28 @@ impl Router {
             return;
         }
         let news = News { seq: rp.seq, hops: rp.hops + 1, next: from, expires: now + rp.lifetime };
-        let course = rp.course.as_deref();
-        if let Some(course) = course
-            && !self.joins_circuit(p, now, rp, course)
+        let source_route = rp.source_route.as_deref();
+        if let Some(source_route) = source_route
+            && !self.joins_path(p, now, rp, source_route)
         {
             return;
         }
-        let better = self.table.learn(now, rp.to, news, course.map_or(&[], |c| &c.path));
+        let better = self.table.learn(now, rp.to, news, source_route.map_or(&[], |c| &c.path));
         if rp.origin == self.me {
             return;
         }
         // Section 6.7 passes on what has changed a route. Where only the destination answers, whoever
         // asked would wait in vain if the route was known here already, and is told of that instead.
-        let asked_all = course.is_some() || p.destination_only;
+        let asked_all = source_route.is_some() || p.destination_only;
         let Some(route) = self.table.valid(now, rp.to).filter(|r| r.seq_known) else { return };
         if !better && (!asked_all || newer(rp.seq, route.seq)) {
             return;
         }
         let (seq, hops, lifetime) = (route.seq, route.hops, route.expires.since(now));
         let onward = route.next;
-        let back = Key { node: rp.origin, circuit: rp.to.circuit };
+        let back = Key { node: rp.origin, path_id: rp.to.path_id };
         self.table.prolong(now, back, now + p.active_route_timeout);
-        let along = course.map(|c| c.before(self.me, rp.origin));
+        let along = source_route.map(|c| c.before(self.me, rp.origin));
         let Some(homeward) = along.or_else(|| Some(self.table.valid(now, back)?.next)) else {
             return;
         };

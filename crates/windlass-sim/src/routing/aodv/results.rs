@@ -164,7 +164,7 @@ pub struct RouteResult {
     pub station: u32,
     /// To whom.
     pub to: u32,
-    /// 0 for the shared route; otherwise one of two disjoint ones: 1 and 2, 3 and 4 ...
+    /// 0 for the shared route; otherwise the number of one of two disjoint paths: 1 and 2, 3 and 4 ...
     pub circuit: u32,
     /// The next station.
     pub next: u32,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use windlass_cc::{Span, Time};
 
-use super::message::{Detour, MOST_LOST, Message, Request};
+use super::message::{MAX_LOST, Message, PathConstraint, Request};
 use super::params::AodvParams;
 use super::table::{Key, Lost, Table};
-use super::{Circuit, Counters};
-use crate::packet::Ticket;
+use super::{Counters, DisjointPath};
+use crate::packet::PacketHandle;
 use crate::radio::BROADCAST;
 use crate::random::Stream;
 
@@ -26,14 +26,14 @@ pub enum Action {
     /// A data packet that waited has found its route.
     Forward {
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
         /// The next node.
         next: u32,
     },
     /// A data packet that waited is dropped.
     Drop {
         /// The packet.
-        ticket: Ticket,
+        handle: PacketHandle,
     },
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Discovery {
 #[derive(Clone, Copy, Debug)]
 struct Buffered {
     key: Key,
-    ticket: Ticket,
+    handle: PacketHandle,
     expires: Time,
 }
 
@@ -151,7 +151,7 @@ impl Router {
         let expires = now + p.active_route_timeout;
         self.last_data = Some(now);
         if let Some(from) = from {
-            self.table.prolong(now, Key { node: source, circuit: key.circuit }, expires);
+            self.table.prolong(now, Key { node: source, path_id: key.path_id }, expires);
             self.table.prolong(now, Key::shared(from), expires);
         }
         let route = self.table.valid(now, key)?;
@@ -162,15 +162,15 @@ impl Router {
     }
 
     /// A data packet of this node has no route: it waits, and a search begins unless one is under way.
-    pub fn seek(&mut self, p: &AodvParams, now: Time, key: Key, ticket: Ticket) {
+    pub fn seek(&mut self, p: &AodvParams, now: Time, key: Key, handle: PacketHandle) {
         self.counters.buffered += 1;
         if self.buffer.len() >= p.buffer_packets as usize
             && let Some(oldest) = self.buffer.pop_front()
         {
             self.counters.drops_buffer_full += 1;
-            self.actions.push(Action::Drop { ticket: oldest.ticket });
+            self.actions.push(Action::Drop { handle: oldest.handle });
         }
-        self.buffer.push_back(Buffered { key, ticket, expires: now + p.buffer_time });
+        self.buffer.push_back(Buffered { key, handle, expires: now + p.buffer_time });
         if self.discoveries.iter().any(|d| d.key == key) {
             return;
         }
@@ -193,10 +193,10 @@ impl Router {
 
     /// Sends the request of a discovery, or waits until the rate limit lets it.
     fn ask(&mut self, p: &AodvParams, now: Time, i: usize) {
-        // What the other circuit will use must be known first.
+        // What the other disjoint path will use must be known first.
         let key = self.discoveries[i].key;
-        let sibling = Key { circuit: Circuit::sibling(key.circuit), ..key };
-        if key.circuit != 0 && self.discoveries[..i].iter().any(|d| d.key == sibling) {
+        let sibling = Key { path_id: DisjointPath::sibling(key.path_id), ..key };
+        if key.path_id != 0 && self.discoveries[..i].iter().any(|d| d.key == sibling) {
             self.discoveries[i].held = true;
             self.discoveries[i].deadline = Time::NEVER;
             return;
@@ -220,7 +220,7 @@ impl Router {
         self.seq = self.seq.wrapping_add(1).max(1);
         self.request_id = self.request_id.wrapping_add(1);
         let to_seq = self.table.look(now, key).filter(|r| r.seq != 0).map(|r| r.seq);
-        let detour = (key.circuit != 0).then(|| Box::new(self.detour(now, key)));
+        let constraint = (key.path_id != 0).then(|| Box::new(self.constraint(now, key)));
         self.saw(p, now, (self.me, self.request_id));
         self.counters.rreq_originated += 1;
         let request = Request {
@@ -232,20 +232,22 @@ impl Router {
             hops: 0,
             ttl,
             gratuitous: p.gratuitous,
-            destination_only: p.destination_only || detour.is_some(),
-            detour,
+            destination_only: p.destination_only || constraint.is_some(),
+            constraint,
         };
         self.broadcast(p, now, Message::Request(request));
     }
 
-    /// What the other circuit between the same ends uses now.
-    fn detour(&mut self, now: Time, key: Key) -> Detour {
-        let sibling = Key { circuit: Circuit::sibling(key.circuit), ..key };
+    /// What the other disjoint path between the same ends uses now.
+    fn constraint(&mut self, now: Time, key: Key) -> PathConstraint {
+        let sibling = Key { path_id: DisjointPath::sibling(key.path_id), ..key };
         match self.table.valid(now, sibling) {
-            Some(r) => {
-                Detour { avoid: r.path.clone(), avoid_direct: r.path.is_empty(), path: Vec::new() }
-            }
-            None => Detour::default(),
+            Some(r) => PathConstraint {
+                avoid: r.path.clone(),
+                avoid_direct: r.path.is_empty(),
+                path: Vec::new(),
+            },
+            None => PathConstraint::default(),
         }
     }
 
@@ -300,8 +302,8 @@ impl Router {
     fn release(&mut self, p: &AodvParams, now: Time, key: Key) {
         for b in self.take_buffered(key) {
             match self.next_hop(p, now, key, self.me, None) {
-                Some(next) => self.actions.push(Action::Forward { ticket: b.ticket, next }),
-                None => self.actions.push(Action::Drop { ticket: b.ticket }),
+                Some(next) => self.actions.push(Action::Forward { handle: b.handle, next }),
+                None => self.actions.push(Action::Drop { handle: b.handle }),
             }
         }
     }
@@ -329,7 +331,7 @@ impl Router {
     /// Tells those concerned of lost destinations (section 6.11): one neighbour by unicast, several
     /// by broadcast.
     pub(super) fn report(&mut self, p: &AodvParams, now: Time, lost: Lost) {
-        for gone in lost.told.chunks(MOST_LOST) {
+        for gone in lost.told.chunks(MAX_LOST) {
             if next_allowed(&mut self.errors, p.rerr_rate_limit, now).is_some() {
                 self.counters.rerr_withheld += 1;
                 continue;
@@ -369,7 +371,7 @@ impl Router {
     pub fn switch_off(&mut self) {
         for b in self.buffer.drain(..) {
             self.counters.drops_off += 1;
-            self.actions.push(Action::Drop { ticket: b.ticket });
+            self.actions.push(Action::Drop { handle: b.handle });
         }
         self.discoveries.clear();
         self.outbox.clear();
@@ -391,7 +393,7 @@ impl Router {
     pub fn on_deadline(&mut self, p: &AodvParams, now: Time) {
         self.send_outbox(now);
         while let Some(b) = self.buffer.front().filter(|b| b.expires <= now) {
-            self.actions.push(Action::Drop { ticket: b.ticket });
+            self.actions.push(Action::Drop { handle: b.handle });
             self.counters.drops_buffer_time += 1;
             self.buffer.pop_front();
         }
@@ -432,7 +434,7 @@ impl Router {
                 self.counters.discoveries_failed += 1;
                 for b in self.take_buffered(key) {
                     self.counters.drops_no_route += 1;
-                    self.actions.push(Action::Drop { ticket: b.ticket });
+                    self.actions.push(Action::Drop { handle: b.handle });
                 }
                 continue;
             }

@@ -17,14 +17,14 @@ use windlass_cc::Time;
 pub struct Key {
     /// The destination, by its index among the radio's stations.
     pub node: u32,
-    /// 0 for the route that everybody shares; others are those of [`super::Circuit`].
-    pub circuit: u32,
+    /// 0 for the route that everybody shares; others are those of [`super::DisjointPath`].
+    pub path_id: u32,
 }
 
 impl Key {
     /// The shared route to a node.
     pub const fn shared(node: u32) -> Key {
-        Key { node, circuit: 0 }
+        Key { node, path_id: 0 }
     }
 }
 
@@ -51,7 +51,7 @@ pub struct Route {
     pub expires: Time,
     /// Neighbours that were told of the route, and use it perhaps.
     pub precursors: Vec<u32>,
-    /// On a circuit: the nodes between its ends, known to these.
+    /// On a disjoint path: the nodes between its ends, known to these.
     pub path: Vec<u32>,
 }
 

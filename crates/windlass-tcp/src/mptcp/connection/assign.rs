@@ -135,13 +135,18 @@ impl Connection {
         best.map(|((_, path), room)| (path, room))
     }
 
+    /// The paths that may carry data, a bit each.
+    pub(super) fn usable_paths(&self) -> u8 {
+        let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.is_usable());
+        usable.fold(0, |mask, (path, _)| mask | 1 << path)
+    }
+
     /// What goes once more goes before all else.
     fn assign_repeat(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         if !self.sender.has_repeats() {
             return None;
         }
-        let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.is_usable());
-        let mut mask = usable.fold(0, |mask, (path, _)| mask | 1 << path);
+        let mut mask = self.usable_paths();
         let (place, again, path, room) = loop {
             let (place, again) = self.sender.next_repeat(mask)?;
             let len = again.end - again.start;

@@ -113,7 +113,13 @@ impl Connection {
     fn repeat_stuck(&mut self) {
         let una = self.sender.una;
         let carried = self.subflows.iter().any(|s| s.is_live() && s.sent.holding(una).is_some());
-        if carried || self.scheduling.plans(una) || self.sender.has_repeats() {
+        if carried || self.scheduling.plans(una) {
+            return;
+        }
+        // What every path that is left has carried stays in the list until it is acknowledged, and
+        // nobody takes it: then this is lost above them too.
+        let usable = self.usable_paths();
+        if usable == 0 || self.sender.has_repeats_for(usable) {
             return;
         }
         let mss = self.subflows.iter().map(|s| u64::from(s.endpoint.mss())).min().unwrap_or(1);

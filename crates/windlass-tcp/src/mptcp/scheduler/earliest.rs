@@ -30,8 +30,9 @@ impl Plan {
         first_beyond(b.una, &self.paths[path])
     }
 
-    fn bytes(&self, path: usize) -> u64 {
-        self.paths[path].iter().map(|r| r.1 - r.0).sum()
+    /// Bytes planned for a path, what is acknowledged meanwhile left out.
+    fn bytes(&self, path: usize, una: u64) -> u64 {
+        self.paths[path].iter().map(|r| r.1.saturating_sub(r.0.max(una))).sum()
     }
 
     /// Whether ranges wait for a path.
@@ -99,7 +100,7 @@ impl Plan {
             if ready.count() == 0 {
                 return None;
             }
-            let best = paths.iter().min_by_key(|p| (self.arrival(p), p.path))?;
+            let best = paths.iter().min_by_key(|p| (self.arrival(p, b.una), p.path))?;
             let range = self.unplanned(best.mss, b)?;
             let ranges = &mut self.paths[best.path];
             let place = ranges.partition_point(|r| r.0 < range.0);
@@ -110,8 +111,8 @@ impl Plan {
     /// Predicted time to the arrival of one more segment, nanoseconds: what exceeds the window has
     /// to wait for acknowledgements, which come at a window per round trip, and then half a
     /// round trip.
-    fn arrival(&self, p: &PathState) -> u128 {
-        let ahead = p.in_flight + self.bytes(p.path) + p.mss;
+    fn arrival(&self, p: &PathState, una: u64) -> u128 {
+        let ahead = p.in_flight + self.bytes(p.path, una) + p.mss;
         let excess = u128::from(ahead.saturating_sub(p.cwnd));
         excess * u128::from(p.srtt.0) / u128::from(p.cwnd.max(1)) + u128::from(p.srtt.0 / 2)
     }
@@ -120,4 +121,18 @@ impl Plan {
 /// The first part of the ranges that is not acknowledged.
 fn first_beyond(una: u64, ranges: &VecDeque<(u64, u64)>) -> Option<(u64, u64)> {
     ranges.iter().map(|r| (r.0.max(una), r.1)).find(|r| r.0 < r.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_acknowledged_is_nothing_that_a_path_has_to_carry() {
+        let mut plan = Plan::default();
+        plan.paths[0].extend([(1, 1001), (2001, 3001)]);
+        assert_eq!(plan.bytes(0, 1), 2000);
+        assert_eq!(plan.bytes(0, 501), 1500);
+        assert_eq!(plan.bytes(0, 2501), 500);
+    }
 }

@@ -196,8 +196,8 @@ impl Growth for Htcp {
             the first second, then 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta) and at least 1. A loss \
             leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
             throughput of the round before it differs by more than 20 % from that before the last \
-            XX is at most one \
-            segment for each one acknowledged, idle time does not count as time since the loss, and \
+            loss. RTTmin is the connection's, RTTmax that since the last loss; Linux has other ways \
+            (`variant`). Growth is at most one segment for each one acknowledged, idle time does not count as time since the loss, and \
             the threshold is taken from FlightSize (RFC 5681). ns-3 adds alpha bytes, not segments, \
             per acknowledgement.",
         params: Params::TABLE,

@@ -1,8 +1,7 @@
 //! Acknowledgement aggregation (Linux): links and receivers that acknowledge in bursts need room in
 //! the window for what is sent between two of them.
 
-use super::{Bbr, Params};
-use crate::event::{Ack, Conn};
+use crate::event::Conn;
 use crate::time::{Rate, Time};
 
 /// Volume after which an epoch ends in any case, bytes.
@@ -37,7 +36,8 @@ impl Aggregation {
         self.current.max(self.previous)
     }
 
-    fn on_round(&mut self, window: u64) {
+    /// A round has ended; `window` of them are remembered.
+    pub(super) fn on_round(&mut self, window: u64) {
         self.rounds = self.rounds.saturating_add(1);
         if u64::from(self.rounds) >= window {
             self.rounds = 0;
@@ -46,7 +46,8 @@ impl Aggregation {
         }
     }
 
-    fn on_acked(&mut self, c: &Conn, bw: Rate, delivered: u64, limit: u64) {
+    /// So many bytes were delivered; what they amount to is cut to `limit`.
+    pub(super) fn on_acked(&mut self, c: &Conn, bw: Rate, delivered: u64, limit: u64) {
         let mut expected = bw.volume(c.now.since(self.epoch));
         if self.acked <= expected || self.acked.saturating_add(delivered) >= LONGEST_EPOCH {
             self.restart(c);
@@ -55,26 +56,5 @@ impl Aggregation {
         self.acked = self.acked.saturating_add(delivered);
         let extra = self.acked.saturating_sub(expected).min(limit);
         self.current = self.current.max(extra);
-    }
-}
-
-impl Bbr {
-    /// Takes an acknowledgement into the measurement of aggregation.
-    pub(super) fn update_aggregation(&mut self, p: &Params, c: &Conn, a: &Ack) {
-        if p.extra_acked_time.0 == 0 || a.delivered == 0 || !a.rate.is_valid() {
-            return;
-        }
-        if self.rounds.started() {
-            self.aggregation.on_round(p.extra_acked_rounds);
-        }
-        self.aggregation.on_acked(c, self.bandwidth(), a.delivered, self.cwnd);
-    }
-
-    /// Bytes by which the window grows for aggregation.
-    pub(super) fn aggregation_allowance(&self, p: &Params) -> u64 {
-        if !self.full_bw_reached {
-            return 0;
-        }
-        self.aggregation.max().min(self.bandwidth().volume(p.extra_acked_time))
     }
 }

@@ -24,6 +24,7 @@ use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
 use aggregation::Aggregation;
+use params::PROBE;
 use policer::Policer;
 
 /// What the flow is doing.
@@ -124,7 +125,7 @@ impl Bbr {
 
     /// Whether the flow sends more than it believes in, to see what arrives.
     pub fn is_probing(&self) -> bool {
-        self.mode == Mode::Startup || self.mode == Mode::ProbeBw && self.cycle == probe_bw::PROBE
+        self.mode == Mode::Startup || self.mode == Mode::ProbeBw && self.cycle == PROBE
     }
 
     /// Estimate of the bandwidth available to the flow: a policer's rate if there is one.
@@ -144,7 +145,7 @@ impl Bbr {
             Mode::Startup => (p.startup_gain, p.startup_gain),
             Mode::Drain => (p.drain_gain, p.startup_gain),
             Mode::ProbeBw if self.policer.rate().is_some() => (Ratio::ONE, p.cwnd_gain),
-            Mode::ProbeBw => (probe_bw::gain(p, self.cycle), p.cwnd_gain),
+            Mode::ProbeBw => (p.phase_gain(self.cycle), p.cwnd_gain),
             Mode::ProbeRtt => (Ratio::ONE, Ratio::ONE),
         };
     }

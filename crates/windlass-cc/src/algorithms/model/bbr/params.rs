@@ -78,3 +78,20 @@ crate::parameters! {
             "Linux bbr_lt_bw_max_rtts";
     }
 }
+
+/// Phases of ProbeBW's cycle: one probes, one yields, six cruise.
+pub(super) const PHASES: u8 = 8;
+/// The phase that probes.
+pub(super) const PROBE: u8 = 0;
+const YIELD: u8 = 1;
+
+impl Params {
+    /// Pacing gain of a phase.
+    pub(super) fn phase_gain(&self, phase: u8) -> Ratio {
+        match phase {
+            PROBE => self.probe_gain,
+            YIELD => self.yield_gain,
+            _ => Ratio::ONE,
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! its rate, which the maximum filter takes for the bandwidth. Two intervals in a row with heavy loss
 //! and the same rate give a policer away.
 
-use super::{Bbr, Mode, Params};
+use super::Params;
 use crate::arithmetic::math::mul;
 use crate::event::Conn;
 use crate::params::RATIO_BITS;
@@ -46,9 +46,15 @@ impl Policer {
         *self = Policer { bw: self.bw, sampling: self.sampling, ..Policer::new(c) };
     }
 
+    /// A round in which the policer's rate is kept to: whether it was the last.
+    pub(super) fn expires(&mut self, p: &Params) -> bool {
+        self.rounds = self.rounds.saturating_add(1);
+        u64::from(self.rounds) >= p.policer_hold
+    }
+
     /// An acknowledgement while no policer is known; `lossy` with new losses, `limited` by the
     /// application.
-    fn sample(&mut self, p: &Params, c: &Conn, lossy: bool, limited: bool, round: bool) {
+    pub(super) fn sample(&mut self, p: &Params, c: &Conn, lossy: bool, limited: bool, round: bool) {
         // The bucket's tokens must be gone before the rate is the policer's.
         if !self.sampling {
             if !lossy {
@@ -93,31 +99,6 @@ impl Policer {
         } else {
             self.bw = bw;
             self.begin_interval(c);
-        }
-    }
-}
-
-impl Bbr {
-    /// Looks for a policer, or counts the rounds for which one is kept to.
-    pub(super) fn sample_policer(
-        &mut self,
-        p: &Params,
-        c: &Conn,
-        lossy: bool,
-        limited: bool,
-        round: bool,
-    ) {
-        if !p.policer {
-            return;
-        }
-        if !self.policer.in_use {
-            self.policer.sample(p, c, lossy, limited, round);
-        } else if self.mode == Mode::ProbeBw && round {
-            self.policer.rounds = self.policer.rounds.saturating_add(1);
-            if u64::from(self.policer.rounds) >= p.policer_hold {
-                self.policer = Policer::new(c);
-                self.enter_probe_bw(c);
-            }
         }
     }
 }

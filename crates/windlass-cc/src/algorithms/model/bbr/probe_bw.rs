@@ -1,22 +1,10 @@
 //! ProbeBW: the cycle of pacing gains that looks for more bandwidth and shares what there is.
 
+use super::params::PHASES;
+use super::policer::Policer;
 use super::{Bbr, Mode, Params};
 use crate::event::{Ack, Conn};
 use crate::params::Ratio;
-
-/// Phases of the cycle: one probes, one yields, six cruise.
-const PHASES: u8 = 8;
-pub(super) const PROBE: u8 = 0;
-const YIELD: u8 = 1;
-
-/// Pacing gain of a phase.
-pub(super) fn gain(p: &Params, phase: u8) -> Ratio {
-    match phase {
-        PROBE => p.probe_gain,
-        YIELD => p.yield_gain,
-        _ => Ratio::ONE,
-    }
-}
 
 impl Bbr {
     /// Begins with any phase but the yielding one, so that flows do not probe in step.
@@ -48,6 +36,26 @@ impl Bbr {
             full_length || flight <= target(Ratio::ONE)
         } else {
             full_length
+        }
+    }
+
+    /// Looks for a policer, or counts the rounds for which one is kept to.
+    pub(super) fn sample_policer(
+        &mut self,
+        p: &Params,
+        c: &Conn,
+        lossy: bool,
+        limited: bool,
+        round: bool,
+    ) {
+        if !p.policer {
+            return;
+        }
+        if self.policer.rate().is_none() {
+            self.policer.sample(p, c, lossy, limited, round);
+        } else if self.mode == Mode::ProbeBw && round && self.policer.expires(p) {
+            self.policer = Policer::new(c);
+            self.enter_probe_bw(c);
         }
     }
 }

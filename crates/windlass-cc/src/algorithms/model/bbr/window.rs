@@ -1,6 +1,7 @@
 //! The pacing rate and the congestion window, in recovery and outside.
 
-use super::{Bbr, Mode, Params, probe_bw};
+use super::params::PROBE;
+use super::{Bbr, Mode, Params};
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::MAX_WINDOW;
 use crate::event::{Ack, Conn, Phase};
@@ -64,7 +65,7 @@ impl Bbr {
         let pair = 2 * segment(c);
         let gathered = flight.min(MAX_WINDOW) + 3 * self.quantum(p, c);
         let even = gathered.div_ceil(pair) * pair;
-        let probing = self.mode == Mode::ProbeBw && self.cycle == probe_bw::PROBE;
+        let probing = self.mode == Mode::ProbeBw && self.cycle == PROBE;
         if probing { even + pair } else { even }
     }
 
@@ -150,4 +151,25 @@ impl Bbr {
 fn paced(p: &Params, bw: Rate, gain: Ratio) -> Rate {
     let margin = Ratio(Ratio::ONE.0.saturating_sub(p.pacing_margin.0));
     Rate(margin.times(gain.times(bw.0)).max(1))
+}
+
+impl Bbr {
+    /// Takes an acknowledgement into the measurement of aggregation.
+    pub(super) fn update_aggregation(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        if p.extra_acked_time.0 == 0 || a.delivered == 0 || !a.rate.is_valid() {
+            return;
+        }
+        if self.rounds.started() {
+            self.aggregation.on_round(p.extra_acked_rounds);
+        }
+        self.aggregation.on_acked(c, self.bandwidth(), a.delivered, self.cwnd);
+    }
+
+    /// Bytes by which the window grows for aggregation.
+    pub(super) fn aggregation_allowance(&self, p: &Params) -> u64 {
+        if !self.full_bw_reached {
+            return 0;
+        }
+        self.aggregation.max().min(self.bandwidth().volume(p.extra_acked_time))
+    }
 }

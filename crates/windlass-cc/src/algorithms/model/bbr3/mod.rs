@@ -9,10 +9,12 @@ mod params;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
+mod state;
 mod undo;
 mod window;
 
 pub use params::Params;
+pub use state::State;
 
 use crate::arithmetic::filter::{DeliveredRounds, TwoSlotMax, WindowedMax};
 use crate::arithmetic::window::MAX_WINDOW;
@@ -23,41 +25,8 @@ use crate::params::{Parameters, Ratio};
 use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
-use undo::Saved;
-
-/// No bound.
-const UNBOUNDED: u64 = u64::MAX;
-
-/// What the flow is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum State {
-    /// Doubling the rate each round to find the bandwidth.
-    Startup,
-    /// Emptying the queue that Startup filled.
-    Drain,
-    /// ProbeBW_DOWN: slower than the bandwidth, until queue and headroom are free.
-    Down,
-    /// ProbeBW_CRUISE: at the bandwidth, answering each loss.
-    Cruise,
-    /// ProbeBW_REFILL: at the bandwidth for a round, without the short-term bounds.
-    Refill,
-    /// ProbeBW_UP: faster, to find more.
-    Up,
-    /// Little in flight, to see the round-trip propagation time.
-    ProbeRtt,
-}
-
-impl State {
-    fn is_probe_bw(self) -> bool {
-        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
-    }
-
-    /// Accelerating: loss is expected and does not set short-term bounds.
-    fn is_probing(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
-    }
-}
+use params::is_too_high;
+use state::{Saved, UNBOUNDED};
 
 /// State of BBRv3. Bounds are [`u64::MAX`] when there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -199,7 +168,7 @@ impl Bbr3 {
             known: s.delivered > 0,
             rate: s.rate().0,
             limited: s.app_limited || held,
-            too_high: model::is_too_high(p, s.lost, s.tx_in_flight),
+            too_high: is_too_high(p, s.lost, s.tx_in_flight),
         }
     }
 }

@@ -1,23 +1,13 @@
 //! What delivery and loss say of the path (draft-ietf-ccwg-bbr-06 section 5.5).
 
-use super::{Bbr3, Params, Sample, State, UNBOUNDED};
+use super::params::is_too_high;
+use super::state::UNBOUNDED;
+use super::{Bbr3, Params, Sample, State};
 use crate::arithmetic::math::mul_div;
 use crate::event::{Ack, Conn, Loss};
 use crate::params::Ratio;
-use crate::recovery::Style;
 use crate::setup::Setup;
 use crate::time::Rate;
-
-/// Whether the stack's recovery works without SACK, and sees one loss a round at most.
-pub(super) fn is_blind(p: &Setup<Params>) -> bool {
-    matches!(p.recovery, Some(Style::Tahoe | Style::Reno | Style::NewReno))
-}
-
-/// Section 5.5.10.2: more is lost than [`Params::loss_threshold`] of what was in flight; without SACK,
-/// anything at all.
-pub(super) fn is_too_high(p: &Setup<Params>, lost: u64, tx_in_flight: u64) -> bool {
-    lost > p.own.loss_threshold.times(tx_in_flight) || (lost > 0 && is_blind(p))
-}
 
 /// Section 5.5.10.2: the flight at which losses crossed the threshold. What was lost before this
 /// segment may have crossed it already; then it is the flight before it.

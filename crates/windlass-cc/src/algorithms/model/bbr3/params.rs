@@ -1,6 +1,8 @@
 //! Parameters of BBRv3.
 
 use crate::params::{ParamKind, Ratio};
+use crate::recovery::Style;
+use crate::setup::Setup;
 use crate::time::Span;
 
 const GAIN: ParamKind = ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(10, 1) };
@@ -83,4 +85,15 @@ crate::parameters! {
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "draft-ietf-ccwg-bbr-06 section 5.6.3 (C.send_quantum)";
     }
+}
+
+/// Whether the stack's recovery works without SACK, and sees one loss a round at most.
+pub(super) fn is_blind(p: &Setup<Params>) -> bool {
+    matches!(p.recovery, Some(Style::Tahoe | Style::Reno | Style::NewReno))
+}
+
+/// Section 5.5.10.2: more is lost than [`Params::loss_threshold`] of what was in flight; without SACK,
+/// anything at all.
+pub(super) fn is_too_high(p: &Setup<Params>, lost: u64, tx_in_flight: u64) -> bool {
+    lost > p.own.loss_threshold.times(tx_in_flight) || (lost > 0 && is_blind(p))
 }

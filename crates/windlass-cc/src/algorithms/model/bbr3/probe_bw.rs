@@ -1,6 +1,7 @@
 //! ProbeBW: DOWN, CRUISE, REFILL, UP (draft-ietf-ccwg-bbr-06 section 5.3.3).
 
-use super::{Bbr3, Params, Sample, State, UNBOUNDED};
+use super::state::UNBOUNDED;
+use super::{Bbr3, Params, Sample, State};
 use crate::arithmetic::math::mul;
 use crate::event::{Ack, Conn};
 use crate::params::Ratio;

@@ -1,6 +1,6 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06 sections 5.3.1 and 5.3.2).
 
-use super::model::is_blind;
+use super::params::is_blind;
 use super::{Bbr3, Params, Sample, State};
 use crate::event::{Ack, Conn, Phase};
 use crate::params::Ratio;

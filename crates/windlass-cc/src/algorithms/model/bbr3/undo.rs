@@ -1,20 +1,8 @@
 //! Taking back what a spurious loss did (draft-ietf-ccwg-bbr-06 section 5.5.11).
 
-use super::{Bbr3, State};
+use super::Bbr3;
+use super::state::{Saved, State};
 use crate::event::{Conn, Phase};
-
-/// The model before the losses of the current recovery. Zero bounds restore nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
-pub(super) struct Saved {
-    bw_shortterm: u64,
-    inflight_shortterm: u64,
-    inflight_longterm: u64,
-    /// The accelerating state that the losses ended.
-    pub(super) probing: Option<State>,
-    /// It belongs to the current recovery.
-    current: bool,
-}
 
 impl Bbr3 {
     /// `SaveCwnd`: the window that is neither recovery's nor ProbeRTT's.

@@ -1,6 +1,7 @@
 //! The pacing rate and the congestion window (draft-ietf-ccwg-bbr-06 section 5.6).
 
-use super::{Bbr3, Params, State, UNBOUNDED};
+use super::state::UNBOUNDED;
+use super::{Bbr3, Params, State};
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::MAX_WINDOW;
 use crate::event::{Ack, Conn, Phase};

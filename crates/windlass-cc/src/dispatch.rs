@@ -1,0 +1,155 @@
+//! Sets of which one member is chosen at run time, without a heap or a virtual table: the macros behind the
+//! registries of algorithms, slow starts and timers.
+
+/// Declares, for members of a trait, the enum of their states, the enum of their parameters and the list of
+/// their descriptions; `$described` is the trait that has the descriptions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! one_of {
+    (
+        $(#[$doc:meta])* $any:ident, $params:ident, $list:ident:
+        $trait:path, $described:path { $($variant:ident: $state:ty;)* }
+    ) => {
+        $(#[$doc])*
+        ///
+        /// Its methods take the parameters with which it was made; those of another one change nothing.
+        // Boxing what is large needs an allocator.
+        #[allow(clippy::large_enum_variant)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $any {
+            $(
+                #[doc = concat!("`", stringify!($state), "`.")]
+                $variant($state),
+            )*
+        }
+
+        /// Parameters of any of them; which one they are of decides which one runs.
+        #[allow(clippy::large_enum_variant)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $params {
+            $(
+                #[doc = concat!("Of `", stringify!($state), "`.")]
+                $variant(<$state as $trait>::Params),
+            )*
+        }
+
+        /// All descriptions, in the order in which they are listed.
+        pub static $list: &[&$crate::Info] = &[$(<$state as $described>::INFO),*];
+
+        impl $params {
+            /// The defaults of the one with this identifier (any case), by itself.
+            fn defaults(id: &str) -> Option<$params> {
+                $(if id.eq_ignore_ascii_case(<$state as $described>::INFO.id) {
+                    return Some($params::$variant(Default::default()));
+                })*
+                None
+            }
+
+            /// Its description.
+            pub fn info(&self) -> &'static $crate::Info {
+                match self { $($params::$variant(_) => <$state as $described>::INFO,)* }
+            }
+
+            /// The value at a place of the description's table of parameters.
+            pub fn get(&self, place: usize) -> Option<u64> {
+                match self { $($params::$variant(p) => $crate::Parameters::get(p, place),)* }
+            }
+
+            /// Sets the value at a place of the description's table; false when there is no such
+            /// place or the value is not admissible.
+            pub fn set(&mut self, place: usize, raw: u64) -> bool {
+                match self { $($params::$variant(p) => $crate::Parameters::set(p, place, raw),)* }
+            }
+        }
+    };
+}
+
+/// Methods that an enum made by [`one_of!`] passes on to its state, with the parameters if those are of the same
+/// member. What a method returns otherwise follows `or`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! pass_on {
+    ($any:ident, $params:ident, $trait:path, $members:tt;) => {};
+    (
+        $any:ident, $params:ident, $trait:path, $members:tt;
+        $(#[$doc:meta])* $vis:vis fn $name:ident(new, $p:ident $(, $x:ident: $t:ty)*); $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        #[doc = concat!("See `", stringify!($trait), "::", stringify!($name), "`.")]
+        $vis fn $name($p: &$params $(, $x: $t)*) -> $any {
+            $crate::pass_on!(@make $any, $params, $trait, $members, $name, $p, ($($x),*))
+        }
+        $crate::pass_on! { $any, $params, $trait, $members; $($rest)* }
+    };
+    (
+        $any:ident, $params:ident, $trait:path, $members:tt;
+        $(#[$doc:meta])* $vis:vis fn $name:ident(&mut self, $p:ident $(, $x:ident: $t:ty)*)
+            $(-> $r:ty, or $other:expr)?; $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        #[doc = concat!("See `", stringify!($trait), "::", stringify!($name), "`.")]
+        #[inline]
+        $vis fn $name(&mut self, $p: &$params $(, $x: $t)*) $(-> $r)? {
+            $crate::pass_on!(@both $any, $params, $trait, $members, $name, self, $p, ($($x),*), { $($other)? })
+        }
+        $crate::pass_on! { $any, $params, $trait, $members; $($rest)* }
+    };
+    (
+        $any:ident, $params:ident, $trait:path, $members:tt;
+        $(#[$doc:meta])* $vis:vis fn $name:ident(&self, $p:ident $(, $x:ident: $t:ty)*)
+            -> $r:ty, or $other:expr; $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        #[doc = concat!("See `", stringify!($trait), "::", stringify!($name), "`.")]
+        #[inline]
+        $vis fn $name(&self, $p: &$params $(, $x: $t)*) -> $r {
+            $crate::pass_on!(@both $any, $params, $trait, $members, $name, self, $p, ($($x),*), { $other })
+        }
+        $crate::pass_on! { $any, $params, $trait, $members; $($rest)* }
+    };
+    (
+        $any:ident, $params:ident, $trait:path, $members:tt;
+        $(#[$doc:meta])* $vis:vis fn $name:ident(&self; $($x:ident: $t:ty),*) $(-> $r:ty)?; $($rest:tt)*
+    ) => {
+        $(#[$doc])*
+        #[doc = concat!("See `", stringify!($trait), "::", stringify!($name), "`.")]
+        $vis fn $name(&self $(, $x: $t)*) $(-> $r)? {
+            $crate::pass_on!(@alone $any, $trait, $members, $name, self, ($($x),*))
+        }
+        $crate::pass_on! { $any, $params, $trait, $members; $($rest)* }
+    };
+    (
+        @make $any:ident, $params:ident, $trait:path, { $($variant:ident: $state:ty;)* },
+        $name:ident, $p:ident, $more:tt
+    ) => {
+        match $p {
+            $($params::$variant(p) => $any::$variant(
+                $crate::pass_on!(@call $state, $trait, $name, (p), $more)
+            ),)*
+        }
+    };
+    (
+        @both $any:ident, $params:ident, $trait:path, { $($variant:ident: $state:ty;)* },
+        $name:ident, $me:ident, $p:ident, $more:tt, $other:block
+    ) => {
+        match ($me, $p) {
+            $(($any::$variant(state), $params::$variant(p)) => {
+                $crate::pass_on!(@call $state, $trait, $name, (state, p), $more)
+            })*
+            #[allow(unreachable_patterns)]
+            _ => $other,
+        }
+    };
+    (
+        @alone $any:ident, $trait:path, { $($variant:ident: $state:ty;)* }, $name:ident, $me:ident, $more:tt
+    ) => {
+        match $me {
+            $($any::$variant(state) => {
+                $crate::pass_on!(@call $state, $trait, $name, (state), $more)
+            })*
+        }
+    };
+    (@call $state:ty, $trait:path, $name:ident, ($($first:ident),*), ($($more:ident),*)) => {
+        <$state as $trait>::$name($($first,)* $($more),*)
+    };
+}

@@ -1,0 +1,73 @@
+//! Every slow start by name. Adding one is one file and one line here.
+
+use super::adaptive::Adaptive;
+use super::ccm_ss::CcmSs;
+use super::hystart::HyStart;
+use super::hystart_pp::HyStartPlusPlus;
+use super::limited::Limited;
+use super::packet_pair::PacketPair;
+use super::quick_start::QuickStart;
+use super::standard::{Standard, StandardParams};
+use super::vegas::VegasStart;
+use super::{Described, SlowStart};
+use crate::arithmetic::window::Window;
+use crate::event::{Ack, Conn};
+use crate::time::Rate;
+
+macro_rules! slow_starts {
+    ($($variant:ident: $state:ty;)*) => {
+        crate::one_of! {
+            /// Any slow start of this crate, chosen at run time.
+            AnySlowStart, AnyParams, SLOW_STARTS: SlowStart, Described { $($variant: $state;)* }
+        }
+
+        impl SlowStart for AnySlowStart {
+            type Params = AnyParams;
+            crate::pass_on! {
+                AnySlowStart, AnyParams, SlowStart, { $($variant: $state;)* };
+                fn init(new, p, c: &Conn);
+                fn observe(&mut self, p, c: &Conn, a: &Ack, w: &mut Window);
+                fn grow(&mut self, p, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
+                fn threshold(&self, p, c: &Conn, w: &Window, ssthresh: u64) -> u64, or ssthresh;
+                fn restart(&mut self, p, c: &Conn);
+                fn approve(&mut self, p, c: &Conn, rate: Rate, w: &mut Window);
+                fn on_trial(&self; c: &Conn) -> bool;
+                fn recovered(&mut self, p, c: &Conn, w: &mut Window);
+            }
+        }
+    };
+}
+
+slow_starts! {
+    Standard: Standard;
+    Limited: Limited;
+    HyStart: HyStart;
+    HyStartPlusPlus: HyStartPlusPlus;
+    Vegas: VegasStart;
+    PacketPair: PacketPair;
+    Adaptive: Adaptive;
+    CcmSs: CcmSs;
+    QuickStart: QuickStart;
+}
+
+impl AnyParams {
+    /// The defaults of the slow start with this identifier (any case).
+    pub fn by_name(id: &str) -> Option<AnyParams> {
+        AnyParams::defaults(id)
+    }
+
+    /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),
+    /// `None` for slow starts that ask for none.
+    pub fn rate_code(&self) -> Option<u8> {
+        match self {
+            AnyParams::QuickStart(p) => Some(p.rate_code.min(15) as u8),
+            _ => None,
+        }
+    }
+}
+
+impl Default for AnyParams {
+    fn default() -> AnyParams {
+        AnyParams::Standard(StandardParams::default())
+    }
+}

@@ -1,0 +1,219 @@
+//! Who imports whom, read from the sources: no circle among the files of a crate, none that looks up, and one
+//! algorithm without the others.
+//!
+//! A `mod.rs` that hands on what its children define is a shop window: an import by way of it counts as one of the
+//! file behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The layers of `windlass-cc`, from the bottom up. What a word names may import what it or an earlier one names.
+const LAYERS: &[&[&str]] = &[
+    &["dispatch", "arithmetic::math", "time", "params"],
+    &["event", "cross_layer", "group"],
+    &["arithmetic", "pacer", "rate"],
+    &["recovery", "info"],
+    &["controller", "growth", "setup", "prr", "slow_start", "rto"],
+    &["loss_based", "coupling"],
+    &["algorithms"],
+    &["registry"],
+];
+
+/// The sources of a crate, by module path (`""` for the root).
+struct Sources {
+    text: BTreeMap<String, String>,
+    /// Module and name of what it hands on, with the path behind it.
+    shown: BTreeMap<(String, String), String>,
+}
+
+fn join(a: &str, b: &str) -> String {
+    if a.is_empty() || b.is_empty() { format!("{a}{b}") } else { format!("{a}::{b}") }
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once("::").map_or("", |(above, _)| above)
+}
+
+/// The paths that a tree of imports stands for: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn expand(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((head, rest)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap_or("").to_string()];
+    };
+    let (mut depth, mut item, mut paths) = (0, String::new(), Vec::new());
+    for letter in rest.trim_end().trim_end_matches('}').chars().chain([',']) {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        if letter == ',' && depth == 0 {
+            paths.extend(expand(&item).into_iter().filter(|p| !p.is_empty()));
+            item.clear();
+        } else {
+            item.push(letter);
+        }
+    }
+    paths.into_iter().map(|p| format!("{head}{p}").replace("::self", "")).collect()
+}
+
+impl Sources {
+    fn read(krate: &str) -> Sources {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
+        let mut sources = Sources { text: BTreeMap::new(), shown: BTreeMap::new() };
+        sources.collect(&root, "");
+        let modules: Vec<String> = sources.text.keys().cloned().collect();
+        for module in &modules {
+            for path in sources.uses(module, "pub use ") {
+                let name = path.rsplit("::").next().unwrap_or("").to_string();
+                sources.shown.insert((module.clone(), name), path);
+            }
+        }
+        sources
+    }
+
+    fn collect(&mut self, folder: &Path, module: &str) {
+        for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().into_string().expect("a name"));
+            if path.is_dir() {
+                self.collect(&path, &join(module, &name));
+            } else if let Some(name) = name.strip_suffix(".rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
+                let code = text[..tests].lines().filter(|l| !l.trim_start().starts_with("//"));
+                let name = if matches!(name, "mod" | "lib") { "" } else { name };
+                self.text.insert(join(module, name), code.collect::<Vec<_>>().join("\n"));
+            }
+        }
+    }
+
+    /// Paths within the crate that a module's statements with these words name, in full.
+    fn uses(&self, module: &str, words: &str) -> Vec<String> {
+        let text = &self.text[module];
+        let mut paths = Vec::new();
+        for (at, _) in text.match_indices(words) {
+            if at == 0 || text[..at].ends_with(['\n', ' ']) {
+                let tree = text[at + words.len()..].split(';').next().unwrap_or("");
+                paths.extend(expand(tree));
+            }
+        }
+        paths.iter().filter_map(|p| self.absolute(module, p)).collect()
+    }
+
+    fn absolute(&self, module: &str, path: &str) -> Option<String> {
+        let (first, rest) = path.split_once("::").unwrap_or((path, ""));
+        match first {
+            "crate" => Some(rest.to_string()),
+            "self" => Some(join(module, rest)),
+            "super" => self.absolute(parent(module), &format!("self::{rest}")),
+            child if self.text.contains_key(&join(module, child)) => Some(join(module, path)),
+            _ => None,
+        }
+    }
+
+    /// The modules whose definitions a path names.
+    fn behind(&self, path: &str) -> BTreeSet<String> {
+        let mut module = String::new();
+        let names: Vec<&str> = path.split("::").filter(|n| !n.is_empty()).collect();
+        for (place, name) in names.iter().enumerate() {
+            if self.text.contains_key(&join(&module, name)) {
+                module = join(&module, name);
+            } else if let Some(on) = self.shown.get(&(module.clone(), name.to_string())) {
+                return self.behind(&join(on, &names[place + 1..].join("::")));
+            } else {
+                return BTreeSet::from([module]);
+            }
+        }
+        // The module itself: whatever it shows may be meant.
+        let shown = self.shown.iter().filter(|((of, _), _)| *of == module);
+        shown.flat_map(|(_, path)| self.behind(path)).chain([module.clone()]).collect()
+    }
+
+    /// The modules that each imports.
+    fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let of = |module: &String| {
+            let text = &self.text[module];
+            let mut paths = self.uses(module, "use ");
+            let children =
+                self.text.keys().filter(|other| !module.is_empty() && parent(other) == module);
+            let starts =
+                children.filter_map(|child| child.rsplit("::").next().map(|c| format!("{c}::")));
+            for start in starts.chain(["crate::".into(), "super::".into()]) {
+                let word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+                for (at, _) in
+                    text.match_indices(&start).filter(|(at, _)| !text[..*at].ends_with(word))
+                {
+                    let path = text[at..].split(|c| !word(c)).next().unwrap_or("");
+                    // A group is read as such; a macro, and what it names, is everybody's.
+                    let macros =
+                        text[..at].ends_with('$') || text[at..][path.len()..].starts_with('!');
+                    if !path.ends_with("::") && !macros {
+                        paths.extend(self.absolute(module, path));
+                    }
+                }
+            }
+            let shown = self.uses(module, "pub use ");
+            paths.retain(|path| !shown.contains(path));
+            let found = paths.iter().flat_map(|path| self.behind(path));
+            found.filter(|other| other != module).collect()
+        };
+        self.text.keys().map(|module| (module.clone(), of(module))).collect()
+    }
+}
+
+/// All that a module leads to.
+fn reached(from: &[&str], imports: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut ahead: Vec<String> = from.iter().map(|m| m.to_string()).collect();
+    while let Some(module) = ahead.pop() {
+        ahead.extend(imports[&module].iter().filter(|m| found.insert(m.to_string())).cloned());
+    }
+    found
+}
+
+#[test]
+fn no_file_leads_back_to_itself() {
+    for krate in ["windlass-cc"] {
+        let imports = Sources::read(krate).imports();
+        let round = |m: &&String| reached(&[m], &imports).contains(*m);
+        let circle: Vec<&String> = imports.keys().filter(round).collect();
+        assert!(circle.is_empty(), "{krate}: {circle:?}");
+    }
+}
+
+#[test]
+fn no_file_of_the_core_imports_one_above_it() {
+    let imports = Sources::read("windlass-cc").imports();
+    let layer = |module: &str| {
+        let within = |word: &str| module == word || module.starts_with(&format!("{word}::"));
+        let named = |words: &&[&str]| words.iter().any(|word| within(word));
+        LAYERS.iter().position(named).unwrap_or_else(|| panic!("{module} has no layer"))
+    };
+    for (module, below) in imports.iter().filter(|(module, _)| !module.is_empty()) {
+        for other in below {
+            assert!(!other.is_empty(), "{module} imports the root");
+            assert!(layer(other) <= layer(module), "{module} imports {other}");
+        }
+    }
+}
+
+#[test]
+fn cubic_with_the_standard_slow_start_drags_in_nothing_but_what_it_uses() {
+    let imports = Sources::read("windlass-cc").imports();
+    let cubic = ["algorithms::loss::cubic", "loss_based", "slow_start::standard"];
+    let used: Vec<String> = reached(&cubic, &imports).into_iter().collect();
+    let expected = [
+        "arithmetic::math",
+        "arithmetic::window",
+        "controller",
+        "cross_layer",
+        "event",
+        "group",
+        "growth",
+        "info",
+        "params",
+        "prr",
+        "recovery",
+        "setup",
+        "slow_start",
+        "time",
+    ];
+    assert_eq!(used, expected);
+}

@@ -1,0 +1,115 @@
+//! Back ends: what a scenario can run on. The scenario is the same on each.
+
+use std::error::Error;
+
+use windlass_scenario::Scenario;
+use windlass_sim::{ConfigError, ConservationError, RunResult};
+
+use crate::World;
+
+/// What a run yielded, and on what.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ran {
+    /// What it yielded.
+    pub result: RunResult,
+    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`; `None` in the simulator.
+    pub kernel: Option<String>,
+}
+
+/// One place where scenarios run.
+pub trait Backend: Send + Sync {
+    /// Its name.
+    fn world(&self) -> World;
+
+    /// Runs a scenario once.
+    ///
+    /// # Errors
+    ///
+    /// The simulator does not take the scenario, or the back end lacks what it asks for or is not to be
+    /// had here; the error says what is missing.
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError>;
+
+    /// Whether scenarios can run here.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, and what would help.
+    fn check(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Where a run of the scenario differs from the simulator's besides being another stack's: a
+    /// sentence each.
+    ///
+    /// # Errors
+    ///
+    /// As [`Backend::run`], as far as that can be known beforehand.
+    fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+        let _ = scenario;
+        Ok(Vec::new())
+    }
+}
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The simulator does not take the scenario.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The simulator lost count of packets.
+    #[error("run of \"{scenario}\" with seed {seed}: {source}")]
+    Books {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// What is unaccounted for.
+        source: ConservationError,
+    },
+    /// This program has no such back end.
+    #[error(
+        "this Windlass cannot run anything in the world `{0}`: it was built for another system, or \
+         without the feature `linux`"
+    )]
+    NotBuilt(World),
+    /// A kernel was asked of the simulator.
+    #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
+    NoKernel,
+    /// The scenario has a Wi-Fi cell, and the world kernels only.
+    #[error(
+        "the world `{world}` has no radio for the Wi-Fi cell `{cell}`: kernels are joined by links; \
+         run it with --on sim, or write links instead of the cell"
+    )]
+    NoRadio {
+        /// The world.
+        world: World,
+        /// Name of the cell.
+        cell: String,
+    },
+    /// The scenario has a multipath flow, and the world kernels only.
+    #[error(
+        "the world `{world}` has no multipath connection for the flow `{flow}`: its kernels run \
+         ordinary TCP here; run it with --on sim, or leave `multipath` out"
+    )]
+    NoMultipath {
+        /// The world.
+        world: World,
+        /// Name of the flow.
+        flow: String,
+    },
+    /// The back end failed, in its own words.
+    #[error(transparent)]
+    Backend(Box<dyn Error + Send + Sync>),
+}
+
+impl RunError {
+    /// A failure of a back end.
+    pub fn backend(error: impl Into<Box<dyn Error + Send + Sync>>) -> RunError {
+        RunError::Backend(error.into())
+    }
+
+    /// Whether the scenario, or the world that was asked for, is at fault, and not the machine.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, RunError::Books { .. } | RunError::Backend(_))
+    }
+}

@@ -1,0 +1,51 @@
+//! Runs of a scenario, many side by side, and the folder that keeps them.
+//!
+//! A [`Task`] is one run to be made: a scenario, a seed and the [`World`] that it runs in. A
+//! [`Runner`] makes tasks on its [`Backend`]s, of which the simulator is built in; their number
+//! or order changes no byte of any [`RunRecord`]. The [`store`] keeps each finished run in a journal
+//! that survives a kill at any moment, and exports tables as Parquet, CSV and JSON; [`keep`] is a folder
+//! with runs and their recordings, [`capture`] writes packets as pcapng.
+//!
+//! ```
+//! use windlass_run::simulate;
+//! use windlass_scenario::Scenario;
+//!
+//! let text = r#"
+//!     duration = "20s"
+//!     [[link]]
+//!     between = ["sensor", "gateway"]
+//!     rate = "250kbps"
+//!     delay = "20ms"
+//!     [[flow]]
+//!     from = "sensor"
+//!     to = "gateway"
+//!     algorithm = "reno"
+//!     traffic = { kind = "bulk", bytes = "100kB" }
+//! "#;
+//! let scenario = Scenario::from_str(text, "sensor.toml")?;
+//! let result = simulate(&scenario, scenario.seed)?;
+//! assert_eq!(result.flows[0].delivered_bytes, 100_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Arrow and Parquet are known to [`store`] only.
+#![forbid(unsafe_code)]
+
+mod backend;
+pub mod capture;
+mod course;
+pub mod keep;
+mod record;
+mod runner;
+mod simulator;
+pub mod store;
+mod version;
+mod world;
+
+pub use backend::{Backend, Ran, RunError};
+pub use course::{Course, Drops};
+pub use record::{RunRecord, Steady};
+pub use runner::{Runner, Task};
+pub use simulator::{Simulator, simulate};
+pub use version::VERSION;
+pub use world::{KernelSeries, World};

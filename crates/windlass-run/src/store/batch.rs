@@ -1,0 +1,446 @@
+//! A batch: the folder that runs go into, and what is known of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::export::{self, Format, Provenance};
+use super::table::{self, SeriesRun};
+use super::{files, journal};
+use crate::{RunRecord, version};
+
+/// What makes a run this run: the same key means the same result.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RunKey {
+    /// Experiment identifier.
+    pub experiment: String,
+    /// Point identifier.
+    pub point: String,
+    /// Seed.
+    pub seed: u64,
+    /// Hash of the resolved scenario.
+    pub scenario_hash: String,
+    /// What its results are results of: the part of the record's version after the `+`.
+    pub version: String,
+}
+
+impl RunKey {
+    /// The key of a finished run.
+    pub fn of(record: &RunRecord) -> RunKey {
+        RunKey {
+            experiment: record.experiment.clone(),
+            point: record.point.clone(),
+            seed: record.seed,
+            scenario_hash: record.scenario_hash.clone(),
+            version: version::results(&record.version).to_owned(),
+        }
+    }
+
+    /// The part that names a run's place in the batch, whatever made it.
+    fn place(&self) -> (&str, &str, u64) {
+        (&self.experiment, &self.point, self.seed)
+    }
+}
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the run of {} at {:?} with seed {}", self.experiment, self.point, self.seed)
+    }
+}
+
+/// The batch's own folders.
+const SCENARIOS: &str = "scenarios";
+const SERIES: &str = "series";
+const CAPTURES: &str = "captures";
+
+/// Something about a batch that its user should know, though work can go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// The journal's last line was half or damaged, and was cut off; its run is made again.
+    CutOff {
+        /// Line number, from 1.
+        line: usize,
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// An intact line is of a form that this version does not know. It stays and is ignored.
+    Foreign {
+        /// Line number, from 1.
+        line: usize,
+    },
+    /// A line says what an earlier one said, and is ignored.
+    RepeatedLine {
+        /// Line number, from 1.
+        line: usize,
+    },
+    /// Runs that another version made, or another form of the scenario. They stay and are ignored.
+    Stale {
+        /// Experiment identifier.
+        experiment: String,
+        /// Point identifier.
+        point: String,
+        /// How many runs.
+        runs: usize,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::CutOff { line, bytes } => write!(
+                f,
+                "line {line} of the journal was incomplete ({bytes} bytes, as a killed run leaves \
+                 it) and was removed; its run has to be made again"
+            ),
+            Notice::Foreign { line } => write!(
+                f,
+                "line {line} of the journal was written by another version of Windlass and is \
+                 ignored"
+            ),
+            Notice::RepeatedLine { line } => {
+                write!(f, "line {line} of the journal repeats an earlier one and is ignored")
+            }
+            Notice::Stale { experiment, point, runs } => write!(
+                f,
+                "{runs} earlier runs of {experiment} at {point:?} come from another version of \
+                 Windlass or of the scenario and do not count"
+            ),
+        }
+    }
+}
+
+/// One call of the command that worked on a batch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Invocation {
+    /// Windlass version.
+    pub version: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// Seeds of the replications.
+    pub seeds: Vec<u64>,
+    /// When it began, in UTC: `2026-01-31T12:00:00Z`.
+    pub started: String,
+}
+
+impl Invocation {
+    /// An invocation that begins now.
+    pub fn now(version: &str, command: Vec<String>, seeds: Vec<u64>) -> Invocation {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        // A clock before 1970 is no reason to lose results.
+        let seconds = since.map_or(0, |d| d.as_secs());
+        Invocation { version: version.into(), command, seeds, started: utc(seconds) }
+    }
+}
+
+/// The date of `seconds` since 1970 in RFC 3339.
+fn utc(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Counted in years that begin on 1 March, so that a leap day comes last; 719 468 days lie
+    // between 1 March of the year 0 and 1 January 1970, and 146 097 make 400 years.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// An open batch. While it lives no other instance can open the same folder.
+#[derive(Debug)]
+pub struct Batch {
+    dir: PathBuf,
+    journal: journal::Journal,
+    records: Vec<RunRecord>,
+    /// Place in `records` by key.
+    index: BTreeMap<RunKey, usize>,
+    /// Released when the file closes, which a kill does too.
+    _lock: File,
+}
+
+impl Batch {
+    /// Opens the batch in `dir`, or begins one there. A half line that a killed instance left at
+    /// the end of the journal is removed and told in a notice.
+    ///
+    /// # Errors
+    ///
+    /// `dir` is no folder and cannot become one, cannot be written, is in use by another
+    /// instance, or its journal is damaged before the last line.
+    pub fn open(dir: impl AsRef<Path>) -> Result<(Batch, Vec<Notice>), StoreError> {
+        let dir = dir.as_ref();
+        files::make_folder(dir)?;
+        let lock = lock(dir)?;
+        files::sweep_temporaries(dir)?;
+        // Only the batch's own folders: `dir` may hold anything besides.
+        [SCENARIOS, SERIES, CAPTURES]
+            .iter()
+            .try_for_each(|sub| files::sweep_tree(&dir.join(sub)))?;
+        let (journal, content) = journal::Journal::open(dir)?;
+        let mut notices = content.notices;
+        let mut batch = Batch {
+            dir: dir.to_path_buf(),
+            journal,
+            records: Vec::with_capacity(content.records.len()),
+            index: BTreeMap::new(),
+            _lock: lock,
+        };
+        for (line, record) in content.records {
+            let key = RunKey::of(&record);
+            if batch.index.contains_key(&key) {
+                notices.push(Notice::RepeatedLine { line });
+            } else {
+                batch.remember(key, record);
+            }
+        }
+        Ok((batch, notices))
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Every run in the journal in order of writing, stale ones included.
+    pub fn records(&self) -> &[RunRecord] {
+        &self.records
+    }
+
+    /// Whether this very run is finished.
+    pub fn has(&self, key: &RunKey) -> bool {
+        self.index.contains_key(key)
+    }
+
+    /// The record of this very run.
+    pub fn get(&self, key: &RunKey) -> Option<&RunRecord> {
+        self.index.get(key).map(|&i| &self.records[i])
+    }
+
+    /// Notices on runs in the journal that are at the place of a wanted one (experiment, point
+    /// and seed) but were made by another version or from another scenario, and so do not count.
+    pub fn stale(&self, wanted: &[RunKey]) -> Vec<Notice> {
+        let keys: BTreeSet<&RunKey> = wanted.iter().collect();
+        let places: BTreeSet<_> = wanted.iter().map(RunKey::place).collect();
+        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for key in self.index.keys() {
+            if places.contains(&key.place()) && !keys.contains(key) {
+                *counts.entry((&key.experiment, &key.point)).or_default() += 1;
+            }
+        }
+        let notice = |((experiment, point), runs): ((&str, &str), usize)| Notice::Stale {
+            experiment: experiment.into(),
+            point: point.into(),
+            runs,
+        };
+        counts.into_iter().map(notice).collect()
+    }
+
+    /// Keeps a finished run. Once this returns, the run is on disk.
+    ///
+    /// # Errors
+    ///
+    /// The run is there already, has a result that is not finite, or cannot be written; the
+    /// journal is as before then.
+    pub fn append(&mut self, record: &RunRecord) -> Result<(), StoreError> {
+        let key = RunKey::of(record);
+        if self.has(&key) {
+            return Err(StoreError::Repeated { key: Box::new(key) });
+        }
+        self.journal.append(&journal::encode(record)?)?;
+        self.remember(key, record.clone());
+        Ok(())
+    }
+
+    fn remember(&mut self, key: RunKey, record: RunRecord) {
+        self.index.insert(key, self.records.len());
+        self.records.push(record);
+    }
+
+    /// Keeps the resolved scenario of a point, and returns where.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_scenario(
+        &self,
+        experiment: &str,
+        point: &str,
+        toml: &str,
+    ) -> Result<PathBuf, StoreError> {
+        let dir = self.dir.join(SCENARIOS).join(files::file_name(experiment));
+        let name = format!("{}.toml", files::file_name(point));
+        // A batch that goes on has most of them, and each takes a wait for the disk.
+        match fs::read(dir.join(&name)) {
+            Ok(there) if there == toml.as_bytes() => Ok(dir.join(name)),
+            _ => files::replace(&dir, &name, |out| out.write_all(toml.as_bytes())),
+        }
+    }
+
+    /// Keeps the time series of a run as Parquet, and returns where. To be called before
+    /// [`Batch::append`] of the same run, so that a finished run has its series.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_series(
+        &self,
+        run: SeriesRun<'_>,
+        provenance: &Provenance,
+    ) -> Result<PathBuf, StoreError> {
+        let dir = self.place_of(SERIES, run.experiment, run.point);
+        let name = run.seed.to_string();
+        export::export(&dir, &name, Format::Parquet, table::series([run]), provenance)
+    }
+
+    /// Where [`Batch::write_series`] keeps the time series of a run.
+    pub fn series_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
+        self.place_of(SERIES, experiment, point).join(format!("{seed}.parquet"))
+    }
+
+    /// Where [`Batch::write_capture`] keeps the packets of a run.
+    pub fn capture_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
+        self.place_of(CAPTURES, experiment, point).join(format!("{seed}.pcapng"))
+    }
+
+    /// Keeps the packets of a run as `write` puts them into a pcapng file, and returns where. To
+    /// be called before [`Batch::append`] of the same run, as [`Batch::write_series`].
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_capture(
+        &self,
+        (experiment, point, seed): (&str, &str, u64),
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<PathBuf, StoreError> {
+        let dir = self.place_of(CAPTURES, experiment, point);
+        files::replace(&dir, &format!("{seed}.pcapng"), write)
+    }
+
+    /// Removes the time series and packets of every run of a point, whose scenario or choice of
+    /// what to record has changed.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be removed.
+    pub fn forget_recordings(&self, experiment: &str, point: &str) -> Result<(), StoreError> {
+        for kind in [SERIES, CAPTURES] {
+            let dir = self.place_of(kind, experiment, point);
+            match fs::remove_dir_all(&dir) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove", &dir)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Where [`Batch::write_scenario`] keeps the resolved scenario of a point.
+    pub fn scenario_path(&self, experiment: &str, point: &str) -> PathBuf {
+        let name = format!("{}.toml", files::file_name(point));
+        self.dir.join(SCENARIOS).join(files::file_name(experiment)).join(name)
+    }
+
+    fn place_of(&self, kind: &str, experiment: &str, point: &str) -> PathBuf {
+        let experiment = files::file_name(experiment);
+        self.dir.join(kind).join(experiment).join(files::file_name(point))
+    }
+
+    /// The calls that have worked on this batch, in order.
+    ///
+    /// # Errors
+    ///
+    /// `meta.json` is there but cannot be read or understood.
+    pub fn invocations(&self) -> Result<Vec<Invocation>, StoreError> {
+        let path = self.dir.join("meta.json");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(StoreError::io("read", &path)(e)),
+        };
+        let meta: Meta = serde_json::from_str(&text)
+            .map_err(|e| StoreError::Unreadable { path, reason: e.to_string() })?;
+        Ok(meta.invocations)
+    }
+
+    /// Adds a call to `meta.json`.
+    ///
+    /// # Errors
+    ///
+    /// `meta.json` cannot be understood or written.
+    pub fn add_invocation(&self, invocation: &Invocation) -> Result<(), StoreError> {
+        let mut meta = Meta { invocations: self.invocations()? };
+        meta.invocations.push(invocation.clone());
+        files::replace(&self.dir, "meta.json", |out| {
+            serde_json::to_writer_pretty(&mut *out, &meta)?;
+            out.write_all(b"\n")
+        })?;
+        Ok(())
+    }
+}
+
+/// The content of `meta.json`.
+#[derive(Serialize, Deserialize)]
+struct Meta {
+    invocations: Vec<Invocation>,
+}
+
+/// Takes part in the folder `dir` beside others that do, for as long as the file lives; no batch
+/// can be opened there meanwhile.
+///
+/// # Errors
+///
+/// `dir` is no folder and cannot become one, or a batch is open there.
+pub fn share(dir: &Path) -> Result<File, StoreError> {
+    files::make_folder(dir)?;
+    locked(dir, File::try_lock_shared)
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    locked(dir, File::try_lock)
+}
+
+fn locked(
+    dir: &Path,
+    take: impl FnOnce(&File) -> Result<(), TryLockError>,
+) -> Result<File, StoreError> {
+    let path = dir.join("batch.lock");
+    // Network disks want a file open for reading where the lock is shared.
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::io("open", &path))?;
+    match take(&file) {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: dir.to_path_buf() }),
+        Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right_around_leap_days_and_the_turn_of_the_century() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc(951_868_800), "2000-03-01T00:00:00Z");
+        assert_eq!(utc(1_234_567_890), "2009-02-13T23:31:30Z");
+        assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+}

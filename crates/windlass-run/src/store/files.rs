@@ -1,0 +1,119 @@
+//! Files that are there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+
+/// Ending of a file that is being written.
+const TEMPORARY: &str = ".windlass-tmp";
+
+/// Makes `dir` and the folders above it.
+pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
+    match fs::metadata(dir) {
+        Ok(meta) if meta.is_dir() => return Ok(()),
+        Ok(_) => return Err(StoreError::NotAFolder { path: dir.to_path_buf() }),
+        Err(_) => {}
+    }
+    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))
+}
+
+/// Writes `dir/name` through `write` into a temporary file beside it, and puts that in its place
+/// once it is safely on disk. On failure nothing is left and an older file of this name stays.
+///
+/// # Errors
+///
+/// The folder cannot be made, or the file cannot be written.
+pub fn replace(
+    dir: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<PathBuf, StoreError> {
+    make_folder(dir)?;
+    let path = dir.join(name);
+    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
+    let result = write_synced(&temporary, write)
+        .map_err(StoreError::io("write", &path))
+        .and_then(|()| fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path)))
+        .and_then(|()| sync_folder(dir));
+    if result.is_err() {
+        // The first error is the one to report; the file may never have been made.
+        let _ = fs::remove_file(&temporary);
+    }
+    result.map(|()| path)
+}
+
+fn write_synced(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    write(&mut out)?;
+    out.flush()?;
+    out.get_ref().sync_all()
+}
+
+/// Makes the names in `dir` last: on Unix a new file's name is only safe once its folder is.
+pub(super) fn sync_folder(dir: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        File::open(dir).and_then(|f| f.sync_all()).map_err(StoreError::io("write", dir))?;
+    }
+    Ok(())
+}
+
+/// Removes what a killed instance was writing in `dir` itself.
+pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
+        let path = entry.map_err(StoreError::io("read", dir))?.path();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if name.starts_with('.') && name.ends_with(TEMPORARY) {
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not
+/// exist.
+pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
+    if !dir.is_dir() {
+        return Ok(());
+    }
+    sweep_temporaries(dir)?;
+    for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
+        let entry = entry.map_err(StoreError::io("read", dir))?;
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            sweep_tree(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
+/// are, every other byte and a leading dot as `%` and two hexadecimal digits.
+pub fn file_name(id: &str) -> String {
+    let mut name = String::with_capacity(id.len());
+    for (i, byte) in id.bytes().enumerate() {
+        let plain = byte.is_ascii_alphanumeric() || b"-_=,+".contains(&byte);
+        if plain || (byte == b'.' && i > 0) {
+            name.push(char::from(byte));
+        } else {
+            name.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_become_distinct_names_that_stay_in_their_folder() {
+        assert_eq!(file_name("mode=data-only,p=0.1%"), "mode=data-only,p=0.1%25");
+        assert_eq!(file_name("../a b"), "%2e.%2fa%20b");
+        assert_eq!(file_name("."), "%2e");
+        assert_ne!(file_name("a/b"), file_name("a%2fb"));
+    }
+}

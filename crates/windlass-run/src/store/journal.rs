@@ -1,0 +1,185 @@
+//! The journal file: one finished run a line, each line with a checksum.
+//!
+//! A line is `{"crc32":"89abcdef","record":{…}}`, where the checksum (CRC-32 as zip and Ethernet
+//! have it) is over the bytes of the record's JSON text. A line counts once its newline is there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use super::batch::{Notice, RunKey};
+use super::error::StoreError;
+use super::files;
+use crate::RunRecord;
+
+/// Name of the journal in a batch's folder.
+pub const JOURNAL: &str = "journal.jsonl";
+
+const HEAD: &str = "{\"crc32\":\"";
+const MIDDLE: &str = "\",\"record\":";
+const TAIL: &str = "}\n";
+
+/// The line of a record.
+pub(super) fn encode(record: &RunRecord) -> Result<String, StoreError> {
+    let not_finite = || StoreError::NotFinite { key: Box::new(RunKey::of(record)) };
+    let json = serde_json::to_string(record).map_err(|_| not_finite())?;
+    // JSON has no NaN and no infinity, serde_json writes them as null: reading back shows it.
+    match serde_json::from_str::<RunRecord>(&json) {
+        Ok(read) if read == *record => {}
+        _ => return Err(not_finite()),
+    }
+    Ok(format!("{HEAD}{:08x}{MIDDLE}{json}{TAIL}", crc32fast::hash(json.as_bytes())))
+}
+
+/// What a line turns out to be.
+enum Line {
+    /// A record.
+    Record(Box<RunRecord>),
+    /// Intact, but not a record as this version knows it.
+    Foreign,
+    /// Half, or changed.
+    Damaged,
+}
+
+fn decode(line: &[u8]) -> Line {
+    let Some(json) = checked_json(line) else { return Line::Damaged };
+    match serde_json::from_str(json) {
+        Ok(record) => Line::Record(Box::new(record)),
+        Err(_) => Line::Foreign,
+    }
+}
+
+/// The record's text, if the line is complete and its checksum holds.
+fn checked_json(line: &[u8]) -> Option<&str> {
+    let rest = line.strip_prefix(HEAD.as_bytes())?;
+    let (sum, rest) = rest.split_at_checked(8)?;
+    let json = rest.strip_prefix(MIDDLE.as_bytes())?.strip_suffix(TAIL.as_bytes())?;
+    let json = std::str::from_utf8(json).ok()?;
+    (sum == format!("{:08x}", crc32fast::hash(json.as_bytes())).as_bytes()).then_some(json)
+}
+
+/// What a journal holds.
+#[derive(Default)]
+pub(super) struct Content {
+    /// Records with their line numbers, from 1.
+    pub(super) records: Vec<(usize, RunRecord)>,
+    /// What was found besides.
+    pub(super) notices: Vec<Notice>,
+}
+
+/// The records of the journal in `dir`, which another instance may be writing: what it has not
+/// finished and lines of other versions are left out. None where there is no journal.
+///
+/// # Errors
+///
+/// It cannot be read, or is damaged before its last line.
+pub fn read(dir: &Path) -> Result<Vec<RunRecord>, StoreError> {
+    let path = dir.join(JOURNAL);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(StoreError::io("open", &path)(e)),
+    };
+    let (mut reader, mut line, mut records) = (BufReader::new(file), Vec::new(), Vec::new());
+    for number in 1.. {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
+        match decode(&line) {
+            _ if read == 0 => break,
+            Line::Record(record) => records.push(*record),
+            Line::Foreign => {}
+            // Whole lines only count as damaged where others follow, as a kill leaves one.
+            Line::Damaged => {
+                let rest = reader.fill_buf().map_err(StoreError::io("read", &path))?;
+                if !rest.is_empty() && line.ends_with(b"\n") {
+                    return Err(StoreError::DamagedLine { path, line: number });
+                }
+                break;
+            }
+        }
+    }
+    Ok(records)
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub(super) struct Journal {
+    file: File,
+    path: PathBuf,
+    /// Bytes of whole lines.
+    len: u64,
+    /// A half line could not be taken back.
+    broken: bool,
+}
+
+impl Journal {
+    /// Opens or makes the journal in `dir`, and cuts off a half line at its end.
+    pub(super) fn open(dir: &Path) -> Result<(Journal, Content), StoreError> {
+        let path = dir.join(JOURNAL);
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(StoreError::io("open", &path))?;
+        files::sync_folder(dir)?;
+        let mut journal = Journal { file, path, len: 0, broken: false };
+        let content = journal.recover()?;
+        Ok((journal, content))
+    }
+
+    /// Reads every line; leaves the file with whole lines only.
+    fn recover(&mut self) -> Result<Content, StoreError> {
+        let mut content = Content::default();
+        let mut reader = BufReader::new(&self.file);
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            let read = read.map_err(StoreError::io("read", &self.path))?;
+            if read == 0 {
+                break;
+            }
+            match decode(&line) {
+                Line::Record(record) => content.records.push((number, *record)),
+                Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
+                Line::Damaged => {
+                    let rest = reader.fill_buf().map_err(StoreError::io("read", &self.path))?;
+                    if !rest.is_empty() {
+                        return Err(StoreError::DamagedLine {
+                            path: self.path.clone(),
+                            line: number,
+                        });
+                    }
+                    self.cut_off()?;
+                    content.notices.push(Notice::CutOff { line: number, bytes: read });
+                    break;
+                }
+            }
+            self.len += read as u64;
+        }
+        Ok(content)
+    }
+
+    /// Shortens the file to its whole lines.
+    fn cut_off(&self) -> Result<(), StoreError> {
+        self.file
+            .set_len(self.len)
+            .and_then(|()| self.file.sync_data())
+            .map_err(StoreError::io("mend", &self.path))
+    }
+
+    /// Adds a line with one write, and waits until it is on disk.
+    pub(super) fn append(&mut self, line: &str) -> Result<(), StoreError> {
+        if self.broken {
+            return Err(StoreError::Broken { path: self.path.clone() });
+        }
+        let result = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        if let Err(source) = result {
+            self.broken = self.cut_off().is_err();
+            return Err(StoreError::Io { action: "write", path: self.path.clone(), source });
+        }
+        self.len += line.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! Results on disk: a journal that survives a kill, Parquet, CSV and JSON.
+//!
+//! A batch is a folder. While it runs, its [`Batch`] appends one line a finished run to
+//! `journal.jsonl`; a run is kept once [`Batch::append`] has returned, whatever happens to the
+//! process or the machine after that. From the journal come tables ([`table`]), which
+//! [`export`] writes as Parquet, CSV or JSON.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `journal.jsonl` | one finished run a line, with a checksum |
+//! | `batch.lock` | nothing; the running instance holds a lock on it |
+//! | `meta.json` | every invocation: version, command, seeds, date |
+//! | `scenarios/EXPERIMENT/POINT.toml` | the resolved scenario of a point |
+//! | `series/EXPERIMENT/POINT/SEED.parquet` | time series of a run, where they were asked for |
+//! | `captures/EXPERIMENT/POINT/SEED.pcapng` | packets of a run, where they were asked for |
+//! | `runs.*`, `summary.*`, `links.*` | the tables, one row a run, a flow, a link direction |
+//!
+//! Every file but the journal is written under another name and then renamed, so that it is there
+//! whole or not at all. Dates stand in `meta.json` only: the same runs give the same tables, byte
+//! for byte.
+
+pub mod batch;
+pub mod error;
+pub mod export;
+mod files;
+mod journal;
+pub mod multipath;
+pub mod radio;
+pub mod read;
+pub mod table;
+
+pub use batch::{Batch, Invocation, Notice, RunKey, share};
+pub use error::StoreError;
+pub use export::{Format, Provenance};
+pub use files::{file_name, replace};
+pub use journal::{JOURNAL, read as read_journal};
+pub use table::{Column, SeriesRun, Table, Values};

@@ -1,0 +1,139 @@
+//! Worlds: the names of the places where a scenario runs, and what follows from the name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer};
+use windlass_scenario::Scenario;
+
+use crate::version::{KERNEL_VERSION, VERSION};
+
+/// Where a scenario runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum World {
+    /// In the simulator, with Windlass's own TCP.
+    #[default]
+    Sim,
+    /// On this machine's kernel, over links that the simulator emulates in real time.
+    Linux,
+    /// On a Debian kernel of this series under QEMU, in virtual time.
+    LinuxVt(KernelSeries),
+}
+
+impl World {
+    /// Every world, the default series of each first.
+    pub const ALL: [World; 4] = [
+        World::Sim,
+        World::Linux,
+        World::LinuxVt(KernelSeries::V6_12),
+        World::LinuxVt(KernelSeries::V6_1),
+    ];
+
+    /// The scenario's hash, as far as the world takes it: a kernel knows an algorithm by its name
+    /// alone, so that its runs outlive a change of our parameters.
+    pub fn hash(self, scenario: &Scenario) -> String {
+        match self {
+            World::Sim => scenario.hash(),
+            World::Linux | World::LinuxVt(_) => scenario.hash_without_parameters(),
+        }
+    }
+
+    /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
+    /// run in real time has the machine for itself.
+    pub fn jobs(self, wanted: usize) -> usize {
+        if self == World::Linux { wanted.max(1) } else { wanted }
+    }
+
+    /// The version that makes a run's result what it is: for a kernel the links and the testbed
+    /// alone.
+    pub fn version(self) -> &'static str {
+        if self == World::Sim { VERSION } else { KERNEL_VERSION }
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            World::Sim => f.write_str("sim"),
+            World::Linux => f.write_str("linux"),
+            World::LinuxVt(series) => write!(f, "linux-vt={series}"),
+        }
+    }
+}
+
+impl FromStr for World {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<World, String> {
+        let text = if text == "linux-vt" { "linux-vt=6.12" } else { text };
+        World::ALL.into_iter().find(|w| w.to_string() == text).ok_or_else(|| {
+            let known: Vec<String> = World::ALL.iter().map(ToString::to_string).collect();
+            format!("there is no world `{text}`; there are {}", known.join(", "))
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for World {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<World, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A series of Linux kernels: the long-term releases that Debian 12 and 13 are built on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum KernelSeries {
+    /// Linux 6.12, of Debian 13.
+    V6_12,
+    /// Linux 6.1, of Debian 12.
+    V6_1,
+}
+
+impl KernelSeries {
+    /// Every series, newest first.
+    pub const ALL: [KernelSeries; 2] = [KernelSeries::V6_12, KernelSeries::V6_1];
+
+    /// The name, such as `6.12`.
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelSeries::V6_12 => "6.12",
+            KernelSeries::V6_1 => "6.1",
+        }
+    }
+
+    /// Whether a kernel's release (what `uname -r` prints) is of this series.
+    pub fn covers(self, release: &str) -> bool {
+        release.strip_prefix(self.name()).is_some_and(|rest| rest.starts_with(['.', '-']))
+    }
+}
+
+impl fmt::Display for KernelSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for KernelSeries {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KernelSeries, String> {
+        KernelSeries::ALL.into_iter().find(|series| series.name() == text).ok_or_else(|| {
+            let known: Vec<_> = KernelSeries::ALL.iter().map(|series| series.name()).collect();
+            format!("there is no kernel series `{text}`; there are {}", known.join(" and "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_are_read_as_they_are_written() {
+        for world in World::ALL {
+            assert_eq!(world.to_string().parse(), Ok(world));
+        }
+        assert_eq!("linux-vt".parse(), Ok(World::LinuxVt(KernelSeries::V6_12)));
+        let problem = "linux-vt=5.4".parse::<World>().unwrap_err();
+        assert!(problem.contains("linux-vt=6.1"), "{problem}");
+    }
+}

@@ -1,0 +1,141 @@
+//! A batch whose process is killed at any moment, or that meets a full disk.
+#![cfg(unix)]
+
+mod store_support;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use store_support::large_record;
+use windlass_run::store::{Batch, Format, StoreError, export};
+
+const FOLDER: &str = "WINDLASS_TEST_FOLDER";
+const CHILD: [&str; 4] = ["child_that_appends", "--exact", "--ignored", "--nocapture"];
+
+/// The other process: goes on with the batch where it stands, tells every run that is kept.
+#[test]
+#[ignore = "the other tests run it in a process of its own"]
+fn child_that_appends() {
+    let Some(dir) = std::env::var_os(FOLDER) else { return };
+    let (mut batch, _) = Batch::open(&dir).expect("a batch");
+    for seed in batch.records().len() as u64.. {
+        if let Err(error) = batch.append(&large_record(seed)) {
+            assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
+            return tell(&format!("FAILED {error}"));
+        }
+        tell(&format!("KEPT {seed}"));
+        if seed % 4 == 3 {
+            let formats = [Format::Parquet];
+            export::export_records(dir.as_ref(), batch.records(), "test", &formats)
+                .expect("exported");
+        }
+    }
+}
+
+fn tell(line: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{line}").and_then(|()| out.flush()).expect("the parent listens");
+}
+
+fn listen(child: &mut Child) -> Receiver<String> {
+    let out = child.stdout.take().expect("piped");
+    let (to, from) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if (line.starts_with("KEPT ") || line.starts_with("FAILED ")) && to.send(line).is_err()
+            {
+                return;
+            }
+        }
+    });
+    from
+}
+
+fn spawn(command: &mut Command, dir: &Path) -> Child {
+    command.env(FOLDER, dir).stdout(Stdio::piped()).spawn().expect("started")
+}
+
+fn test_binary() -> std::path::PathBuf {
+    std::env::current_exe().expect("this program")
+}
+
+/// Starts the child, kills it after a while, and returns how many runs it told to be kept.
+fn kill_after(dir: &Path, wait_for_first: bool, delay: Duration) -> usize {
+    let mut child = spawn(Command::new(test_binary()).args(CHILD), dir);
+    let lines = listen(&mut child);
+    let mut kept = 0;
+    if wait_for_first {
+        lines.recv_timeout(Duration::from_secs(60)).expect("a first run");
+        kept += 1;
+    }
+    thread::sleep(delay);
+    child.kill().expect("SIGKILL");
+    child.wait().expect("ended");
+    kept + lines.iter().inspect(|l| assert!(l.starts_with("KEPT "), "{l}")).count()
+}
+
+#[test]
+fn nothing_finished_is_lost_or_doubled_by_a_kill_at_any_moment() {
+    let (mut torn, mut total) = (0, 0);
+    let mut state = 1_u64;
+    for batch_number in 0..5 {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut known = 0;
+        for round in 0..10 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let delay = Duration::from_micros((state >> 33) % 25_000);
+            let kept = kill_after(dir.path(), round % 2 == 0, delay);
+            let (batch, notices) = Batch::open(dir.path()).expect("opens after a kill");
+            torn += notices.len();
+            let now = batch.records().len();
+            // The last run may have been kept without having been told.
+            assert!(
+                (known + kept..=known + kept + 1).contains(&now),
+                "batch {batch_number}, round {round}: {known} runs, {kept} more told, {now} found"
+            );
+            for (seed, record) in batch.records().iter().enumerate() {
+                assert_eq!(*record, large_record(seed as u64));
+            }
+            assert_whole(&dir.path().join("summary.parquet"), now);
+            known = now;
+        }
+        total += known;
+    }
+    println!("{total} runs kept over 50 kills, {torn} half lines cut off");
+    assert!(total >= 25);
+}
+
+/// If there is a table it is a whole one, of no more runs than there are.
+fn assert_whole(path: &Path, runs: usize) {
+    let Ok(file) = File::open(path) else { return };
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a whole file");
+    let rows: usize =
+        reader.build().expect("readable").map(|b| b.expect("readable").num_rows()).sum();
+    let most: usize = (0..runs as u64).map(|seed| large_record(seed).flows.len()).sum();
+    assert!((1..=most).contains(&rows));
+}
+
+#[test]
+fn a_full_disk_is_one_clear_error_and_leaves_whole_lines() {
+    let dir = tempfile::tempdir().expect("a folder");
+    // A limit on the size of files stands for the disk: a write over it is cut short, then fails.
+    let script = "trap '' XFSZ; ulimit -f 600; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(test_binary()).args(CHILD);
+    let mut child = spawn(&mut command, dir.path());
+    let lines: Vec<String> = listen(&mut child).iter().collect();
+    child.wait().expect("ended");
+    let (last, kept) = lines.split_last().expect("some lines");
+    assert!(last.starts_with("FAILED cannot write ") && last.contains("journal.jsonl: "), "{last}");
+    assert!(!kept.is_empty());
+    let (mut batch, notices) = Batch::open(dir.path()).expect("opens");
+    assert_eq!(notices, []);
+    assert_eq!(batch.records().len(), kept.len());
+    batch.append(&large_record(kept.len() as u64)).expect("there is room again");
+}

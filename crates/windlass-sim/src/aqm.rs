@@ -1,0 +1,174 @@
+//! A link direction whose queue has a discipline: the queue stands before the link and hands it a
+//! packet whenever it is idle.
+
+use windlass_cc::Time;
+
+use crate::config::Config;
+use crate::core::{Core, Entity};
+use crate::link::{Link, Offer};
+use crate::packet::PacketHandle;
+use crate::queue::{Dropped, Queue, Waiting};
+use crate::results::PacketFate;
+
+/// Totals of a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueCounters {
+    /// Packets that came.
+    pub offered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Of `dropped`: there was room, and the discipline decided so.
+    pub early: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Sum of the waits of the packets that the link took, nanoseconds.
+    pub taken_waited_ns: u64,
+    /// Integral of the queue length over time, packets times nanoseconds, up to the last change.
+    pub waited_ns: u64,
+    /// Most packets that waited at once.
+    pub max_waiting: u64,
+}
+
+/// A queue before a link.
+#[derive(Clone, Debug)]
+pub struct AqmQueue {
+    /// The link direction.
+    pub link: u32,
+    /// The queue.
+    pub queue: Queue,
+    /// Totals.
+    pub counters: QueueCounters,
+    /// Whether an event at the end of the transmission is pending.
+    armed: bool,
+    /// When the queue length changed last.
+    changed: Time,
+    /// What was dropped just now.
+    drops: Vec<Dropped>,
+}
+
+impl AqmQueue {
+    /// The queues of all link directions that have a discipline.
+    pub fn all(config: &Config) -> Vec<AqmQueue> {
+        let directions = (0..2 * config.links.len()).filter_map(|direction| {
+            let l = &config.links[direction / 2];
+            let queue = Queue::new(&l.discipline, l.queue, config.seed, direction as u64)?;
+            Some(AqmQueue {
+                link: direction as u32,
+                queue,
+                counters: QueueCounters::default(),
+                armed: false,
+                changed: Time::ZERO,
+                drops: Vec::new(),
+            })
+        });
+        directions.collect()
+    }
+
+    /// Integral of the queue length up to `now`.
+    pub fn waited_ns_by(&self, now: Time) -> u64 {
+        self.counters.waited_ns + self.queue.len() * now.since(self.changed).0
+    }
+
+    /// The queue length is about to change.
+    fn account(&mut self, now: Time) {
+        self.counters.waited_ns = self.waited_ns_by(now);
+        self.changed = now;
+    }
+
+    /// Whether everything handed in is accounted for.
+    pub fn conserves_packets(&self, link: &Link) -> bool {
+        let c = &self.counters;
+        c.offered == c.dropped + link.counters.offered + self.queue.len()
+    }
+
+    /// A packet comes; whether it is marked.
+    fn enqueue(&mut self, now: Time, packet: Waiting, busy_until: Time) -> bool {
+        self.account(now);
+        self.counters.offered += 1;
+        let idle = (busy_until <= now).then(|| now.since(busy_until));
+        let marked = self.queue.enqueue(now, packet, idle, &mut self.drops);
+        self.counters.marked += u64::from(marked);
+        marked
+    }
+
+    /// A packet for the idle link, and whether it is marked.
+    fn dequeue(&mut self, now: Time) -> Option<(PacketHandle, bool)> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        self.account(now);
+        let (packet, marked) = self.queue.dequeue(now, &mut self.drops)?;
+        self.counters.taken_waited_ns += now.since(packet.since).0;
+        self.counters.marked += u64::from(marked);
+        Some((packet.handle, marked))
+    }
+
+    /// Hands a packet to the queue, which is the network's with this number.
+    pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
+        // A transmission that ends at this very moment ends before, as with drop-tail.
+        self.transmit(core);
+        let flow = core.destination(handle);
+        let link = &core.links[self.link as usize];
+        let packet = Waiting {
+            handle,
+            since: core.now,
+            transmission: link.transmission_time(handle.size),
+            flow,
+            capable: core.packets.get(handle.id).is_capable(),
+        };
+        let busy_until = link.busy_until();
+        if self.enqueue(core.now, packet, busy_until) {
+            core.packets.mark(handle.id);
+        }
+        self.discard(core);
+        self.transmit(core);
+        self.counters.max_waiting = self.counters.max_waiting.max(self.queue.len());
+        self.wake_when_idle(core, number);
+    }
+
+    /// The event of the queue: its link has finished a transmission.
+    #[inline(never)]
+    pub(crate) fn on_transmitted(&mut self, core: &mut Core, number: u32) {
+        self.armed = false;
+        self.transmit(core);
+        self.wake_when_idle(core, number);
+    }
+
+    /// The link, if idle, takes the next packet.
+    fn transmit(&mut self, core: &mut Core) {
+        if core.links[self.link as usize].busy_until() > core.now {
+            return;
+        }
+        let taken = self.dequeue(core.now);
+        self.discard(core);
+        let Some((handle, marked)) = taken else { return };
+        if marked {
+            core.packets.mark(handle.id);
+        }
+        // An idle link always accepts.
+        if let Offer::Accepted { wake: Some(at), .. } =
+            core.links[self.link as usize].offer(core.now, handle)
+        {
+            core.schedule(at, Entity::Link(self.link));
+        }
+        core.log(core.now, self.link, PacketFate::Sent, handle);
+    }
+
+    /// Sees that the queue is looked after when its link is idle again, if anything waits.
+    fn wake_when_idle(&mut self, core: &mut Core, number: u32) {
+        if !self.armed && !self.queue.is_empty() {
+            self.armed = true;
+            core.schedule(core.links[self.link as usize].busy_until(), Entity::Queue(number));
+        }
+    }
+
+    /// Takes what the queue has dropped out of the network.
+    fn discard(&mut self, core: &mut Core) {
+        self.counters.dropped += self.drops.len() as u64;
+        for dropped in self.drops.drain(..) {
+            self.counters.early += u64::from(dropped.early);
+            core.log(core.now, self.link, PacketFate::DroppedQueue, dropped.handle);
+            core.drop_packet(dropped.handle);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What every part of a simulation works on: the time, the pending events, the packets, the links and the hosts.
+//!
+//! Queues with a discipline, radios and routers stand beside it and are given it where they act. Nothing here knows of them;
+//! a packet that leaves one for another is handed on by [`Simulation`](crate::Simulation).
+
+use windlass_cc::Time;
+use windlass_tcp::Profile;
+use windlass_tcp::mptcp::MultipathProfile;
+
+use crate::event_queue::EventQueue;
+use crate::host::{Host, Kind};
+use crate::link::{Link, Offer};
+use crate::packet::{Body, PacketBuffer, PacketHandle};
+use crate::packet_log::PacketLog;
+use crate::results::{PacketEvent, PacketFate};
+use crate::route::RouteTable;
+
+/// Where the numbers of each kind of entity begin, which events belong to: the link directions, then the hosts, then the
+/// queues with a discipline, then the radios, then the routers of these.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entities {
+    hosts: u32,
+    queues: u32,
+    radios: u32,
+    meshes: u32,
+}
+
+/// An entity by its kind, with its number among those.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entity {
+    Link(u32),
+    Host(u32),
+    Queue(u32),
+    Radio(u32),
+    Mesh(u32),
+}
+
+impl Entities {
+    pub(crate) fn new(directions: usize, hosts: usize, queues: usize, radios: usize) -> Entities {
+        let hosts_from = directions as u32;
+        let queues_from = hosts_from + hosts as u32;
+        let radios_from = queues_from + queues as u32;
+        let meshes_from = radios_from + radios as u32;
+        Entities {
+            hosts: hosts_from,
+            queues: queues_from,
+            radios: radios_from,
+            meshes: meshes_from,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(self, number: u32) -> Entity {
+        if number < self.hosts {
+            Entity::Link(number)
+        } else if number < self.queues {
+            Entity::Host(number - self.hosts)
+        } else if number < self.radios {
+            Entity::Queue(number - self.queues)
+        } else if number < self.meshes {
+            Entity::Radio(number - self.radios)
+        } else {
+            Entity::Mesh(number - self.meshes)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(self, entity: Entity) -> u32 {
+        match entity {
+            Entity::Link(n) => n,
+            Entity::Host(n) => self.hosts + n,
+            Entity::Queue(n) => self.queues + n,
+            Entity::Radio(n) => self.radios + n,
+            Entity::Mesh(n) => self.meshes + n,
+        }
+    }
+}
+
+/// Packets of the whole network, for the conservation check.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PacketCounts {
+    /// Put on a first hop.
+    pub(crate) sent: u64,
+    /// Come to the host that they were for.
+    pub(crate) received: u64,
+    /// Dropped on the way, by the host that sent them.
+    pub(crate) dropped: Vec<u64>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    pub(crate) now: Time,
+    pub(crate) events: EventQueue,
+    pub(crate) entities: Entities,
+    pub(crate) links: Vec<Link>,
+    pub(crate) packets: PacketBuffer,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) routes: RouteTable,
+    /// The different profiles of the flows: many flows share one, which then stays in the cache.
+    pub(crate) profiles: Vec<Profile>,
+    /// The profiles of multipath connections, each in the order of the flows.
+    pub(crate) multipath_profiles: Vec<MultipathProfile>,
+    pub(crate) counts: PacketCounts,
+    /// Absent when no link is captured.
+    pub(crate) log: Option<Box<PacketLog>>,
+}
+
+impl Core {
+    #[inline]
+    pub(crate) fn schedule(&mut self, at: Time, entity: Entity) {
+        self.events.schedule(at, self.entities.number(entity));
+    }
+
+    /// The profile of a host.
+    pub(crate) fn profile_of(&self, host: usize) -> &Profile {
+        &self.profiles[self.hosts[host].profile as usize]
+    }
+
+    /// The host that a packet is on its way to.
+    pub(crate) fn destination(&self, handle: PacketHandle) -> u32 {
+        self.routes.destination(handle.hop)
+    }
+
+    /// Puts a packet on a link without a queue discipline.
+    #[inline(always)]
+    pub(crate) fn put_on_link(&mut self, link: u32, handle: PacketHandle) {
+        match self.links[link as usize].offer(self.now, handle) {
+            Offer::Accepted { starts, wake } => {
+                if let Some(at) = wake {
+                    self.schedule(at, Entity::Link(link));
+                }
+                self.log(starts, link, PacketFate::Sent, handle);
+            }
+            Offer::Dropped => {
+                self.log(self.now, link, PacketFate::DroppedQueue, handle);
+                self.drop_packet(handle);
+            }
+        }
+    }
+
+    /// A packet comes out of a link, whose event is at the root of the event queue; `None` if it was lost on the way.
+    #[inline(always)]
+    pub(crate) fn take_off_link(&mut self, link: u32) -> Option<PacketHandle> {
+        let Some((handle, lost)) = self.links[link as usize].take_arrival() else {
+            self.events.finish_next();
+            return None;
+        };
+        // The link's own entry is settled first: what the packet causes may come at the same
+        // time, and then it comes after the link's next arrival was scheduled.
+        match self.links[link as usize].next_arrival() {
+            Some(next) => self.events.replace_next(next, link),
+            None => self.events.finish_next(),
+        }
+        let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
+        self.log(self.now, link, fate, handle);
+        if lost {
+            self.drop_packet(handle);
+            return None;
+        }
+        Some(handle)
+    }
+
+    /// A packet was dropped: it counts against the host that sent it, the peer of the one that
+    /// it was meant for.
+    pub(crate) fn drop_packet(&mut self, handle: PacketHandle) {
+        let sender = self.destination(handle) ^ 1;
+        self.counts.dropped[sender as usize] += 1;
+        self.packets.remove(handle.id);
+    }
+
+    /// The next packet that a host has to send now, on the first hop of its route; called until there is none.
+    #[inline(always)]
+    pub(crate) fn next_packet(&mut self, host: u32) -> Option<PacketHandle> {
+        let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
+        match kind {
+            Kind::Tcp { endpoint, .. } => {
+                let profile = &self.profiles[*profile as usize];
+                let segment = endpoint.poll_transmit(profile, self.now)?;
+                let id = self.packets.insert(Body::Segment(segment));
+                Some(PacketHandle { id, size: segment.ip_len(), hop: *route })
+            }
+            _ => self.next_other_packet(host),
+        }
+    }
+
+    #[inline(never)]
+    fn next_other_packet(&mut self, host: u32) -> Option<PacketHandle> {
+        let Host { route, kind, .. } = &mut self.hosts[host as usize];
+        match kind {
+            Kind::DatagramSource(source) => {
+                let (len, size) = source.poll(self.now)?;
+                let id = self.packets.insert(Body::Datagram { len });
+                Some(PacketHandle { id, size, hop: *route })
+            }
+            Kind::Multipath(end) => {
+                end.next_packet(&self.multipath_profiles, self.now, &mut self.packets)
+            }
+            _ => None,
+        }
+    }
+
+    /// Timers are lazy: an event is added only if none is pending early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self, host: u32) {
+        if let Some(at) = self.hosts[host as usize].arm(self.now) {
+            self.schedule(at, Entity::Host(host));
+        }
+    }
+
+    /// Something becomes of a packet on a link.
+    #[inline]
+    pub(crate) fn log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
+        if self.log.is_some() {
+            self.write_log(time, link, fate, handle);
+        }
+    }
+
+    #[cold]
+    fn write_log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
+        let port = self.destination(handle);
+        let (to, path) = match self.hosts[port as usize].kind {
+            Kind::Port { owner, .. } => (owner, self.packets.path(handle.id)),
+            _ => (port, None),
+        };
+        let has_option = self.routes.at(handle.hop).has_option();
+        let quick_start = if has_option { self.packets.option(handle.id) } else { None };
+        let segment = match self.packets.get(handle.id) {
+            Body::Segment(s) => Some(*s),
+            Body::Datagram { .. } => None,
+        };
+        let Some(log) = self.log.as_mut().filter(|log| log.captures(link)) else { return };
+        let (flow, forward, ip_len) = (to / 2, to % 2 == 1, handle.size);
+        log.packets.push(PacketEvent {
+            time,
+            link,
+            flow,
+            forward,
+            fate,
+            segment,
+            ip_len,
+            path,
+            quick_start,
+        });
+    }
+}

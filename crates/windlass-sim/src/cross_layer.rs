@@ -1,0 +1,391 @@
+//! What a sending node's MAC, queue, battery and route know, for controllers that want it
+//! ([`windlass_cc::Wants::cross_layer`]) and for schedulers of subflows that do
+//! ([`Scheduler::wants_layers`](windlass_tcp::mptcp::Scheduler::wants_layers)): one snapshot before
+//! each event that the endpoint handles. Nothing is computed for others.
+//!
+//! A controller sees its node's station as a whole, a scheduler of each path what concerns packets for
+//! the next hop of that path.
+
+use windlass_cc::{CrossLayer, Rate, Span, Time};
+
+use crate::aqm::AqmQueue;
+use crate::config::Config;
+use crate::core::Core;
+use crate::host::{Host, Kind};
+use crate::link::{Link, QueueLimit};
+use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Radio};
+use crate::radio::network::Radios;
+use crate::radio::service::Service;
+use crate::radio::station::Station;
+use crate::route::{self, RadioHop};
+use crate::routing::Direction;
+use crate::routing::aodv::Key;
+
+/// Rates and shares are taken over at least this long.
+const INTERVAL: Span = Span::from_millis(100);
+/// Weight of the newest interval is one over two to this power.
+const SHIFT: u32 = 2;
+/// One, of shares.
+const WHOLE: u64 = 65_536;
+
+/// A hop of a route.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Over a link; one way with a full packet, without a queue.
+    Link { direction: Direction, time: Span, limit: QueueLimit },
+    /// Over a radio, the acknowledgement included.
+    Air { radio: u32, station: u32, to: u32, time: Span },
+    /// Over as many stations as it takes.
+    Mesh { radio: u32, station: u32, key: Key, time: Span },
+}
+
+/// Whose packets count at the sending station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    /// Everybody's.
+    Station,
+    /// Those for the next hop: the station looked at last.
+    NextHop(Option<u32>),
+}
+
+/// What is watched for one host.
+#[derive(Clone, Debug)]
+struct Sensor {
+    route: Vec<Step>,
+    mtu: u32,
+    scope: Scope,
+    /// What was last looked at, and when.
+    last: Service,
+    looked: Time,
+    failure_share: u64,
+    service_rate: u64,
+    service_time: u64,
+}
+
+impl Sensor {
+    fn new(route: Vec<Step>, mtu: u32, scope: Scope) -> Sensor {
+        Sensor {
+            route,
+            mtu,
+            scope,
+            last: Service::default(),
+            looked: Time::ZERO,
+            failure_share: 0,
+            service_rate: 0,
+            service_time: 0,
+        }
+    }
+
+    /// Takes in what was done since it was last looked at.
+    fn look(&mut self, now: Time, service: Service) {
+        if now.since(self.looked) < INTERVAL {
+            return;
+        }
+        let last = std::mem::replace(&mut self.last, service);
+        self.looked = now;
+        let finished = service.finished - last.finished;
+        let service_ns = service.service_ns - last.service_ns;
+        if finished == 0 || service_ns == 0 {
+            return; // nothing new is known
+        }
+        let failures = service.failures - last.failures;
+        let successes = finished.saturating_sub(service.given_up - last.given_up);
+        let attempts = (failures + successes).max(1);
+        let bytes = (service.bytes - last.bytes).saturating_mul(1_000_000_000);
+        let first = self.service_time == 0;
+        blend(&mut self.failure_share, WHOLE * failures / attempts, first);
+        blend(&mut self.service_rate, bytes / service_ns, first);
+        blend(&mut self.service_time, service_ns / finished, first);
+    }
+
+    /// The next hop is this station. Of another than before nothing is known yet.
+    fn turn_to(&mut self, next: u32, service: Service) {
+        if self.scope != Scope::NextHop(Some(next)) {
+            self.scope = Scope::NextHop(Some(next));
+            self.last = service;
+            (self.failure_share, self.service_rate, self.service_time) = (0, 0, 0);
+        }
+    }
+}
+
+fn blend(mean: &mut u64, newest: u64, first: bool) {
+    *mean = if first { newest } else { *mean - (*mean >> SHIFT) + (newest >> SHIFT) };
+}
+
+/// Time of a packet's exchange on an idle channel without a back-off: DIFS, frame, SIFS and
+/// acknowledgement. Propagation over a few hundred metres is about a microsecond and left out.
+fn exchange(radio: &Radio, mtu: u32) -> Span {
+    let [data, control] = [radio.data, radio.control];
+    radio.timing.difs
+        + radio.phy.airtime(mtu + DATA_OVERHEAD, data)
+        + radio.timing.sifs
+        + radio.phy.airtime(CONTROL_BYTES, control)
+}
+
+fn packets(limit: QueueLimit, mtu: u32) -> u32 {
+    match limit {
+        QueueLimit::Packets(n) => n.try_into().unwrap_or(u32::MAX),
+        QueueLimit::Bytes(n) => (n / u64::from(mtu.max(1))).try_into().unwrap_or(u32::MAX),
+        QueueLimit::Unlimited => u32::MAX,
+    }
+}
+
+fn charge(station: &Station, now: Time) -> u32 {
+    station.meter.charge_by(now).unwrap_or(WHOLE as u32)
+}
+
+/// The sensors of a network, never without one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sensors {
+    /// By host and port, what is watched for controllers that want it.
+    controllers: Vec<Option<Box<Sensor>>>,
+    /// By port, what is watched for schedulers of subflows that want it.
+    schedulers: Vec<Option<Box<Sensor>>>,
+}
+
+/// What sensors look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) queues: &'a [AqmQueue],
+    pub(crate) radios: &'a Radios,
+}
+
+impl Sensors {
+    /// Sensors at the hosts whose controllers want them, and at the ports of paths whose controllers or schedulers do.
+    pub(crate) fn new(
+        core: &Core,
+        queues: &[AqmQueue],
+        radios: &mut Radios,
+        config: &Config,
+    ) -> Option<Box<Sensors>> {
+        let mut sensors = Sensors::default();
+        for host in 0..core.hosts.len() {
+            match core.hosts[host].kind {
+                Kind::Tcp { .. } if core.profile_of(host).params.wants().cross_layer => {
+                    sensors.watch(core, Surroundings { queues, radios }, config, host);
+                }
+                Kind::Port { owner, path } => {
+                    sensors.watch_path(core, queues, radios, config, [host, owner as usize], path);
+                }
+                _ => {}
+            }
+        }
+        let any = !(sensors.controllers.is_empty() && sensors.schedulers.is_empty());
+        any.then(|| Box::new(sensors))
+    }
+
+    /// Puts a sensor at a host, whatever its controller wants.
+    pub(crate) fn watch(
+        &mut self,
+        core: &Core,
+        around: Surroundings,
+        config: &Config,
+        host: usize,
+    ) {
+        let mtu = core.profile_of(host).mtu;
+        let sensor = Sensor::new(steps(core, around, config, host, mtu), mtu, Scope::Station);
+        put(&mut self.controllers, core.hosts.len(), host, sensor);
+    }
+
+    fn watch_path(
+        &mut self,
+        core: &Core,
+        queues: &[AqmQueue],
+        radios: &mut Radios,
+        config: &Config,
+        [port, owner]: [usize; 2],
+        path: u32,
+    ) {
+        let Kind::Multipath(end) = &core.hosts[owner].kind else { return };
+        let profile = end.profile(&core.multipath_profiles);
+        let of_path = profile.path(path as usize);
+        let steps = steps(core, Surroundings { queues, radios }, config, port, of_path.mtu);
+        if of_path.params.wants().cross_layer {
+            let sensor = Sensor::new(steps.clone(), of_path.mtu, Scope::Station);
+            put(&mut self.controllers, core.hosts.len(), port, sensor);
+        }
+        if profile.config().scheduler.wants_layers() {
+            if let Some(&(Step::Air { radio, station, .. } | Step::Mesh { radio, station, .. })) =
+                steps.first()
+            {
+                let radio = &mut radios.cells[radio as usize].radio;
+                radio.stations[station as usize].watch_neighbours();
+            }
+            let sensor = Sensor::new(steps, of_path.mtu, Scope::NextHop(None));
+            put(&mut self.schedulers, core.hosts.len(), port, sensor);
+        }
+    }
+
+    /// Tells a host's controllers, and a multipath connection's scheduler, what they want to know, if they do.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell(&mut self, core: &mut Core, around: Surroundings, host: u32) {
+        let now = core.now;
+        let paths = match &core.hosts[host as usize].kind {
+            Kind::Tcp { .. } => return self.tell_controller(core, around, host),
+            Kind::Multipath(end) => end.connection.paths(),
+            _ => return,
+        };
+        for path in 0..paths {
+            let Kind::Multipath(end) = &core.hosts[host as usize].kind else { return };
+            let port = end.paths[path].port as usize;
+            let layers = [&mut self.controllers, &mut self.schedulers]
+                .map(|sensors| Some(sensors.get_mut(port)?.as_mut()?.snapshot(core, around)));
+            let Kind::Multipath(end) = &mut core.hosts[host as usize].kind else { return };
+            end.tell(&core.multipath_profiles, now, path, layers);
+        }
+    }
+
+    fn tell_controller(&mut self, core: &mut Core, around: Surroundings, host: u32) {
+        let Some(Some(sensor)) = self.controllers.get_mut(host as usize) else { return };
+        let layers = sensor.snapshot(core, around);
+        let now = core.now;
+        let Host { profile, kind, .. } = &mut core.hosts[host as usize];
+        let profile = &core.profiles[*profile as usize];
+        // Being told draws on the endpoint's entropy: a controller that is only watched must not be.
+        if let Kind::Tcp { endpoint, .. } = kind
+            && profile.params.wants().cross_layer
+        {
+            endpoint.below(profile, now, &layers);
+        }
+    }
+
+    /// What the sensor for a host's controller says now; looking changes nothing.
+    pub(crate) fn look(&self, core: &Core, around: Surroundings, host: u32) -> Option<CrossLayer> {
+        let sensor = self.controllers.get(host as usize)?.as_ref()?;
+        Some(sensor.as_ref().clone().snapshot(core, around))
+    }
+
+    /// The same of the sensor for a scheduler at a port.
+    pub(crate) fn look_at_path(
+        &self,
+        core: &Core,
+        around: Surroundings,
+        port: u32,
+    ) -> Option<CrossLayer> {
+        let sensor = self.schedulers.get(port as usize)?.as_ref()?;
+        Some(sensor.as_ref().clone().snapshot(core, around))
+    }
+}
+
+fn put(sensors: &mut Vec<Option<Box<Sensor>>>, hosts: usize, at: usize, sensor: Sensor) {
+    sensors.resize_with(hosts, || None);
+    sensors[at] = Some(Box::new(sensor));
+}
+
+/// The hops of a host's route.
+fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u32) -> Vec<Step> {
+    let over_link = |direction: Direction| {
+        let link = &core.links[direction as usize];
+        let limit = config.links[direction as usize / 2].queue;
+        Step::Link { direction, time: link.transmission_time(mtu) + link.delay(), limit }
+    };
+    let over_radio = |hop: u32| {
+        let RadioHop { radio, from: station, to, path_id } = around.radios.hop(hop);
+        let cell = &around.radios.cells[radio as usize];
+        let time = exchange(&cell.radio, mtu);
+        match cell.mesh.is_some() {
+            true => Step::Mesh { radio, station, key: Key { node: to, path_id }, time },
+            false => Step::Air { radio, station, to, time },
+        }
+    };
+    let hops = core.routes.route(core.hosts[host].route).filter_map(|hop| match hop.step() {
+        route::Step::Link(direction) => Some(over_link(direction)),
+        route::Step::Queue(queue) => Some(over_link(around.queues[queue as usize].link)),
+        route::Step::Radio(hop) => Some(over_radio(hop)),
+        route::Step::Host(_) | route::Step::WithOption(_) => None,
+    });
+    hops.collect()
+}
+
+impl Sensor {
+    /// What is known now; the sensor takes it in.
+    fn snapshot(&mut self, core: &Core, around: Surroundings) -> CrossLayer {
+        let now = core.now;
+        let mesh = |radio: u32| around.radios.cells[radio as usize].mesh.as_deref();
+        let (mut hops, mut one_way, mut known) = (0, Span::ZERO, true);
+        for step in &self.route {
+            let (n, time) = match *step {
+                Step::Link { time, .. } | Step::Air { time, .. } => (1, time),
+                Step::Mesh { radio, station, key, time } => {
+                    let n = mesh(radio).and_then(|mesh| mesh.route_hops(now, station, key));
+                    known &= n.is_some();
+                    (n.unwrap_or(0), Span(time.0 * u64::from(n.unwrap_or(0))))
+                }
+            };
+            hops += n;
+            one_way = one_way + time;
+        }
+        let station_of = |radio: u32, station: u32| {
+            &around.radios.cells[radio as usize].radio.stations[station as usize]
+        };
+        let mut layers = match self.route.first().copied() {
+            Some(Step::Air { radio, station, to, .. }) => {
+                self.station_layers(now, station_of(radio, station), Some(to))
+            }
+            Some(Step::Mesh { radio, station, key, .. }) => {
+                let next = mesh(radio).and_then(|mesh| mesh.next_of(now, station, key));
+                self.station_layers(now, station_of(radio, station), next)
+            }
+            Some(Step::Link { direction, limit, .. }) => {
+                let link = &core.links[direction as usize];
+                let queue = around.queues.iter().find(|queue| queue.link == direction);
+                let waiting = queue.map_or(link.waiting_at(now), |queue| queue.queue.len());
+                self.link_layers(link, waiting, limit)
+            }
+            None => NOTHING,
+        };
+        layers.hops = if known { hops } else { 0 };
+        layers.base_rtt = if known { one_way + one_way } else { Span::NONE };
+        layers
+    }
+
+    fn station_layers(&mut self, now: Time, s: &Station, next: Option<u32>) -> CrossLayer {
+        let waiting = match (self.scope, next) {
+            (Scope::Station, _) => {
+                self.look(now, s.counters.service());
+                s.queue.len()
+            }
+            (Scope::NextHop(_), Some(next)) => {
+                let service = s.service_of(next);
+                self.turn_to(next, service);
+                self.look(now, service);
+                s.queue.iter().filter(|queued| queued.to == next).count()
+            }
+            (Scope::NextHop(_), None) => 0,
+        };
+        CrossLayer {
+            queue_len: waiting.try_into().unwrap_or(u32::MAX),
+            queue_limit: packets(s.limit(), self.mtu),
+            failure_share: self.failure_share as u32,
+            battery: charge(s, now),
+            service_rate: Rate(self.service_rate),
+            service_time: Span(self.service_time),
+            ..NOTHING
+        }
+    }
+
+    /// A node whose first hop is a link: its queue, and the link's own rate.
+    fn link_layers(&self, link: &Link, waiting: u64, limit: QueueLimit) -> CrossLayer {
+        let time = link.transmission_time(self.mtu);
+        CrossLayer {
+            queue_len: waiting.try_into().unwrap_or(u32::MAX),
+            queue_limit: packets(limit, self.mtu),
+            service_rate: Rate(u64::from(self.mtu) * 1_000_000_000 / time.0.max(1)),
+            service_time: time,
+            ..NOTHING
+        }
+    }
+}
+
+/// A node about which nothing is known, on the mains.
+const NOTHING: CrossLayer = CrossLayer {
+    queue_len: 0,
+    queue_limit: 0,
+    hops: 0,
+    failure_share: 0,
+    battery: WHOLE as u32,
+    service_rate: Rate(0),
+    service_time: Span::ZERO,
+    base_rtt: Span::NONE,
+};

@@ -1,0 +1,270 @@
+//! The results of flows. An ordinary connection has one path, a multipath connection several, and so has what an end outside
+//! or a source of datagrams sends: the totals of a flow are those of its paths, and what its receiving end knows.
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::Endpoint;
+use windlass_tcp::mptcp::MultipathStats;
+
+use crate::app::App;
+use crate::config::{FlowConfig, Traffic};
+use crate::host::{Host, Kind, Sent};
+use crate::multipath::MultipathEnd;
+use crate::results::{FlowResult, MultipathResult, SubflowResult, ratio};
+use crate::view::View;
+
+impl View<'_> {
+    /// What a flow comes to. Of an end outside the network knows what it sent; its owner knows the rest: of the data
+    /// receiver the bytes delivered and the times, of the data sender the state of the connection, which are zero or
+    /// `None` here.
+    pub(crate) fn flow_result(&self, i: usize) -> FlowResult {
+        let flow = &self.config.flows[i];
+        let [tx, rx] = [2 * i, 2 * i + 1].map(|host| &self.core.hosts[host]);
+        let app = app(rx);
+        let delivered_bytes = match &rx.kind {
+            Kind::DatagramSink { bytes, .. } => *bytes,
+            _ => app.map_or(0, |app| app.delivered),
+        };
+        let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
+        let completed = app.and_then(|app| app.completed).filter(|_| !endless);
+        let active_s = self.active_s(flow, [tx, rx], completed);
+        let paths = self.paths(i, flow, [tx, rx], active_s);
+        let sum = |of: fn(&SubflowResult) -> u64| paths.iter().map(of).sum::<u64>();
+        let min = |a: Option<f64>, b: f64| Some(a.map_or(b, |a| a.min(b)));
+        let packets_sent = sum(|s| s.packets_sent);
+        let dropped: u64 = self.senders(2 * i).map(|host| self.core.counts.dropped[host]).sum();
+        FlowResult {
+            name: flow.name.clone(),
+            algorithm: algorithms(&paths),
+            active_s,
+            delivered_bytes,
+            goodput_bps: ratio(delivered_bytes as f64 * 8.0, active_s),
+            throughput_bps: paths.iter().map(|s| s.throughput_bps).sum(),
+            retransmits: sum(|s| s.retransmits),
+            fast_retransmits: sum(|s| s.fast_retransmits),
+            rto_count: sum(|s| s.rto_count),
+            data_segments: sum(|s| s.data_segments),
+            packets_sent,
+            peer_packets_sent: sum(|s| s.peer_packets_sent),
+            loss_rate: ratio(dropped as f64, packets_sent as f64),
+            // Of several smoothed RTTs none is the connection's.
+            srtt_ms: paths.first().filter(|_| paths.len() == 1).and_then(|s| s.srtt_ms),
+            min_rtt_ms: paths.iter().filter_map(|s| s.min_rtt_ms).fold(None, min),
+            cwnd_bytes: sum(|s| s.cwnd_bytes),
+            completion_s: completed.map(|t| seconds(flow, t)),
+            responses_s: app.map(|app| app.responses_s.clone()).unwrap_or_default(),
+            failure: failure(tx).or(failure(rx)),
+            transit: self.delays.and_then(|delays| delays.result(i)),
+            messages: app.and_then(|app| Some(app.messages.as_ref()?.result(self.now()))),
+            radio: self.radios.used_by(self.config, [flow.from, flow.to], self.now()),
+            multipath: match (&tx.kind, &rx.kind) {
+                (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths)),
+                _ => None,
+            },
+        }
+    }
+
+    /// Seconds from a flow's start to its end, or to the end of the run, less a source's pauses.
+    fn active_s(&self, flow: &FlowConfig, ends: [&Host; 2], completed: Option<Time>) -> f64 {
+        let end = match (&ends[1].kind, flow.traffic) {
+            // What queues have held back arrives after the source stopped, and the flow ends with it.
+            (Kind::DatagramSink { last, .. }, Traffic::CbrUdp(cbr)) => {
+                cbr.stop.max(*last).min(self.now())
+            }
+            _ => completed.unwrap_or(self.now()),
+        };
+        let pauses = match ends.map(|host| &host.kind) {
+            [Kind::DatagramSource(_), Kind::DatagramSink { .. }] => &flow.pauses[..],
+            _ => &[],
+        };
+        let paused = |[from, until]: &[Time; 2]| until.min(&end).since(*from).0 as f64 / 1e9;
+        seconds(flow, end) - pauses.iter().map(paused).sum::<f64>()
+    }
+
+    /// The hosts against which the packets count that the data sender at this host has sent: itself, or its ports.
+    fn senders(&self, host: usize) -> impl Iterator<Item = usize> {
+        let ports = match &self.core.hosts[host].kind {
+            Kind::Multipath(end) => Some(end.paths.iter().map(|path| path.port as usize)),
+            _ => None,
+        };
+        let own = ports.is_none().then_some(host);
+        own.into_iter().chain(ports.into_iter().flatten())
+    }
+
+    /// What happened on each path of a flow.
+    fn paths(
+        &self,
+        i: usize,
+        flow: &FlowConfig,
+        [tx, rx]: [&Host; 2],
+        active_s: f64,
+    ) -> Vec<SubflowResult> {
+        let (Kind::Multipath(tx), Kind::Multipath(rx)) = (&tx.kind, &rx.kind) else {
+            return vec![self.only_path(i, flow, [tx, rx], active_s)];
+        };
+        let subflows = flow.multipath.iter().flat_map(|m| &m.subflows);
+        let delivered = |path: usize| rx.connection.subflow(path).received();
+        let all: u64 = (0..tx.paths.len()).map(delivered).sum();
+        let path = |(path, config): (usize, &crate::config::SubflowConfig)| {
+            let ends = [tx, rx].map(|end| Some(end.connection.subflow(path)));
+            let stats = [tx, rx].map(|end| end.connection.path_stats(path));
+            let sent = Sent {
+                packets: tx.paths[path].sent,
+                data_packets: stats[0].data_segments,
+                data_bytes: stats[0].data_bytes,
+            };
+            let dropped = self.core.counts.dropped[tx.paths[path].port as usize];
+            SubflowResult {
+                name: config.name.clone(),
+                algorithm: config.profile.params.info().id.to_string(),
+                delivered_bytes: delivered(path),
+                goodput_bps: ratio(delivered(path) as f64 * 8.0, active_s),
+                share: ratio(delivered(path) as f64, all as f64),
+                retransmits: stats[0].retransmits,
+                fast_retransmits: stats[0].fast_retransmits,
+                rto_count: stats[0].rto_count + asked(flow, stats[1].rto_count),
+                peer_packets_sent: rx.paths[path].sent,
+                mode: tx.connection.mode(path).into(),
+                ..of_path(ends, sent, dropped, active_s)
+            }
+        };
+        subflows.enumerate().map(path).collect()
+    }
+
+    /// The path of a flow that has one.
+    fn only_path(
+        &self,
+        i: usize,
+        flow: &FlowConfig,
+        [tx, rx]: [&Host; 2],
+        active_s: f64,
+    ) -> SubflowResult {
+        let udp = matches!(flow.traffic, Traffic::CbrUdp(_));
+        let algorithm = if udp { "none" } else { flow.profile.params.info().id };
+        let ends = [tx, rx].map(endpoint);
+        let stats = ends.map(|end| end.map(|end| *end.stats()).unwrap_or_default());
+        SubflowResult {
+            algorithm: algorithm.to_string(),
+            retransmits: stats[0].retransmits,
+            fast_retransmits: stats[0].fast_retransmits,
+            rto_count: stats[0].rto_count + asked(flow, stats[1].rto_count),
+            peer_packets_sent: sent(rx).packets,
+            ..of_path(ends, sent(tx), self.core.counts.dropped[2 * i], active_s)
+        }
+    }
+}
+
+/// Seconds from a flow's start.
+fn seconds(flow: &FlowConfig, to: Time) -> f64 {
+    to.since(flow.start).0 as f64 / 1e9
+}
+
+/// Where the receiver of the data opens the connection, its attempts and requests count.
+fn asked(flow: &FlowConfig, count: u64) -> u64 {
+    if matches!(flow.traffic, Traffic::RequestResponse { .. }) { count } else { 0 }
+}
+
+/// What the two endpoints of a path, as far as they are inside, and what its sender sent say of it.
+fn of_path(
+    [sender, receiver]: [Option<&Endpoint>; 2],
+    sent: Sent,
+    dropped: u64,
+    active_s: f64,
+) -> SubflowResult {
+    let known_ms = |span: Span| span.is_known().then(|| span.0 as f64 / 1e6);
+    let failure = sender.and_then(Endpoint::failure).or(receiver.and_then(Endpoint::failure));
+    SubflowResult {
+        throughput_bps: ratio(sent.data_bytes as f64 * 8.0, active_s),
+        data_segments: sent.data_packets,
+        packets_sent: sent.packets,
+        loss_rate: ratio(dropped as f64, sent.packets as f64),
+        srtt_ms: sender.and_then(|e| known_ms(e.srtt())),
+        min_rtt_ms: sender.and_then(|e| known_ms(e.min_rtt())),
+        cwnd_bytes: sender.map_or(0, |e| e.control().cwnd),
+        failure: failure.map(|f| f.describe().to_string()),
+        ..SubflowResult::default()
+    }
+}
+
+fn endpoint(host: &Host) -> Option<&Endpoint> {
+    match &host.kind {
+        Kind::Tcp { endpoint, .. } => Some(endpoint),
+        _ => None,
+    }
+}
+
+/// The application at a host that has one.
+pub(crate) fn app(host: &Host) -> Option<&App> {
+    match &host.kind {
+        Kind::Tcp { app, .. } => Some(app),
+        Kind::Multipath(end) => Some(&end.app),
+        _ => None,
+    }
+}
+
+/// Why the connection failed at a host, if it did.
+fn failure(host: &Host) -> Option<String> {
+    let failure = match &host.kind {
+        Kind::Tcp { endpoint, .. } => endpoint.failure(),
+        Kind::Multipath(end) => end.connection.failure(),
+        _ => None,
+    };
+    failure.map(|f| f.describe().to_string())
+}
+
+/// What a host has sent. That of a multipath connection stands with its paths.
+fn sent(host: &Host) -> Sent {
+    match &host.kind {
+        Kind::External(sent) => *sent,
+        Kind::Tcp { endpoint, .. } => {
+            let s = endpoint.stats();
+            Sent {
+                packets: s.segments_sent,
+                data_packets: s.data_segments,
+                data_bytes: s.data_bytes,
+            }
+        }
+        Kind::DatagramSource(source) => Sent {
+            packets: source.sent,
+            data_packets: source.sent,
+            data_bytes: source.sent * source.cbr.packet,
+        },
+        Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
+    }
+}
+
+fn multipath(
+    tx: &MultipathEnd,
+    rx: &MultipathEnd,
+    subflows: Vec<SubflowResult>,
+) -> MultipathResult {
+    let (sender, receiver) = (tx.connection.stats(), rx.connection.stats());
+    // Either end may be the one that opens the connection and joins.
+    let either = |of: fn(&MultipathStats) -> u64| of(sender).max(of(receiver));
+    MultipathResult {
+        fallen_back: tx.connection.fallen_back(),
+        reinjections: sender.reinjections,
+        reinjected_bytes: sender.reinjected_bytes,
+        opportunistic: sender.opportunistic,
+        penalties: sender.penalties,
+        redundant_bytes: sender.redundant_bytes,
+        duplicate_bytes: receiver.duplicate_bytes,
+        max_out_of_order_bytes: receiver.max_out_of_order_bytes,
+        joins: either(|s| s.joins),
+        failed_joins: either(|s| s.failed_joins),
+        suspensions: sender.suspensions,
+        returns: sender.returns,
+        lost_subflows: either(|s| s.lost_subflows),
+        subflows,
+    }
+}
+
+/// The algorithms of the paths, each once: `mfast`, or `lia+reno`.
+fn algorithms(paths: &[SubflowResult]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for path in paths {
+        if !names.contains(&path.algorithm.as_str()) {
+            names.push(&path.algorithm);
+        }
+    }
+    names.join("+")
+}

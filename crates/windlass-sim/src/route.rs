@@ -1,0 +1,177 @@
+//! The routes of all hosts in one flat table, into which a packet handle holds an index: where the packet is, and what comes
+//! after.
+
+use crate::routing::Direction;
+
+/// A hop of a route, packed: the kind in the four highest bits, a number of that kind in the others. A link direction is its
+/// own number, so that the commonest hops are told from all others by one comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hop(u32);
+
+/// What a hop is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Over a link direction without a queue discipline.
+    Link(Direction),
+    /// To the host that receives the packet, which ends the route.
+    Host(u32),
+    /// Over a link direction with a queue discipline, by the number of its queue.
+    Queue(u32),
+    /// Over a radio, by the place among the [`RadioHop`]s.
+    Radio(u32),
+    /// The packet carries an option of Quick-Start, and a router looks into it; the rest is as without.
+    WithOption(Hop),
+}
+
+impl Hop {
+    const HOST: u32 = 1 << 31;
+    const QUEUE: u32 = 1 << 30;
+    const RADIO: u32 = 1 << 29;
+    const OPTION: u32 = 1 << 28;
+    /// Numbers of one kind that fit.
+    pub(crate) const MAX: usize = 1 << 28;
+
+    pub(crate) const fn link(direction: Direction) -> Hop {
+        Hop(direction)
+    }
+
+    pub(crate) const fn host(host: u32) -> Hop {
+        Hop(Hop::HOST | host)
+    }
+
+    pub(crate) const fn queue(queue: u32) -> Hop {
+        Hop(Hop::QUEUE | queue)
+    }
+
+    pub(crate) const fn radio(hop: u32) -> Hop {
+        Hop(Hop::RADIO | hop)
+    }
+
+    /// The same for packets that carry an option.
+    const fn with_option(self) -> Hop {
+        Hop(self.0 | Hop::OPTION)
+    }
+
+    pub(crate) const fn has_option(self) -> bool {
+        self.0 & Hop::OPTION != 0
+    }
+
+    /// The same for packets without an option.
+    pub(crate) const fn plain(self) -> Hop {
+        Hop(self.0 & !Hop::OPTION)
+    }
+
+    /// Whether it ends a route.
+    const fn is_last(self) -> bool {
+        self.0 & Hop::HOST != 0
+    }
+
+    /// What it is: the only place where a hop is taken apart.
+    #[inline(always)]
+    pub(crate) const fn step(self) -> Step {
+        let number = self.0 & (Hop::OPTION - 1);
+        if self.0 < Hop::OPTION {
+            Step::Link(self.0)
+        } else if self.0 & (Hop::HOST | Hop::OPTION) == Hop::HOST {
+            Step::Host(number)
+        } else if self.has_option() {
+            Step::WithOption(self.plain())
+        } else if self.0 & Hop::QUEUE != 0 {
+            Step::Queue(number)
+        } else {
+            Step::Radio(number)
+        }
+    }
+}
+
+/// A hop over a radio; where packets find their own way, the stretch between two stations that they cross.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RadioHop {
+    pub(crate) radio: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// See [`crate::routing::aodv::DisjointPath`].
+    pub(crate) path_id: u32,
+}
+
+/// The routes, each ended by its host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RouteTable(Vec<Hop>);
+
+impl RouteTable {
+    /// Enters a route to `host` and returns where it begins.
+    pub(crate) fn add(&mut self, hops: impl IntoIterator<Item = Hop>, host: u32) -> u32 {
+        let start = self.0.len() as u32;
+        self.0.extend(hops);
+        self.0.push(Hop::host(host));
+        start
+    }
+
+    /// Enters the route that begins at `start` once more, for packets with an option, and returns where it begins.
+    pub(crate) fn add_with_option(&mut self, start: u32) -> u32 {
+        let marked: Vec<Hop> = self.route(start).map(Hop::with_option).collect();
+        self.0.extend(marked);
+        let last = self.last(start).with_option();
+        self.0.push(last);
+        (self.0.len() - self.route(start).count() - 1) as u32
+    }
+
+    /// The hop at this position.
+    #[inline]
+    pub(crate) fn at(&self, position: u32) -> Hop {
+        self.0[position as usize]
+    }
+
+    /// The hops of the route from this position on, the host left out.
+    pub(crate) fn route(&self, position: u32) -> impl Iterator<Item = Hop> {
+        self.0[position as usize..].iter().copied().take_while(|hop| !hop.is_last())
+    }
+
+    fn last(&self, position: u32) -> Hop {
+        let mut rest = self.0[position as usize..].iter().copied();
+        rest.find(|hop| hop.is_last()).unwrap_or(Hop::host(0)) // every route has an end
+    }
+
+    /// The host that a packet at this position is on its way to.
+    pub(crate) fn destination(&self, position: u32) -> u32 {
+        match self.last(position).plain().step() {
+            Step::Host(host) => host,
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hop_is_what_it_was_made_as() {
+        for n in [0, 1, 12_345, Hop::MAX as u32 - 1] {
+            let hops = [Hop::link(n), Hop::host(n), Hop::queue(n), Hop::radio(n)];
+            let steps = [Step::Link(n), Step::Host(n), Step::Queue(n), Step::Radio(n)];
+            assert_eq!(hops.map(Hop::step), steps);
+            for hop in hops {
+                assert_eq!(hop.with_option().step(), Step::WithOption(hop));
+                assert_eq!((hop.with_option().plain(), hop.has_option()), (hop, false));
+            }
+        }
+    }
+
+    #[test]
+    fn a_route_ends_with_its_host_with_options_and_without() {
+        let mut table = RouteTable::default();
+        table.add([Hop::link(7)], 1);
+        let way = [Hop::link(3), Hop::queue(0), Hop::radio(5)];
+        let plain = table.add(way, 9);
+        let options = table.add_with_option(plain);
+        assert_eq!((plain, options), (2, 6));
+        for start in [plain, options] {
+            let hops: Vec<Hop> = table.route(start).map(Hop::plain).collect();
+            assert_eq!(hops, way);
+            assert_eq!([table.destination(start), table.destination(start + 3)], [9, 9]);
+        }
+        assert!(table.route(options).all(Hop::has_option));
+        assert_eq!(table.at(options + 3).step(), Step::WithOption(Hop::host(9)));
+    }
+}

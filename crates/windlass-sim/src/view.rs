@@ -1,0 +1,37 @@
+//! A run as it stands, for whoever draws up results or checks that no packet is lost track of.
+
+use windlass_cc::Time;
+
+use crate::aqm::AqmQueue;
+use crate::config::Config;
+use crate::core::Core;
+use crate::delays::Delays;
+use crate::radio::network::Radios;
+
+/// What there is to be seen.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) core: &'a Core,
+    pub(crate) queues: &'a [AqmQueue],
+    pub(crate) radios: &'a Radios,
+    pub(crate) delays: Option<&'a Delays>,
+}
+
+impl View<'_> {
+    pub(crate) fn now(&self) -> Time {
+        self.core.now
+    }
+
+    /// The queue with a discipline before a link direction, if there is one.
+    pub(crate) fn queue_before(&self, direction: usize) -> Option<&AqmQueue> {
+        self.queues.iter().find(|queue| queue.link as usize == direction)
+    }
+
+    /// A link direction as results call it.
+    pub(crate) fn direction_name(&self, i: usize) -> String {
+        let link = &self.config.links[i / 2];
+        let (a, b) = (link.ends[i % 2], link.ends[1 - i % 2]);
+        format!("{}:{}>{}", link.name, self.config.nodes[a], self.config.nodes[b])
+    }
+}

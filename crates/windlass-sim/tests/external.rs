@@ -1,0 +1,169 @@
+//! Ends of flows outside the simulation, here endpoints that the test owns.
+
+mod common;
+
+use common::{flow, link, network, profile};
+use windlass_cc::Time;
+use windlass_sim::app::{App, Role};
+use windlass_sim::config::{Config, ReadPolicy, Record, Traffic};
+use windlass_sim::loss::LossModel;
+use windlass_sim::packet::Body;
+use windlass_sim::random::{Purpose, Stream};
+use windlass_sim::{FlowResult, RunResult, Simulation};
+use windlass_tcp::stack::LINUX;
+use windlass_tcp::{Endpoint, Seq};
+
+const BYTES: u64 = 300_000;
+
+/// A lossy path, logged packet by packet.
+fn config() -> Config {
+    let mut wire = link([0, 1], 2_000_000, 20);
+    wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None];
+    let transfer = flow([0, 1], profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
+    let mut config = network(vec![wire], vec![transfer], Time::from_secs(60));
+    config.record = Record { capture: vec![0], ..Record::default() };
+    config
+}
+
+/// An end outside: what a host of the simulation is, but with a life of its own.
+struct End {
+    host: u32,
+    endpoint: Endpoint,
+    app: App,
+}
+
+impl End {
+    fn new(config: &Config, host: u32, role: Role) -> End {
+        let mut iss = Stream::new(config.seed, host.into(), Purpose::InitialSequence);
+        let iss = Seq(iss.next_u64() as u32);
+        let mut endpoint = Endpoint::new(&config.flows[0].profile, iss);
+        if matches!(role, Role::Receiver) {
+            endpoint.listen();
+        }
+        End { host, endpoint, app: App::new(role, ReadPolicy::Immediate, Time::ZERO) }
+    }
+
+    fn deadline(&self) -> Time {
+        self.endpoint.deadline().min(self.app.deadline())
+    }
+
+    /// The application acts, and what the endpoint has to say is carried into the network.
+    fn act(&mut self, simulation: &mut Simulation, config: &Config) {
+        let (p, now) = (&config.flows[0].profile, simulation.now());
+        self.app.act(p, now, &mut self.endpoint);
+        while let Some(segment) = self.endpoint.poll_transmit(p, now) {
+            simulation.inject(self.host, segment.ip_len(), Body::Segment(segment));
+        }
+    }
+}
+
+/// The run with these hosts outside.
+fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
+    let p = &config.flows[0].profile;
+    let mut simulation = Simulation::new(config.clone()).unwrap();
+    let mut ends = hosts.map(|host| {
+        simulation.make_external(host);
+        let sender = Role::Sender { bytes: Some(BYTES) };
+        End::new(config, host, if host == 0 { sender } else { Role::Receiver })
+    });
+    loop {
+        let due = ends.iter().map(End::deadline).min().unwrap_or(Time::NEVER);
+        let next = simulation.next_event().unwrap_or(Time::NEVER).min(due);
+        if next > config.duration {
+            break;
+        }
+        simulation.run_until(next.max(simulation.now()));
+        let arrived: Vec<_> = simulation.take_egress().collect();
+        for departure in arrived {
+            let Body::Segment(segment) = departure.body else { panic!("a segment was sent") };
+            let end = ends.iter_mut().find(|e| e.host == departure.host).unwrap();
+            end.endpoint.on_segment(p, departure.time, &segment);
+            end.act(&mut simulation, config);
+        }
+        let now = simulation.now();
+        for end in &mut ends {
+            if end.deadline() <= now {
+                end.endpoint.on_deadline(p, now);
+                end.act(&mut simulation, config);
+            }
+        }
+    }
+    (simulation.finish().unwrap(), ends)
+}
+
+#[test]
+fn the_network_is_the_same_for_ends_inside_and_outside() {
+    let config = config();
+    let (theirs, ends) = with_outside(&config, [0, 1]);
+    let ours = common::run(config.clone());
+    assert_eq!(ends[1].app.delivered, BYTES);
+    assert!(ours.links[0].drops_error > 0, "nothing was lost");
+    assert_eq!(theirs.packets, ours.packets);
+    assert_eq!(theirs.links[0].drops_error, ours.links[0].drops_error);
+}
+
+#[test]
+fn packets_from_outside_are_counted_for_their_flow() {
+    let config = config();
+    let (theirs, _) = with_outside(&config, [0, 1]);
+    let ours = common::run(config.clone());
+    let (theirs, ours) = (&theirs.flows[0], &ours.flows[0]);
+    assert_eq!(theirs.packets_sent, ours.packets_sent);
+    assert_eq!(theirs.peer_packets_sent, ours.peer_packets_sent);
+    assert_eq!(theirs.data_segments, ours.data_segments);
+    assert_eq!(theirs.loss_rate, ours.loss_rate);
+    assert_eq!(theirs.algorithm, ours.algorithm);
+}
+
+#[test]
+fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
+    let config = config();
+    let all_inside = common::run(config.clone()).flows.remove(0);
+    let (mut receiver_outside, _) = with_outside(&config, [1]);
+    let sender = receiver_outside.flows.remove(0);
+    let of_sender =
+        |f: &FlowResult| (f.retransmits, f.fast_retransmits, f.rto_count, f.srtt_ms, f.cwnd_bytes);
+    assert!(all_inside.retransmits > 0, "nothing was lost");
+    assert_eq!(of_sender(&sender), of_sender(&all_inside));
+    assert_eq!((sender.delivered_bytes, sender.completion_s), (0, None));
+    let (mut sender_outside, _) = with_outside(&config, [0]);
+    let receiver = sender_outside.flows.remove(0);
+    let of_receiver = |f: &FlowResult| (f.delivered_bytes, f.completion_s, f.active_s);
+    assert_eq!(of_receiver(&receiver), of_receiver(&all_inside));
+    let rates = |f: &FlowResult| [f.goodput_bps, f.throughput_bps].map(|bps| bps.round());
+    assert_eq!(rates(&receiver), rates(&all_inside));
+    assert_eq!((receiver.retransmits, receiver.srtt_ms), (0, None));
+}
+
+#[test]
+fn packets_inside_are_counted() {
+    let config = config();
+    let mut simulation = Simulation::new(config).unwrap();
+    simulation.make_external(0);
+    simulation.make_external(1);
+    assert_eq!(simulation.packets_inside(), 0);
+    for len in 0..3 {
+        simulation.inject(1, 40 + len, Body::Datagram { len });
+    }
+    assert_eq!(simulation.packets_inside(), 3);
+    simulation.run_until(Time::from_secs(1));
+    assert_eq!((simulation.packets_inside(), simulation.take_egress().count()), (0, 3));
+}
+
+#[test]
+fn a_packet_keeps_its_number_until_it_leaves() {
+    let mut config = config();
+    config.links[0].loss = [None, None];
+    let mut simulation = Simulation::new(config).unwrap();
+    simulation.make_external(0);
+    simulation.make_external(1);
+    let sent: Vec<u32> =
+        (0..5).map(|len| simulation.inject(0, 40 + len, Body::Datagram { len })).collect();
+    simulation.run_until(Time::from_secs(1));
+    let arrived: Vec<(u32, u32, Body)> =
+        simulation.take_egress().map(|d| (d.host, d.id, d.body)).collect();
+    let expected: Vec<(u32, u32, Body)> =
+        sent.iter().zip(0..).map(|(id, len)| (1, *id, Body::Datagram { len })).collect();
+    assert_eq!(arrived, expected);
+    assert!(simulation.finish().is_ok(), "the books close");
+}

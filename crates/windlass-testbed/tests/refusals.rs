@@ -1,0 +1,52 @@
+//! What kernels are not asked for.
+
+use windlass_run::{Backend, KernelSeries, RunError};
+use windlass_scenario::Scenario;
+use windlass_testbed::{Linux, LinuxVt};
+
+const CELL: &str = r#"
+duration = "1s"
+[[wifi]]
+access_point = "ap"
+stations = ["phone"]
+standard = "802.11g"
+[[flow]]
+from = "phone"
+to = "ap"
+algorithm = "reno"
+"#;
+
+fn backends() -> [Box<dyn Backend>; 2] {
+    [Box::new(Linux), Box::new(LinuxVt(KernelSeries::V6_12))]
+}
+
+/// The one error of running it and of asking how it would differ.
+fn refusal(backend: &dyn Backend, scenario: &Scenario) -> RunError {
+    let error = backend.run(scenario, 1).unwrap_err();
+    let beforehand = backend.differences(scenario).unwrap_err();
+    assert_eq!(error.to_string(), beforehand.to_string());
+    assert!(error.is_input());
+    error
+}
+
+#[test]
+fn kernels_have_no_radio() {
+    let scenario = Scenario::from_str(CELL, "cell.toml").unwrap();
+    for backend in backends() {
+        let error = refusal(&*backend, &scenario).to_string();
+        let world = backend.world();
+        let expected = format!("the world `{world}` has no radio for the Wi-Fi cell `wifi`: ");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
+
+#[test]
+fn kernels_are_not_asked_for_multipath() {
+    let path = format!("{}/../../scenarios/two-path.toml", env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::from_file(path).unwrap();
+    for backend in backends() {
+        let error = refusal(&*backend, &scenario).to_string();
+        assert!(error.contains("no multipath connection for the flow"), "{error}");
+        assert!(error.contains("--on sim"), "{error}");
+    }
+}
