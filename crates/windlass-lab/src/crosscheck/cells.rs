@@ -7,9 +7,6 @@ use crate::scenario::{Scenario, ScenarioError};
 const PACKET: u64 = 1500;
 /// How often the congestion window is recorded where it is.
 const TRACE_INTERVAL: &str = "20ms";
-/// Round trip of the connection that Hybla imitates: the initial window in Linux is the round trip over
-/// this, in whole segments.
-const HYBLA_REFERENCE_MS: u64 = 25;
 /// When the second flow of two starts: not in step with the first.
 const SECOND_START: &str = "730ms";
 
@@ -37,15 +34,6 @@ pub struct Network {
     pub depth: Depth,
     /// Data packets lost at random, percent.
     pub loss_percent: u64,
-}
-
-/// Which side a scenario is for: the kernel knows an algorithm by its name alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Windlass's own, with the parameters that make it the kernel's.
-    Ours,
-    /// The kernel.
-    Kernel,
 }
 
 /// A network and the algorithms that meet in it.
@@ -157,12 +145,12 @@ impl Cell {
     /// # Errors
     ///
     /// None that a test does not find: the text is made here.
-    pub fn scenario(&self, side: Side) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let name = format!("crosscheck-{}", self.label().replace(' ', "-"));
-        Scenario::from_str(&self.text(side), &format!("{name}.toml"))
+        Scenario::from_str(&self.text(), &format!("{name}.toml"))
     }
 
-    fn text(&self, side: Side) -> String {
+    fn text(&self) -> String {
         let network = &self.network;
         let (buffer, rate, delay) = (network.buffer(), network.rate_mbps, network.rtt_ms / 2);
         let mut out = format!(
@@ -183,36 +171,21 @@ impl Cell {
             let p = network.loss_percent;
             out += &format!("loss = {{ model = \"drop\", probability = \"{p}%\" }}\n");
         }
-        out += &self.flow("first", self.algorithm, "0s", side);
+        out += &self.flow("first", self.algorithm, "0s");
         if let Some(rival) = self.rival {
-            out += &self.flow("second", rival, SECOND_START, side);
+            out += &self.flow("second", rival, SECOND_START);
         }
         out
     }
 
-    fn flow(&self, name: &str, algorithm: &'static Algorithm, start: &str, side: Side) -> String {
+    fn flow(&self, name: &str, algorithm: &'static Algorithm, start: &str) -> String {
         let mut out = format!(
             "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"d\"\nalgorithm = \"{}\"\n\
              start = \"{start}\"\n",
             algorithm.id
         );
-        let mut stack: Vec<String> = Vec::new();
-        stack.extend(marks(algorithm).then(|| "ecn = true".to_string()));
-        if side == Side::Ours {
-            if !algorithm.params.is_empty() {
-                out += &format!("params = {{ {} }}\n", algorithm.params);
-            }
-            if !algorithm.slow_start.is_empty() {
-                out += &format!("slow_start = {}\n", algorithm.slow_start);
-            }
-            stack.extend((!algorithm.stack.is_empty()).then(|| algorithm.stack.to_string()));
-            if algorithm.id == "hybla" {
-                let rho = (self.network.rtt_ms / HYBLA_REFERENCE_MS).max(1);
-                stack.push(format!("initial_window = \"{rho}mss\""));
-            }
-        }
-        if !stack.is_empty() {
-            out += &format!("stack = {{ {} }}\n", stack.join(", "));
+        if marks(algorithm) {
+            out += "stack = { ecn = true }\n";
         }
         out
     }
@@ -285,26 +258,11 @@ mod tests {
     fn every_cell_is_a_scenario_of_both_worlds_and_has_a_point_of_its_own() {
         let mut points = BTreeSet::new();
         for cell in Cell::grid(&all(), false) {
-            for side in [Side::Ours, Side::Kernel] {
-                let scenario = cell.scenario(side).expect("a scenario");
-                assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
-            }
+            let scenario = cell.scenario().expect("a scenario");
+            assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
             assert!(points.insert((cell.experiment(), cell.point())), "{}", cell.point());
         }
         assert_eq!(points.iter().filter(|(e, _)| *e == "single").count(), 504);
-    }
-
-    #[test]
-    fn what_is_asked_of_our_algorithms_alone_does_not_move_the_kernels_scenario() {
-        for cell in Cell::grid(&all(), true) {
-            let [ours, kernels] =
-                [Side::Ours, Side::Kernel].map(|side| cell.scenario(side).expect("a scenario"));
-            let Algorithm { params, slow_start, stack, .. } = cell.algorithm;
-            let asked = [params, slow_start, stack].iter().any(|text| !text.is_empty());
-            assert_eq!(ours.hash() != kernels.hash(), asked, "{}", cell.label());
-            let defaults = kernels.flows[0].controller.map(|c| c.info().id);
-            assert_eq!(defaults, Some(cell.algorithm.id));
-        }
     }
 
     #[test]

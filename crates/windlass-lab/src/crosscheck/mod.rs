@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use algorithms::{ALGORITHMS, Algorithm};
-use cells::{Cell, Side};
+use cells::Cell;
 use compare::{Comparison, Line};
 
 use crate::report::model::{Report, Table};
@@ -282,8 +282,8 @@ impl Outcome {
 
 impl CellTasks {
     fn of(cell: Cell, options: &Options) -> Result<CellTasks, ScenarioError> {
-        let task = |side, world: World| {
-            let scenario = Arc::new(cell.scenario(side)?);
+        let task = |world: World| {
+            let scenario = Arc::new(cell.scenario()?);
             let scenario_hash: Arc<str> = world.hash(&scenario).into();
             Ok(Task {
                 experiment: cell.experiment().to_string(),
@@ -294,7 +294,7 @@ impl CellTasks {
                 world,
             })
         };
-        let (kernel, ours) = (task(Side::Kernel, options.world)?, task(Side::Ours, World::Sim)?);
+        let (kernel, ours) = (task(options.world)?, task(World::Sim)?);
         let pair = |seed| Pair {
             kernel: Task { seed, ..kernel.clone() },
             ours: Task { seed, ..ours.clone() },

@@ -1,7 +1,9 @@
 //! Tables and charts of a cross-check.
 
-use super::algorithms::ALGORITHMS;
+use windlass_cc::Flavour;
+
 use super::compare::{Comparison, Line, MEDIAN_GOAL, Means, P95_GOAL, lines};
+use crate::catalogue::{Difference, differences};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,
 };
@@ -173,22 +175,19 @@ fn spread(comparisons: &[Comparison]) -> Chart {
     }
 }
 
-/// What is asked of ours to be as the kernel's.
+/// How the kernel's algorithms differ from the papers and RFCs, which the preset brings.
 fn parameters(names: &[&str]) -> Table {
-    let code = |text: String| if text.is_empty() { "defaults".to_string() } else { text };
-    let rows = ALGORITHMS.iter().filter(|a| names.contains(&a.id)).map(|a| {
-        let slow_start = match a.slow_start {
-            "" => String::new(),
-            name => format!("slow_start = {name}"),
-        };
-        let parts: Vec<&str> =
-            [a.params, &slow_start, a.stack].into_iter().filter(|p| !p.is_empty()).collect();
-        vec![a.id.to_string(), code(parts.join(", ")), a.why.replace('`', "")]
+    let row = |id: &str, d: Difference| {
+        vec![id.to_string(), d.key.to_string(), d.here, d.value, d.why.replace('`', "")]
+    };
+    let rows = names.iter().flat_map(|id| {
+        let found = differences(id, Flavour::Linux);
+        found.into_iter().map(|d| row(id, d)).collect::<Vec<_>>()
     });
     table(
         "asked",
-        "What ours are asked for where the kernel's constants are not our defaults.",
-        &["algorithm", "parameters", "because"],
+        "Where the kernel's algorithm is not the paper's or RFC's: what the preset brings by itself.",
+        &["algorithm", "what", "paper or RFC", "Linux", "because"],
         rows.collect(),
     )
 }
