@@ -4,7 +4,7 @@ mod presets;
 
 use windlass_cc::recovery::Style;
 use windlass_cc::setup::{Counting, Credit};
-use windlass_cc::{Span, rto};
+use windlass_cc::{AnyParams, Flavour, Span, rto};
 
 pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
 
@@ -217,6 +217,8 @@ pub struct Preset {
     pub origin: &'static str,
     /// What it is for.
     pub description: &'static str,
+    /// Whose version of an algorithm runs on it.
+    pub flavour: Flavour,
     /// The values.
     pub config: StackConfig,
 }
@@ -225,5 +227,12 @@ impl Preset {
     /// The preset with this name, in any case.
     pub fn by_name(name: &str) -> Option<&'static Preset> {
         PRESETS.iter().find(|p| p.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The stack and the algorithm of this identifier (any case) as the stack has it.
+    pub fn with(&self, algorithm: &str) -> Option<(StackConfig, AnyParams)> {
+        let params = AnyParams::by_name(algorithm)?.flavoured(self.flavour);
+        let ack_limit = params.ack_limit(self.flavour).unwrap_or(self.config.ack_limit);
+        Some((StackConfig { ack_limit, ..self.config }, params))
     }
 }
