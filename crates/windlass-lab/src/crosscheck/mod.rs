@@ -26,15 +26,15 @@ use crate::report::model::{Report, Table};
 use crate::report::{self, ReportError};
 use crate::run::RunRecord;
 use crate::run::Task;
-use crate::run::keep::{Folder, KeepError};
+use crate::run::keep::{Filled, Folder, KeepError};
 use crate::run::store::{Notice, StoreError, replace};
-use crate::run::{Runner, World};
+use crate::run::{Failed, Runner, World};
 use crate::scenario::ScenarioError;
 
 pub use page::{PAGE, PageError};
 
 /// Name of the folder within the results.
-const FOLDER: &str = "crosscheck";
+pub const FOLDER: &str = "crosscheck";
 
 /// What a cross-check is to do.
 #[derive(Clone, Debug)]
@@ -125,6 +125,8 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// The report's file.
     pub report: PathBuf,
+    /// Runs that gave no result.
+    pub failed: Vec<Failed>,
 }
 
 impl Crosscheck {
@@ -217,7 +219,7 @@ impl Crosscheck {
         runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Outcome, CrosscheckError> {
-        let records = self.folder.fill(runner, &self.command, made)?;
+        let Filled { records, failed } = self.folder.fill(runner, &self.command, made)?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
             return Err(CrosscheckError::NothingKept { world: self.world });
@@ -228,7 +230,7 @@ impl Crosscheck {
         let lines = compare::lines(&names, &single);
         let tables = sections::tables(&names, &comparisons);
         let report = self.write_report(&records, &comparisons)?;
-        Ok(Outcome { comparisons, lines, tables, report })
+        Ok(Outcome { comparisons, lines, tables, report, failed })
     }
 
     fn compare(&self) -> Vec<Comparison> {
