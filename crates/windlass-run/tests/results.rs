@@ -41,7 +41,8 @@ const FILES: [&str; 5] =
     ["dumbbell.toml", "lossy-download.toml", "two-path.toml", "two-rates.toml", "wifi-cell.toml"];
 
 fn scenarios() -> Vec<(String, Scenario)> {
-    let read = |name: &str, text: &str| Scenario::from_str(text, name).unwrap_or_else(|e| panic!("{e}"));
+    let read =
+        |name: &str, text: &str| Scenario::from_str(text, name).unwrap_or_else(|e| panic!("{e}"));
     let algorithms = ALGORITHMS.iter().map(|info| {
         (info.id.to_owned(), read("dumbbell.toml", &DUMBBELL.replace("ALGORITHM", info.id)))
     });

@@ -123,7 +123,12 @@ fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> 
     Ok(())
 }
 
-fn work(sweep: &mut Sweep, runner: &Runner, args: &Args, chatter: &Chatter) -> Result<Result<(), Failure>, Failure> {
+fn work(
+    sweep: &mut Sweep,
+    runner: &Runner,
+    args: &Args,
+    chatter: &Chatter,
+) -> Result<Result<(), Failure>, Failure> {
     let Estimate { finished, least, .. } = sweep.estimate(args.jobs.into());
     chatter.say(format!(
         "{}: {}, {} there, {}{least} to make",
