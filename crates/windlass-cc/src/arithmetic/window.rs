@@ -9,6 +9,9 @@ pub const FRACTION_BITS: u32 = 16;
 /// Largest window in bytes; below it no arithmetic here can overflow.
 pub const MAX_WINDOW: u64 = 1 << 40;
 
+/// Most segments that [`Window::add_counted`] counts.
+const MAX_COUNT: u64 = 1 << 30;
+
 /// Congestion window and slow-start threshold: what slow start and growth work on.
 ///
 /// The window stays between one segment and [`MAX_WINDOW`].
@@ -43,6 +46,11 @@ impl Window {
     #[inline]
     pub fn segments_q(&self, c: &Conn) -> u64 {
         self.cwnd_q / u64::from(c.mss.max(1))
+    }
+
+    /// The whole segments in the window, at least one.
+    pub fn whole_segments(&self, c: &Conn) -> u64 {
+        (self.cwnd() / divisor(c.mss.into())).max(1)
     }
 
     /// The slow-start threshold, bytes.
@@ -107,6 +115,22 @@ impl Window {
         if missing <= self.cwnd_q / segment {
             self.add_q(missing);
         }
+    }
+
+    /// Opens the window by a segment for each `per` segments acknowledged, of which `counted` are
+    /// from before and `credit` bytes, at least one, are new; the answer is what remains. Where more was
+    /// counted before, since `per` was larger, that makes one segment: Linux's `tcp_cong_avoid_ai`.
+    pub fn add_counted(&mut self, c: &Conn, counted: u32, credit: u64, per: u64) -> u32 {
+        let mss = divisor(c.mss.into());
+        let per = divisor(per.min(MAX_COUNT));
+        let mut counted = u64::from(counted);
+        if counted >= per.get() {
+            counted = 0;
+            self.add(mss.get());
+        }
+        counted += (credit / mss).clamp(1, MAX_COUNT);
+        self.add(mul(counted / per, mss.get()));
+        (counted % per) as u32
     }
 
     /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.

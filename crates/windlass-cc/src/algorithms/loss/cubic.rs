@@ -3,6 +3,7 @@
 use crate::arithmetic::math::{cbrt, divisor, mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -36,8 +37,9 @@ crate::parameters! {
         reno_beyond: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
-        /// Come up to that window or to the cubic, whichever is larger, by the whole segments that
-        /// lack in each round trip, and not at once. Linux does.
+        /// Come up to that window or to the cubic of the least round trip ahead, whichever is larger,
+        /// by the whole segments that lack in each round trip, and not at once; by a twentieth at
+        /// least before the first loss and after a timeout. Linux does.
         reno_paced: bool = false,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (true)";
@@ -107,6 +109,8 @@ pub struct Cubic {
     prior_w_est: u32,
     clock: Clock,
     prior_clock: Clock,
+    /// Parameter `reno_paced`: segments acknowledged towards the next one of growth.
+    counted: u16,
 }
 
 /// Bytes with [`FRACTION_BITS`] fractional bits as segments with [`SEGMENT_BITS`], rounded.
@@ -146,6 +150,11 @@ fn time_to(p: &Params, distance: u32) -> u32 {
 /// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
 fn alpha(p: &Params) -> u64 {
     let one = Ratio::ONE.0;
+    if p.reno_paced {
+        // A whole number of eighths of a window makes a segment.
+        let eighths = (8 * (one + p.keep.0) / 3) / divisor(one.saturating_sub(p.keep.0));
+        return (8 * one) / divisor(eighths);
+    }
     mul_div(3 * one.saturating_sub(p.keep.0), one, one + p.keep.0)
 }
 
@@ -203,20 +212,34 @@ impl Cubic {
         self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
     }
 
-    /// Growth by the whole segments that the window lacks of the larger of W_cubic and Reno's, in a
-    /// round trip, and by at most half of the window.
-    fn make_up(&self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+    /// Parameter `reno_paced`: a segment for each so many acknowledged, by what the window lacks of the
+    /// larger of W_cubic and Reno's, all in whole segments.
+    fn make_up(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
-        let (ahead, top) = (self.ahead_q(p, c), bytes_q(c, self.w_max));
+        // The least round trip ahead, not the smoothed one.
+        let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
+        let ahead = self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt));
+        let top = bytes_q(c, self.w_max);
         // Whole segments away from a whole number of them.
         let away = whole(ahead.abs_diff(top));
         let cubic = whole(top).saturating_add(if ahead < top { 0 } else { away });
         let cubic = cubic.saturating_sub(if ahead < top { away } else { 0 });
-        let reno = if p.friendliness { whole(self.w_est_q) } else { 0 };
-        let target = cubic.max(reno);
-        let cwnd = whole(w.cwnd_q());
-        let lacking = target.saturating_sub(cwnd).min(cwnd.max(2) / 2);
-        w.add_per_window(c, credit, lacking << FRACTION_BITS);
+        let cwnd = w.whole_segments(c);
+        let per = |goal: u64| match goal.saturating_sub(cwnd) {
+            0 => mul(100, cwnd),
+            lacking => cwnd / divisor(lacking),
+        };
+        let mut count = per(cubic);
+        if self.cwnd_prior == 0 {
+            // No loss yet, or a timeout since: a twentieth a round trip at least.
+            count = count.min(20);
+        }
+        if p.friendliness {
+            count = count.min(per(whole(self.w_est_q)));
+        }
+        // As long as 16 bits can count.
+        let count = count.clamp(2, u64::from(u16::MAX));
+        self.counted = w.add_counted(c, self.counted.into(), credit, count) as u16;
     }
 
     /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
@@ -254,6 +277,21 @@ impl Growth for Cubic {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("c", Ratio::of(410, 1024).0, "`bic_scale` is 41, of 2^10 for each ten"),
+        Departure::linux("keep", Ratio::of(717, 1024).0, "`beta`"),
+        Departure::linux("keep_ecn", Ratio::of(717, 1024).0, "`beta`"),
+        Departure::linux(
+            "reno_beyond",
+            0,
+            "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's own beyond the window before the cut",
+        ),
+        Departure::linux(
+            "reno_paced",
+            1,
+            "`bictcp_update` leaves it to `tcp_cong_avoid_ai` to make up, over a round trip, what the window lacks of Reno's and of the curve, in whole segments",
+        ),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Cubic {
         Cubic {
@@ -269,6 +307,7 @@ impl Growth for Cubic {
             prior_w_est: 0,
             clock: Clock::Unset,
             prior_clock: Clock::Unset,
+            counted: 0,
         }
     }
 
@@ -320,7 +359,9 @@ impl Growth for Cubic {
         } else {
             cwnd
         };
-        self.cwnd_prior = cwnd;
+        // In Linux a timeout forgets that there has been a loss.
+        self.cwnd_prior = if p.reno_paced && why == Cut::Timeout { 0 } else { cwnd };
+        self.counted = 0;
         kept_flight(c, keep)
     }
 
