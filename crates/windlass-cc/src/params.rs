@@ -27,7 +27,7 @@ impl Ratio {
 }
 
 /// One parameter of an algorithm, a slow start or a timer.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Name as typed in a scenario.
     pub name: &'static str,
