@@ -6,6 +6,7 @@ use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Phase, Undo};
+use crate::flavour::Departure;
 use crate::group::Group;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
@@ -43,6 +44,8 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     prr: Prr,
+    /// As the connection began with it: what the two ends agree on may leave another than the
+    /// parameters of its profile name.
     style: Style,
     reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for
@@ -190,9 +193,11 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     type Params = Setup<G::Params, S::Params>;
     const INFO: &'static Info = G::INFO;
     const WANTS: Wants = G::WANTS;
+    const FLAVOURS: &'static [Departure] = G::FLAVOURS;
 
     fn init(p: &Self::Params, c: &Conn) -> Self {
-        let mut window = Window::new(c, p.initial_window, p.initial_ssthresh);
+        let initial = G::initial_window(&p.own, c, p.initial_window);
+        let mut window = Window::new(c, initial, p.initial_ssthresh);
         let growth = G::init(&p.own, c);
         let mut slow_start = S::init(&p.slow_start, c);
         if p.approved.0 > 0 && !growth.starts_plainly() {

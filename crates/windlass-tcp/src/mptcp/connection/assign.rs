@@ -5,7 +5,8 @@ use windlass_cc::{Phase, Time};
 
 use super::{Connection, MultipathProfile};
 use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
-use crate::mptcp::sender::{Again, Demand};
+use crate::mptcp::sender::{Demand, Reinjection};
+use crate::mptcp::subflow::Subflow;
 
 /// A segment that holds up the window goes again on a path that is so many times faster than the
 /// one that carries it, or if that one's window is down to so many segments.
@@ -18,7 +19,7 @@ impl Connection {
         if !self.established || self.closing {
             return None;
         }
-        if let Some(path) = self.assign_repeat(p, now) {
+        if let Some(path) = self.assign_reinjection(p, now) {
             return Some(path);
         }
         let demand = self.sender.demand();
@@ -89,19 +90,22 @@ impl Connection {
             let settled = self.scheduling.is_settled(path, b);
             let worthwhile = settled || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
             let (total, layers) = (self.subflows[path].total(), self.subflows[path].layers);
-            let endpoint = &mut self.subflows[path].endpoint;
+            let Subflow { endpoint, sent, .. } = &mut self.subflows[path];
             let room =
                 if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
             // Nothing is known of a path whose SYN was sent twice, until data has gone round.
             let srtt = endpoint.srtt();
             let known = srtt.is_known() && srtt.0 > 0;
+            let queued = sent.span();
             states.push(PathState {
                 path,
                 srtt: if known { srtt } else { endpoint.rto(p.path(path)) },
                 rttvar: endpoint.rttvar(),
                 rtt: endpoint.last_rtt(),
                 cwnd: endpoint.control().cwnd,
+                ssthresh: endpoint.control().ssthresh,
                 in_flight: endpoint.in_flight(),
+                queued,
                 mss,
                 room,
                 segments: total.data_segments,
@@ -142,13 +146,13 @@ impl Connection {
     }
 
     /// What goes once more goes before all else.
-    fn assign_repeat(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
-        if !self.sender.has_repeats() {
+    fn assign_reinjection(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        if !self.sender.has_reinjections() {
             return None;
         }
         let mut mask = self.usable_paths();
         let (place, again, path, room) = loop {
-            let (place, again) = self.sender.next_repeat(mask)?;
+            let (place, again) = self.sender.next_reinjection(mask)?;
             let len = again.end - again.start;
             let without = again.carried | !mask;
             if let Some((path, room)) = self.path_with_room(p, now, len, without) {
@@ -157,7 +161,7 @@ impl Connection {
             mask &= again.carried; // what is left for others than those that are full
         };
         self.give(path, again.start, room);
-        self.sender.repeated(place, again.start, room);
+        self.sender.reinjected(place, again.start, room);
         self.stats.reinjections += 1;
         self.stats.reinjected_bytes += room;
         self.stats.opportunistic += u64::from(again.opportunistic);
@@ -204,8 +208,13 @@ impl Connection {
         if !(config.opportunistic && slow && elsewhere) {
             return None;
         }
-        self.sender.repeat(Again { start: una, end, carried: carriers, opportunistic: true });
-        self.assign_repeat(p, now)
+        self.sender.reinject(Reinjection {
+            start: una,
+            end,
+            carried: carriers,
+            opportunistic: true,
+        });
+        self.assign_reinjection(p, now)
     }
 
     /// A byte that the peer has had goes again, since what it answers tells its window.

@@ -3,7 +3,7 @@
 use windlass_cc::pacer;
 use windlass_cc::{Rate, Time, math};
 
-use super::{Endpoint, Profile};
+use crate::endpoint::{Endpoint, Profile};
 use crate::stack::Pacing;
 
 /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, percent.
@@ -13,7 +13,7 @@ const NANOS: u64 = 1_000_000_000;
 
 impl Profile {
     /// How the pacer behaves.
-    pub(super) fn pacer_params(&self) -> pacer::Params {
+    pub(in crate::endpoint) fn pacer_params(&self) -> pacer::Params {
         pacer::Params {
             initial_burst: u64::from(self.stack.pacing_burst) * u64::from(self.mss()),
             quantum: 0,
@@ -38,27 +38,27 @@ impl Endpoint {
         if !srtt.is_known() || srtt.0 == 0 {
             return Rate(0);
         }
-        let cwnd = self.control.cwnd.max(self.flight_size());
+        let cwnd = self.control.cwnd.max(self.send.flight_size());
         let slow_start = self.control.cwnd < self.control.ssthresh / 2;
         let percent = if slow_start { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
         Rate(math::mul_div(math::mul(cwnd, percent), NANOS / 100, srtt.0).max(1))
     }
 
     /// Whether a segment that could go has to wait for the pacer; the deadline says until when.
-    pub(super) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
-        let waits = p.stack.pacing != Pacing::Off && !self.pacer.ready(now);
-        self.pace_deadline = if waits { self.pacer.next() } else { Time::NEVER };
+    pub(in crate::endpoint) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
+        let waits = p.stack.pacing != Pacing::Off && !self.send.pacer.ready(now);
+        self.timers.pace = if waits { self.send.pacer.next() } else { Time::NEVER };
         waits
     }
 
     /// A segment with so many bytes of payload leaves.
-    pub(super) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
+    pub(in crate::endpoint) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
         if p.stack.pacing == Pacing::Off {
             return;
         }
         let rate = self.pacing_rate(p);
         if rate.0 > 0 {
-            self.pacer.on_sent(&p.pacer_params(), now, bytes, rate);
+            self.send.pacer.on_sent(&p.pacer_params(), now, bytes, rate);
         }
     }
 }

@@ -1,0 +1,274 @@
+//! Segments out.
+
+use windlass_cc::{Span, Time, flags};
+
+use crate::endpoint::{Endpoint, Profile, State};
+use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+
+impl Endpoint {
+    /// The next segment to send now, `None` when there is nothing more to say.
+    #[inline]
+    pub fn poll_transmit(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        match self.state {
+            State::Closed | State::Listen | State::SynSent | State::SynReceived => {
+                self.poll_unsynchronised(p, now)
+            }
+            _ => {
+                if let Some(pending) = self.poll_pending_ack(p, now) {
+                    return Some(pending);
+                }
+                if let Some(data) = self.poll_data(p, now) {
+                    return Some(data);
+                }
+                self.poll_ack(p, now)
+            }
+        }
+    }
+
+    fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if !self.recv.ack_now {
+            return None;
+        }
+        Some(self.acknowledgement(p, now))
+    }
+
+    /// A segment that does nothing but acknowledge.
+    pub(in crate::endpoint) fn acknowledgement(&mut self, p: &Profile, now: Time) -> Segment {
+        self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK)
+    }
+
+    /// Where a segment without payload stands. While data is sent again it must not fall back with
+    /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
+    /// wants nothing from beyond it, and there the probe's byte may be.
+    pub(in crate::endpoint) fn empty_segment_start(&self) -> u64 {
+        if self.send.nxt == self.send.una { self.send.una } else { self.send.max }
+    }
+
+    /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
+    pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
+        match self.sack_blocks_beside_data() {
+            0 => u64::from(self.agreed.mss),
+            blocks => u64::from(self.agreed.mss) - (4 + 8 * blocks as u64),
+        }
+    }
+
+    /// SACK blocks that a segment with payload reports: they may take half of it.
+    fn sack_blocks_beside_data(&self) -> usize {
+        let blocks = self.recv.ranges.len() + usize::from(self.recv.dsack.is_some());
+        if !self.agreed.sack || blocks == 0 || self.layer.on {
+            return 0;
+        }
+        let room = (self.agreed.mss as usize / 2).saturating_sub(4) / 8;
+        room.min(blocks).min(MAX_SACK_BLOCKS)
+    }
+
+    /// The next segment at `snd_nxt`, or a probe of a closed window.
+    #[inline]
+    pub(in crate::endpoint) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        if self.send.nxt > self.stream.end {
+            return None; // the FIN is out
+        }
+        let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
+        let available = buffered.saturating_sub(self.send.nxt);
+        let fin = self.stream.fin_queued && buffered == self.stream.end;
+        if available == 0 && !fin {
+            self.note_usage(available);
+            return None;
+        }
+        let limit = self.payload_limit();
+        let len = available.min(self.usable_window(p)).min(limit);
+        let fin = fin && len == available;
+        if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
+            self.note_usage(available);
+            let held_back = available > 0 && self.send.nxt == self.send.una;
+            return if held_back { self.poll_probe(p, now, self.send.nxt, len) } else { None };
+        }
+        if self.must_wait(p, now) {
+            self.note_usage(u64::MAX);
+            return None;
+        }
+        self.timers.persist = Time::NEVER;
+        self.send.probe_now = false;
+        Some(self.send(p, now, len, fin))
+    }
+
+    /// Bytes that congestion and receive window leave beyond `snd_nxt`.
+    pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
+        let window = self.send.wnd.min(self.flight_limit(p));
+        let offered = (self.send.una + window).saturating_sub(self.send.nxt);
+        self.congestion_room(p).min(offered)
+    }
+
+    /// Bytes that the stack lets be in flight, whatever the windows say.
+    fn flight_limit(&self, p: &Profile) -> u64 {
+        u64::from(p.stack.flight_limit.max(1)) * u64::from(self.agreed.mss)
+    }
+
+    /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4); `limit` is the
+    /// payload of a full segment.
+    fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
+        let idle = self.send.nxt == self.send.una;
+        len == limit
+            || (len == available && (!p.stack.nagle || idle || fin || self.layer.on))
+            || (len > 0 && len * 2 >= self.send.max_wnd)
+            // A byte that has probed the window waits for nothing.
+            || (len > 0 && self.send.nxt < self.send.max)
+    }
+
+    /// Nothing may go although data waits from `at` on: with nothing in flight only a timer can end that.
+    /// `len` is what the windows would let through.
+    pub(super) fn poll_probe(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        at: u64,
+        len: u64,
+    ) -> Option<Segment> {
+        if !std::mem::take(&mut self.send.probe_now) {
+            if self.timers.persist.is_never() {
+                let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.send.persist_shift);
+                let wait = Span(wait.min(p.stack.rto.max().0));
+                self.timers.persist = Endpoint::expiry(p, now, wait);
+                // The window closed over data that had been sent: probes take the timer's place.
+                self.timers.rto = Time::NEVER;
+            }
+            return None;
+        }
+        if len > 0 {
+            // The window is open, if only a little: RFC 1122's override timeout.
+            return Some(self.send(p, now, len, false));
+        }
+        self.send.persist_shift = (self.send.persist_shift + 1).min(16);
+        self.stats.window_probes += 1;
+        // The probe's byte does not count as in flight: a closed window will not take it.
+        self.count_data(1, at < self.send.max);
+        self.send.max = self.send.max.max(at + 1);
+        Some(self.finish(p, now, at, 1, Flags::ACK.with(Flags::PSH)))
+    }
+
+    /// A segment at `snd_nxt`: new data, but for a byte that may have probed the window.
+    #[inline]
+    pub(in crate::endpoint) fn send(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        len: u64,
+        fin: bool,
+    ) -> Segment {
+        let again = self.send.nxt < self.send.max;
+        if !again && self.send.nxt == self.send.una {
+            self.restart_after_idle(p, now);
+        }
+        let start = self.send.nxt;
+        let sent = self.send.sampler.on_sent(now, self.send.in_flight(), len + u64::from(fin));
+        self.send.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
+        self.pace(p, now, len);
+        self.send.nxt += len + u64::from(fin);
+        self.count_data(len, again);
+        if again {
+            self.note_retransmission(p, start, self.send.nxt);
+        } else if len > 0 {
+            self.send.timed.watch(now, self.send.nxt);
+        }
+        self.send.max = self.send.max.max(self.send.nxt);
+        self.send.last_sent = now;
+        if self.timers.rto.is_never() {
+            self.arm_rto(p, now);
+        }
+        let mut flags = Flags::ACK;
+        if start + len == self.stream.end && len > 0 {
+            flags = flags.with(Flags::PSH);
+        }
+        if fin {
+            flags = flags.with(Flags::FIN);
+            self.state = match self.state {
+                State::Established => State::FinWait1,
+                State::CloseWait => State::LastAck,
+                same => same,
+            };
+        }
+        let new_data = len > 0 && !again;
+        if self.send.selective {
+            self.arm_probe(p, now);
+        }
+        let flags = flags.with(self.ecn_news(new_data));
+        let mut segment = self.finish(p, now, start, len, flags);
+        if new_data {
+            segment.ecn = self.codepoint(p);
+        }
+        segment
+    }
+
+    /// RFC 5681 section 4.1.
+    fn restart_after_idle(&mut self, p: &Profile, now: Time) {
+        if self.send.last_sent == Time::ZERO {
+            return;
+        }
+        let gap = now.since(self.send.last_sent);
+        let reset = p.stack.idle_restart && gap > self.rto(p);
+        let params = p.params_for(self.agreed.mss);
+        let conn = self.conn(now, flags::APP_LIMITED);
+        self.cc.on_idle_restart(&params, &conn, gap, reset);
+        self.control = self.cc.control(&params, &conn);
+    }
+
+    pub(in crate::endpoint) fn count_data(&mut self, len: u64, again: bool) {
+        if len > 0 {
+            self.stats.data_segments += 1;
+            self.stats.data_bytes += len;
+            self.stats.retransmits += u64::from(again);
+        }
+    }
+
+    pub(in crate::endpoint) fn stamp(&self, now: Time) -> Timestamps {
+        Timestamps { value: Endpoint::timestamp(now), echo: self.recv.ts_recent }
+    }
+
+    /// Puts acknowledgement, window and options into a segment, which settles every debt of
+    /// acknowledgement.
+    pub(in crate::endpoint) fn finish(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        start: u64,
+        len: u64,
+        flags: Flags,
+    ) -> Segment {
+        let field = self.advance_window(p);
+        self.recv.ack_now = false;
+        self.timers.delack = Time::NEVER;
+        self.recv.unacked_segments = 0;
+        self.note_quick_ack();
+        self.recv.last_ack_sent = self.recv.nxt;
+        self.stats.segments_sent += 1;
+        let mut options = Options::default();
+        if self.agreed.timestamps {
+            options.timestamps = Some(self.stamp(now));
+        }
+        if self.agreed.sack && (!self.recv.ranges.is_empty() || self.recv.dsack.is_some()) {
+            let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
+            if blocks > 0 {
+                self.report_ranges(&mut options, blocks);
+            }
+        }
+        Segment {
+            seq: self.send.iss.add(start),
+            ack: self.recv.irs.add(self.recv.nxt),
+            len: len as u32,
+            window: field.min(0xffff) as u16,
+            flags: flags.with(self.ecn_echo()),
+            ecn: Codepoint::NotEct,
+            options,
+        }
+    }
+
+    /// What came twice first (RFC 2883), then what is held, the latest first.
+    fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
+        let twice = self.recv.dsack.take();
+        for (start, end) in twice.into_iter().chain(self.recv.ranges.recent_first()).take(blocks) {
+            options.sack[usize::from(options.sack_count)] =
+                SackBlock { left: self.recv.irs.add(start), right: self.recv.irs.add(end) };
+            options.sack_count += 1;
+        }
+    }
+}
