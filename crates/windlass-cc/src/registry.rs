@@ -208,7 +208,7 @@ impl AnyParams {
     /// What decides for a connection that runs this algorithm and begins at `now`.
     pub fn coordinator(&self, now: Time) -> Coordinator {
         match self {
-            AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle(), now)),
+            AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle, now)),
             _ => Coordinator::None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use windlass_lab::crosscheck::{self, CrosscheckError, Options, Outcome};
+use windlass_lab::crosscheck::{self, CrosscheckError, FOLDER, Options, Outcome};
 use windlass_lab::report::text;
 
 use super::making::runner;
@@ -16,6 +16,7 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         world: args.on,
         quick: args.quick,
         kept: args.kept,
+        runs: args.runs.clone(),
         algorithms: args.algorithm.clone(),
         out: args.work.out.clone(),
         command: command(args),
@@ -54,7 +55,8 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     bar.finish_and_clear();
     let outcome = outcome.map_err(failure)?;
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
-    show(&outcome, args, chatter)
+    show(&outcome, args, chatter)?;
+    super::making::outcome(&outcome.failed, Some(&args.work.out.join(FOLDER)))
 }
 
 /// The command as a reader would repeat it.
@@ -73,6 +75,8 @@ fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), F
     if let Some(page) = &args.write {
         outcome.write_page(page).map_err(failure)?;
         chatter.say(format!("page:   {}", page.display()));
+        outcome.write_runs(&args.runs).map_err(failure)?;
+        chatter.say(format!("runs:   {}", args.runs.display()));
     }
     chatter.say(format!("report: {} (also the congestion windows)", outcome.report.display()));
     Ok(())
