@@ -9,9 +9,7 @@ use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr::{Bbr, Params};
 use windlass_cc::params::Parameters;
 use windlass_cc::setup::Setup;
-use windlass_cc::{
-    Ack, AnyParams, Conn, Controller, Phase, RateSample, Ratio, Span, Time, Undo,
-};
+use windlass_cc::{Ack, AnyParams, Conn, Controller, Phase, RateSample, Ratio, Span, Time, Undo};
 
 const STARTUP: u64 = 0;
 const DRAIN: u64 = 1;

@@ -80,6 +80,7 @@ mod core;
 mod cross_layer;
 mod delays;
 pub mod event_queue;
+pub mod extension;
 pub mod external;
 mod flow_results;
 pub mod host;

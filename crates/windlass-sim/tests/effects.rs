@@ -33,8 +33,11 @@ fn the_flow_with_the_shorter_round_trip_gets_more() {
     config.links[0].loss[0] = common::drops(1e-3);
     config.links[0].queue = QueueLimit::Packets(40);
     config.links[3].delay = Span::from_millis(105); // 80 ms against 280 ms in all
+    // The link is never full: at this loss rate a window has a mean of 27 segments, whatever the round trip
+    // (√(3/(4p))), and goodputs are as 280 to 80, which is 3.5. The slower flow sees some thirty losses, which leaves its mean
+    // uncertain by a tenth.
     let g = goodputs(&run(config));
-    assert!(g[0] > 2.0 * g[1] && g[0] < 8.0 * g[1], "{g:?}");
+    assert!((2.8..4.4).contains(&(g[0] / g[1])), "{g:?}");
 }
 
 #[test]

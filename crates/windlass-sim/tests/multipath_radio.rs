@@ -11,7 +11,7 @@ use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic
 use windlass_sim::radio::{Hops, Position, RadioConfig};
 use windlass_sim::routing::aodv::{Aodv, DisjointPath, RoutingResult};
 use windlass_sim::{ConfigError, MultipathResult, RunResult, Series, Simulation};
-use windlass_tcp::mptcp::scheduler::fitness::Reading;
+use windlass_tcp::fitness::Reading;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 fn subflow(name: &str) -> SubflowConfig {
