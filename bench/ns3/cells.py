@@ -6,43 +6,25 @@ from dataclasses import dataclass
 from itertools import product
 
 
-@dataclass(frozen=True)
-class Algorithm:
-    """An algorithm in both, with the parameters by which ours is as ns-3's class says it is.
-
-    `ack_limit` is how ns-3 counts an acknowledgement in congestion avoidance: as one segment, or as all that it
-    acknowledges. ns-3 counts it as one in the slow start of most classes, ours as in avoidance.
-    """
-
-    ns3: str
-    ack_limit: str = '"unlimited"'
-    params: str = ""
-    slow_start: str = ""
-
-
-ONE = "1"
-# Identifier here -> class there. Parameters are those in which the defaults differ.
+# Identifier here -> class there. Ours is as ns-3's class says it is by the flavour `ns3`, which the preset brings:
+# `windlass algorithms NAME` lists the differences.
 ALGORITHMS = {
-    "reno": Algorithm("TcpLinuxReno", params='increase = "per-byte"'),
-    "newreno": Algorithm("TcpNewReno", ONE),
-    "bic": Algorithm("TcpBic", params="keep = 0.8, smooth_part = 5"),
-    "cubic": Algorithm(
-        "TcpCubic", slow_start='{ name = "hystart", train_share = 1, delay_share = 1, delay_max = "1s" }'
-    ),
-    "highspeed": Algorithm("TcpHighSpeed"),
-    "scalable": Algorithm(
-        "TcpScalable", params='acks_per_segment = 50, legacy_window = "50pkt", legacy_cut = 0.125'
-    ),
-    "htcp": Algorithm("TcpHtcp", ONE),
-    "hybla": Algorithm("TcpHybla", params='reference_rtt = "50ms"'),
-    "westwood": Algorithm("TcpWestwoodPlus", ONE),
-    "veno": Algorithm("TcpVeno", ONE),
-    "vegas": Algorithm("TcpVegas", ONE, 'alpha = "2pkt", beta = "4pkt", estimate = "least", reduction = "half"'),
-    "illinois": Algorithm("TcpIllinois"),
-    "yeah": Algorithm("TcpYeah", ONE),
-    "bbr": Algorithm("TcpBbr"),
-    "ledbat": Algorithm("TcpLedbat"),
-    "dctcp": Algorithm("TcpDctcp"),
+    "reno": "TcpLinuxReno",
+    "newreno": "TcpNewReno",
+    "bic": "TcpBic",
+    "cubic": "TcpCubic",
+    "highspeed": "TcpHighSpeed",
+    "scalable": "TcpScalable",
+    "htcp": "TcpHtcp",
+    "hybla": "TcpHybla",
+    "westwood": "TcpWestwoodPlus",
+    "veno": "TcpVeno",
+    "vegas": "TcpVegas",
+    "illinois": "TcpIllinois",
+    "yeah": "TcpYeah",
+    "bbr": "TcpBbr",
+    "ledbat": "TcpLedbat",
+    "dctcp": "TcpDctcp",
 }
 RATES_MBPS = (1, 10, 50)
 RTTS_MS = (20, 80, 200)
@@ -149,7 +131,7 @@ def ns3_line(run, **more):
     cell = run.cell
     words = {
         "key": run.key(),
-        "algorithm": ALGORITHMS[run.algorithm].ns3,
+        "algorithm": ALGORITHMS[run.algorithm],
         "duration": cell.duration(),
         "rate": cell.rate_mbps * 10**6,
         "delay": cell.rtt_ms / 2000,
@@ -169,7 +151,7 @@ def ns3_line(run, **more):
 
 def scenario(run):
     """A run as a scenario file of Windlass."""
-    cell, ours = run.cell, ALGORITHMS[run.algorithm]
+    cell = run.cell
     queue = f'"{cell.queue()}pkt"'
     if run.mark():
         # What finds more than so many packets waiting is marked.
@@ -183,7 +165,6 @@ def scenario(run):
         f'receive_buffer = "{cell.buffer()}B"',
         f'send_buffer = "{cell.buffer()}B"',
         "ecn = true" if run.mark() else "",
-        f"ack_limit = {ours.ack_limit}",
         "[[link]]",
         'between = ["s", "d"]',
         f'rate = "{cell.rate_mbps}Mbps"',
@@ -195,6 +176,5 @@ def scenario(run):
         lines.append(f'loss = {{ model = "list", packets = {run.lost()} }}')
     for number, start in enumerate(run.starts()):
         lines += ["[[flow]]", f'name = "f{number}"', 'from = "s"', 'to = "d"', f'algorithm = "{run.algorithm}"']
-        lines += [f'start = "{start}s"', f"params = {{ {ours.params} }}" if ours.params else ""]
-        lines += [f"slow_start = {ours.slow_start}" if ours.slow_start else ""]
+        lines.append(f'start = "{start}s"')
     return "\n".join(filter(None, lines)) + "\n"

@@ -2,6 +2,7 @@
 
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Loss, Phase, Undo};
+use crate::flavour::Departure;
 use crate::group::Group;
 use crate::info::{Info, TraceField, Wants};
 use crate::time::Span;
@@ -57,6 +58,9 @@ pub trait Controller: Copy {
 
     /// What the algorithm wants of its host.
     const WANTS: Wants;
+
+    /// How stacks differ from the paper or RFC.
+    const FLAVOURS: &'static [Departure] = &[];
 
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;

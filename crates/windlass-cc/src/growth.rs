@@ -4,6 +4,7 @@ use crate::arithmetic::math::mul;
 use crate::arithmetic::window::{MAX_WINDOW, Window, quotient};
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::group::Group;
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{Parameters, Ratio};
@@ -55,8 +56,16 @@ pub trait Growth: Copy {
     /// What the algorithm wants of its host.
     const WANTS: Wants;
 
+    /// How stacks differ from the paper or RFC.
+    const FLAVOURS: &'static [Departure] = &[];
+
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
+
+    /// The window that a new connection begins with, bytes, where the stack has `given`.
+    fn initial_window(_p: &Self::Params, _c: &Conn, given: u64) -> u64 {
+        given
+    }
 
     /// Sees every acknowledgement, duplicates included, in whatever phase, before anything else
     /// happens to the window: the place for measurements, and for leaving slow start.

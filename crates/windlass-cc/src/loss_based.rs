@@ -6,6 +6,7 @@ use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Phase, Undo};
+use crate::flavour::Departure;
 use crate::group::Group;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants};
@@ -43,7 +44,6 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     prr: Prr,
-    style: Style,
     reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for
     /// [`Credit::Delivered`], if it can end a recovery.
@@ -54,6 +54,10 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.window.cwnd()
+    }
+
+    fn style(p: &Setup<G::Params, S::Params>) -> Style {
+        p.recovery.unwrap_or(G::WANTS.recovery)
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
@@ -142,7 +146,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Fast recovery begins, `ssthresh` being set already.
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
-        let cwnd = match self.style {
+        let cwnd = match Self::style(p) {
             Style::Prr => self.prr.enter(c, ssthresh, p.counting),
             style => style.enter(c, ssthresh),
         };
@@ -150,9 +154,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     /// Fast recovery is over.
-    fn leave_recovery(&mut self, c: &Conn) {
+    fn leave_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         self.prr.leave(c);
-        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+        self.window.set(c, Self::style(p).exit(c, self.window.ssthresh()));
     }
 
     /// The threshold after a cut of the window `prior`, which undoing will restore.
@@ -190,9 +194,11 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     type Params = Setup<G::Params, S::Params>;
     const INFO: &'static Info = G::INFO;
     const WANTS: Wants = G::WANTS;
+    const FLAVOURS: &'static [Departure] = G::FLAVOURS;
 
     fn init(p: &Self::Params, c: &Conn) -> Self {
-        let mut window = Window::new(c, p.initial_window, p.initial_ssthresh);
+        let initial = G::initial_window(&p.own, c, p.initial_window);
+        let mut window = Window::new(c, initial, p.initial_ssthresh);
         let growth = G::init(&p.own, c);
         let mut slow_start = S::init(&p.slow_start, c);
         if p.approved.0 > 0 && !growth.starts_plainly() {
@@ -204,7 +210,6 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             growth,
             slow_start,
             prr: Prr::new(c),
-            style: p.recovery.unwrap_or(G::WANTS.recovery),
             reduction: Reduction::Final,
             news: 0,
         }
@@ -220,17 +225,17 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         }
         if self.reduction == Reduction::Undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
-        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
+        } else if Self::style(p) == Style::Prr && c.phase == Phase::Recovery {
             let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
             self.window.set(c, cwnd);
         } else if a.duplicate {
             if c.phase == Phase::Recovery {
-                self.window.set(c, self.style.duplicate(c, self.cwnd()));
+                self.window.set(c, Self::style(p).duplicate(c, self.cwnd()));
             }
         } else if a.acked == 0 {
             // Nothing new: a window update, for instance.
         } else if c.phase == Phase::Recovery {
-            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
+            self.window.set(c, Self::style(p).partial(c, self.cwnd(), a.acked));
         } else if c.phase != Phase::Cwr {
             self.on_new_ack(p, c, a);
         }
@@ -260,7 +265,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.prr.leave(c);
             }
             (Phase::Recovery, Phase::Open) => {
-                self.leave_recovery(c);
+                self.leave_recovery(p, c);
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
                 self.growth.restart(&p.own, c, &mut self.window);
                 self.grow_at_end(p, c);

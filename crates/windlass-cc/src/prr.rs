@@ -38,11 +38,22 @@ impl Prr {
         *self = Prr::new(c);
     }
 
-    /// Window in bytes on entering recovery with this `ssthresh`. A loss found by a timer has no
-    /// acknowledgement that begins the recovery: what was sent since the last one is outstanding too.
-    /// The first retransmission is always allowed.
+    /// Window in bytes on entering recovery with this `ssthresh`. The first retransmission is always
+    /// allowed.
+    ///
+    /// A loss found by a timer has no acknowledgement that begins the recovery. What was sent since the
+    /// last one, by limited transmit for instance, is outstanding too, and has used up what that one
+    /// delivered: nothing is left of it to send for (RFC 9937 section 6 counts what is delivered in
+    /// recovery). Linux counts one segment there (`tcp_rack_reo_timeout`).
     pub fn enter(&mut self, c: &Conn, ssthresh: u64, counting: Counting) -> u64 {
         let sent_since = (c.sent as u32).wrapping_sub(self.sent);
+        if sent_since > 0 {
+            let counted = match counting {
+                Counting::Bytes => 0,
+                Counting::Segments => c.mss,
+            };
+            self.delivered = (c.delivered as u32).wrapping_sub(counted);
+        }
         self.recover_fs = self.recover_fs.saturating_add(sent_since);
         self.sent = c.sent as u32;
         let delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));

@@ -70,6 +70,40 @@ macro_rules! algorithms {
                 match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
             }
 
+            /// How stacks differ from the paper or RFC.
+            pub fn departures(&self) -> &'static [$crate::Departure] {
+                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::FLAVOURS,)* }
+            }
+
+            /// The same algorithm as a stack of this flavour has it, with its slow start. How many
+            /// segments an acknowledgement counts for is the stack's to say
+            /// ([`ack_limit`](Self::ack_limit)).
+            pub fn flavoured(mut self, flavour: $crate::Flavour) -> AnyParams {
+                let mut common = self.common();
+                for departure in self.departures().iter().filter(|d| d.flavour == flavour) {
+                    match departure.change {
+                        $crate::Change::Param(name, value) => {
+                            let place = self.info().params.iter().position(|p| p.name == name);
+                            self.set(place.unwrap_or(usize::MAX), value);
+                        }
+                        $crate::Change::SlowStart(id) => {
+                            let named = $crate::slow_start::AnyParams::by_name(id);
+                            common.slow_start = named.unwrap_or(common.slow_start);
+                        }
+                        $crate::Change::AckLimit(_) => {}
+                    }
+                }
+                common.slow_start = common.slow_start.flavoured(flavour);
+                self.set_common(&common);
+                self
+            }
+
+            /// The segments that an acknowledgement counts for at most where a stack of this flavour
+            /// has its own rule for the algorithm.
+            pub fn ack_limit(&self, flavour: $crate::Flavour) -> Option<u32> {
+                $crate::flavour::ack_limit(self.departures(), flavour)
+            }
+
             /// What is common to all algorithms. For one that starts in its own way the slow start is
             /// the standard one, which it does not run.
             pub fn common(&self) -> $crate::Setup<()> {
@@ -174,7 +208,7 @@ impl AnyParams {
     /// What decides for a connection that runs this algorithm and begins at `now`.
     pub fn coordinator(&self, now: Time) -> Coordinator {
         match self {
-            AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle(), now)),
+            AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle, now)),
             _ => Coordinator::None,
         }
     }

@@ -149,6 +149,11 @@ impl Model for CubicModel {
     fn unclear(&self) -> bool {
         self.unclear
     }
+
+    /// W_max is kept to 1/64 segment, and a byte decides where that is in a quarter of all cuts.
+    fn unbroken(&self) -> usize {
+        150
+    }
 }
 
 const MS: u64 = 1_000_000;

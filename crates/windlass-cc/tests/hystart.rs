@@ -5,7 +5,7 @@ mod common;
 use common::begins_at;
 use proptest::prelude::*;
 use windlass_cc::slow_start::{self, Detect, HyStartParams};
-use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Setup, Span, Time};
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, Flavour, Phase, Setup, Span, Time};
 
 const MSS: u64 = 1000;
 
@@ -69,6 +69,14 @@ impl Sender {
 const ONLY_TRAIN: Detect = Detect::Train;
 const ONLY_DELAY: Detect = Detect::Delay;
 
+/// The thresholds of ns-3, where trains and delays are as long as the least round-trip time.
+fn of_ns3() -> HyStartParams {
+    match slow_start::AnyParams::HyStart(HyStartParams::default()).flavoured(Flavour::Ns3) {
+        slow_start::AnyParams::HyStart(params) => params,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_train_longer_than_half_the_least_round_trip_ends_slow_start() {
     // Acknowledgements every 1 ms, least round-trip time 40 ms: the train begins with the first
@@ -85,7 +93,7 @@ fn a_train_longer_than_half_the_least_round_trip_ends_slow_start() {
 
 #[test]
 fn with_the_values_of_ns_3_the_train_must_be_as_long_as_the_least_round_trip() {
-    let p = HyStartParams { detect: ONLY_TRAIN, ..HyStartParams::NS3 };
+    let p = HyStartParams { detect: ONLY_TRAIN, ..of_ns3() };
     let mut sender = Sender::new(p, 50);
     sender.send_all();
     let rtt = Span::from_millis(40);
@@ -218,7 +226,7 @@ proptest! {
         base in 1_000u64..200_000,
         ns3 in any::<bool>(),
     ) {
-        let p = if ns3 { HyStartParams::NS3 } else { HyStartParams::default() };
+        let p = if ns3 { of_ns3() } else { HyStartParams::default() };
         let mut sender = Sender::new(p, 200);
         sender.send_all();
         sender.c.min_rtt = Span::from_micros(base);

@@ -1,7 +1,9 @@
 //! MFVL's loop and what it makes run on a path.
 
 use proptest::prelude::*;
-use windlass_cc::coupling::cycle::{Compare, Events, First, MFAST, MVEGAS, Reset, Selection};
+use windlass_cc::coupling::cycle::{
+    Compare, CycleParams, Events, First, MFAST, MVEGAS, Reset, Selection,
+};
 use windlass_cc::coupling::detection::Matching;
 use windlass_cc::group::{COUPLED, MAX_PATHS};
 use windlass_cc::lia::Lia;
@@ -9,6 +11,7 @@ use windlass_cc::loss_based::LossBased;
 use windlass_cc::mfast::MFast;
 use windlass_cc::mfvl::{Mfvl, Params};
 use windlass_cc::mvegas::MVegas;
+use windlass_cc::params::Parameters;
 use windlass_cc::slow_start::{Standard, StandardParams, VegasStart, VegasStartParams};
 use windlass_cc::{
     Ack, AnyParams, Conn, Controller, Coordinator, Group, PathEvent, PathView, Ratio, Setup, Span,
@@ -17,13 +20,14 @@ use windlass_cc::{
 
 const T: u64 = 50_000;
 
-fn coordinator(own: Params) -> Coordinator {
+fn coordinator(cycle: CycleParams) -> Coordinator {
+    let own = Params { cycle, ..Params::default() };
     let setup = Setup { own, ..Setup::default() };
     AnyParams::Mfvl(setup).coordinator(Time::ZERO)
 }
 
 /// Modes after a cycle in which path `place` sent so many segments again at each of these times.
-fn after(own: Params, losses: &[(u64, usize, u32)]) -> Coordinator {
+fn after(own: CycleParams, losses: &[(u64, usize, u32)]) -> Coordinator {
     let mut coordinator = coordinator(own);
     cycle(&mut coordinator, 0, losses);
     coordinator
@@ -70,7 +74,7 @@ fn other_algorithms_have_nothing_to_coordinate() {
 
 #[test]
 fn the_first_cycle_runs_what_first_says() {
-    let of = |first| modes(&coordinator(Params { first, ..Params::default() }));
+    let of = |first| modes(&coordinator(CycleParams { first, ..CycleParams::default() }));
     assert_eq!(of(First::MVegas), [MVEGAS; 4]);
     assert_eq!(of(First::Setup2), [MVEGAS, MFAST, MFAST, MFAST]);
     assert_eq!(of(First::Setup3), [MFAST, MVEGAS, MVEGAS, MVEGAS]);
@@ -78,7 +82,7 @@ fn the_first_cycle_runs_what_first_says() {
 
 #[test]
 fn the_path_with_fewer_retransmissions_gets_mfast_and_the_other_mvegas() {
-    for own in [Params::default(), Params::repaired()] {
+    for own in [CycleParams::default(), CycleParams::repaired()] {
         let two = |a, b| {
             let mut loop_ = coordinator(own);
             for place in 0..2 {
@@ -102,7 +106,7 @@ fn the_path_with_fewer_retransmissions_gets_mfast_and_the_other_mvegas() {
 
 #[test]
 fn each_cycle_counts_anew_and_equal_paths_keep_what_they_run() {
-    let mut loop_ = coordinator(Params::default());
+    let mut loop_ = coordinator(CycleParams::default());
     assert!(cycle(&mut loop_, 0, &all(&[alone(0, 9), alone(1, 3), alone(2, 9), alone(3, 9)])));
     assert_eq!(modes(&loop_), [MVEGAS, MFAST, MVEGAS, MVEGAS]);
     let equal: Vec<_> = (0..4).map(|place| alone(place, 5)).collect();
@@ -120,7 +124,7 @@ fn together(more: u64) -> Vec<(u64, usize, u32)> {
 }
 
 /// The same for a connection of two paths.
-fn pair(own: Params, losses: &[(u64, usize, u32)]) -> (u8, u8) {
+fn pair(own: CycleParams, losses: &[(u64, usize, u32)]) -> (u8, u8) {
     let mut loop_ = coordinator(own);
     for place in 0..2 {
         loop_.on_event(Time::ZERO, place, PathEvent::Sent(1_000));
@@ -137,11 +141,11 @@ fn pair(own: Params, losses: &[(u64, usize, u32)]) -> (u8, u8) {
 
 #[test]
 fn the_printed_comparison_overwrites_the_decision_to_couple_and_the_other_does_not() {
-    let exclusive = Params { selection: Selection::Exclusive, ..Params::default() };
-    for own in [Params::default(), exclusive] {
+    let exclusive = CycleParams { selection: Selection::Exclusive, ..CycleParams::default() };
+    for own in [CycleParams::default(), exclusive] {
         assert_eq!(pair(own, &together(0)), (COUPLED, COUPLED), "counts are equal");
     }
-    assert_eq!(pair(Params::default(), &together(1)), (MFAST, MVEGAS), "MF-15");
+    assert_eq!(pair(CycleParams::default(), &together(1)), (MFAST, MVEGAS), "MF-15");
     assert_eq!(pair(exclusive, &together(1)), (COUPLED, COUPLED));
 }
 
@@ -149,8 +153,10 @@ fn the_printed_comparison_overwrites_the_decision_to_couple_and_the_other_does_n
 fn paths_that_no_longer_share_are_uncoupled_by_a_difference_or_by_the_decision() {
     let quiet = [];
     for (selection, left) in [(Selection::Literal, COUPLED), (Selection::Exclusive, MVEGAS)] {
-        let mut loop_ =
-            after(Params { selection, reset: Reset::EachCycle, ..Params::default() }, &together(0));
+        let mut loop_ = after(
+            CycleParams { selection, reset: Reset::EachCycle, ..CycleParams::default() },
+            &together(0),
+        );
         // Four paths here: the other two have nothing, so that the printed comparison finds a
         // difference at once.
         let coupled = selection == Selection::Exclusive;
@@ -164,7 +170,7 @@ fn paths_that_no_longer_share_are_uncoupled_by_a_difference_or_by_the_decision()
 #[test]
 fn matches_go_on_from_cycle_to_cycle_only_as_printed() {
     let second = |reset| {
-        let own = Params { reset, selection: Selection::Exclusive, ..Params::default() };
+        let own = CycleParams { reset, selection: Selection::Exclusive, ..CycleParams::default() };
         let mut loop_ = after(own, &together(0));
         cycle(&mut loop_, T, &all(&[alone(0, 8), alone(1, 8)]));
         loop_.mode(0)
@@ -178,19 +184,22 @@ fn a_burst_of_retransmissions_is_one_event_where_entries_are_matched() {
     // One overflow hits both paths and costs 20 segments each; 8 other losses are each path's own.
     let mut losses = vec![(500, 0, 20), (520, 1, 20)];
     losses.extend((1..9).flat_map(|i| [(5_000 * i, 0, 1), (5_000 * i + 2_500, 1, 1)]));
-    let base = Params { selection: Selection::Exclusive, ..Params::default() };
+    let base = CycleParams { selection: Selection::Exclusive, ..CycleParams::default() };
     assert_eq!(pair(base, &losses), (COUPLED, COUPLED), "400 pairs of 28 events");
-    let single = Params { matching: Matching::OneToOne, ..base };
+    let single = CycleParams { matching: Matching::OneToOne, ..base };
     assert_eq!(pair(single, &losses), (COUPLED, COUPLED), "20 of 28");
-    let entries = Params { events: Events::Entries, ..base };
+    let entries = CycleParams { events: Events::Entries, ..base };
     assert_eq!(pair(entries, &losses), (MVEGAS, MVEGAS), "1 of 9 (MF-17)");
 }
 
 #[test]
 fn a_timeout_is_an_event_of_the_printed_algorithm_by_what_it_sends_again() {
     let seen = |events| {
-        let mut loop_ =
-            coordinator(Params { events, selection: Selection::Exclusive, ..Params::default() });
+        let mut loop_ = coordinator(CycleParams {
+            events,
+            selection: Selection::Exclusive,
+            ..CycleParams::default()
+        });
         for place in 0..2 {
             loop_.on_event(Time::from_millis(9), place, PathEvent::Timeout);
             loop_.on_event(Time::from_millis(9), place, PathEvent::Retransmitted(1));
@@ -204,7 +213,7 @@ fn a_timeout_is_an_event_of_the_printed_algorithm_by_what_it_sends_again() {
 #[test]
 fn ratios_judge_a_path_by_what_it_sent() {
     let choose = |compare| {
-        let mut loop_ = coordinator(Params { compare, ..Params::default() });
+        let mut loop_ = coordinator(CycleParams { compare, ..CycleParams::default() });
         for (place, sent, again) in [(0, 20_000, 40), (1, 3_000, 30)] {
             loop_.on_event(Time::ZERO, place, PathEvent::Sent(sent));
             loop_.on_event(
@@ -222,7 +231,7 @@ fn ratios_judge_a_path_by_what_it_sent() {
 
 #[test]
 fn what_is_shared_by_way_of_a_third_path_is_shared_and_the_rest_is_ranked() {
-    let own = Params { selection: Selection::Exclusive, ..Params::repaired() };
+    let own = CycleParams { selection: Selection::Exclusive, ..CycleParams::repaired() };
     // 1 and 2 lose together 100 ms after 0 and before... 0 matches 1, 1 matches 2, 0 not 2.
     let chain = (0..6).flat_map(|i| {
         let at = 1_000 + 5_000 * i;
@@ -246,7 +255,7 @@ fn what_is_shared_by_way_of_a_third_path_is_shared_and_the_rest_is_ranked() {
 
 #[test]
 fn a_path_that_sent_nothing_is_not_ranked() {
-    let mut loop_ = coordinator(Params::default());
+    let mut loop_ = coordinator(CycleParams::default());
     loop_.on_event(Time::ZERO, 0, PathEvent::Sent(500));
     loop_.on_event(Time::from_secs(3), 0, PathEvent::Retransmitted(4));
     assert!(!loop_.advance(Time::from_millis(T)));
@@ -255,7 +264,7 @@ fn a_path_that_sent_nothing_is_not_ranked() {
 
 #[test]
 fn cycles_without_an_event_are_caught_up_with_and_later_ones_end_on_the_same_grid() {
-    let own = Params { selection: Selection::Exclusive, ..Params::default() };
+    let own = CycleParams { selection: Selection::Exclusive, ..CycleParams::default() };
     let mut loop_ = after(own, &together(0));
     assert_eq!(loop_.mode(0), COUPLED);
     assert!(loop_.advance(Time::from_millis(7 * T + 1)), "nothing was lost since");
@@ -282,10 +291,9 @@ fn any_event() -> impl Strategy<Value = PathEvent> {
 }
 
 prop_compose! {
-    fn any_params()(raws in prop::collection::vec(any::<u64>(), 9), places in Just(14..23)) -> Params {
-        use windlass_cc::Parameters;
-        let mut p = Params::default();
-        for (place, raw) in places.zip(raws) {
+    fn any_params()(raws in prop::collection::vec(any::<u64>(), 9)) -> CycleParams {
+        let mut p = CycleParams::default();
+        for (place, raw) in raws.into_iter().enumerate() {
             // Choices by their place, times and ratios as they are.
             let _ = p.set(place, raw) || p.set(place, raw % 3) || p.set(place, raw % 2);
         }
@@ -452,11 +460,28 @@ fn siblings_are_coupled_by_what_the_coordinator_said_and_all_without_one() {
 
 #[test]
 fn delta_above_one_never_couples_one_to_one() {
-    let own = Params {
+    let own = CycleParams {
         delta: Ratio::ONE,
         matching: Matching::OneToOne,
         selection: Selection::Exclusive,
-        ..Params::default()
+        ..CycleParams::default()
     };
     assert_eq!(pair(own, &together(0)), (MVEGAS, MVEGAS));
+}
+
+#[test]
+fn parameters_of_the_parts_have_their_names_with_a_prefix() {
+    use windlass_cc::{Param, mfast, mvegas};
+    let named = |prefix: &'static str, table: &'static [Param]| {
+        table.iter().map(move |param| format!("{prefix}{}", param.name))
+    };
+    let parts = named("mvegas_", mvegas::Params::TABLE)
+        .chain(named("mfast_", mfast::Params::TABLE))
+        .chain(named("", CycleParams::TABLE));
+    assert!(Params::TABLE.iter().map(|param| param.name.to_owned()).eq(parts));
+    let (mut p, k) = (Params::default(), Ratio::of(3, 2));
+    assert!(p.set(2, k.0) && p.get(2) == Some(k.0) && p.mvegas.k == k);
+    assert!(p.set(10, 7) && p.mfast.interval == 7, "the fourth of MFast");
+    assert!(p.set(14, 5_000_000) && p.cycle.cycle == Span::from_millis(5));
+    assert!(!p.set(23, 0) && p.get(23).is_none());
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use windlass_lab::crosscheck::PAGE;
+use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 
 pub use compare::Compare;
@@ -282,7 +282,10 @@ pub struct Crosscheck {
     /// Compare what the kernel has run already, running no more of it.
     #[arg(long)]
     pub kept: bool,
-    /// Put the tables into this page, between its marks.
+    /// The file of the kernel's runs that need not be made again.
+    #[arg(long, value_name = "FILE", default_value = RUNS)]
+    pub runs: PathBuf,
+    /// Put the tables into this page, between its marks, and the kernel's runs into their file.
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = PAGE)]
     pub write: Option<PathBuf>,
     #[command(flatten)]

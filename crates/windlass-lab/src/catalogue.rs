@@ -7,7 +7,7 @@ use windlass_cc::recovery::Style;
 use windlass_cc::registry::{STATE_BYTES, fixed};
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
-use windlass_cc::{ALGORITHMS, AnyParams, Ecn, Info, Param, Wants};
+use windlass_cc::{ALGORITHMS, AnyParams, Change, Departure, Ecn, Flavour, Info, Param, Wants};
 
 use crate::scenario::{range_text, value_text};
 
@@ -84,6 +84,53 @@ impl Entry {
         value.unwrap_or_default()
     }
 
+    /// How stacks differ from the paper or RFC.
+    fn departures(&self) -> &'static [Departure] {
+        match self {
+            Entry::Algorithm(p) => p.departures(),
+            Entry::SlowStart(p) => p.departures(),
+            Entry::Timer(_) => &[],
+        }
+    }
+
+    /// What a departure changes, what it is in the paper or RFC, and what in the stack.
+    fn told(&self, change: Change) -> (&'static str, String, String) {
+        match change {
+            Change::Param(name, value) => {
+                let params = self.info().params;
+                let place = params.iter().position(|p| p.name == name).unwrap_or_default();
+                let text = |raw| params.get(place).map(|p| value_text(p.kind, raw));
+                let [here, there] = [self.default_of(place), value].map(text);
+                (name, here.unwrap_or_default(), there.unwrap_or_default())
+            }
+            Change::SlowStart(id) => {
+                let here = match self {
+                    Entry::Algorithm(p) => p.wants().slow_start,
+                    _ => None,
+                };
+                ("slow_start", here.unwrap_or_default().to_owned(), id.to_owned())
+            }
+            Change::AckLimit(n) => ("ack_limit", "the stack's".to_owned(), n.to_string()),
+        }
+    }
+
+    /// What differs between flavours, each with its value in every one and the reasons.
+    fn flavours(&self) -> Vec<Flavours> {
+        let mut all: Vec<Flavours> = Vec::new();
+        for departure in self.departures() {
+            let (key, here, there) = self.told(departure.change);
+            let at = all.iter().position(|f| f.key == key).unwrap_or_else(|| {
+                let values = Flavour::ALL.iter().map(|_| here.clone()).collect();
+                all.push(Flavours { key, values, why: Vec::new() });
+                all.len() - 1
+            });
+            all[at].values[departure.flavour as usize] = there;
+            let word = Flavour::WORDS[departure.flavour as usize];
+            all[at].why.push(format!("{word}: {}", departure.why));
+        }
+        all
+    }
+
     /// Facts beside the description, as label and text.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
@@ -95,6 +142,38 @@ impl Entry {
         facts.push(self.usage());
         facts
     }
+}
+
+/// One thing that differs between flavours.
+struct Flavours {
+    key: &'static str,
+    /// In the order of [`Flavour::ALL`].
+    values: Vec<String>,
+    /// Beginning with the flavour.
+    why: Vec<String>,
+}
+
+/// One difference of a stack's algorithm from the paper or RFC.
+pub struct Difference {
+    /// A parameter, `slow_start`, or the stack's `ack_limit`.
+    pub key: &'static str,
+    /// The paper's or RFC's value.
+    pub here: String,
+    /// The stack's.
+    pub value: String,
+    /// Why, naming the place in the stack's source.
+    pub why: &'static str,
+}
+
+/// The differences of a flavour of the algorithm with this identifier.
+pub fn differences(id: &str, flavour: Flavour) -> Vec<Difference> {
+    let Some(entry) = AnyParams::by_name(id).map(Entry::Algorithm) else { return Vec::new() };
+    let own = entry.departures().iter().filter(|d| d.flavour == flavour);
+    own.map(|d| {
+        let (key, here, value) = entry.told(d.change);
+        Difference { key, here, value, why: d.why }
+    })
+    .collect()
 }
 
 /// Bytes of state: alone, and as it runs here.
@@ -181,6 +260,16 @@ pub fn describe(entry: &Entry) -> String {
         out.push_str(&wrap(param.doc, 74, "    "));
         out.push_str(&wrap(&format!("Source: {}", param.source), 74, "    "));
     }
+    let flavours = entry.flavours();
+    if !flavours.is_empty() {
+        let words = Flavour::WORDS.iter().map(|word| format!("{word:<12} ")).collect::<String>();
+        let _ = writeln!(out, "\n{:<19} {}", "Flavours", words.trim_end());
+    }
+    for one in &flavours {
+        let values = one.values.iter().map(|value| format!("{value:<12} ")).collect::<String>();
+        let _ = writeln!(out, "  {:<17} {}", one.key, values.trim_end());
+        one.why.iter().for_each(|why| out.push_str(&wrap(why, 74, "    ")));
+    }
     if !info.trace.is_empty() {
         out.push_str("\nTrace fields\n");
     }
@@ -242,6 +331,18 @@ fn section(entry: &Entry) -> String {
     }
     for (place, param) in info.params.iter().enumerate() {
         out.push_str(&row(param, entry.default_of(place)));
+    }
+    let flavours = entry.flavours();
+    if !flavours.is_empty() {
+        let words = Flavour::WORDS.iter().map(|word| format!("`{word}` | ")).collect::<String>();
+        let _ = writeln!(out, "\n| flavours | {words}because |");
+        let _ = writeln!(out, "| --- | {}--- |", "--- | ".repeat(Flavour::ALL.len()));
+    }
+    for one in &flavours {
+        let values = one.values.iter().map(|value| format!("{} | ", cell(value)));
+        let why: Vec<String> = one.why.iter().map(|why| cell(why)).collect();
+        let values: String = values.collect();
+        let _ = writeln!(out, "| `{}` | {values}{} |", one.key, why.join("; "));
     }
     if !info.trace.is_empty() {
         out.push_str("\n| trace field | unit |\n| --- | --- |\n");

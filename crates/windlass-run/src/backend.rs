@@ -86,17 +86,6 @@ pub enum RunError {
         /// Name of the cell.
         cell: String,
     },
-    /// The scenario has a multipath flow, and the world kernels only.
-    #[error(
-        "the world `{world}` has no multipath connection for the flow `{flow}`: its kernels run \
-         ordinary TCP here; run it with --on sim, or leave `multipath` out"
-    )]
-    NoMultipath {
-        /// The world.
-        world: World,
-        /// Name of the flow.
-        flow: String,
-    },
     /// The back end failed, in its own words.
     #[error(transparent)]
     Backend(Box<dyn Error + Send + Sync>),

@@ -1,6 +1,6 @@
 //! An algorithm as a command line names it, to take a flow's place.
 
-use windlass_cc::AnyParams;
+use windlass_cc::{AnyParams, Flavour};
 
 use super::error::{Place, Problem, ScenarioError};
 use super::fields::Field;
@@ -12,7 +12,7 @@ use super::tree::{Entry, Node, Table, Value, parse_value};
 pub struct Candidate {
     /// As it was typed: `cubic`, `newreno:increase=per-byte`.
     pub label: String,
-    /// What it says.
+    /// What it says, over the paper's or RFC's version.
     pub controller: AnyParams,
 }
 
@@ -37,16 +37,24 @@ impl Candidate {
     /// The first thing that is wrong, with what would be right.
     pub fn parse(text: &str) -> Result<Candidate, ScenarioError> {
         let label = text.trim();
-        read(label).map_err(|problem| ScenarioError::in_argument("--algorithms", label, problem))
+        let controller = read(label, Flavour::Rfc)
+            .map_err(|problem| ScenarioError::in_argument("--algorithms", label, problem))?;
+        Ok(Candidate { label: label.to_owned(), controller })
+    }
+
+    /// What it says, over the version of a stack of this flavour.
+    pub fn on(&self, flavour: Flavour) -> AnyParams {
+        // The same text read once before.
+        read(&self.label, flavour).unwrap_or(self.controller)
     }
 }
 
-fn read(text: &str) -> Result<Candidate, Problem> {
+fn read(text: &str, flavour: Flavour) -> Result<AnyParams, Problem> {
     let mut parts = parts(text);
     let (start, name) = parts.next().unwrap_or((0, ""));
     let name = text_node(start, name);
     let field = Field { key: "algorithm", node: &name };
-    let Some(mut controller) = params::algorithm(&field)? else {
+    let Some(mut controller) = params::algorithm(&field, flavour)? else {
         return Err(field.error("`none` is for datagrams, which have nothing to compare"));
     };
     let mut settings = Table::default();
@@ -68,9 +76,10 @@ fn read(text: &str) -> Result<Candidate, Problem> {
     let node = Node { place: place(0, text), value: Value::Table(settings) };
     params::read(&Field { key: "params", node: &node }, &mut controller)?;
     if let Some(entry) = slow_start {
-        params::read_slow_start(&Field { key: SLOW_START, node: &entry.node }, &mut controller)?;
+        let field = Field { key: SLOW_START, node: &entry.node };
+        params::read_slow_start(&field, flavour, &mut controller)?;
     }
-    Ok(Candidate { label: text.to_owned(), controller })
+    Ok(controller)
 }
 
 /// What stands between colons, with the byte at which it begins.

@@ -1,5 +1,6 @@
 //! `docs/scenarios.md` against the code.
 
+use windlass_cc::Flavour;
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
@@ -75,6 +76,9 @@ fn the_reference_has_the_presets_values() {
     let rows = rows("## `[stack]` and `stack`");
     for (column, preset) in PRESETS.iter().enumerate() {
         assert_eq!(rows[0][2 + column], format!("`{}`", preset.name));
+        let flavour = Flavour::WORDS[preset.flavour as usize];
+        assert_eq!(rows[3][..1], ["`flavour`"]);
+        assert_eq!(rows[3][2 + column], format!("`\"{flavour}\"`"), "{}", preset.name);
         let (rto, fields): (Vec<_>, Vec<_>) =
             stack::written(&preset.config).into_iter().partition(|(key, _)| *key == "rto");
         let rto_fields = params::written_timer(&preset.config.rto);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Flavour, Span};
 
 use super::error::{Place, Problem};
 use super::fields::{
@@ -16,13 +16,14 @@ use super::ways::{self, Hop, Ways};
 use super::{draw, multipath, params, stack};
 use crate::units::{Bytes, Duration};
 
-pub(super) const KEYS: [&str; 15] = [
+pub(super) const KEYS: [&str; 16] = [
     "name",
     "from",
     "to",
     "algorithm",
     "params",
     "slow_start",
+    stack::FLAVOUR,
     "stack",
     "start",
     "count",
@@ -65,9 +66,6 @@ struct Template<'a> {
     read: Read,
     multipath: Option<multipath::Template>,
 }
-
-/// Reads what a field says into an algorithm's parameters.
-type ReadSettings = fn(&Field, &mut AnyParams) -> Result<(), Problem>;
 
 /// Reads all flows of the scenario.
 pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Problem> {
@@ -167,9 +165,14 @@ impl Context<'_> {
         let (traffic, on) = fields.or("traffic", traffic, always)?;
         self.check_on(&fields, &on)?;
         let is_udp = matches!(traffic, Traffic::Cbr { transport: Transport::Udp, .. });
+        let shared = self.stack.map(|node| Field { key: "stack", node });
+        let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
+        let mut stack = stack::read(&layers)?;
+        stack.flavour = fields.or(stack::FLAVOUR, stack::flavour, stack.flavour)?;
+        let flavour = stack.flavour;
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
-            _ => fields.req("algorithm", "\"reno\"", params::algorithm)?,
+            _ => fields.req("algorithm", "\"reno\"", |f| params::algorithm(f, flavour))?,
         };
         if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
@@ -180,22 +183,23 @@ impl Context<'_> {
             };
             return Err(Problem::new(place, message));
         }
-        let settings =
-            [("params", params::read as ReadSettings), ("slow_start", params::read_slow_start)];
-        for (key, read) in settings {
-            match (fields.field(key), &mut controller) {
-                (Some(field), Some(params)) => read(&field, params)?,
-                (Some(field), None) => {
+        match &mut controller {
+            Some(params) => params::read_settings(&fields, flavour, params)?,
+            None => {
+                let settings = ["params", "slow_start", stack::FLAVOUR];
+                if let Some(field) = settings.iter().find_map(|key| fields.field(key)) {
                     return Err(field.error("there is no algorithm to set this for"));
                 }
-                (None, _) => {}
+                stack.flavour = Flavour::Rfc;
             }
         }
-        let shared = self.stack.map(|node| Field { key: "stack", node });
-        let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
-        let stack = stack::read(&layers)?;
+        if let Some(segments) = controller.and_then(|params| params.ack_limit(flavour))
+            && !stack.ack_limit_set
+        {
+            stack.config.ack_limit = segments;
+        }
         let multipath = fields.opt("multipath", |field| match controller {
-            Some(controller) => multipath::read(field, controller, &stack.config),
+            Some(controller) => multipath::read(field, controller, &stack),
             None => Err(field.error("datagrams have no connection; only a TCP flow has subflows")),
         })?;
         Ok(Template {
@@ -272,6 +276,7 @@ impl Context<'_> {
             from,
             to,
             controller: template.controller,
+            flavour: template.stack.flavour,
             stack: template.stack.config,
             start,
             jitter,

@@ -1,6 +1,6 @@
 //! The resolved form of a scenario: what a file means once every default is filled in.
 
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::Series;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
@@ -118,6 +118,8 @@ pub struct FlowSpec {
     /// The algorithm with its parameters and its slow start; `None` for datagrams. What belongs to
     /// the stack, such as the initial window, is left at its default.
     pub controller: Option<AnyParams>,
+    /// Whose version of an algorithm the stack runs: that of an algorithm put in its place.
+    pub flavour: Flavour,
     /// Behaviour of both endpoints.
     pub stack: StackConfig,
     /// When the flow begins at the earliest, before the end of the run.
@@ -177,8 +179,15 @@ impl FlowSpec {
         }
     }
 
-    /// Gives the flow this algorithm, on all its subflows.
+    /// Gives the flow this algorithm, on all its subflows. What the stack counts of an
+    /// acknowledgement follows: flavours with rules for single algorithms count in full for others.
     pub fn set_controller(&mut self, controller: AnyParams) {
+        let had_rule = self.controller.is_some_and(|old| old.ack_limit(self.flavour).is_some());
+        match controller.ack_limit(self.flavour) {
+            Some(segments) => self.stack.ack_limit = segments,
+            None if had_rule => self.stack.ack_limit = u32::MAX,
+            None => {}
+        }
         self.controller = Some(controller);
         for subflow in self.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
             subflow.controller = controller;

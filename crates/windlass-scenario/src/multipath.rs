@@ -2,7 +2,7 @@
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::radio::Hops;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
@@ -14,7 +14,7 @@ use super::fields::{
 use super::flow::Context;
 use super::model::{MultipathSpec, SubflowSpec};
 use super::params;
-use super::stack::table;
+use super::stack::{Stack, table};
 use super::tree::{Node, Value};
 use super::ways::Hop;
 use crate::units::{Bytes, Duration};
@@ -77,11 +77,11 @@ fn defaults(stack: &StackConfig) -> MultipathConfig {
 pub(super) fn read(
     field: &Field,
     controller: AnyParams,
-    stack: &StackConfig,
+    stack: &Stack,
 ) -> Result<Template, Problem> {
     let known = [CONFIG_KEYS, &PATH_KEYS].concat();
     let fields = Fields::open(field.node, "`multipath`", &known)?;
-    let mut config = defaults(stack);
+    let mut config = defaults(&stack.config);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
     let items = fields.req(SUBFLOWS, example, tables)?;
@@ -94,7 +94,7 @@ pub(super) fn read(
     }
     let mut subflows: Vec<Subflow> = Vec::new();
     for (node, number) in items.iter().zip(1..) {
-        let subflow = read_subflow(node, number, controller)?;
+        let subflow = read_subflow(node, number, controller, stack.flavour)?;
         if subflows.iter().any(|s| s.name == subflow.name) {
             let name = &subflow.name;
             let message = format!("there is already a subflow `{name}` of this flow");
@@ -114,22 +114,23 @@ fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
     }
 }
 
-fn read_subflow(node: &Node, number: u32, flows: AnyParams) -> Result<Subflow, Problem> {
+fn read_subflow(
+    node: &Node,
+    number: u32,
+    flows: AnyParams,
+    flavour: Flavour,
+) -> Result<Subflow, Problem> {
     let fields = Fields::open(node, "a subflow", &SUBFLOW_KEYS)?;
-    let controller = match fields.opt("algorithm", |f| Ok((params::algorithm(f)?, f.node)))? {
-        None => Some(flows),
-        Some((controller, _)) => controller,
-    };
+    let controller =
+        match fields.opt("algorithm", |f| Ok((params::algorithm(f, flavour)?, f.node)))? {
+            None => Some(flows),
+            Some((controller, _)) => controller,
+        };
     let Some(mut controller) = controller else {
         let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
         return Err(Problem::new(place, "`algorithm`: a subflow needs one such as `reno`"));
     };
-    if let Some(field) = fields.field("params") {
-        params::read(&field, &mut controller)?;
-    }
-    if let Some(field) = fields.field("slow_start") {
-        params::read_slow_start(&field, &mut controller)?;
-    }
+    params::read_settings(&fields, flavour, &mut controller)?;
     // A subflow's SYN asks nobody, and the window would be the usual one.
     if controller.wants().slow_start.is_some()
         && controller.common().slow_start.rate_code().is_some()

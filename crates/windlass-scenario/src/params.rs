@@ -4,7 +4,7 @@
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
-use windlass_cc::{ALGORITHMS, AnyParams, Param, ParamKind, Ratio, Setup};
+use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Param, ParamKind, Ratio, Setup};
 
 use super::error::Problem;
 use super::fields::{
@@ -14,13 +14,15 @@ use super::model::NO_ALGORITHM;
 use super::tree::Value;
 use crate::units::{Bytes, Duration, Packets};
 
-/// The algorithm that a field names, with its defaults; `None` for [`NO_ALGORITHM`].
-pub(super) fn algorithm(field: &Field) -> Result<Option<AnyParams>, Problem> {
+/// The algorithm that a field names, as a stack of this flavour has it; `None` for
+/// [`NO_ALGORITHM`].
+pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyParams>, Problem> {
     let text = field.string()?;
     if text.eq_ignore_ascii_case(NO_ALGORITHM) {
         return Ok(None);
     }
-    AnyParams::by_name(text).map(Some).ok_or_else(|| {
+    let found = AnyParams::by_name(text).map(|params| params.flavoured(flavour));
+    found.map(Some).ok_or_else(|| {
         let known: Vec<&str> = ALGORITHMS.iter().map(|info| info.id).collect();
         unknown_word(field, text, &known)
     })
@@ -50,8 +52,27 @@ pub(super) fn read(field: &Field, params: &mut AnyParams) -> Result<(), Problem>
     set_all(&fields, info.params, |place, raw| params.set(place, raw))
 }
 
+/// The `params` and the `slow_start` beside an algorithm.
+pub(super) fn read_settings(
+    fields: &Fields,
+    flavour: Flavour,
+    params: &mut AnyParams,
+) -> Result<(), Problem> {
+    if let Some(field) = fields.field("params") {
+        read(&field, params)?;
+    }
+    match fields.field("slow_start") {
+        Some(field) => read_slow_start(&field, flavour, params),
+        None => Ok(()),
+    }
+}
+
 /// A slow start: its name, or a table with its `name` and its parameters.
-pub(super) fn read_slow_start(field: &Field, params: &mut AnyParams) -> Result<(), Problem> {
+pub(super) fn read_slow_start(
+    field: &Field,
+    flavour: Flavour,
+    params: &mut AnyParams,
+) -> Result<(), Problem> {
     if !has_slow_start(params) {
         let id = params.info().id;
         return Err(field.error(format!("`{id}` starts in its own way; leave `slow_start` out")));
@@ -62,7 +83,8 @@ pub(super) fn read_slow_start(field: &Field, params: &mut AnyParams) -> Result<(
             fields.req("name", "\"hystart\"", slow_start_by_name)?
         }
         _ => slow_start_by_name(field)?,
-    };
+    }
+    .flavoured(flavour);
     if matches!(field.node.value, Value::Table(_)) {
         let info = slow_start.info();
         let what = format!("`slow_start` `{}`", info.id);
@@ -289,7 +311,8 @@ mod tests {
             let table: Vec<_> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
             let node = parse_value(&format!("{{ {} }}", table.join(", ")), 0, 0).unwrap();
             let mut again = AnyParams::by_name("reno").unwrap();
-            read_slow_start(&Field { key: "slow_start", node: &node }, &mut again).unwrap();
+            read_slow_start(&Field { key: "slow_start", node: &node }, Flavour::Rfc, &mut again)
+                .unwrap();
             assert_eq!(again, params);
         }
     }

@@ -1,5 +1,6 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
+use windlass_cc::Flavour;
 use windlass_cc::recovery::Style;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
@@ -19,14 +20,18 @@ use crate::units::{Bytes, Duration, Window};
 const AUTO: &str = "auto";
 /// The word for a limit that never binds.
 const UNLIMITED: &str = "unlimited";
-/// Preset of a scenario that names none.
-const DEFAULT_PRESET: &str = "rfc";
+/// The key for whose version of an algorithm runs.
+pub(super) const FLAVOUR: &str = "flavour";
 /// What an IPv4 packet can carry beside two headers without options.
 const MAX_MSS: u32 = 65_535 - 40;
 
 /// The configuration of a flow's endpoints.
 pub(super) struct Stack {
     pub(super) config: StackConfig,
+    /// Whose version of the algorithm runs on it.
+    pub(super) flavour: Flavour,
+    /// `ack_limit` was set and does not follow from the algorithm's flavour.
+    pub(super) ack_limit_set: bool,
     /// Where the MSS was set, if it was.
     pub(super) mss_place: Option<Place>,
 }
@@ -168,6 +173,16 @@ fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
     }
 }
 
+/// Whose version of an algorithm: `rfc`, `linux` or `ns3`.
+pub(super) fn flavour(field: &Field) -> Result<Flavour, Problem> {
+    choice(&flavours())(field)
+}
+
+/// Every flavour with its word.
+pub(super) fn flavours() -> Vec<(&'static str, Flavour)> {
+    Flavour::WORDS.iter().copied().zip(Flavour::ALL.iter().copied()).collect()
+}
+
 fn preset(field: &Field) -> Result<&'static Preset, Problem> {
     let text = field.string()?;
     Preset::by_name(text).ok_or_else(|| {
@@ -180,16 +195,17 @@ fn preset(field: &Field) -> Result<&'static Preset, Problem> {
 /// any of them sets.
 pub(super) fn read(layers: &[Field]) -> Result<Stack, Problem> {
     let known: Vec<&str> =
-        ["preset", "rto"].into_iter().chain(STACK_KEYS.iter().copied()).collect();
+        ["preset", FLAVOUR, "rto"].into_iter().chain(STACK_KEYS.iter().copied()).collect();
     let layers = layers
         .iter()
         .map(|layer| Fields::open(layer.node, "`stack`", &known))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut base = Preset::by_name(DEFAULT_PRESET).map_or(windlass_tcp::stack::RFC, |p| p.config);
+    let mut base = (windlass_tcp::stack::RFC, Flavour::Rfc);
     for fields in &layers {
-        base = fields.opt("preset", preset)?.map_or(base, |preset| preset.config);
+        base = fields.opt("preset", preset)?.map_or(base, |p| (p.config, p.flavour));
     }
-    let mut stack = Stack { config: base, mss_place: None };
+    let (config, flavour) = base;
+    let mut stack = Stack { config, flavour, ack_limit_set: false, mss_place: None };
     for fields in &layers {
         apply(&mut stack, fields)?;
     }
@@ -198,6 +214,8 @@ pub(super) fn read(layers: &[Field]) -> Result<Stack, Problem> {
 
 fn apply(stack: &mut Stack, fields: &Fields) -> Result<(), Problem> {
     apply_fields(&mut stack.config, fields)?;
+    stack.flavour = fields.or(FLAVOUR, flavour, stack.flavour)?;
+    stack.ack_limit_set |= fields.field("ack_limit").is_some();
     if let Some(field) = fields.field("mss") {
         stack.mss_place = Some(field.node.place.clone());
     }

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use super::fields::word_of;
 use crate::model::ReceiveWindow;
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
@@ -220,6 +220,13 @@ fn flow(
         for (key, text) in settings(controller, controllers) {
             lines.raw(key, text);
         }
+    }
+    // Left out at its default, so that it is new to no scenario's hash; to a kernel it is nothing.
+    if flow.flavour != Flavour::Rfc
+        && flow.controller.is_some()
+        && controllers == Controllers::Whole
+    {
+        lines.quoted(stack::FLAVOUR, word_of(&stack::flavours(), &flow.flavour));
     }
     let own = controllers.stack(&flow.stack);
     let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();

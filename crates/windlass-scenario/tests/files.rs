@@ -2,7 +2,7 @@
 
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{self, Rfc6298Params};
-use windlass_cc::{Ratio, Span};
+use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Ratio, Span};
 use windlass_scenario::{
     Discipline, FqCoDel, LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Threshold, Traffic,
 };
@@ -342,4 +342,39 @@ fn an_acknowledgement_of_several_segments_counts_for_as_many_as_the_stack_says()
         (flow.control(&profile.params, &conn).cwnd - before) / u64::from(mss)
     };
     assert_eq!([counted("1"), counted("2"), counted("unlimited")], [1, 2, 4]);
+}
+
+#[test]
+fn the_preset_chooses_the_flavour_of_the_algorithm_and_single_values_override_it() {
+    let is = |overrides: &[(&str, &str)], id: &str, flavour| {
+        let scenario = set(MINIMAL, &[overrides, &[("flow.0.algorithm", id)]].concat());
+        assert_eq!(read(&scenario.resolved_toml()), scenario);
+        let wanted = AnyParams::by_name(id).unwrap().flavoured(flavour);
+        assert_eq!(scenario.flows[0].controller, Some(wanted), "{id} {overrides:?}");
+        scenario.flows[0].stack.ack_limit
+    };
+    for info in ALGORITHMS {
+        assert_eq!(is(&[], info.id, Flavour::Rfc), 1);
+        is(&[("stack.preset", "linux")], info.id, Flavour::Linux);
+        is(&[("stack.preset", "ns3")], info.id, Flavour::Ns3);
+        is(&[("stack.preset", "linux"), ("flow.0.flavour", "rfc")], info.id, Flavour::Rfc);
+        is(&[("stack.preset", "linux"), ("stack.flavour", "ns3")], info.id, Flavour::Ns3);
+        is(&[("flow.0.stack.flavour", "linux")], info.id, Flavour::Linux);
+    }
+    let linux = ("stack.preset", "linux");
+    assert_eq!(is(&[linux], "hybla", Flavour::Linux), 1);
+    assert_eq!(is(&[linux, ("stack.ack_limit", "2")], "hybla", Flavour::Linux), 2);
+    assert_eq!(is(&[linux], "reno", Flavour::Linux), u32::MAX);
+    let one =
+        set(MINIMAL, &[linux, ("flow.0.algorithm", "vegas"), ("flow.0.params.alpha", "7pkt")]);
+    let params = one.flows[0].controller.unwrap();
+    assert_eq!((params.get(0), params.get(1)), (Some(7), Some(4)), "beta stays the kernel's");
+}
+
+#[test]
+fn an_unknown_flavour_is_one_located_error() {
+    let text = MINIMAL.replace("algorithm = ", "flavour = \"bsd\"\nalgorithm = ");
+    let error = Scenario::from_str(&text, "minimal.toml").unwrap_err().to_string();
+    assert!(error.starts_with("minimal.toml:"), "{error}");
+    assert!(error.contains("unknown value `bsd`") && error.contains("linux"), "{error}");
 }

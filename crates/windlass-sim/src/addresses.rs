@@ -56,6 +56,12 @@ impl FlowAddresses {
         new
     }
 
+    /// The client's address on a path of a multipath flow.
+    pub fn client(self, path: u8) -> Ipv4Addr {
+        let ends = self.subflow(path, 0);
+        *if self.to_opens { ends.to } else { ends.from }.ip()
+    }
+
     /// Source and destination of a packet that goes from `from` to `to` (`forward`) or back.
     pub fn addresses(self, forward: bool) -> Addresses {
         let addresses = Addresses { source: self.from, destination: self.to };

@@ -221,6 +221,7 @@ impl Core {
         let port = self.destination(handle);
         let (to, path) = match self.hosts[port as usize].kind {
             Kind::Port { owner, .. } => (owner, self.packets.path(handle.id)),
+            Kind::External { owner, .. } => (owner, None),
             _ => (port, None),
         };
         let has_option = self.routes.at(handle.hop).has_option();

@@ -35,7 +35,7 @@ impl Delays {
     #[cold]
     pub(crate) fn on_arrival(&mut self, core: &Core, host: u32, id: u32) {
         let host = match &core.hosts[host as usize].kind {
-            Kind::Port { owner, .. } => *owner,
+            Kind::Port { owner, .. } | Kind::External { owner, .. } => *owner,
             _ => host,
         };
         let len = match core.packets.get(id) {

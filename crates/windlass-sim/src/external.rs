@@ -17,7 +17,8 @@ use crate::packet::Body;
 pub struct Egress {
     /// When it came out of its last link.
     pub time: Time,
-    /// The host it is for: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other.
+    /// The host it is for: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other; of a
+    /// multipath flow, the [gate](crate::Simulation::make_external) that it has come to.
     pub host: u32,
     /// The number that [`inject`](crate::Simulation::inject) gave it, if the other end is outside too. The number may
     /// be given to another packet after the next call of `run_until` or `inject`.

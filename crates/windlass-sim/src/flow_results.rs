@@ -6,7 +6,7 @@ use windlass_tcp::Endpoint;
 use windlass_tcp::mptcp::MultipathStats;
 
 use crate::app::App;
-use crate::config::{FlowConfig, Traffic};
+use crate::config::{FlowConfig, SubflowConfig, Traffic};
 use crate::host::{Host, Kind, Sent};
 use crate::multipath::MultipathEnd;
 use crate::results::{FlowResult, MultipathResult, SubflowResult, ratio};
@@ -31,7 +31,7 @@ impl View<'_> {
         let sum = |of: fn(&SubflowResult) -> u64| paths.iter().map(of).sum::<u64>();
         let min = |a: Option<f64>, b: f64| Some(a.map_or(b, |a| a.min(b)));
         let packets_sent = sum(|s| s.packets_sent);
-        let dropped: u64 = self.senders(2 * i).map(|host| self.core.counts.dropped[host]).sum();
+        let dropped: u64 = self.senders(i).map(|host| self.core.counts.dropped[host]).sum();
         FlowResult {
             name: flow.name.clone(),
             algorithm: algorithms(&paths),
@@ -58,6 +58,9 @@ impl View<'_> {
             radio: self.radios.used_by(self.config, [flow.from, flow.to], self.now()),
             multipath: match (&tx.kind, &rx.kind) {
                 (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths)),
+                _ if flow.multipath.is_some() => {
+                    Some(MultipathResult { subflows: paths, ..MultipathResult::default() })
+                }
                 _ => None,
             },
         }
@@ -80,14 +83,17 @@ impl View<'_> {
         seconds(flow, end) - pauses.iter().map(paused).sum::<f64>()
     }
 
-    /// The hosts against which the packets count that the data sender at this host has sent: itself, or its ports.
-    fn senders(&self, host: usize) -> impl Iterator<Item = usize> {
-        let ports = match &self.core.hosts[host].kind {
-            Kind::Multipath(end) => Some(end.paths.iter().map(|path| path.port as usize)),
-            _ => None,
+    /// The hosts against which the packets count that a flow's data sender has sent: itself, or its ports or gates, two
+    /// for each track.
+    fn senders(&self, i: usize) -> impl Iterator<Item = usize> + use<> {
+        let tracks = match &self.config.flows[i].multipath {
+            Some(multipath) => {
+                let first = self.config.track(i);
+                first..first + multipath.subflows.len()
+            }
+            None => i..i + 1,
         };
-        let own = ports.is_none().then_some(host);
-        own.into_iter().chain(ports.into_iter().flatten())
+        tracks.map(|track| 2 * track)
     }
 
     /// What happened on each path of a flow.
@@ -98,13 +104,19 @@ impl View<'_> {
         [tx, rx]: [&Host; 2],
         active_s: f64,
     ) -> Vec<SubflowResult> {
-        let (Kind::Multipath(tx), Kind::Multipath(rx)) = (&tx.kind, &rx.kind) else {
-            return vec![self.only_path(i, flow, [tx, rx], active_s)];
-        };
         let subflows = flow.multipath.iter().flat_map(|m| &m.subflows);
+        let (Kind::Multipath(tx), Kind::Multipath(rx)) = (&tx.kind, &rx.kind) else {
+            let Some(_) = &flow.multipath else {
+                return vec![self.only_path(i, flow, [tx, rx], active_s)];
+            };
+            let gates = self.senders(i).zip(subflows);
+            return gates
+                .map(|(gate, config)| self.external_path(gate, config, active_s))
+                .collect();
+        };
         let delivered = |path: usize| rx.connection.subflow(path).received();
         let all: u64 = (0..tx.paths.len()).map(delivered).sum();
-        let path = |(path, config): (usize, &crate::config::SubflowConfig)| {
+        let path = |(path, config): (usize, &SubflowConfig)| {
             let ends = [tx, rx].map(|end| Some(end.connection.subflow(path)));
             let stats = [tx, rx].map(|end| end.connection.path_stats(path));
             let sent = Sent {
@@ -128,6 +140,17 @@ impl View<'_> {
             }
         };
         subflows.enumerate().map(path).collect()
+    }
+
+    /// A path of a multipath flow whose ends are outside, between this gate and the next.
+    fn external_path(&self, gate: usize, config: &SubflowConfig, active_s: f64) -> SubflowResult {
+        let [data, back] = [gate, gate + 1].map(|gate| sent(&self.core.hosts[gate]));
+        SubflowResult {
+            name: config.name.clone(),
+            algorithm: config.profile.params.info().id.to_string(),
+            peer_packets_sent: back.packets,
+            ..of_path([None, None], data, self.core.counts.dropped[gate], active_s)
+        }
     }
 
     /// The path of a flow that has one.
@@ -214,7 +237,7 @@ fn failure(host: &Host) -> Option<String> {
 /// What a host has sent. That of a multipath connection stands with its paths.
 fn sent(host: &Host) -> Sent {
     match &host.kind {
-        Kind::External(sent) => *sent,
+        Kind::External { sent, .. } => *sent,
         Kind::Tcp { endpoint, .. } => {
             let s = endpoint.stats();
             Sent {

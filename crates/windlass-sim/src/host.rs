@@ -54,8 +54,13 @@ pub enum Kind {
         /// The path, from 0.
         path: u32,
     },
-    /// An end outside the simulation, such as a kernel's: see [`crate::external`].
-    External(Sent),
+    /// An end outside the simulation, such as a kernel's, or its gate to a path: see [`crate::external`].
+    External {
+        /// The host of the end.
+        owner: u32,
+        /// What has come in by it.
+        sent: Sent,
+    },
 }
 
 /// A source of datagrams at a constant rate.
@@ -150,7 +155,7 @@ impl Host {
             Kind::Tcp { endpoint, app } => endpoint.deadline().min(app.deadline()),
             Kind::DatagramSource(source) => source.next,
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
-            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::External(_) => Time::NEVER,
+            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::External { .. } => Time::NEVER,
         }
     }
 }

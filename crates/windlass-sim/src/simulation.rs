@@ -236,7 +236,7 @@ impl Simulation {
                 let (owner, path) = (*owner, *path as usize);
                 return self.deliver_to_port(owner, path, id);
             }
-            (Kind::External(_), body) => {
+            (Kind::External { .. }, body) => {
                 self.egress.push(Egress { time: core.now, host, id, body: *body });
             }
             _ => {}
@@ -286,7 +286,7 @@ impl Simulation {
             Kind::DatagramSource(_)
             | Kind::DatagramSink { .. }
             | Kind::Port { .. }
-            | Kind::External(_) => {}
+            | Kind::External { .. } => {}
         }
         self.flush(host);
     }
@@ -363,28 +363,37 @@ impl Simulation {
     }
 
     /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
-    /// called before the run begins.
+    /// called before the run begins. Returns its gates, the hosts by which its packets go and come:
+    /// itself, or one for each path of a multipath flow, whose two ends must both be outside then.
+    /// The gate of the path whose [track](Config::track) is `t` is `2t`, or `2t + 1` for the end that
+    /// receives the data.
     ///
     /// # Panics
     ///
-    /// If there is no such host, it is one of a multipath flow, or the run has begun.
-    pub fn make_external(&mut self, host: u32) {
+    /// If there is no such host, or the run has begun.
+    pub fn make_external(&mut self, host: u32) -> Vec<u32> {
         assert_eq!(self.processed, 0, "an end is made external before the run begins");
-        let kind = &mut self.core.hosts[host as usize].kind;
-        let multipath = matches!(kind, Kind::Multipath(_) | Kind::Port { .. });
-        assert!(!multipath, "no end of a multipath flow can be outside");
-        *kind = Kind::External(Sent::default());
+        let gates = match &self.core.hosts[host as usize].kind {
+            Kind::Multipath(end) => end.paths.iter().map(|path| path.port).collect(),
+            _ => vec![host],
+        };
+        for &outside in gates.iter().chain([&host]) {
+            let kind = Kind::External { owner: host, sent: Sent::default() };
+            self.core.hosts[outside as usize].kind = kind;
+        }
+        gates
     }
 
-    /// An end outside sends an IP packet of `size` bytes, now. Returns the packet's number.
+    /// An end outside sends an IP packet of `size` bytes, now, by this gate. Returns the packet's number.
     ///
     /// # Panics
     ///
-    /// If the host is not outside.
-    pub fn inject(&mut self, host: u32, size: u32, body: Body) -> u32 {
-        let Host { route, kind: Kind::External(sent), .. } = &mut self.core.hosts[host as usize]
+    /// If the gate is none of an end outside.
+    pub fn inject(&mut self, gate: u32, size: u32, body: Body) -> u32 {
+        let Host { route, kind: Kind::External { sent, .. }, .. } =
+            &mut self.core.hosts[gate as usize]
         else {
-            panic!("host {host} is not outside")
+            panic!("host {gate} is not outside")
         };
         let payload = match body {
             Body::Segment(segment) => segment.len,

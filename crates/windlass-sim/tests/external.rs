@@ -5,11 +5,14 @@ mod common;
 use common::{flow, link, network, profile};
 use windlass_cc::Time;
 use windlass_sim::app::{App, Role};
-use windlass_sim::config::{Config, ReadPolicy, Record, Traffic};
+use windlass_sim::config::{
+    Config, FlowConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
+};
 use windlass_sim::loss::LossModel;
 use windlass_sim::packet::Body;
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::{FlowResult, RunResult, Simulation};
+use windlass_tcp::mptcp::MultipathConfig;
 use windlass_tcp::stack::LINUX;
 use windlass_tcp::{Endpoint, Seq};
 
@@ -133,6 +136,48 @@ fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
     let rates = |f: &FlowResult| [f.goodput_bps, f.throughput_bps].map(|bps| bps.round());
     assert_eq!(rates(&receiver), rates(&all_inside));
     assert_eq!((receiver.retransmits, receiver.srtt_ms), (0, None));
+}
+
+/// A plain flow, and after it one over two paths by the nodes 1 and 2 to the node 3.
+fn two_paths() -> Config {
+    let path = |via: usize| SubflowConfig {
+        name: via.to_string(),
+        via: vec![via],
+        profile: profile(LINUX, "cubic"),
+    };
+    let subflows = vec![path(1), path(2)];
+    let multipath = Multipath { config: MultipathConfig::default(), subflows, disjoint: false };
+    let endless = Traffic::Bulk { bytes: None };
+    let plain = flow([0, 1], profile(LINUX, "cubic"), endless);
+    let both =
+        FlowConfig { multipath: Some(multipath), ..flow([0, 3], profile(LINUX, "cubic"), endless) };
+    let wires = [([0, 1], 10), ([1, 3], 10), ([0, 2], 30), ([2, 3], 30)];
+    let links = wires.map(|(ends, ms)| link(ends, 1_000_000, ms)).to_vec();
+    network(links, vec![plain, both], Time::from_secs(1))
+}
+
+#[test]
+fn a_multipath_end_outside_has_a_gate_for_each_path() {
+    let mut simulation = Simulation::new(two_paths()).unwrap();
+    simulation.make_external(0);
+    simulation.make_external(1);
+    assert_eq!(
+        (simulation.make_external(2), simulation.make_external(3)),
+        (vec![4, 6], vec![5, 7])
+    );
+    for (gate, len) in [(4, 100), (6, 200), (7, 300)] {
+        simulation.inject(gate, 40 + len, Body::Datagram { len });
+    }
+    simulation.run_until(Time::from_millis(900));
+    let arrived: Vec<(u32, u64)> =
+        simulation.take_egress().map(|d| (d.host, d.time.0 / 10_000_000)).collect();
+    assert_eq!(arrived, [(5, 2), (7, 6), (6, 6)], "by the way of its path each");
+    let result = simulation.finish().expect("the books close");
+    let paths = &result.flows[1].multipath.as_ref().expect("paths").subflows;
+    let told: Vec<_> =
+        paths.iter().map(|p| (p.name.as_str(), p.packets_sent, p.peer_packets_sent)).collect();
+    assert_eq!(told, [("1", 1, 0), ("2", 1, 1)]);
+    assert_eq!((result.flows[1].packets_sent, result.flows[1].peer_packets_sent), (2, 1));
 }
 
 #[test]

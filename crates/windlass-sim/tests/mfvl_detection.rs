@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Traffic, cbr, drops, flow, link, network};
-use windlass_cc::coupling::cycle::{Events, Reset, Selection};
+use windlass_cc::coupling::cycle::{CycleParams, Events, Reset, Selection};
 use windlass_cc::coupling::detection::Matching;
 use windlass_cc::group::COUPLED;
 use windlass_cc::mfvl::Params;
@@ -154,8 +154,9 @@ fn profile(params: AnyParams) -> Profile {
     Profile::new(RFC, params, 1000)
 }
 
-fn config(net: &Net, own: Params, seed: u64, cycles: u64) -> Config {
+fn config(net: &Net, cycle: CycleParams, seed: u64, cycles: u64) -> Config {
     let slow_start = AnyParams::by_name("mfvl").expect("registered").common().slow_start;
+    let own = Params { cycle, ..Params::default() };
     let profile = profile(AnyParams::Mfvl(Setup { own, slow_start, ..Setup::default() }));
     let subflow =
         |name: &str, via| SubflowConfig { name: name.to_owned(), via: vec![via], profile };
@@ -181,12 +182,12 @@ fn config(net: &Net, own: Params, seed: u64, cycles: u64) -> Config {
 /// Whether each cycle ends with coupled subflows, and what was sent again on each path in all.
 fn alarms(net: &Net, reading: Reading, seed: u64, cycles: u64) -> (Vec<bool>, [u64; 2]) {
     let (_, events, matching) = reading;
-    let own = Params {
+    let own = CycleParams {
         events,
         matching,
         reset: Reset::EachCycle,
         selection: Selection::Exclusive,
-        ..Params::default()
+        ..CycleParams::default()
     };
     let config = config(net, own, seed, cycles);
     let mut simulation = Simulation::new(config).expect("a valid configuration");

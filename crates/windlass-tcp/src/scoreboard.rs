@@ -45,12 +45,14 @@ impl Record {
         self.sent.sent_time
     }
 
-    /// Bytes of it in the network (RFC 6675 section 4, SetPipe).
+    /// Copies of it in the network (RFC 6675 section 4, SetPipe): none, one or two.
+    fn copies(&self) -> u64 {
+        if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) }
+    }
+
+    /// Bytes of it in the network.
     fn in_flight(&self) -> u64 {
-        if self.sacked {
-            return 0;
-        }
-        u64::from(self.len) * (u64::from(!self.lost) + u64::from(self.resent))
+        u64::from(self.len) * self.copies()
     }
 
     /// Whether it is to be sent again.
@@ -147,22 +149,6 @@ impl Scoreboard {
         self.records.push_back(record);
     }
 
-    /// A sender that goes back sent `[start, start + len)` again: whatever lies in it wholly or in
-    /// part is in flight once more, and what lies beyond all records is new.
-    pub fn overwrite(&mut self, start: u64, len: u32, sent: SentRecord) {
-        let end = start + u64::from(len);
-        let first = self.place_of(start);
-        let mut known_to = start;
-        for record in self.records.range_mut(first..).take_while(|r| r.start < end) {
-            record.sent = sent;
-            record.transmissions += 1;
-            known_to = record.end();
-        }
-        if known_to < end {
-            self.push(known_to, (end - known_to) as u32, sent, false);
-        }
-    }
-
     /// Place of the first record that ends beyond `offset`.
     pub fn place_of(&self, offset: u64) -> usize {
         self.records.partition_point(|r| r.end() <= offset)
@@ -176,26 +162,20 @@ impl Scoreboard {
                 break;
             }
             let gone = front.end().min(una) - front.start;
-            let part = Record { len: gone as u32, ..*front };
             delivered(front, if front.sacked { 0 } else { gone });
+            self.pipe -= gone * front.copies();
+            self.sacked -= if front.sacked { gone } else { 0 };
+            self.pending -= if front.is_pending() { gone } else { 0 };
             if gone == u64::from(front.len) {
                 self.records.pop_front();
             } else {
                 front.start = una;
                 front.len -= gone as u32;
             }
-            self.discount(&part);
         }
         self.high_sacked = self.high_sacked.max(una);
         self.counted_to = self.counted_to.max(una);
         self.pending_from = self.pending_from.max(una);
-    }
-
-    fn discount(&mut self, r: &Record) {
-        self.pipe -= r.in_flight();
-        let len = u64::from(r.len);
-        self.sacked -= if r.sacked { len } else { 0 };
-        self.pending -= if r.is_pending() { len } else { 0 };
     }
 
     /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
@@ -212,10 +192,12 @@ impl Scoreboard {
                 }
                 if !record.sacked && record.start >= left && record.end() <= right {
                     let before = *record;
+                    let len = u64::from(before.len);
                     record.sacked = true;
                     (record.lost, record.resent) = (false, false);
-                    self.discount(&before);
-                    self.sacked += u64::from(before.len);
+                    self.pipe -= before.in_flight();
+                    self.pending -= if before.is_pending() { len } else { 0 };
+                    self.sacked += len;
                     self.high_sacked = self.high_sacked.max(before.end());
                     delivered(&before);
                 }
@@ -369,7 +351,7 @@ impl Scoreboard {
 
     /// RFC 6675 section 4, NextSeg rule 3: the lowest record above all that was sent again and
     /// below what is delivered, lost or not.
-    pub fn next_unsure(&self) -> Option<usize> {
+    pub fn next_by_rule_3(&self) -> Option<usize> {
         let first = self.place_of(self.high_rxt);
         let record = |r: &Record| !r.sacked && !r.resent;
         let below = self.records.range(first..).take_while(|r| r.start < self.high_sacked);
@@ -410,6 +392,26 @@ impl Scoreboard {
     /// RFC 6675's HighRxt.
     pub fn high_rxt(&self) -> u64 {
         self.high_rxt
+    }
+
+    /// What follows the record at a place joins it, up to `limit`, as long as it is to be sent again too.
+    pub fn join(&mut self, place: usize, limit: u32) {
+        while let Some(next) = self.records.get(place + 1).copied().filter(Record::is_pending) {
+            let record = &mut self.records[place];
+            let take = next.len.min(limit.saturating_sub(record.len));
+            if take == 0 || !record.is_pending() {
+                return;
+            }
+            record.len += take;
+            record.transmissions = record.transmissions.max(next.transmissions);
+            if take == next.len {
+                self.records.remove(place + 1);
+            } else {
+                let rest = &mut self.records[place + 1];
+                rest.start += u64::from(take);
+                rest.len -= take;
+            }
+        }
     }
 
     /// Cuts the record at a place in two if it is longer than `limit`.

@@ -439,3 +439,22 @@ fn an_idle_time_brings_the_restart_window_back() {
          2200 = cwnd 2000",
     );
 }
+
+#[test]
+fn small_segments_that_go_again_after_a_timeout_go_together() {
+    // Going back N repacketises what was sent (RFC 1122 section 4.2.2.15), but adds nothing new to it.
+    let mut s = Script::connected(plain());
+    for n in 0..6 {
+        s.run(&format!("100 offer 400\n100 > . {}+400", 1 + 400 * n));
+    }
+    s.run(
+        "1100 > . 1+1000                # the first, the second, and half of the third
+         1100 = in_flight 1000
+         1200 < . 1 ack 1001
+         1200 > . 1001+1000             # a window of two segments
+         1200 > . 2001+400
+         1300 < . 1 ack 2401
+         1300 = phase Open
+         1300 = retransmits 3",
+    );
+}

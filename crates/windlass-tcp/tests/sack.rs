@@ -322,3 +322,19 @@ fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
          1112 = retransmits 1",
     );
 }
+
+#[test]
+fn a_full_last_segment_goes_again_together_with_its_fin() {
+    for style in [Style::NewReno, Style::Sack, Style::Prr] {
+        let mut s = Script::connected_with_sack(with(style));
+        s.e.offer(2000);
+        s.run(
+            "100 close
+             100 > . 1+1000
+             100 > F. 1001+1000
+             200 < . 1 ack 1001
+             1200 > F. 1001+1000
+             1300 < . 1 ack 2002",
+        );
+    }
+}

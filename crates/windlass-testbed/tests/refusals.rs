@@ -1,5 +1,6 @@
 //! What kernels are not asked for.
 
+use windlass_cc::AnyParams;
 use windlass_run::{Backend, KernelSeries, RunError};
 use windlass_scenario::Scenario;
 use windlass_testbed::{Linux, LinuxVt};
@@ -41,12 +42,11 @@ fn kernels_have_no_radio() {
 }
 
 #[test]
-fn kernels_are_not_asked_for_multipath() {
+fn kernels_have_one_algorithm_for_all_subflows() {
     let path = format!("{}/../../scenarios/two-path.toml", env!("CARGO_MANIFEST_DIR"));
-    let scenario = Scenario::from_file(path).unwrap();
-    for backend in backends() {
-        let error = refusal(&*backend, &scenario).to_string();
-        assert!(error.contains("no multipath connection for the flow"), "{error}");
-        assert!(error.contains("--on sim"), "{error}");
-    }
+    let mut scenario = Scenario::from_file(path).unwrap();
+    let multipath = scenario.flows[0].multipath.as_mut().unwrap();
+    multipath.subflows[1].controller = AnyParams::by_name("cubic").unwrap();
+    let error = Linux.run(&scenario, 1).unwrap_err().to_string();
+    assert!(error.contains("one algorithm for all subflows"), "{error}");
 }

@@ -9,6 +9,9 @@ pub const FRACTION_BITS: u32 = 16;
 /// Largest window in bytes; below it no arithmetic here can overflow.
 pub const MAX_WINDOW: u64 = 1 << 40;
 
+/// Most segments that [`Window::add_counted`] counts.
+const MAX_COUNT: u64 = 1 << 30;
+
 /// Congestion window and slow-start threshold: what slow start and growth work on.
 ///
 /// The window stays between one segment and [`MAX_WINDOW`].
@@ -45,6 +48,11 @@ impl Window {
         self.cwnd_q / u64::from(c.mss.max(1))
     }
 
+    /// The whole segments in the window, at least one.
+    pub fn whole_segments(&self, c: &Conn) -> u64 {
+        (self.cwnd() / divisor(c.mss.into())).max(1)
+    }
+
     /// The slow-start threshold, bytes.
     #[inline]
     pub fn ssthresh(&self) -> u64 {
@@ -58,6 +66,7 @@ impl Window {
     }
 
     /// Sets the window to so many whole bytes.
+    #[inline(never)]
     pub fn set(&mut self, c: &Conn, bytes: u64) {
         self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
     }
@@ -107,6 +116,22 @@ impl Window {
         if missing <= self.cwnd_q / segment {
             self.add_q(missing);
         }
+    }
+
+    /// Opens the window by a segment for each `per` segments acknowledged, of which `counted` are
+    /// from before and `credit` bytes, at least one, are new; the answer is what remains. Where more was
+    /// counted before, since `per` was larger, that makes one segment: Linux's `tcp_cong_avoid_ai`.
+    pub fn add_counted(&mut self, c: &Conn, counted: u32, credit: u64, per: u64) -> u32 {
+        let mss = divisor(c.mss.into());
+        let per = divisor(per.min(MAX_COUNT));
+        let mut counted = u64::from(counted);
+        if counted >= per.get() {
+            counted = 0;
+            self.add(mss.get());
+        }
+        counted += (credit / mss).clamp(1, MAX_COUNT);
+        self.add(mul(counted / per, mss.get()));
+        (counted % per) as u32
     }
 
     /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.

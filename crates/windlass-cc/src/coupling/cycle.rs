@@ -3,7 +3,7 @@
 use super::detection::{Detector, Matching};
 use crate::arithmetic::math::{divisor, mul};
 use crate::group::{COUPLED, MAX_PATHS, PathEvent};
-use crate::params::Ratio;
+use crate::params::{ParamKind, Ratio};
 use crate::time::{Span, Time};
 
 /// Mode of a path that runs MVegas.
@@ -73,27 +73,63 @@ struct Sent {
     again: u64,
 }
 
-/// Parameters of the loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CycleParams {
-    /// Time from one decision to the next (T).
-    pub length: Span,
-    /// Events on two paths less than this apart match.
-    pub interval: Span,
-    /// Share of matches above which two paths have a bottleneck in common.
-    pub delta: Ratio,
-    /// How events are matched (MF-13).
-    pub matching: Matching,
-    /// Which events are matched (MF-17).
-    pub events: Events,
-    /// Whether matches are counted anew in each cycle (MF-12).
-    pub reset: Reset,
-    /// How the load of paths is compared (MF-19).
-    pub compare: Compare,
-    /// What becomes of the decision to couple (MF-15).
-    pub selection: Selection,
-    /// What runs in the first cycle (MF-18).
-    pub first: First,
+crate::parameters! {
+    /// Parameters of the loop. The defaults are the paper as printed.
+    pub struct CycleParams {
+        /// Time from one decision to the next (T).
+        cycle: Span = Span::from_secs(50),
+            ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(1_000_000) },
+            "Mudassir and Baig 2021, Table 3";
+        /// Events on two paths less than this apart match.
+        interval: Span = Span::from_millis(200),
+            ParamKind::Time { min: Span(1), max: Span::from_secs(100) },
+            "Mudassir and Baig 2021, Table 3";
+        /// Two paths share a bottleneck when their matches, divided by the lesser number of
+        /// events, exceed this (delta, bn_thresh).
+        delta: Ratio = Ratio::of(1, 2),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1_000, 1) },
+            "Mudassir and Baig 2021, Table 3 and equation 14";
+        /// Whether an event may match many others or one at most (MF-13).
+        matching: Matching = Matching::Pairs,
+            Matching::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 lines 22 to 28; Zhang et al. 2004";
+        /// Which events are matched: every segment sent again, or each beginning of fast recovery
+        /// (MF-17).
+        events: Events = Events::Literal,
+            Events::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 lines 9 to 18; section 3.3";
+        /// Whether matches are counted anew in each cycle (MF-12).
+        reset: Reset = Reset::Literal,
+            Reset::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 line 7";
+        /// How the load of paths is compared: by segments sent again, or by their share (MF-19).
+        compare: Compare = Compare::Counts,
+            Compare::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 lines 33 to 40";
+        /// Whether the comparison overwrites the decision to couple (MF-15).
+        selection: Selection = Selection::Literal,
+            Selection::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 lines 30 to 40; section 3.4";
+        /// What runs in the first cycle (MF-18).
+        first: First = First::MVegas,
+            First::KIND,
+            "Mudassir and Baig 2021, Algorithm 1 lines 4 and 5; section 4";
+    }
+}
+
+impl CycleParams {
+    /// The set that mends what the paper prints, by its own text or the work that it cites: MF-12,
+    /// MF-13, MF-15, MF-17 and MF-19.
+    pub fn repaired() -> CycleParams {
+        CycleParams {
+            matching: Matching::OneToOne,
+            events: Events::Entries,
+            reset: Reset::EachCycle,
+            compare: Compare::Ratios,
+            selection: Selection::Exclusive,
+            ..CycleParams::default()
+        }
+    }
 }
 
 /// State of the loop.
@@ -120,7 +156,7 @@ impl Cycle {
         modes[0] = first;
         Cycle {
             params: *p,
-            ends: now + p.length,
+            ends: now + p.cycle,
             detector: Detector::new(p.matching, p.interval),
             sent: [Sent::default(); MAX_PATHS],
             modes,
@@ -174,13 +210,13 @@ impl Cycle {
         if now < self.ends {
             return;
         }
-        let more = now.since(self.ends).0 / divisor(self.params.length.0);
+        let more = now.since(self.ends).0 / divisor(self.params.cycle.0);
         self.decide();
         if more > 0 {
             // Nothing happened in the cycles between; deciding twice on nothing is as once.
             self.decide();
         }
-        self.ends += Span(mul(self.params.length.0, more + 1));
+        self.ends += Span(mul(self.params.cycle.0, more + 1));
     }
 
     fn decide(&mut self) {

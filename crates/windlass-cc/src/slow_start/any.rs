@@ -12,6 +12,7 @@ use super::vegas::VegasStart;
 use super::{Described, SlowStart};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
 use crate::time::Rate;
 
 macro_rules! slow_starts {
@@ -19,6 +20,13 @@ macro_rules! slow_starts {
         crate::one_of! {
             /// Any slow start of this crate, chosen at run time.
             AnySlowStart, AnyParams, SLOW_STARTS: SlowStart, Described { $($variant: $state;)* }
+        }
+
+        impl AnyParams {
+            /// How stacks differ from the paper or RFC.
+            pub fn departures(&self) -> &'static [Departure] {
+                match self { $(AnyParams::$variant(_) => <$state as Described>::FLAVOURS,)* }
+            }
         }
 
         impl SlowStart for AnySlowStart {
@@ -54,6 +62,18 @@ impl AnyParams {
     /// The defaults of the slow start with this identifier (any case).
     pub fn by_name(id: &str) -> Option<AnyParams> {
         AnyParams::defaults(id)
+    }
+
+    /// The same slow start as a stack of this flavour has it.
+    pub fn flavoured(mut self, flavour: Flavour) -> AnyParams {
+        for departure in self.departures().iter().filter(|d| d.flavour == flavour) {
+            if let Change::Param(name, value) = departure.change
+                && let Some(place) = self.info().params.iter().position(|p| p.name == name)
+            {
+                self.set(place, value);
+            }
+        }
+        self
     }
 
     /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),

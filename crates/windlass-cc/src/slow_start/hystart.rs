@@ -4,6 +4,7 @@ use super::{Described, SlowStart, TICK, ticks};
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
@@ -51,20 +52,6 @@ crate::parameters! {
         delay_max: Span = Span::from_millis(16), TIME,
             "Linux HYSTART_DELAY_MAX; ns-3 HyStartDelayMax";
     }
-}
-
-impl HyStartParams {
-    /// The thresholds of ns-3, where trains and delays are as long as the least round-trip time.
-    pub const NS3: HyStartParams = HyStartParams {
-        detect: Detect::Both,
-        low_window: 16,
-        ack_delta: Span::from_millis(2),
-        train_share: Ratio::ONE,
-        min_samples: 8,
-        delay_share: Ratio::ONE,
-        delay_min: Span::from_millis(4),
-        delay_max: Span::from_secs(1),
-    };
 }
 
 /// HyStart.
@@ -154,6 +141,23 @@ impl Described for HyStart {
         params: HyStartParams::TABLE,
         trace: &[],
     };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::ns3(
+            "train_share",
+            Ratio::ONE.0,
+            "`TcpCubic::HystartUpdate` compares with the least round trip",
+        ),
+        Departure::ns3(
+            "delay_share",
+            Ratio::ONE.0,
+            "`TcpCubic::HystartDelayThresh` takes the whole of it",
+        ),
+        Departure::ns3(
+            "delay_max",
+            Span::from_secs(1).0,
+            "`TcpCubic`, attribute `HyStartDelayMax`",
+        ),
+    ];
 }
 
 impl SlowStart for HyStart {

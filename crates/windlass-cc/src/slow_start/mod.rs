@@ -13,6 +13,7 @@ mod vegas;
 
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::info::Info;
 use crate::params::Parameters;
 use crate::time::{Rate, Span};
@@ -83,4 +84,7 @@ pub trait SlowStart: Copy {
 pub trait Described: SlowStart<Params: Parameters> {
     /// What it is, for people.
     const INFO: &'static Info;
+
+    /// How stacks differ from the paper or RFC.
+    const FLAVOURS: &'static [Departure] = &[];
 }

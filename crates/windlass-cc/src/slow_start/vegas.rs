@@ -4,6 +4,7 @@ use super::{Described, SlowStart};
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{MAX_WINDOW, Window};
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
@@ -139,6 +140,11 @@ impl Described for VegasStart {
         params: VegasStartParams::TABLE,
         trace: &[],
     };
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "variant",
+        VegasVariant::Linux as u64,
+        "`tcp_vegas_cong_avoid` grows in every round, judges it by its least sample, and leaves what the path carried",
+    )];
 }
 
 impl SlowStart for VegasStart {

@@ -16,6 +16,7 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         world: args.on,
         quick: args.quick,
         kept: args.kept,
+        runs: args.runs.clone(),
         algorithms: args.algorithm.clone(),
         out: args.work.out.clone(),
         command: command(args),
@@ -73,6 +74,8 @@ fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), F
     if let Some(page) = &args.write {
         outcome.write_page(page).map_err(failure)?;
         chatter.say(format!("page:   {}", page.display()));
+        outcome.write_runs(&args.runs).map_err(failure)?;
+        chatter.say(format!("runs:   {}", args.runs.display()));
     }
     chatter.say(format!("report: {} (also the congestion windows)", outcome.report.display()));
     Ok(())

@@ -189,7 +189,10 @@ impl Cast {
         let mut absent = Vec::new();
         for (place, flow) in flows.into_iter().enumerate() {
             match self.candidate(Side::of(place)) {
-                Some(a) => scenario.flows[flow].set_controller(question.candidates[a].controller),
+                Some(a) => {
+                    let flow = &mut scenario.flows[flow];
+                    flow.set_controller(question.candidates[a].on(flow.flavour));
+                }
                 None => absent.push(flow),
             }
         }

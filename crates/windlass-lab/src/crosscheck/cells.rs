@@ -7,26 +7,23 @@ use crate::scenario::{Scenario, ScenarioError};
 const PACKET: u64 = 1500;
 /// How often the congestion window is recorded where it is.
 const TRACE_INTERVAL: &str = "20ms";
-/// Round trip of the connection that Hybla imitates: the initial window in Linux is the round trip over
-/// this, in whole segments.
-const HYBLA_REFERENCE_MS: u64 = 25;
-/// When the second flow of two starts: not in step with the first.
-const SECOND_START: &str = "730ms";
 
-/// A queue as a share of the bandwidth-delay product.
+/// A queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Depth {
-    /// Bandwidth-delay products.
-    bdp: f64,
-    /// Packets at least: with fewer, no loss is followed by three duplicates on the smallest pipes,
-    /// and timers would be compared.
-    least: u64,
+enum Depth {
+    /// Packets.
+    Packets(u64),
+    /// Bandwidth-delay products, and packets at least: with fewer, no loss is followed by three
+    /// duplicates on the smallest pipes, and timers would be compared.
+    Products(f64, u64),
 }
 
-const SHALLOW: Depth = Depth { bdp: 0.5, least: 4 };
-const DEEP: Depth = Depth { bdp: 2.0, least: 8 };
+const FIVE: Depth = Depth::Packets(5);
+const SHALLOW: Depth = Depth::Products(0.5, 4);
+const FULL: Depth = Depth::Products(1.0, 6);
+const DEEP: Depth = Depth::Products(2.0, 8);
 
-/// One bottleneck between two hosts.
+/// One bottleneck between two hosts, and how long it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Network {
     /// Rate, megabits per second.
@@ -34,28 +31,131 @@ pub struct Network {
     /// Round trip of propagation, milliseconds.
     pub rtt_ms: u64,
     /// Drop-tail queue.
-    pub depth: Depth,
+    depth: Depth,
     /// Data packets lost at random, percent.
-    pub loss_percent: u64,
+    pub loss_percent: f64,
+    /// Seconds: several periods of a Reno's saw-tooth where there is one within reach; fast links
+    /// cost most.
+    duration_s: u64,
 }
 
-/// Which side a scenario is for: the kernel knows an algorithm by its name alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Windlass's own, with the parameters that make it the kernel's.
-    Ours,
-    /// The kernel.
-    Kernel,
+/// A row of the tables below.
+const fn net(
+    rate_mbps: u64,
+    rtt_ms: u64,
+    depth: Depth,
+    loss_percent: f64,
+    duration_s: u64,
+) -> Network {
+    Network { rate_mbps, rtt_ms, depth, loss_percent, duration_s }
 }
 
-/// A network and the algorithms that meet in it.
+/// What a single flow crosses, the most telling first: a grid that is cut short has something of all.
+const NETWORKS: &[Network] = &[
+    net(1, 100, FIVE, 0.0, 60),
+    net(10, 100, DEEP, 0.1, 30),
+    net(1, 100, FIVE, 1.0, 60),
+    net(10, 80, SHALLOW, 0.0, 30),
+    net(10, 100, SHALLOW, 0.1, 30),
+    net(50, 20, SHALLOW, 0.0, 15),
+    net(1, 20, DEEP, 0.0, 60),
+    net(1, 200, SHALLOW, 1.0, 60),
+    net(10, 20, DEEP, 1.0, 30),
+    net(10, 200, SHALLOW, 0.0, 60),
+    net(1, 80, SHALLOW, 0.0, 60),
+    net(1, 80, SHALLOW, 1.0, 60),
+    net(1, 80, DEEP, 0.0, 60),
+    net(1, 80, DEEP, 1.0, 60),
+    net(1, 200, SHALLOW, 0.0, 60),
+    net(1, 200, DEEP, 0.0, 60),
+    net(1, 200, DEEP, 1.0, 60),
+    net(1, 20, SHALLOW, 0.0, 60),
+    net(1, 20, SHALLOW, 1.0, 60),
+    net(1, 20, DEEP, 1.0, 60),
+    net(10, 20, DEEP, 0.0, 30),
+    net(10, 20, SHALLOW, 0.0, 30),
+    net(10, 20, SHALLOW, 1.0, 30),
+    net(10, 80, DEEP, 0.0, 30),
+    net(10, 80, DEEP, 1.0, 30),
+    net(10, 80, SHALLOW, 1.0, 30),
+    net(10, 200, SHALLOW, 1.0, 60),
+    net(10, 200, DEEP, 0.0, 60),
+    net(10, 200, DEEP, 1.0, 60),
+    net(50, 20, DEEP, 0.0, 15),
+    net(50, 20, DEEP, 0.1, 15),
+    net(50, 80, SHALLOW, 0.0, 30),
+    net(50, 80, DEEP, 0.1, 30),
+];
+/// Of these, the networks of a quick grid.
+const QUICK: usize = 4;
+/// And the one whose congestion windows the report shows.
+const TRACED: Network = NETWORKS[1];
+
+/// What two flows share.
+const SHARED: [Network; 2] = [net(4, 40, DEEP, 0.0, 30), net(2, 80, SHALLOW, 0.0, 30)];
+/// The two flows.
+const MIXES: [(&str, &str); 8] = [
+    ("cubic", "cubic"),
+    ("reno", "cubic"),
+    ("bbr", "cubic"),
+    ("reno", "reno"),
+    ("vegas", "cubic"),
+    ("htcp", "cubic"),
+    ("bbr", "bbr"),
+    ("illinois", "cubic"),
+];
+/// When the second one starts, milliseconds: without random losses a share is a matter of phase, and
+/// only over several starts is it one of the algorithms.
+const STARTS_MS: [u64; 8] = [110, 370, 730, 1130, 1510, 2030, 2590, 3170];
+
+/// The two paths of a multipath connection.
+const PATHS: &[[Network; 2]] = &[
+    [net(2, 40, FULL, 0.0, 20), net(2, 40, FULL, 0.0, 20)],
+    [net(4, 20, FULL, 0.0, 20), net(1, 100, FULL, 0.0, 20)],
+    [net(3, 40, DEEP, 0.0, 20), net(1, 80, DEEP, 0.0, 20)],
+    [net(5, 30, SHALLOW, 0.0, 20), net(2, 120, DEEP, 0.0, 20)],
+    [net(1, 40, FULL, 0.0, 20), net(3, 160, FULL, 0.0, 20)],
+    [net(2, 20, FULL, 0.5, 20), net(2, 80, FULL, 0.0, 20)],
+    [net(3, 60, FULL, 1.0, 20), net(3, 60, FULL, 0.0, 20)],
+    [net(4, 40, FULL, 0.0, 20), net(2, 40, FULL, 1.0, 20)],
+    [net(5, 20, DEEP, 0.0, 20), net(1, 200, FULL, 0.0, 20)],
+    [net(1, 60, FIVE, 0.0, 20), net(1, 120, FIVE, 0.0, 20)],
+    [net(2, 60, FIVE, 0.5, 20), net(4, 40, FULL, 0.5, 20)],
+    [net(3, 20, FULL, 0.0, 20), net(5, 60, FULL, 0.0, 20)],
+    [net(5, 40, FULL, 0.0, 20), net(5, 40, FULL, 0.0, 20)],
+    [net(2, 100, DEEP, 0.0, 20), net(1, 20, DEEP, 0.0, 20)],
+    [net(4, 80, SHALLOW, 0.0, 20), net(4, 80, SHALLOW, 1.0, 20)],
+    [net(1, 20, DEEP, 0.0, 20), net(1, 20, FIVE, 1.0, 20)],
+    [net(3, 100, FULL, 0.2, 20), net(2, 50, FULL, 0.2, 20)],
+    [net(5, 100, SHALLOW, 0.0, 20), net(1, 30, FULL, 0.0, 20)],
+    [net(2, 30, FULL, 2.0, 20), net(2, 30, FULL, 2.0, 20)],
+    [net(4, 60, DEEP, 0.0, 20), net(3, 20, FIVE, 0.0, 20)],
+];
+
+/// What crosses a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// One flow.
+    Single,
+    /// Two flows.
+    Shared {
+        /// The algorithm of the second one.
+        rival: &'static Algorithm,
+        /// When it starts, milliseconds.
+        start_ms: u64,
+    },
+    /// One multipath connection, the second path of which is this.
+    TwoPaths(Network),
+}
+
+/// A network and what crosses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     /// The algorithm of the first flow.
     pub algorithm: &'static Algorithm,
-    /// That of the second flow, if there is one.
-    pub rival: Option<&'static Algorithm>,
-    /// The network.
+    /// What there is besides.
+    pub kind: Kind,
+    /// The network, or the first path.
     pub network: Network,
 }
 
@@ -67,13 +167,10 @@ impl Network {
 
     /// Packets that may wait, the one in transmission left out.
     fn queue(&self) -> u64 {
-        self.depth.least.max((self.depth.bdp * self.bdp()).round() as u64)
-    }
-
-    /// Seconds: several periods of a Reno's saw-tooth where there is one within reach; fast links
-    /// cost most.
-    fn duration_s(&self) -> u64 {
-        if self.rate_mbps >= 50 { 30 } else { 60 }
+        match self.depth {
+            Depth::Packets(packets) => packets,
+            Depth::Products(products, least) => least.max((products * self.bdp()).round() as u64),
+        }
     }
 
     /// Socket buffers that never limit: slow start overshoots to twice pipe and queue, and a kernel
@@ -90,66 +187,108 @@ impl Network {
 
     /// Name in tables: `10 Mbps, 80 ms, 2 BDP, 1 %`.
     pub fn name(&self) -> String {
-        let Network { rate_mbps, rtt_ms, depth, loss_percent } = self;
-        format!("{rate_mbps} Mbps, {rtt_ms} ms, {} BDP, {loss_percent} %", depth.bdp)
+        let Network { rate_mbps, rtt_ms, depth, loss_percent, .. } = self;
+        let depth = match depth {
+            Depth::Packets(packets) => format!("{packets} packets"),
+            Depth::Products(products, _) => format!("{products} BDP"),
+        };
+        format!("{rate_mbps} Mbps, {rtt_ms} ms, {depth}, {loss_percent} %")
     }
 
-    /// What a run costs on a kernel, in packets; only to begin with the cheap ones.
-    fn cost(&self) -> u64 {
-        self.rate_mbps * self.duration_s()
+    /// The same for a machine.
+    fn key(&self) -> String {
+        let Network { rate_mbps, rtt_ms, loss_percent, .. } = self;
+        format!(
+            "rate={rate_mbps}Mbps,rtt={rtt_ms}ms,queue={}pkt,loss={loss_percent}%",
+            self.queue()
+        )
+    }
+
+    /// A link of this name.
+    fn link(&self, name: &str, ends: [&str; 2], queue: &str) -> String {
+        let (rate, delay) = (self.rate_mbps, self.rtt_ms / 2);
+        let mut out = format!(
+            "[[link]]\nname = \"{name}\"\nbetween = [\"{}\", \"{}\"]\nrate = \"{rate}Mbps\"\n\
+             delay = \"{delay}ms\"\nqueue = {queue}\n",
+            ends[0], ends[1]
+        );
+        if self.loss_percent > 0.0 {
+            let p = self.loss_percent;
+            out += &format!("loss = {{ model = \"drop\", probability = \"{p}%\" }}\n");
+        }
+        out
     }
 }
 
 impl Cell {
-    /// The cells of these algorithms, cheap ones first.
+    /// The cells of these algorithms: single flows, then two that share, then multipath.
     pub fn grid(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
-        let mut cells: Vec<Cell> = Vec::new();
-        for network in if quick { quick_networks() } else { networks() } {
-            cells.extend(algorithms.iter().map(|&algorithm| Cell {
-                algorithm,
-                rival: None,
-                network,
-            }));
-        }
+        let networks = if quick { &NETWORKS[..QUICK] } else { NETWORKS };
+        let single = |&network: &Network| {
+            let cell = move |&algorithm| Cell { algorithm, kind: Kind::Single, network };
+            algorithms.iter().map(cell)
+        };
+        let mut cells: Vec<Cell> = networks.iter().flat_map(single).collect();
         if !quick {
-            cells.extend(mixes(algorithms));
+            cells.extend(shared(algorithms));
+            cells.extend(two_paths(algorithms));
         }
-        cells.sort_by_key(|cell| (cell.network.cost(), cell.rival.is_some()));
         cells
     }
 
     /// Experiment identifier.
     pub fn experiment(&self) -> &'static str {
-        if self.rival.is_some() { "mixed" } else { "single" }
+        match self.kind {
+            Kind::Single => "single",
+            Kind::Shared { .. } => "shared",
+            Kind::TwoPaths(_) => "two-paths",
+        }
     }
 
     /// Point identifier within a world.
     pub fn point(&self) -> String {
-        let Network { rate_mbps, rtt_ms, depth, loss_percent } = self.network;
-        let rival = self.rival.map_or(String::new(), |r| format!(",rival={}", r.id));
+        let besides = match self.kind {
+            Kind::Single => String::new(),
+            Kind::Shared { rival, start_ms } => format!(",rival={},start={start_ms}ms", rival.id),
+            Kind::TwoPaths(second) => format!(",second=({})", second.key()),
+        };
+        let Network { duration_s, .. } = self.network;
         format!(
-            "algorithm={}{rival},rate={rate_mbps}Mbps,rtt={rtt_ms}ms,queue={}bdp,loss={loss_percent}%",
-            self.algorithm.id, depth.bdp
+            "algorithm={},{}{besides},time={duration_s}s",
+            self.algorithm.id,
+            self.network.key()
         )
     }
 
     /// What the algorithm is called in tables: with its rival, if it has one.
     pub fn label(&self) -> String {
-        match self.rival {
-            Some(rival) => format!("{} with {}", self.algorithm.id, rival.id),
-            None => self.algorithm.id.to_string(),
+        match self.kind {
+            Kind::Shared { rival, .. } => format!("{} with {}", self.algorithm.id, rival.id),
+            _ => self.algorithm.id.to_string(),
         }
+    }
+
+    /// Name of the network in tables, or of both paths.
+    pub fn network_name(&self) -> String {
+        match self.kind {
+            Kind::TwoPaths(second) => format!("{} and {}", self.network.name(), second.name()),
+            _ => self.network.name(),
+        }
+    }
+
+    /// Whether packets are lost at random.
+    pub fn is_lossy(&self) -> bool {
+        self.network.loss_percent > 0.0
     }
 
     /// Seeds: without random losses there is nothing to draw.
     pub fn seeds(&self, quick: bool) -> std::ops::RangeInclusive<u64> {
-        1..=if self.network.loss_percent > 0 && !quick { 2 } else { 1 }
+        1..=if self.kind == Kind::Single && self.is_lossy() && !quick { 2 } else { 1 }
     }
 
     /// Whether the congestion window is recorded for the report.
     pub fn is_traced(&self) -> bool {
-        let Network { rate_mbps, rtt_ms, depth, .. } = self.network;
-        self.rival.is_none() && (rate_mbps, rtt_ms, depth) == (10, 80, DEEP)
+        self.kind == Kind::Single && self.network == TRACED
     }
 
     /// The scenario.
@@ -157,70 +296,64 @@ impl Cell {
     /// # Errors
     ///
     /// None that a test does not find: the text is made here.
-    pub fn scenario(&self, side: Side) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let name = format!("crosscheck-{}", self.label().replace(' ', "-"));
-        Scenario::from_str(&self.text(side), &format!("{name}.toml"))
+        Scenario::from_str(&self.text(), &format!("{name}.toml"))
     }
 
-    fn text(&self, side: Side) -> String {
+    fn text(&self) -> String {
         let network = &self.network;
-        let (buffer, rate, delay) = (network.buffer(), network.rate_mbps, network.rtt_ms / 2);
-        let mut out = format!(
-            "duration = \"{}s\"\n[stack]\npreset = \"linux\"\nreceive_buffer = \"{buffer}B\"\n\
-             send_buffer = \"{buffer}B\"\n",
-            network.duration_s()
-        );
+        let mut out =
+            format!("duration = \"{}s\"\n[stack]\npreset = \"linux\"\n", network.duration_s);
+        if !matches!(self.kind, Kind::TwoPaths(_)) {
+            let buffer = network.buffer();
+            out += &format!("receive_buffer = \"{buffer}B\"\nsend_buffer = \"{buffer}B\"\n");
+        }
         if self.is_traced() {
             out +=
                 &format!("[record]\nseries = [\"cwnd_bytes\"]\ninterval = \"{TRACE_INTERVAL}\"\n");
         }
-        out += &format!(
-            "[[link]]\nname = \"bottleneck\"\nbetween = [\"s\", \"d\"]\nrate = \"{rate}Mbps\"\n\
-             delay = \"{delay}ms\"\nqueue = {}\n",
-            self.queue()
-        );
-        if network.loss_percent > 0 {
-            let p = network.loss_percent;
-            out += &format!("loss = {{ model = \"drop\", probability = \"{p}%\" }}\n");
+        if let Kind::TwoPaths(second) = self.kind {
+            // What is behind the bottlenecks only joins them.
+            let joint = Network { rate_mbps: 1000, rtt_ms: 0, loss_percent: 0.0, ..*network };
+            for (name, path) in [("a", network), ("b", &second)] {
+                out += &path.link(name, ["s", name], &format!("\"{}pkt\"", path.queue()));
+                out += &joint.link(&format!("{name}-d"), [name, "d"], "\"100pkt\"");
+            }
+        } else {
+            out += &network.link("bottleneck", ["s", "d"], &self.queue());
         }
-        out += &self.flow("first", self.algorithm, "0s", side);
-        if let Some(rival) = self.rival {
-            out += &self.flow("second", rival, SECOND_START, side);
+        out += &self.flow("first", self.algorithm, 0);
+        match self.kind {
+            Kind::Single => {}
+            Kind::Shared { rival, start_ms } => out += &self.flow("second", rival, start_ms),
+            Kind::TwoPaths(_) => {
+                out += "[flow.multipath]\nscheduler = \"linux\"\npenalise = false\n\
+                        opportunistic = false\nsubflows = [{ via = [\"a\"] }, { via = [\"b\"] }]\n";
+            }
         }
         out
     }
 
-    fn flow(&self, name: &str, algorithm: &'static Algorithm, start: &str, side: Side) -> String {
+    fn flow(&self, name: &str, algorithm: &'static Algorithm, start_ms: u64) -> String {
         let mut out = format!(
             "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"d\"\nalgorithm = \"{}\"\n\
-             start = \"{start}\"\n",
+             start = \"{start_ms}ms\"\n",
             algorithm.id
         );
-        let mut stack: Vec<String> = Vec::new();
-        stack.extend(marks(algorithm).then(|| "ecn = true".to_string()));
-        if side == Side::Ours {
-            if !algorithm.params.is_empty() {
-                out += &format!("params = {{ {} }}\n", algorithm.params);
-            }
-            if !algorithm.slow_start.is_empty() {
-                out += &format!("slow_start = {}\n", algorithm.slow_start);
-            }
-            stack.extend((!algorithm.stack.is_empty()).then(|| algorithm.stack.to_string()));
-            if algorithm.id == "hybla" {
-                let rho = (self.network.rtt_ms / HYBLA_REFERENCE_MS).max(1);
-                stack.push(format!("initial_window = \"{rho}mss\""));
-            }
-        }
-        if !stack.is_empty() {
-            out += &format!("stack = {{ {} }}\n", stack.join(", "));
+        if marks(algorithm) {
+            out += "stack = { ecn = true }\n";
         }
         out
     }
 
     fn queue(&self) -> String {
         let (packets, mark) = (self.network.queue(), self.network.mark());
-        let marked = [Some(self.algorithm), self.rival].into_iter().flatten().any(marks);
-        if marked {
+        let rival = match self.kind {
+            Kind::Shared { rival, .. } => Some(rival),
+            _ => None,
+        };
+        if [Some(self.algorithm), rival].into_iter().flatten().any(marks) {
             let limit = format!("limit = \"{packets}pkt\", mark = \"{mark}pkt\"");
             format!("{{ discipline = \"threshold\", {limit} }}")
         } else {
@@ -234,41 +367,34 @@ fn marks(algorithm: &'static Algorithm) -> bool {
     algorithm.id == "dctcp"
 }
 
-/// Every network that a single flow crosses.
-fn networks() -> Vec<Network> {
-    let mut networks = Vec::new();
-    for rate_mbps in [1, 10, 50] {
-        for rtt_ms in [20, 80, 200] {
-            for depth in [SHALLOW, DEEP] {
-                for loss_percent in [0, 1] {
-                    networks.push(Network { rate_mbps, rtt_ms, depth, loss_percent });
-                }
-            }
-        }
-    }
-    networks
-}
-
-/// A handful of them, those that are traced included.
-fn quick_networks() -> Vec<Network> {
-    let small = |loss_percent| Network { rate_mbps: 1, rtt_ms: 80, depth: SHALLOW, loss_percent };
-    let large = |loss_percent| Network { rate_mbps: 10, rtt_ms: 80, depth: DEEP, loss_percent };
-    vec![small(0), small(1), large(0), large(1)]
-}
-
-/// Two flows: an algorithm with itself, and with CUBIC.
-fn mixes(algorithms: &[&'static Algorithm]) -> Vec<Cell> {
-    let network = |rtt_ms, depth| Network { rate_mbps: 10, rtt_ms, depth, loss_percent: 0 };
-    let networks = [network(20, DEEP), network(80, SHALLOW)];
+/// Two flows over one bottleneck, every mix from every start.
+fn shared(algorithms: &[&'static Algorithm]) -> Vec<Cell> {
+    let known = |id| by_id(id).filter(|algorithm| algorithms.contains(algorithm));
     let mut cells = Vec::new();
-    for &algorithm in algorithms {
-        let cubic = by_id("cubic").filter(|cubic| *cubic != algorithm);
-        for rival in [Some(algorithm), cubic].into_iter().flatten() {
-            let cell = |network| Cell { algorithm, rival: Some(rival), network };
-            cells.extend(networks.into_iter().map(cell));
+    for (first, second) in MIXES {
+        let (Some(algorithm), Some(rival)) = (known(first), by_id(second)) else { continue };
+        for network in SHARED {
+            let kind = |start_ms| Kind::Shared { rival, start_ms };
+            let cell = |start_ms| Cell { algorithm, kind: kind(start_ms), network };
+            cells.extend(STARTS_MS.map(cell));
         }
     }
     cells
+}
+
+/// A connection over two paths, with the kernel's default algorithm on each.
+fn two_paths(algorithms: &[&'static Algorithm]) -> Vec<Cell> {
+    let cubic = algorithms.iter().find(|algorithm| algorithm.id == "cubic");
+    let cell = |(algorithm, [first, second]): (&&'static Algorithm, &[Network; 2])| Cell {
+        algorithm,
+        kind: Kind::TwoPaths(*second),
+        network: *first,
+    };
+    cubic
+        .into_iter()
+        .flat_map(|cubic| PATHS.iter().map(move |paths| (cubic, paths)))
+        .map(cell)
+        .collect()
 }
 
 #[cfg(test)]
@@ -285,37 +411,17 @@ mod tests {
     fn every_cell_is_a_scenario_of_both_worlds_and_has_a_point_of_its_own() {
         let mut points = BTreeSet::new();
         for cell in Cell::grid(&all(), false) {
-            for side in [Side::Ours, Side::Kernel] {
-                let scenario = cell.scenario(side).expect("a scenario");
-                assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
-            }
+            let scenario = cell.scenario().expect("a scenario");
+            assert_eq!(scenario.flows[0].algorithm(), cell.algorithm.id);
             assert!(points.insert((cell.experiment(), cell.point())), "{}", cell.point());
         }
-        assert_eq!(points.iter().filter(|(e, _)| *e == "single").count(), 504);
-    }
-
-    #[test]
-    fn what_is_asked_of_our_algorithms_alone_does_not_move_the_kernels_scenario() {
-        for cell in Cell::grid(&all(), true) {
-            let [ours, kernels] =
-                [Side::Ours, Side::Kernel].map(|side| cell.scenario(side).expect("a scenario"));
-            let Algorithm { params, slow_start, stack, .. } = cell.algorithm;
-            let asked = [params, slow_start, stack].iter().any(|text| !text.is_empty());
-            assert_eq!(ours.hash() != kernels.hash(), asked, "{}", cell.label());
-            let defaults = kernels.flows[0].controller.map(|c| c.info().id);
-            assert_eq!(defaults, Some(cell.algorithm.id));
-        }
-    }
-
-    #[test]
-    fn a_quick_grid_holds_the_traced_networks_of_every_algorithm() {
-        let traced = Cell::grid(&all(), true).into_iter().filter(Cell::is_traced).count();
-        assert_eq!(traced, 2 * ALGORITHMS.len());
+        let of = |kind| points.iter().filter(|(experiment, _)| *experiment == kind).count();
+        assert_eq!([of("single"), of("shared"), of("two-paths")], [33 * 14, 8 * 2 * 8, 20]);
     }
 
     #[test]
     fn marks_begin_within_the_queue() {
-        for network in networks() {
+        for network in NETWORKS.iter().chain(&SHARED) {
             assert!(network.mark() + 2 <= network.queue(), "{}", network.name());
         }
     }

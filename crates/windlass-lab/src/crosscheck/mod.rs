@@ -4,12 +4,13 @@
 //! `linux`, and on a kernel. The link model is one and takes its random choices from the seed, so
 //! that the same packets are lost in both until the senders part. [`algorithms`] says what ours are
 //! asked for to be as the kernel's are, [`cells`] what the networks are, and [`compare`] what a
-//! difference is.
+//! difference is. What kernels have run is [recorded] in the project.
 
 pub mod algorithms;
 pub mod cells;
 pub mod compare;
 mod page;
+pub mod recorded;
 mod sections;
 mod traces;
 
@@ -19,8 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use algorithms::{ALGORITHMS, Algorithm};
-use cells::{Cell, Side};
-use compare::{Comparison, Line};
+use cells::{Cell, Kind};
+use compare::{Comparison, Line, Measures};
+use recorded::{Recorded, RecordedError};
 
 use crate::report::model::{Report, Table};
 use crate::report::{self, ReportError};
@@ -32,6 +34,7 @@ use crate::run::{Runner, World};
 use crate::scenario::ScenarioError;
 
 pub use page::{PAGE, PageError};
+pub use recorded::RUNS;
 
 /// Name of the folder within the results.
 const FOLDER: &str = "crosscheck";
@@ -45,6 +48,8 @@ pub struct Options {
     pub quick: bool,
     /// Compare what the kernel has run already, running no more of it.
     pub kept: bool,
+    /// The file of the kernel's runs, usually [`RUNS`].
+    pub runs: PathBuf,
     /// Algorithms by identifier; all when none is named.
     pub algorithms: Vec<String>,
     /// Folder in which the cross-check gets its own.
@@ -81,6 +86,9 @@ pub enum CrosscheckError {
     /// A run failed or could not be kept.
     #[error(transparent)]
     Keep(#[from] KeepError),
+    /// The file of the kernel's runs.
+    #[error(transparent)]
+    Recorded(#[from] RecordedError),
     /// Results cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -98,6 +106,7 @@ pub struct Crosscheck {
     algorithms: Vec<&'static Algorithm>,
     left_out: Vec<&'static str>,
     cells: Vec<CellTasks>,
+    recorded: Recorded,
     folder: Folder,
     command: String,
 }
@@ -111,7 +120,16 @@ struct CellTasks {
 /// The runs of one seed.
 struct Pair {
     kernel: Task,
+    /// What the kernel is recorded to have made of it; its task is left alone then.
+    recorded: Option<Measures>,
     ours: Task,
+}
+
+impl Pair {
+    fn tasks(&self) -> impl Iterator<Item = Task> {
+        let kernel = self.recorded.is_none().then(|| self.kernel.clone());
+        [self.ours.clone()].into_iter().chain(kernel)
+    }
 }
 
 /// What a cross-check came to.
@@ -125,6 +143,8 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// The report's file.
     pub report: PathBuf,
+    /// All of the kernel's runs, those of this cross-check included.
+    pub recorded: Recorded,
 }
 
 impl Crosscheck {
@@ -148,15 +168,15 @@ impl Crosscheck {
                 there
             });
         }
+        let recorded = Recorded::read(&options.runs)?;
         let mut cells = Vec::new();
         for cell in Cell::grid(&algorithms, options.quick) {
-            cells.push(CellTasks::of(cell, options)?);
+            cells.push(CellTasks::of(cell, options, &recorded)?);
         }
         let dir = options.out.join(FOLDER);
         let all = |cells: &[CellTasks]| -> Vec<Task> {
-            let pairs = cells.iter().flat_map(|c| &c.pairs);
             let mut tasks: Vec<Task> =
-                pairs.flat_map(|p| [p.ours.clone(), p.kernel.clone()]).collect();
+                cells.iter().flat_map(|c| &c.pairs).flat_map(Pair::tasks).collect();
             // A grid cut short has something of everything.
             tasks.sort_by_key(|t| t.seed);
             tasks
@@ -164,12 +184,12 @@ impl Crosscheck {
         let mut folder = Folder::open(&dir, all(&cells))?;
         if options.kept {
             for cell in &mut cells {
-                cell.pairs.retain(|p| folder.has(&p.kernel));
+                cell.pairs.retain(|p| p.recorded.is_some() || folder.has(&p.kernel));
             }
             folder.restrict(all(&cells));
         }
         let (world, command) = (options.world, options.command.clone());
-        Ok(Crosscheck { world, algorithms, left_out, cells, folder, command })
+        Ok(Crosscheck { world, algorithms, left_out, cells, recorded, folder, command })
     }
 
     /// Algorithms that this machine's kernel does not offer.
@@ -191,9 +211,9 @@ impl Crosscheck {
         self.folder.notices.iter().map(runs).sum()
     }
 
-    /// Runs wanted in all, of both worlds.
+    /// Runs wanted in all, of both worlds, without those that are recorded.
     pub fn total(&self) -> usize {
-        2 * self.cells.iter().map(|c| c.pairs.len()).sum::<usize>()
+        self.cells.iter().flat_map(|c| &c.pairs).flat_map(Pair::tasks).count()
     }
 
     /// Runs that an earlier call has finished.
@@ -224,19 +244,34 @@ impl Crosscheck {
         }
         let names: Vec<&str> = self.algorithms.iter().map(|a| a.id).collect();
         let single: Vec<Comparison> =
-            comparisons.iter().filter(|c| c.cell.rival.is_none()).cloned().collect();
+            comparisons.iter().filter(|c| c.cell.kind == Kind::Single).cloned().collect();
         let lines = compare::lines(&names, &single);
         let tables = sections::tables(&names, &comparisons);
         let report = self.write_report(&records, &comparisons)?;
-        Ok(Outcome { comparisons, lines, tables, report })
+        self.keep_in_mind();
+        Ok(Outcome { comparisons, lines, tables, report, recorded: self.recorded })
+    }
+
+    /// Adds the kernel's new runs to those that are recorded.
+    fn keep_in_mind(&mut self) {
+        for CellTasks { cell, pairs } in &self.cells {
+            for pair in pairs.iter().filter(|p| p.recorded.is_none()) {
+                let Some(record) = self.folder.record(&pair.kernel) else { continue };
+                let kernel = record.kernel.as_deref().unwrap_or_default();
+                let (seed, measures) = (pair.kernel.seed, Measures::of(record));
+                self.recorded.put(self.world, kernel, cell, seed, measures);
+            }
+        }
     }
 
     fn compare(&self) -> Vec<Comparison> {
+        let measured = |task: &Task| Some(Measures::of(self.folder.record(task)?));
         let of = |cell: &CellTasks| {
-            let pair =
-                |p: &Pair| Some((self.folder.record(&p.kernel)?, self.folder.record(&p.ours)?));
-            let pairs: Vec<_> = cell.pairs.iter().filter_map(pair).collect();
-            Comparison::of(cell.cell, &pairs)
+            let pair = |p: &Pair| {
+                let kernel = p.recorded.clone().or_else(|| measured(&p.kernel))?;
+                Some((kernel, measured(&p.ours)?))
+            };
+            Comparison::of(cell.cell, cell.pairs.iter().filter_map(pair).collect())
         };
         self.cells.iter().filter_map(of).collect()
     }
@@ -278,12 +313,21 @@ impl Outcome {
     pub fn write_page(&self, path: &Path) -> Result<(), CrosscheckError> {
         Ok(page::write(path, &self.tables)?)
     }
+
+    /// Writes the kernel's runs into their file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_runs(&self, path: &Path) -> Result<(), CrosscheckError> {
+        Ok(self.recorded.write(path)?)
+    }
 }
 
 impl CellTasks {
-    fn of(cell: Cell, options: &Options) -> Result<CellTasks, ScenarioError> {
-        let task = |side, world: World| {
-            let scenario = Arc::new(cell.scenario(side)?);
+    fn of(cell: Cell, options: &Options, known: &Recorded) -> Result<CellTasks, ScenarioError> {
+        let task = |world: World| {
+            let scenario = Arc::new(cell.scenario()?);
             let scenario_hash: Arc<str> = world.hash(&scenario).into();
             Ok(Task {
                 experiment: cell.experiment().to_string(),
@@ -294,9 +338,10 @@ impl CellTasks {
                 world,
             })
         };
-        let (kernel, ours) = (task(Side::Kernel, options.world)?, task(Side::Ours, World::Sim)?);
+        let (kernel, ours) = (task(options.world)?, task(World::Sim)?);
         let pair = |seed| Pair {
             kernel: Task { seed, ..kernel.clone() },
+            recorded: known.get(options.world, &cell, seed).cloned(),
             ours: Task { seed, ..ours.clone() },
         };
         Ok(CellTasks { cell, pairs: cell.seeds(options.quick).map(pair).collect() })

@@ -14,9 +14,9 @@ pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>,
     for CellTasks { cell, pairs } in cells.iter().filter(|c| c.cell.is_traced()) {
         let both = |p: &&super::Pair| folder.has(&p.kernel) && folder.has(&p.ours);
         let Some(pair) = pairs.iter().find(both) else { continue };
-        let loss = cell.network.loss_percent;
+        let network = cell.network.name().replace([',', ' ', '%'], "");
         charts.push(Chart {
-            id: format!("cwnd-{}-{loss}", cell.algorithm.id),
+            id: format!("cwnd-{}-{network}", cell.algorithm.id),
             caption: format!("{}: congestion window over {}", cell.label(), cell.network.name()),
             x: ChartAxis { label: "Time (s)".to_string(), scale: Scale::Linear },
             y: ChartAxis { label: "Congestion window (B)".to_string(), scale: Scale::Linear },

@@ -60,7 +60,7 @@ impl Endpoint {
     /// reset (RFC 9293 section 3.6.1, SHLD-3).
     pub fn close_both(&mut self) {
         self.close();
-        self.deaf = true;
+        self.shut_read = true;
         if self.readable() > 0 && self.state != State::Closed {
             self.reset_peer();
             self.fail(Failure::Aborted);
@@ -128,15 +128,16 @@ impl Endpoint {
         self.phase
     }
 
-    /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe` where recovery
-    /// goes by a scoreboard.
+    /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe`. Tahoe, Reno and
+    /// NewReno leave in it what duplicate acknowledgements stand for.
+    #[inline]
     pub fn in_flight(&self) -> u64 {
-        if self.by_board { self.board.pipe() } else { self.flight_size() }
+        self.scoreboard.pipe()
     }
 
-    /// What is known of each segment in the network; empty unless something wants to know.
+    /// What is known of each segment in the network.
     pub fn scoreboard(&self) -> &Scoreboard {
-        &self.board
+        &self.scoreboard
     }
 
     /// Smoothed RTT, [`Span::NONE`] before the first sample.

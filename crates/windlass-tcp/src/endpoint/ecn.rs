@@ -17,7 +17,7 @@ pub(super) struct EcnState {
     reduced: bool,
     /// What was received before the mark changed has an acknowledgement of its own: the offset that
     /// it acknowledges, and its echo.
-    owed: Option<(u64, bool)>,
+    pending_ack: Option<(u64, bool)>,
     /// An echo is being answered until more than this is acknowledged.
     answered_to: u64,
 }
@@ -82,7 +82,7 @@ impl Endpoint {
         // RFC 8257 section 3.2: a change is told at once, and apart from what came before it.
         if marked != self.ecn.echo {
             if self.unacked_segments > 0 {
-                self.ecn.owed.get_or_insert((self.rcv_nxt, !marked));
+                self.ecn.pending_ack.get_or_insert((self.rcv_nxt, !marked));
             }
             self.ecn.echo = marked;
             self.ack_now = true;
@@ -90,8 +90,15 @@ impl Endpoint {
     }
 
     /// The acknowledgement of what came before a change of marks, with the echo that belonged to it.
-    pub(super) fn poll_owed(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        let (ack, echo) = self.ecn.owed.take()?;
+    #[inline]
+    pub(super) fn poll_pending_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        let (ack, echo) = self.ecn.pending_ack?;
+        Some(self.acknowledge_apart(p, now, ack, echo))
+    }
+
+    #[cold]
+    fn acknowledge_apart(&mut self, p: &Profile, now: Time, ack: u64, echo: bool) -> Segment {
+        self.ecn.pending_ack = None;
         let due = self.ack_now;
         let now_echo = std::mem::replace(&mut self.ecn.echo, echo);
         let mut s = self.acknowledgement(p, now);
@@ -101,7 +108,7 @@ impl Endpoint {
         self.last_ack_sent = ack;
         // The same right edge as ever.
         s.window = (self.rcv_adv.saturating_sub(ack) >> self.rcv_scale).min(0xffff) as u16;
-        Some(s)
+        s
     }
 
     /// Bytes of `delivered` that the peer says were marked, where the echo is exact.
@@ -122,7 +129,7 @@ impl Endpoint {
 
     /// The window is reduced as for a mark that this flight met.
     pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64) {
-        self.forget_evidence();
+        self.spurious.forget();
         self.ecn.answered_to = self.snd_max;
         self.set_phase(p, now, Phase::Cwr, flight);
     }

@@ -89,7 +89,7 @@ impl Endpoint {
             passive: true,
             snd_end: self.snd_end,
             fin_queued: self.fin_queued,
-            deaf: self.deaf,
+            shut_read: self.shut_read,
             layer: self.layer,
             stats: self.stats,
             ..Endpoint::new(p, self.iss)
@@ -201,7 +201,7 @@ impl Endpoint {
             s.options.timestamps = Some(self.stamp(now));
         }
         if self.snd_max == 0 {
-            self.timed_at = now;
+            self.timed.watch(now, 1);
         }
         self.snd_nxt = 1;
         self.snd_max = 1;

@@ -77,7 +77,7 @@ impl Endpoint {
         if !self.on_ack(p, now, ack, start, s) {
             return;
         }
-        if self.deaf && s.len > 0 && start + u64::from(s.len) > self.rcv_nxt {
+        if self.shut_read && s.len > 0 && start + u64::from(s.len) > self.rcv_nxt {
             self.refuse(s);
             self.fail(Failure::Aborted);
             return;
@@ -85,7 +85,9 @@ impl Endpoint {
         if s.len > 0 || s.flags.has(Flags::FIN) {
             self.on_data(p, now, start, s);
         }
-        self.follow_close(p, now);
+        if self.fin_queued || self.fin_at.is_some() {
+            self.follow_close(p, now);
+        }
     }
 
     /// RFC 9293 section 3.10.7.4: an unacceptable segment is answered with an acknowledgement, a

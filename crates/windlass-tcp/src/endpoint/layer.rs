@@ -99,16 +99,6 @@ impl Endpoint {
         0xffff << self.rcv_scale
     }
 
-    /// Bytes from `start` on that may go in one segment: what the layer above gave in one piece is
-    /// never joined with another, since each piece has its own place in the layer's stream.
-    pub(super) fn piece(&self, start: u64) -> u64 {
-        if !self.layer.on || start >= self.snd_max {
-            return u64::MAX;
-        }
-        let record = self.board.get(self.board.place_of(start));
-        record.map_or(u64::MAX, |r| r.end().saturating_sub(start))
-    }
-
     /// Whether the endpoint can carry data.
     pub(crate) fn carries_data(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && !self.fin_queued
@@ -118,11 +108,7 @@ impl Endpoint {
     /// that, and 0 if it has to wait, for the window, for the pacer or for what was lost.
     pub(crate) fn room(&mut self, p: &Profile, now: Time, want: u64) -> u64 {
         let want = want.min(u64::from(self.mss));
-        let repairs = if self.by_board {
-            self.board.pending() > 0 && !self.evidence.prefer_new
-        } else {
-            self.retransmit_first
-        };
+        let repairs = self.scoreboard.pending() > 0 && !self.spurious.prefers_new();
         if !self.carries_data() || repairs || self.snd_nxt != self.snd_end {
             return 0;
         }

@@ -1,23 +1,16 @@
 //! One end of a TCP connection.
 
-mod ack;
 mod api;
 mod autotune;
 mod below;
-mod board;
 mod ecn;
 mod handshake;
 mod input;
 mod layer;
-mod output;
-mod pacing;
 mod quick_start;
-mod rack;
 mod receive;
-mod recovery;
+mod sender;
 mod timer;
-mod timing;
-mod undo;
 
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
@@ -30,6 +23,8 @@ use crate::reassembly::Ranges;
 use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 use crate::stack::{LossCut, StackConfig};
+
+use sender::{Rack, SpuriousDetector, Timed, Usage, mix};
 
 /// What an endpoint is configured with; one value serves any number of endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,19 +160,6 @@ impl Stats {
     }
 }
 
-/// How much of the window was used within the last one: what RFC 7661 asks before it may grow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Usage {
-    /// Stream offset whose acknowledgement ends the window that is being judged.
-    end: u64,
-    /// Largest flight in it, bytes.
-    most: u64,
-    /// The congestion window was full at some moment of it.
-    full: bool,
-    /// The receive window stopped the sender last.
-    receiver: bool,
-}
-
 /// A reset that waits to be sent: its sequence number and what it acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Reset {
@@ -198,14 +180,14 @@ pub struct Endpoint {
     probe_now: bool,
     fin_queued: bool,
     established: bool,
-    /// The application has closed the receiving direction too.
-    deaf: bool,
-    /// Losses are found and repaired by the scoreboard.
-    by_board: bool,
-    /// Each segment sent is recorded on the scoreboard: for recovery, or for rate samples.
-    records: bool,
+    /// The application has closed the receiving direction too (`SHUT_RD`).
+    shut_read: bool,
     /// Loss recovery as negotiated.
     style: Style,
+    /// Recovery goes by what the peer reports with SACK.
+    selective: bool,
+    /// The controller wants samples of the delivery rate.
+    samples: bool,
     /// Effective payload per segment, options taken off.
     mss: u32,
     snd_una: u64,
@@ -236,11 +218,7 @@ pub struct Endpoint {
     dup_acks: u32,
     /// Recovery ends when everything below this is acknowledged.
     recover: u64,
-    /// One past the last byte of the segment being timed.
-    timed_end: u64,
-    timed_at: Time,
-    /// Retransmissions of the segment being timed.
-    timed_retransmits: u32,
+    timed: Timed,
     rto: AnyRto,
     /// State of the endpoint's random numbers.
     random: u64,
@@ -257,11 +235,11 @@ pub struct Endpoint {
     ranges: Ranges,
     autotune: autotune::Autotune,
     layer: layer::Layer,
-    board: Scoreboard,
+    scoreboard: Scoreboard,
     sampler: RateSampler,
     usage: Usage,
-    rack: rack::Rack,
-    evidence: undo::Evidence,
+    rack: Rack,
+    spurious: SpuriousDetector,
     ecn: ecn::EcnState,
     /// The rescue retransmission of this recovery is spent.
     rescued: bool,
@@ -309,10 +287,10 @@ impl Endpoint {
             probe_now: false,
             fin_queued: false,
             established: false,
-            deaf: false,
-            by_board: false,
-            records: false,
+            shut_read: false,
             style: Style::Reno,
+            selective: false,
+            samples: false,
             mss: p.mss(),
             snd_una: 0,
             snd_nxt: 0,
@@ -334,9 +312,7 @@ impl Endpoint {
             unacked_segments: 0,
             dup_acks: 0,
             recover: 0,
-            timed_end: 0,
-            timed_at: Time::NEVER,
-            timed_retransmits: 0,
+            timed: Timed::NONE,
             rto: AnyRto::init(&p.stack.rto),
             random: u64::from(iss.0),
             min_rtt: Span::NONE,
@@ -348,11 +324,11 @@ impl Endpoint {
             ranges: Ranges::default(),
             autotune: autotune::Autotune::default(),
             layer: layer::Layer::default(),
-            board: Scoreboard::default(),
+            scoreboard: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             usage: Usage::default(),
-            rack: rack::Rack::default(),
-            evidence: undo::Evidence::default(),
+            rack: Rack::default(),
+            spurious: SpuriousDetector::default(),
             ecn: ecn::EcnState::default(),
             rescued: false,
             dsack: None,
@@ -389,32 +365,31 @@ impl Endpoint {
     /// random number is one of the moment and takes none from the connection's sequence: whether
     /// anybody looks makes no difference to what follows.
     fn glance(&self, now: Time, limits: u32) -> Conn {
-        let (delivered, lost) = if self.records {
-            (self.sampler.delivered(), self.sampler.lost())
-        } else {
-            (self.snd_una, 0)
-        };
         Conn {
             now,
             in_flight: self.in_flight(),
             flight_size: self.flight_size(),
             una: self.snd_una,
             next_id: self.snd_max,
-            delivered,
-            lost,
+            delivered: self.sampler.delivered(),
+            lost: self.sampler.lost(),
             sent: self.stats.data_bytes,
             srtt: self.rto.srtt(),
             min_rtt: self.shown_rtt,
             mss: self.mss,
             flags: limits,
-            entropy: timing::mix(self.random ^ now.0),
+            entropy: mix(self.random ^ now.0),
             phase: self.phase,
         }
     }
 
-    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize).
+    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
+    /// back, those that it has sent since.
     fn flight_size(&self) -> u64 {
-        self.snd_nxt.saturating_sub(self.snd_una)
+        match self.inflates() {
+            true => self.in_flight(),
+            false => self.snd_nxt.saturating_sub(self.snd_una),
+        }
     }
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
@@ -435,10 +410,10 @@ impl Endpoint {
         let fresh = matches!(from, Phase::Open | Phase::Loss) && lost;
         let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
             self.control.cwnd - self.control.cwnd % u64::from(self.mss)
-        } else if self.by_board {
-            in_flight.min(self.control.cwnd)
-        } else {
+        } else if self.inflates() {
             in_flight
+        } else {
+            in_flight.min(self.control.cwnd)
         };
         let conn = Conn { flight_size, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);

@@ -95,30 +95,16 @@ impl Endpoint {
             }
             self.recover = self.snd_max;
             let first = self.phase != Phase::Loss;
-            if self.by_board {
-                self.lose_everything(p, now);
-            }
+            self.go_back(p, now);
             self.set_phase(p, now, Phase::Loss, flight);
-            if self.by_board {
-                if first {
-                    self.watch_for_evidence(p, now, judges);
-                } else {
-                    self.stop_judging_timeout();
-                }
-                self.retransmit_first = true;
+            if first {
+                self.watch_for_spurious(p, now, judges);
             } else {
-                self.go_back(p);
+                self.spurious.stop_judging_timeout();
             }
+            self.retransmit_first = true;
         }
         self.arm_rto(p, now);
-    }
-
-    /// Everything unacknowledged is taken as lost and sent again from the start.
-    pub(super) fn go_back(&mut self, p: &Profile) {
-        self.snd_nxt = self.snd_una;
-        self.dup_acks = 0;
-        self.retransmit_first = false;
-        self.note_going_back(p);
     }
 
     /// Enters TIME-WAIT, or stays in it for its full time once more.

@@ -10,7 +10,7 @@ use crate::fitness::Reading;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
     /// On the path with the lowest smoothed round-trip time of those whose window has room: the
-    /// default of the Multipath TCP kernels.
+    /// default of the kernels before Multipath TCP was in Linux.
     #[default]
     LowestRtt,
     /// On one path after the other, a segment each, as their windows have room.
@@ -27,6 +27,9 @@ pub enum Scheduler {
     /// from further ahead the slower it is, so that all arrives in order. An approximation of the
     /// scheduler of BC-CPS (Wei et al. 2021), whose equations are not public.
     EarliestArrival,
+    /// In bursts into the send queue of the path that would have sent its queue soonest, whether its
+    /// window has room or not: the scheduler of Linux.
+    Linux,
     /// On the best path that has room by two scores together, from what the sending node's lower layers
     /// and the subflow know: the fitness of equations 4 and 5 of Parween and Hussain, and their choice
     /// of path by congestion, delay and throughput.
@@ -37,13 +40,14 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// Every value with its name in scenarios.
-    pub const ALL: [(&'static str, Scheduler); 9] = [
+    pub const ALL: [(&'static str, Scheduler); 10] = [
         ("lowest-rtt", Scheduler::LowestRtt),
         ("round-robin", Scheduler::RoundRobin),
         ("redundant", Scheduler::Redundant),
         ("blest", Scheduler::Blest),
         ("ecf", Scheduler::Ecf),
         ("earliest-arrival", Scheduler::EarliestArrival),
+        ("linux", Scheduler::Linux),
         ("fpf", Scheduler::Fpf(Reading::Repaired)),
         ("fpf-literal", Scheduler::Fpf(Reading::Literal)),
         ("path-choice", Scheduler::PathChoice),

@@ -74,6 +74,12 @@ impl Pieces {
         }
     }
 
+    /// Bytes from the first piece to the last.
+    pub(super) fn span(&self) -> u64 {
+        let ends = self.0.front().zip(self.0.back());
+        ends.map_or(0, |(first, last)| last.end() - first.start)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Piece> {
         self.0.iter()
     }

@@ -4,7 +4,7 @@ mod presets;
 
 use windlass_cc::recovery::Style;
 use windlass_cc::setup::{Counting, Credit};
-use windlass_cc::{Span, rto};
+use windlass_cc::{AnyParams, Flavour, Span, rto};
 
 pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
 
@@ -59,7 +59,7 @@ impl Pacing {
 pub enum LossDetection {
     /// By counting what arrived after the missing segment (RFC 5681, RFC 6675).
     DupThresh,
-    /// By time (RFC 8985), where recovery goes by a scoreboard and the peer has SACK; elsewhere by
+    /// By time (RFC 8985), where recovery goes by what the peer reports with SACK; elsewhere by
     /// counting. As in Linux, what was lost beyond the point where recovery ends begins another
     /// (`tcp_time_to_recover`), and the retransmission timer starts anew when the first segment goes
     /// again and while data from before that is reported (`tcp_clean_rtx_queue`).
@@ -155,16 +155,16 @@ pub struct StackConfig {
     /// How losses are found before the timer expires.
     pub loss_detection: LossDetection,
     /// Probe for a lost tail before the timer expires (RFC 8985 section 7), where recovery goes by
-    /// a scoreboard and the peer has SACK.
+    /// what the peer reports with SACK.
     pub tlp: bool,
-    /// Tell a spurious timeout by what is acknowledged after it (RFC 5682), where recovery goes by a
-    /// scoreboard.
+    /// Tell a spurious timeout by what is acknowledged after it (RFC 5682), unless recovery is Tahoe's,
+    /// Reno's or NewReno's.
     pub frto: bool,
-    /// Tell a spurious retransmission by the timestamp of its acknowledgement (RFC 3522), where
-    /// recovery goes by a scoreboard.
+    /// Tell a spurious retransmission by the timestamp of its acknowledgement (RFC 3522), with the same
+    /// exceptions.
     pub eifel: bool,
     /// Take a reduction back once the peer has reported each retransmission to be a duplicate (RFC
-    /// 3708), where recovery goes by a scoreboard.
+    /// 3708), where recovery goes by what the peer reports with SACK.
     pub dsack_undo: bool,
     /// Offer and accept explicit congestion notification (RFC 3168). Algorithms that want exact
     /// marks get the echo of RFC 8257.
@@ -217,6 +217,8 @@ pub struct Preset {
     pub origin: &'static str,
     /// What it is for.
     pub description: &'static str,
+    /// Whose version of an algorithm runs on it.
+    pub flavour: Flavour,
     /// The values.
     pub config: StackConfig,
 }
@@ -225,5 +227,12 @@ impl Preset {
     /// The preset with this name, in any case.
     pub fn by_name(name: &str) -> Option<&'static Preset> {
         PRESETS.iter().find(|p| p.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The stack and the algorithm of this identifier (any case) as the stack has it.
+    pub fn with(&self, algorithm: &str) -> Option<(StackConfig, AnyParams)> {
+        let params = AnyParams::by_name(algorithm)?.flavoured(self.flavour);
+        let ack_limit = params.ack_limit(self.flavour).unwrap_or(self.config.ack_limit);
+        Some((StackConfig { ack_limit, ..self.config }, params))
     }
 }

@@ -3,7 +3,7 @@
 use windlass_cc::recovery::Style;
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::setup::{Counting, Credit};
-use windlass_cc::{Ratio, Span};
+use windlass_cc::{Flavour, Ratio, Span};
 
 use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
@@ -13,6 +13,7 @@ pub static PRESETS: &[Preset] = &[
         name: "rfc",
         origin: "RFC 9293, 5681, 6298, 6928, 3042, 7323, 7661",
         description: "What the standards ask of an endpoint without SACK recovery.",
+        flavour: Flavour::Rfc,
         config: RFC,
     },
     Preset {
@@ -20,6 +21,7 @@ pub static PRESETS: &[Preset] = &[
         origin: "Reno-BER Table 2: Riverbed Modeler 16.0.A defaults",
         description: "The endpoint of the paper on TCP Reno at high bit-error rates: an 8760-byte \
             receive buffer, half-second timers, no window validation.",
+        flavour: Flavour::Rfc,
         config: RIVERBED,
     },
     Preset {
@@ -30,6 +32,7 @@ pub static PRESETS: &[Preset] = &[
             The receive window grows with what arrives, and its overhead is not counted; the send \
             buffer has the largest size that autotuning reaches; quick acknowledgements after idle \
             times and the adaption of the delayed acknowledgement's timer are left out.",
+        flavour: Flavour::Linux,
         config: LINUX,
     },
     Preset {
@@ -38,6 +41,7 @@ pub static PRESETS: &[Preset] = &[
         description: "SACK recovery with proportional rate reduction, 536-byte segments, buffers of \
             128 KiB, no Nagle, a least timeout of 1 s; no window validation and no restart after idle \
             times.",
+        flavour: Flavour::Ns3,
         config: NS3,
     },
     Preset {
@@ -46,6 +50,7 @@ pub static PRESETS: &[Preset] = &[
         description: "One-way agents: 1000-byte packets, two at first, a window of 20 packets, every \
             packet acknowledged, a 10 ms clock, no Nagle. NS-2 has no handshake to speak of and no \
             receive window; windlass has both.",
+        flavour: Flavour::Rfc,
         config: NS2,
     },
     Preset {
@@ -54,6 +59,7 @@ pub static PRESETS: &[Preset] = &[
         description: "One segment in flight whatever the windows say, hence without congestion \
             control in effect; no options, no reordering buffer to speak of, every segment \
             acknowledged at once, a timer of half-second ticks that backs off from a constant.",
+        flavour: Flavour::Rfc,
         config: UIP,
     },
 ];

@@ -1,11 +1,9 @@
 //! The kernel's end: a socket in a network namespace of its own.
 
-use std::fs;
 use std::io::{self, ErrorKind, Read};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
+use std::net::{Shutdown, SocketAddrV4};
 use std::time::Duration;
 
-use nix::net::if_::if_nametoindex;
 use nix::poll::PollFlags;
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::Socket;
@@ -20,8 +18,7 @@ use crate::live::Error;
 use crate::live::algorithm;
 use crate::live::info::Info;
 use crate::live::namespace::Namespace;
-use crate::live::netlink::Netlink;
-use crate::live::path_manager::PathManager;
+use crate::live::path_manager::Multihomed;
 use crate::live::settings::Settings;
 use crate::live::socket::{Purpose, Wanted};
 use crate::live::tun::{self, Tun};
@@ -30,37 +27,6 @@ use crate::live::tun::{self, Tun};
 const CHUNK: usize = 64 << 10;
 /// How often a connection whose both sides are closed is asked whether it is over: nothing tells.
 const LINGER: Span = Span::from_millis(5);
-
-/// What an end of Multipath TCP has besides.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Multihomed {
-    /// Further addresses, from each of which it opens a subflow.
-    pub addresses: Vec<Ipv4Addr>,
-    /// Whether it wants checksums.
-    pub checksums: bool,
-}
-
-impl Multihomed {
-    /// Sets a namespace up that has its device.
-    fn set_up(&self) -> Result<(), Error> {
-        fs::write("/proc/sys/net/mptcp/checksum_enabled", if self.checksums { "1" } else { "0" })
-            .map_err(Error::on("setting net.mptcp.checksum_enabled"))?;
-        if self.addresses.is_empty() {
-            return Ok(());
-        }
-        let netlink = Netlink::open().map_err(Error::on("opening a netlink socket"))?;
-        let device =
-            if_nametoindex(tun::NAME).map_err(|e| Error::on("finding a device")(e.into()))?;
-        let paths = PathManager::open().map_err(Error::on("asking for the MPTCP path manager"))?;
-        for address in &self.addresses {
-            netlink
-                .add_address(device, *address)
-                .map_err(Error::on("giving a TUN device another address"))?;
-            paths.add_subflow(*address).map_err(Error::on("announcing an MPTCP endpoint"))?;
-        }
-        Ok(())
-    }
-}
 
 /// A kernel with one connection at a time.
 pub(super) struct Kernel {

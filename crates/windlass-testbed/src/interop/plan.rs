@@ -202,8 +202,7 @@ impl Plan {
 
     /// The client's address on a path.
     pub fn client_address(&self, path: u8) -> Ipv4Addr {
-        let ends = self.addresses().subflow(path, 0);
-        *if self.client() == Side::Sender { ends.from } else { ends.to }.ip()
+        self.addresses().client(path)
     }
 
     /// The sender opens, sends so many bytes and closes; then the receiver does.

@@ -18,7 +18,7 @@ use windlass_tcp::{Seq, wire};
 
 use super::faults::{Faults, What};
 use super::host::{Host, Passing, Stack};
-use super::kernel::{Kernel, Multihomed};
+use super::kernel::Kernel;
 use super::multipath::Ours as MultipathOurs;
 use super::ours::Ours;
 use super::plan::{KernelSocket, Outage, Plan};
@@ -29,6 +29,7 @@ use crate::live::Error;
 use crate::live::clock::Clock;
 use crate::live::lateness::Log;
 use crate::live::packet;
+use crate::live::path_manager::Multihomed;
 
 /// From set-up to time zero.
 const LEAD: Duration = Duration::from_millis(5);
@@ -130,7 +131,7 @@ impl Bench {
         let of = |side: Side| plan.addresses().addresses(side == Side::Sender);
         let ends = (of(theirs).source, of(theirs).destination);
         let mut simulation = Simulation::new(plan.network(seed))?;
-        (0..2 * u32::from(plan.paths())).for_each(|host| simulation.make_external(host));
+        (0..2 * u32::from(plan.paths())).for_each(|host| drop(simulation.make_external(host)));
         let kernel = Kernel::new(plan.flow(theirs), ends, multihomed(plan, theirs))?;
         Ok(Bench {
             ours_side: ours,

@@ -5,13 +5,14 @@ use std::fs;
 use windlass_cc::recovery::Style;
 use windlass_cc::rto::AnyParams as Rto;
 use windlass_cc::{AnyParams, Span};
-use windlass_sim::config::{Config, FlowConfig, ReadPolicy, Traffic};
+use windlass_sim::config::{Config, FlowConfig, Multipath, ReadPolicy, Traffic};
 use windlass_sim::results::Series;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::stack::{InitialWindow, LossDetection};
 use windlass_tcp::{Pacing, StackConfig};
 
 use super::error::readable;
+use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
 /// Linux's least time before it probes a closed window.
@@ -22,11 +23,16 @@ const KERNEL_PERSIST: Span = Span::from_millis(200);
 /// asks for nothing special has few.
 pub fn differences(config: &Config) -> Vec<String> {
     let mut notes = Vec::new();
+    // What is refused is refused when it is run.
+    let config = &multipath::at_kernel(config, &[]).unwrap_or_else(|_| config.clone());
     for flow in &config.flows {
         if matches!(flow.traffic, Traffic::CbrUdp(_)) {
             continue;
         }
         let mut of_flow = Vec::new();
+        if let Some(multipath) = &flow.multipath {
+            connection(multipath, &mut of_flow);
+        }
         algorithm(flow, &mut of_flow);
         sending(flow, &mut of_flow);
         receiving(flow, &mut of_flow);
@@ -40,6 +46,15 @@ pub fn differences(config: &Config) -> Vec<String> {
         notes.push("series \"state\": the kernel does not show an algorithm's inner state".into());
     }
     notes
+}
+
+/// What stands above the subflows of a connection.
+fn connection(multipath: &Multipath, notes: &mut Vec<String>) {
+    let config = &multipath.config;
+    if config.penalise || config.opportunistic {
+        notes.push("penalise, opportunistic: the kernel does neither".into());
+    }
+    notes.push("scheduler: the kernel has its own".into());
 }
 
 /// The kernel has its own parameters of the algorithm, and those of a module hold for the whole machine.

@@ -12,7 +12,7 @@ use nix::poll::{PollFd, PollFlags};
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::addresses::FlowAddresses;
-use windlass_sim::config::Config;
+use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::external::Egress;
 use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
@@ -57,8 +57,10 @@ pub(crate) struct Emulator<'a> {
     ports: &'a [Port],
     clock: Clock,
     end: Time,
-    /// The port of each host outside.
-    by_host: Vec<Option<usize>>,
+    /// The port of each gate of a host outside.
+    by_gate: Vec<Option<usize>>,
+    /// The gates of each port.
+    gates: Vec<Vec<u32>>,
     /// Addresses of each flow.
     addresses: Vec<FlowAddresses>,
     simulation: Simulation,
@@ -77,18 +79,21 @@ impl<'a> Emulator<'a> {
     /// A network in which the hosts of `ports` are outside.
     pub fn new(config: &Config, ports: &'a [Port], clock: Clock) -> Result<Emulator<'a>, Error> {
         let mut simulation = Simulation::new(config.clone())?;
-        let mut by_host = vec![None; 2 * config.flows.len()];
+        let mut by_gate = vec![None; 2 * (config.flows.len() + config.subflows())];
+        let mut gates = Vec::new();
         for (i, port) in ports.iter().enumerate() {
-            simulation.make_external(port.host);
-            by_host[port.host as usize] = Some(i);
+            let of_port = simulation.make_external(port.host);
+            of_port.iter().for_each(|gate| by_gate[*gate as usize] = Some(i));
+            gates.push(of_port);
         }
-        let addresses = (0..).zip(&config.flows).map(|(i, flow)| addresses(i, flow.from, flow.to));
+        let addresses = (0..).zip(&config.flows).map(|(i, flow)| of_flow(i, flow));
         Ok(Emulator {
             ports,
             clock,
             end: config.duration,
-            wiretap: Wiretap::new(config, &by_host),
-            by_host,
+            wiretap: Wiretap::new(config, &by_gate),
+            by_gate,
+            gates,
             addresses: addresses.collect(),
             simulation,
             bytes: Vec::new(),
@@ -125,9 +130,9 @@ impl<'a> Emulator<'a> {
                 self.clock.skip_to(next.unwrap_or(self.end).min(self.end));
             }
             self.wait(&mut vigil, &mut fds, next, spin).map_err(failed())?;
-            for (port, fd) in ports.iter().zip(&fds) {
+            for (i, fd) in (0..ports.len()).zip(&fds) {
                 if fd.any().unwrap_or(false) {
-                    self.read(port).map_err(failed())?;
+                    self.read(i).map_err(failed())?;
                 }
             }
             if !hung_up && fds.last().is_some_and(|fd| fd.any().unwrap_or(false)) {
@@ -173,8 +178,8 @@ impl<'a> Emulator<'a> {
 
     fn deliver(&mut self, egress: &Egress) -> io::Result<()> {
         let host = egress.host as usize;
-        let Some(port) = self.by_host[host].map(|i| &self.ports[i]) else { return Ok(()) };
-        let bytes = if self.by_host[host ^ 1].is_some() {
+        let Some(port) = self.by_gate[host].map(|i| &self.ports[i]) else { return Ok(()) };
+        let bytes = if self.by_gate[host ^ 1].is_some() {
             let bytes = &mut self.bytes[egress.id as usize];
             if matches!(egress.body, Body::Segment(s) if s.ecn == Codepoint::Ce) {
                 packet::mark(bytes);
@@ -191,22 +196,24 @@ impl<'a> Emulator<'a> {
     }
 
     /// Puts what a namespace sends on its first link.
-    fn read(&mut self, port: &Port) -> io::Result<()> {
+    fn read(&mut self, place: usize) -> io::Result<()> {
+        let port = &self.ports[place];
         for _ in 0..TURN {
             let Some(len) = port.tun.read(&mut self.buffer)? else { break };
             let mut taken = std::mem::take(&mut self.buffer);
             self.catch_up()?;
             if self.simulation.now() < self.end {
-                self.send(port, &mut taken, len);
+                self.send(place, &mut taken, len);
             }
             self.buffer = taken;
         }
         Ok(())
     }
 
-    fn send(&mut self, port: &Port, buffer: &mut [u8], len: usize) {
-        let bytes = &mut buffer[..len];
-        let Some(mut body) = packet::body(bytes) else {
+    fn send(&mut self, place: usize, buffer: &mut [u8], len: usize) {
+        let (port, bytes) = (&self.ports[place], &mut buffer[..len]);
+        let gate = self.gate(place, bytes);
+        let (Some(mut body), Some(gate)) = (packet::body(bytes), gate) else {
             self.log.add_lost(u64::from(packet::is_of_a_flow(bytes)));
             return;
         };
@@ -215,20 +222,37 @@ impl<'a> Emulator<'a> {
             segment.window = segment.window.min(most);
         }
         if let Body::Segment(segment) = &body {
-            self.wiretap.sent(self.simulation.now(), port.host, segment);
+            self.wiretap.sent(self.simulation.now(), gate, segment);
         }
-        let id = self.simulation.inject(port.host, len as u32, body) as usize;
+        let id = self.simulation.inject(gate, len as u32, body) as usize;
         if id >= self.bytes.len() {
             self.bytes.resize(id + 1, Vec::new());
         }
         self.bytes[id].clear();
         self.bytes[id].extend_from_slice(bytes);
     }
+
+    /// The gate by which a packet of this port goes: its only one, or that of the path to which the
+    /// client's address belongs.
+    fn gate(&self, place: usize, packet: &[u8]) -> Option<u32> {
+        let gates = &self.gates[place];
+        if let [only] = gates[..] {
+            return Some(only);
+        }
+        let flow = &self.addresses[self.ports[place].host as usize / 2];
+        let ends = packet::ends(packet)?;
+        let mut paths = (0..).zip(gates);
+        paths.find(|(path, _)| ends.contains(&flow.client(*path))).map(|(_, gate)| *gate)
+    }
 }
 
-/// Addresses and ports of a flow between nodes.
-pub(crate) fn addresses(flow: u32, from: usize, to: usize) -> FlowAddresses {
-    FlowAddresses::new(flow, from as u32, to as u32)
+/// Addresses and ports of the flow with this index.
+pub(crate) fn of_flow(index: u32, flow: &FlowConfig) -> FlowAddresses {
+    let addresses = FlowAddresses::new(index, flow.from as u32, flow.to as u32);
+    match flow.traffic {
+        Traffic::RequestResponse { .. } => addresses.opened_by_to(),
+        _ => addresses,
+    }
 }
 
 /// What an end inside the simulation has sent, as bytes.

@@ -17,6 +17,7 @@ mod emulator;
 mod error;
 pub(crate) mod info;
 pub(crate) mod lateness;
+mod multipath;
 pub mod namespace;
 pub mod netlink;
 pub(crate) mod packet;

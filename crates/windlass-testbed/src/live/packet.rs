@@ -1,6 +1,8 @@
 //! The bytes of a packet in the emulator's hands: what they mean to the simulation, and the two
 //! fields that a network may change.
 
+use std::net::Ipv4Addr;
+
 use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
 use windlass_tcp::wire::{self, UDP_HEADER};
@@ -12,6 +14,8 @@ const PROTOCOL: usize = 9;
 /// Offset of the ECN field in an IPv4 header, and of its checksum.
 const TRAFFIC_CLASS: usize = 1;
 const IP_CHECKSUM: usize = 10;
+/// Offset of source and destination in an IPv4 header.
+const ADDRESSES: usize = 12;
 /// Offset of the window in a TCP header, and of its checksum.
 const WINDOW: usize = 14;
 const TCP_CHECKSUM: usize = 16;
@@ -35,6 +39,15 @@ pub(crate) fn body(packet: &[u8]) -> Option<Body> {
 /// Others, such as the ICMP answer to a datagram that nobody awaits, belong to no flow.
 pub(crate) fn is_of_a_flow(packet: &[u8]) -> bool {
     matches!(packet.get(PROTOCOL), Some(&TCP | &UDP))
+}
+
+/// Source and destination of an IPv4 packet.
+pub(crate) fn ends(packet: &[u8]) -> Option<[Ipv4Addr; 2]> {
+    let address = |at: usize| {
+        let octets: [u8; 4] = packet.get(at..at + 4)?.try_into().ok()?;
+        Some(Ipv4Addr::from(octets))
+    };
+    Some([address(ADDRESSES)?, address(ADDRESSES + 4)?])
 }
 
 /// Lowers the window field of a TCP segment to `most`.

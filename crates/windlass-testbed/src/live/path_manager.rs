@@ -2,11 +2,17 @@
 //!
 //! Numbers and layouts are those of `linux/genetlink.h` and `linux/mptcp_pm.h`.
 
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 
 use netlink_sys::protocols::NETLINK_GENERIC;
 use netlink_sys::{Socket, SocketAddr};
+use nix::net::if_::if_nametoindex;
+
+use super::error::Error;
+use super::netlink::Netlink;
+use super::tun;
 
 /// Length of a netlink header, and of what generic netlink adds to it.
 const HEADER: usize = 16;
@@ -31,6 +37,37 @@ const ADDRESS_V4: u16 = 3;
 const ADDRESS_FLAGS: u16 = 6;
 /// Flag: opens a subflow of each connection of which this end is the client.
 const SUBFLOW: u32 = 1 << 1;
+
+/// What an end of Multipath TCP has besides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Multihomed {
+    /// Further addresses, from each of which it opens a subflow.
+    pub addresses: Vec<Ipv4Addr>,
+    /// Whether it wants checksums.
+    pub checksums: bool,
+}
+
+impl Multihomed {
+    /// Sets a namespace up that has its device.
+    pub fn set_up(&self) -> Result<(), Error> {
+        fs::write("/proc/sys/net/mptcp/checksum_enabled", if self.checksums { "1" } else { "0" })
+            .map_err(Error::on("setting net.mptcp.checksum_enabled"))?;
+        if self.addresses.is_empty() {
+            return Ok(());
+        }
+        let netlink = Netlink::open().map_err(Error::on("opening a netlink socket"))?;
+        let device =
+            if_nametoindex(tun::NAME).map_err(|e| Error::on("finding a device")(e.into()))?;
+        let paths = PathManager::open().map_err(Error::on("asking for the MPTCP path manager"))?;
+        for address in &self.addresses {
+            netlink
+                .add_address(device, *address)
+                .map_err(Error::on("giving a TUN device another address"))?;
+            paths.add_subflow(*address).map_err(Error::on("announcing an MPTCP endpoint"))?;
+        }
+        Ok(())
+    }
+}
 
 /// A conversation about the network namespace in which it was opened.
 pub(crate) struct PathManager {

@@ -16,7 +16,7 @@ use super::app::{self, App};
 use super::clock::Clock;
 use super::counters::Counters;
 use super::desk::Desk;
-use super::emulator::{Emulator, Port, Stopped, addresses};
+use super::emulator::{Emulator, Port, Stopped, of_flow};
 use super::error::Error;
 use super::info::Info;
 use super::lateness::{Bound, Lateness};
@@ -27,7 +27,7 @@ use super::totals::{self, End};
 use super::trace::Trace;
 use super::tun::{self, Tun};
 use super::vigil::Vigil;
-use super::{algorithm, check};
+use super::{algorithm, check, multipath};
 
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
@@ -106,6 +106,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     if let Some(radio) = config.radios.first() {
         return Err(Error::Radio { radio: radio.name.clone() });
     }
+    let config = &multipath::at_kernel(config, &options.inside)?;
     algorithm::check(config, &options.inside)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
@@ -175,11 +176,11 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     lateness.lost +=
         ends.iter().map(|e| e.counters.lost_at_device + e.counters.lost_at_socket).sum::<u64>();
     let mut result = simulation.finish()?;
+    totals::complete(&mut result, config, &ends, &wiretap);
     samples.append(&mut wiretap.into_samples());
     samples.append(&mut result.samples);
     samples.sort_by_key(|sample| sample.time);
     result.samples = samples;
-    totals::complete(&mut result, config, &ends);
     let traces = if options.trace { traces(config, &ends) } else { Vec::new() };
     Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces })
 }
@@ -225,7 +226,7 @@ impl Site {
         let index = host / 2;
         let flow = &config.flows[index as usize];
         let settings = Settings::new(flow, window);
-        let ends = socket::ends(&addresses(index, flow.from, flow.to), host);
+        let ends = socket::ends(&of_flow(index, flow), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
         let device = tun::Settings {
@@ -234,6 +235,10 @@ impl Site {
             metrics: settings.metrics.clone(),
         };
         let tun = Tun::new(&namespace, &device)?;
+        let multihomed = multipath::of_host(flow, host);
+        if let Some(multihomed) = &multihomed {
+            namespace.enter(|| multihomed.set_up())?;
+        }
         let purpose = app::purpose(flow, host);
         let algorithm = match purpose {
             Purpose::Datagrams => None,
@@ -245,7 +250,7 @@ impl Site {
             algorithm,
             settings: &settings,
             ends,
-            multipath: false,
+            multipath: multihomed.is_some(),
         };
         let socket = namespace.enter(|| wanted.open())?;
         let app = App::new(flow, host, socket, ends.1);

@@ -18,7 +18,7 @@ impl Recorder {
     pub fn new(config: &Config) -> Recorder {
         let wanted = config.record.series.clone();
         Recorder {
-            last: vec![None; wanted.len() * config.flows.len()],
+            last: vec![None; wanted.len() * (config.flows.len() + config.subflows())],
             wanted,
             interval: config.record.interval.0,
             samples: Vec::new(),

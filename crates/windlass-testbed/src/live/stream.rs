@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::net::Shutdown;
 
 use nix::poll::PollFlags;
-use socket2::{SockAddr, Socket};
+use socket2::{Protocol, SockAddr, Socket};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::ReadPolicy;
 
@@ -22,6 +22,8 @@ const LINGER: Span = Span::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: Socket,
+    /// Where a multipath connection came from.
+    listener: Option<Socket>,
     state: State,
     /// Bytes that the application has offered and the kernel not yet taken.
     backlog: u64,
@@ -67,6 +69,7 @@ impl Stream {
     pub fn new(socket: Socket, listening: bool, policy: ReadPolicy, portion: u64) -> Stream {
         Stream {
             socket,
+            listener: None,
             state: if listening { State::Listening } else { State::Idle },
             backlog: 0,
             closing: false,
@@ -188,8 +191,11 @@ impl Stream {
     fn accept(&mut self) {
         match self.socket.accept() {
             Ok((socket, _)) => {
-                // The listener is dropped here: it has had the one connection that it is for.
-                self.socket = socket;
+                // The listener has had the one connection that it is for, and is dropped; but further
+                // subflows of a multipath connection come to it.
+                let listener = std::mem::replace(&mut self.socket, socket);
+                let multipath = listener.protocol().is_ok_and(|p| p == Some(Protocol::MPTCP));
+                self.listener = multipath.then_some(listener);
                 self.state = State::Connected;
                 if let Err(e) = self.socket.set_nonblocking(true) {
                     self.fail(&e);

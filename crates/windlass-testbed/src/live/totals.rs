@@ -7,6 +7,7 @@ use windlass_sim::results::{FlowResult, RunResult};
 use super::app::App;
 use super::counters::Counters;
 use super::info::Info;
+use super::wiretap::Wiretap;
 
 /// The end of a flow at the kernel, when the run is over.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct End {
 }
 
 /// Adds to a result what the network could not know.
-pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End]) {
+pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End], wiretap: &Wiretap) {
     for end in ends {
         let i = end.app.host as usize / 2;
         let (flow, total) = (&config.flows[i], &mut result.flows[i]);
@@ -32,6 +33,28 @@ pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End]) {
             total.failure = total.failure.take().or_else(|| app.stream.failure.clone());
         }
     }
+    for (i, total) in result.flows.iter_mut().enumerate() {
+        add_paths(total, config.track(i), wiretap);
+    }
+}
+
+/// Of the paths of a multipath flow the packets tell what was acknowledged and what was sent again;
+/// `tcp_info` knows the first subflow only.
+fn add_paths(total: &mut FlowResult, track: usize, wiretap: &Wiretap) {
+    let Some(multipath) = &mut total.multipath else { return };
+    let watched = |path: usize| wiretap.track(track + path);
+    let paths = 0..multipath.subflows.len();
+    let all: u64 = paths.clone().map(|path| watched(path).acknowledged).sum();
+    let per = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    for (path, subflow) in multipath.subflows.iter_mut().enumerate() {
+        subflow.delivered_bytes = watched(path).acknowledged;
+        subflow.goodput_bps = per(8.0 * subflow.delivered_bytes as f64, total.active_s);
+        subflow.share = per(subflow.delivered_bytes as f64, all as f64);
+        subflow.retransmits = watched(path).retransmits;
+    }
+    multipath.joins = (1..paths.end).filter(|path| watched(*path).acknowledged > 0).count() as u64;
+    total.retransmits = paths.map(|path| watched(path).retransmits).sum();
+    (total.srtt_ms, total.cwnd_bytes) = (None, 0);
 }
 
 fn add_sender(total: &mut FlowResult, end: &End) {

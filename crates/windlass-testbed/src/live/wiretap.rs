@@ -8,15 +8,16 @@ use windlass_tcp::{Flags, Segment, Seq};
 
 use super::series::Recorder;
 
-/// Follows the connections of all flows whose receiver is outside.
+/// Follows the connections of all flows, and the subflows of multipath ones, whose receiver is outside.
 #[derive(Debug)]
 pub(crate) struct Wiretap {
-    flows: Vec<Watched>,
+    /// By [track](Config::track), which is half the number of the host or gate.
+    tracks: Vec<Watched>,
     recorder: Recorder,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Watched {
+pub(crate) struct Watched {
     /// Whether the receiver's packets pass here.
     seen: bool,
     /// Sequence number of the first byte of the data.
@@ -24,40 +25,46 @@ struct Watched {
     /// Stream offset after the last byte of data sent.
     sent: u64,
     /// Greatest offset acknowledged.
-    acknowledged: u64,
+    pub acknowledged: u64,
+    /// Segments sent of what had been sent before.
+    pub retransmits: u64,
     /// Window scale shift that each end has offered: sender, receiver.
     scale: [Option<u8>; 2],
 }
 
 impl Wiretap {
-    /// Watches the hosts outside, of which `by_host` knows a place.
-    pub fn new(config: &Config, by_host: &[Option<usize>]) -> Wiretap {
-        let seen = |i: usize| by_host[2 * i + 1].is_some();
-        let flows = (0..config.flows.len())
-            .map(|i| Watched { seen: seen(i), ..Watched::default() })
-            .collect();
-        Wiretap { flows, recorder: Recorder::new(config) }
+    /// Watches the hosts outside and their gates, of which `by_gate` knows a place.
+    pub fn new(config: &Config, by_gate: &[Option<usize>]) -> Wiretap {
+        let watched =
+            |pair: &[Option<usize>]| Watched { seen: pair[1].is_some(), ..Watched::default() };
+        let tracks = by_gate.chunks_exact(2).map(watched).collect();
+        Wiretap { tracks, recorder: Recorder::new(config) }
     }
 
-    /// A host outside sends a segment.
-    pub fn sent(&mut self, now: Time, host: u32, segment: &Segment) {
-        let watched = &mut self.flows[host as usize / 2];
+    /// A host outside sends a segment by this gate.
+    pub fn sent(&mut self, now: Time, gate: u32, segment: &Segment) {
+        let watched = &mut self.tracks[gate as usize / 2];
         if !watched.seen {
             return;
         }
-        let receiver = host % 2 == 1;
+        let receiver = gate % 2 == 1;
         if segment.flags.has(Flags::SYN) {
             watched.scale[usize::from(receiver)] = segment.options.window_scale;
         }
         if !receiver {
             watched.on_data(segment);
         } else if segment.flags.has(Flags::ACK) {
-            let flow = host / 2;
+            let track = gate / 2;
             if let Some(acknowledged) = watched.on_acknowledgement(segment) {
-                self.recorder.note(now, flow, Series::AckNumber, acknowledged);
+                self.recorder.note(now, track, Series::AckNumber, acknowledged);
             }
-            self.recorder.note(now, flow, Series::Rwnd, watched.window(segment));
+            self.recorder.note(now, track, Series::Rwnd, watched.window(segment));
         }
+    }
+
+    /// What it knows of a track.
+    pub fn track(&self, track: usize) -> &Watched {
+        &self.tracks[track]
     }
 
     /// What was recorded.
@@ -75,6 +82,7 @@ impl Watched {
         if segment.len > 0
             && let Some(first) = segment.seq.unwrap_near(base, self.sent)
         {
+            self.retransmits += u64::from(first < self.sent);
             self.sent = self.sent.max(first + u64::from(segment.len));
         }
     }
@@ -116,6 +124,9 @@ mod tests {
         assert_eq!(watched.on_acknowledgement(&ack(0)), Some(0));
         assert_eq!(watched.on_acknowledgement(&ack(700)), Some(700));
         assert_eq!(watched.on_acknowledgement(&ack(1001)), Some(1000));
+        assert_eq!(watched.retransmits, 0);
+        watched.on_data(&segment(start.wrapping_add(501), 0, 500, Flags::ACK));
+        assert_eq!(watched.retransmits, 1);
     }
 
     #[test]

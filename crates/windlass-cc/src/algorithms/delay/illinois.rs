@@ -4,6 +4,7 @@ use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -204,6 +205,11 @@ impl Growth for Illinois {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "variant",
+        Variant::Linux as u64,
+        "`tcp_illinois_acked` counts all that an acknowledgement covers, `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the rounds without a queue with gaps",
+    )];
 
     fn rounding(_why: Cut) -> Kept {
         Kept::LessCut

@@ -1,10 +1,11 @@
 //! Vegas: keeps a few segments queued and stops there.
 
-use crate::arithmetic::math::mul;
+use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt, backlog};
 use crate::arithmetic::window::Window;
 use crate::arithmetic::window::quotient;
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::additive;
 use crate::growth::half_flight;
 use crate::growth::{Cut, Growth, kept_flight};
@@ -53,6 +54,12 @@ crate::parameters! {
         reduction: Reduction = Reduction::Quarter,
             Reduction::KIND,
             "NS-2 tcp-vegas; Linux tcp_vegas";
+        /// Reckon in whole segments, and once a round: the backlog is of the base round trip, cut to
+        /// whole segments, and the window moves by one at the acknowledgement that ends a round, or,
+        /// where the round cannot say, as Reno's for that acknowledgement alone. Linux does.
+        whole: bool = false,
+            ParamKind::Flag,
+            "Linux tcp_vegas_cong_avoid (true)";
     }
 }
 
@@ -114,6 +121,41 @@ fn estimate(p: &Params, rtt: &RoundRtt) -> Span {
     }
 }
 
+/// What the window does before a round has ended.
+fn first_course(p: &Params) -> Course {
+    if p.whole { Course::Hold } else { Course::Blind }
+}
+
+impl Vegas {
+    /// Parameter `whole`: looks at the round that this acknowledgement ends.
+    fn observe_whole(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        self.round.sample(a);
+        if a.acked == 0 || c.phase != Phase::Open {
+            return;
+        }
+        let Some(rtt) = self.round.ended(c) else { return };
+        if w.in_slow_start() {
+            return;
+        }
+        let rtt = estimate(p, &rtt);
+        if !rtt.is_known() || !c.min_rtt.is_known() {
+            self.course = Course::Blind;
+            return;
+        }
+        self.course = Course::Hold;
+        let surplus = rtt.0.saturating_sub(c.min_rtt.0);
+        let cwnd = w.whole_segments(c);
+        let queued = mul_div(cwnd, surplus, c.min_rtt.0.max(1));
+        self.queued = mul(queued, c.mss.into());
+        if queued > p.beta {
+            // What is counted towards the next segment goes with the last one.
+            w.shrink(c, mul((cwnd - 1).max(2), c.mss.into()));
+        } else if queued < p.alpha {
+            w.add(c.mss.into());
+        }
+    }
+}
+
 impl Growth for Vegas {
     type Params = Params;
     const INFO: &'static Info = &Info {
@@ -134,12 +176,43 @@ impl Growth for Vegas {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("alpha", 2, "`alpha` in `tcp_vegas.c`"),
+        Departure::linux("beta", 4, "`beta` in `tcp_vegas.c`"),
+        Departure::linux(
+            "estimate",
+            Estimate::Least as u64,
+            "`tcp_vegas_pkts_acked` keeps the least of a round's samples, and `tcp_vegas_cong_avoid` wants three of them",
+        ),
+        Departure::linux("reduction", Reduction::Half as u64, "`tcp_reno_ssthresh`"),
+        Departure::linux(
+            "whole",
+            1,
+            "`tcp_vegas_cong_avoid` divides whole segments by `baseRTT`, moves the window by one at the \
+             end of a round, and calls `tcp_reno_cong_avoid` once where the round had two samples at most",
+        ),
+        Departure::ns3("alpha", 2, "`TcpVegas`, attribute `Alpha`"),
+        Departure::ns3("beta", 4, "`TcpVegas`, attribute `Beta`"),
+        Departure::ns3(
+            "estimate",
+            Estimate::Least as u64,
+            "`TcpVegas::PktsAcked` keeps the least of a round's samples",
+        ),
+        Departure::ns3("reduction", Reduction::Half as u64, "`TcpVegas` leaves the cut to NewReno"),
+        Departure::ns3_per_ack(
+            "`TcpVegas::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
 
-    fn init(_p: &Params, c: &Conn) -> Vegas {
-        Vegas { round: Round::new(c), queued: 0, course: Course::Blind }
+    fn init(p: &Params, c: &Conn) -> Vegas {
+        Vegas { round: Round::new(c), queued: 0, course: first_course(p) }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        if p.whole {
+            self.observe_whole(p, c, a, w);
+            return;
+        }
         let Some(rtt) = self.round.observe(c, a) else { return };
         let rtt = estimate(p, &rtt);
         if !rtt.is_known() || !c.min_rtt.is_known() {
@@ -158,8 +231,13 @@ impl Growth for Vegas {
         }
     }
 
-    fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
-        self.course.follow(c, a, credit, w);
+    fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        if !p.whole {
+            self.course.follow(c, a, credit, w);
+        } else if self.course == Course::Blind || c.phase == Phase::Loss {
+            self.course = Course::Hold;
+            w.add_q(additive(c, credit, w.cwnd()));
+        }
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
@@ -169,9 +247,9 @@ impl Growth for Vegas {
         }
     }
 
-    fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
+    fn restart(&mut self, p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
-        self.course = Course::Blind;
+        self.course = first_course(p);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -3,12 +3,14 @@
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
-use crate::event::{Ack, Conn};
+use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::additive;
 use crate::growth::half_flight;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
+use crate::time::Span;
 
 crate::choice! {
     /// Whose Veno.
@@ -17,7 +19,8 @@ crate::choice! {
         Paper = "paper",
         /// Linux's (`tcp_veno_cong_avoid`): the sample of each acknowledgement does, from the third
         /// sample of the connection on, and one without a sample counts as congested; then the window
-        /// opens by a segment for every other time that a window has been counted.
+        /// opens by a segment for every other time that a window has been counted. The backlog is
+        /// rounded up to half segments, and a timeout or a mark cuts as a loss does.
         Linux = "linux",
     }
 }
@@ -70,24 +73,34 @@ impl Veno {
         self.queued >= mul(p.beta, u64::from(c.mss))
     }
 
+    /// Variant linux: the backlog by the least sample since the last growth, rounded up to half
+    /// segments; without one the whole window.
+    fn judge(&mut self, c: &Conn, least: Span, w: &Window) {
+        let mss = u64::from(c.mss);
+        let halves = mul(2, w.whole_segments(c));
+        let queued = match least.is_known() && c.min_rtt.is_known() {
+            true => halves - mul_div(halves, c.min_rtt.0.min(least.0), least.0.max(1)).min(halves),
+            false => halves,
+        };
+        self.queued = mul(queued, mss) / 2;
+        self.measured = true;
+    }
+
     /// Variant linux: what the samples since the last growth say, and growth by whole segments.
     fn avoid_as_linux(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         let least = self.round.take_min();
+        let cwnd = w.whole_segments(c);
         if u64::from(self.samples) < p.min_samples {
-            w.add_q(additive(c, credit, w.cwnd()));
+            self.counted = w.add_counted(c, self.counted, credit, cwnd);
             return;
         }
-        self.measured = true;
-        self.queued = match least.is_known() {
-            true => backlog(w.cwnd(), c.min_rtt, least),
-            false => w.cwnd(),
-        };
+        self.judge(c, least, w);
         if !self.congested(p, c) {
-            w.add_q(additive(c, credit, w.cwnd()));
+            self.counted = w.add_counted(c, self.counted, credit, cwnd);
             return;
         }
         let mss = divisor(c.mss.into());
-        if u64::from(self.counted) < w.cwnd() / mss {
+        if u64::from(self.counted) < cwnd {
             let segments = (credit / mss).min(u64::from(u32::MAX)) as u32;
             self.counted = self.counted.saturating_add(segments.max(1));
             return;
@@ -119,6 +132,16 @@ impl Growth for Veno {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "variant",
+            Variant::Linux as u64,
+            "`tcp_veno_cong_avoid` forgets the least round trip at every acknowledgement, and keeps the number of samples",
+        ),
+        Departure::ns3_per_ack(
+            "`TcpVeno::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
 
     fn init(_p: &Params, c: &Conn) -> Veno {
         Veno {
@@ -136,6 +159,11 @@ impl Growth for Veno {
         if p.variant == Variant::Linux {
             self.round.sample(a);
             self.samples = self.samples.saturating_add(u8::from(a.rtt.is_known()));
+            let enough = u64::from(self.samples) >= p.min_samples && a.acked > 0;
+            if w.in_slow_start() && enough && c.phase != Phase::Recovery && c.cwnd_limited() {
+                let least = self.round.take_min();
+                self.judge(c, least, w);
+            }
             return;
         }
         if let Some(rtt) = self.round.observe(c, a) {
@@ -159,6 +187,10 @@ impl Growth for Veno {
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
         let random = self.measured && !self.congested(p, c);
         match why {
+            // A timeout and a mark too, and what nothing is known of counts as random.
+            _ if p.variant == Variant::Linux && !self.congested(p, c) => {
+                p.keep.times(c.flight_size).max(2 * u64::from(c.mss))
+            }
             Cut::Loss if random => p.keep.times(c.flight_size).max(2 * u64::from(c.mss)),
             _ => half_flight(c),
         }

@@ -5,6 +5,7 @@ use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
 use crate::arithmetic::window::quotient;
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::additive;
 use crate::growth::{Cut, Growth, Kept};
 use crate::info::{Info, TraceField, Wants, show};
@@ -141,6 +142,9 @@ impl Growth for Yeah {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
+        "`TcpYeah::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+    )];
 
     fn rounding(_why: Cut) -> Kept {
         Kept::LessCut

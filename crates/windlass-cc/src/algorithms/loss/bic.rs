@@ -1,8 +1,9 @@
 //! BIC: a binary search for the window that fits the path.
 
-use crate::arithmetic::math::mul;
+use crate::arithmetic::math::{divisor, mul};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::half_flight;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
@@ -40,6 +41,11 @@ crate::parameters! {
         ack_ratio: bool = false,
             ParamKind::Flag,
             "Linux bictcp_update and bictcp_acked, delayed_ack";
+        /// Reckon in whole segments: W_max, the distance to it, and how many have to be acknowledged
+        /// for one of growth. Linux does, and cuts each quotient to a whole number.
+        whole: bool = false,
+            ParamKind::Flag,
+            "Linux bictcp_update (true)";
     }
 }
 
@@ -69,6 +75,8 @@ pub struct Bic {
     prior_w_max_q: u64,
     /// Segments that an acknowledgement covers, smoothed, with [`RATIO_BITS`] fractional bits.
     ratio: u32,
+    /// Parameter `whole`: segments acknowledged towards the next one of growth.
+    counted: u32,
 }
 
 impl Bic {
@@ -81,6 +89,37 @@ impl Bic {
         let found = if w_q < self.w_max_q { self.search(p, w_q) } else { self.probe(p, w_q) };
         let found = if self.w_max_q == 0 { found.max(w_q / 20) } else { found };
         if p.ack_ratio { mul(found, u64::from(self.ratio)) >> RATIO_BITS } else { found }
+    }
+
+    /// Segments to be acknowledged for one of growth, in whole ones.
+    fn count(&self, p: &Params, cwnd: u64) -> u64 {
+        if cwnd <= p.low_window {
+            return cwnd;
+        }
+        let w_max = self.w_max_q >> FRACTION_BITS;
+        let slowest = mul(cwnd, p.smooth_part) / divisor(p.divisor);
+        let fastest = cwnd / divisor(p.max_increment);
+        let found = if cwnd < w_max {
+            match (w_max - cwnd) / divisor(p.divisor) {
+                0 | 1 => slowest,
+                distance if distance > p.max_increment => fastest,
+                distance => cwnd / divisor(distance),
+            }
+        } else {
+            let (beyond, parts) = (cwnd - w_max, p.divisor.max(2) - 1);
+            if beyond < p.divisor {
+                slowest
+            } else if beyond < mul(p.max_increment, parts) {
+                mul(cwnd, parts) / divisor(beyond)
+            } else {
+                fastest
+            }
+        };
+        let found = if w_max == 0 { found.min(20) } else { found };
+        match p.ack_ratio {
+            true => mul(found, 1 << RATIO_BITS) / divisor(self.ratio.into()),
+            false => found,
+        }
     }
 
     /// Below the old maximum: towards the middle between it and the window.
@@ -119,16 +158,31 @@ impl Growth for Bic {
             0.2; beyond the old maximum it probes along the mirror image. Up to 14 segments it is \
             Reno. Before the first loss and after a timeout there is nothing to aim at, and it \
             grows by at least a twentieth each round trip. The constants are those of Linux, from \
-            which ns-3 differs in smooth_part = 5; the growth is that of Linux without its \
-            rounding to whole segments. The threshold is taken from FlightSize (RFC 5681), not from \
+            which ns-3 differs in smooth_part = 5; the growth is that of Linux, its \
+            rounding to whole segments only with whole. The threshold is taken from FlightSize (RFC 5681), not from \
             the window.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "ack_ratio",
+            1,
+            "`bictcp_update` divides by the segments that an acknowledgement covers, and `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is nearly twice that of the paper",
+        ),
+        Departure::linux(
+            "whole",
+            1,
+            "`bictcp_update` divides whole segments: the search ends seven below its goal, and beyond \
+             31 segments probing is up to twice as fast",
+        ),
+        Departure::ns3("keep", Ratio::of(8, 10).0, "`TcpBic`, attribute `Beta`"),
+        Departure::ns3("smooth_part", 5, "`TcpBic`, attribute `SmoothPart`"),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Bic {
-        Bic { w_max_q: 0, prior_w_max_q: 0, ratio: FIRST_RATIO }
+        Bic { w_max_q: 0, prior_w_max_q: 0, ratio: FIRST_RATIO, counted: 0 }
     }
 
     fn observe(&mut self, _p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
@@ -139,15 +193,23 @@ impl Growth for Bic {
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
+        if p.whole {
+            let per = self.count(p, w.whole_segments(c)).max(1);
+            self.counted = w.add_counted(c, self.counted, credit, per);
+            return;
+        }
         let w_q = w.segments_q(c);
         // Never faster than slow start.
         w.add_per_window(c, credit, self.increment(p, w_q).min(w_q));
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
-        let w_q = w.segments_q(c);
+        // A segment of w_max, with `whole`.
+        let grain = if p.whole { ONE - 1 } else { 0 };
+        let w_q = w.segments_q(c) & !grain;
+        self.counted = 0;
         self.prior_w_max_q = self.w_max_q;
-        self.w_max_q = if why == Cut::Timeout {
+        let w_max_q = if why == Cut::Timeout {
             self.ratio = FIRST_RATIO;
             0
         } else if w_q < self.w_max_q && p.fast_convergence {
@@ -155,6 +217,7 @@ impl Growth for Bic {
         } else {
             w_q
         };
+        self.w_max_q = w_max_q & !grain;
         let low = mul(p.low_window, u64::from(c.mss));
         if w.cwnd() <= low { half_flight(c) } else { kept_flight(c, p.keep) }
     }

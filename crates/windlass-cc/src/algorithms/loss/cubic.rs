@@ -1,8 +1,9 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
-use crate::arithmetic::math::{cbrt, divisor, mul, mul_div};
+use crate::arithmetic::math::{cbrt, divisor, mul, mul_div, mul_shift};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -36,8 +37,9 @@ crate::parameters! {
         reno_beyond: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
-        /// Come up to that window or to the cubic, whichever is larger, by the whole segments that
-        /// lack in each round trip, and not at once. Linux does.
+        /// Come up to that window or to the cubic of the least round trip ahead, whichever is larger,
+        /// by the whole segments that lack in each round trip, and not at once; by a twentieth at
+        /// least before the first loss and after a timeout. Linux does.
         reno_paced: bool = false,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (true)";
@@ -107,13 +109,23 @@ pub struct Cubic {
     prior_w_est: u32,
     clock: Clock,
     prior_clock: Clock,
+    /// Parameter `reno_paced`: segments acknowledged towards the next one of growth.
+    counted: u16,
 }
 
 /// Bytes with [`FRACTION_BITS`] fractional bits as segments with [`SEGMENT_BITS`], rounded.
+#[inline(never)]
 fn segments(c: &Conn, bytes_q: u64) -> u32 {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
     let segments_q = bytes_q / u64::from(c.mss.max(1));
     ((segments_q + half) >> (FRACTION_BITS - SEGMENT_BITS)).min(u64::from(u32::MAX)) as u32
+}
+
+/// Whether [`segments`] of so many bytes is at least a number of them, without a division.
+fn reaches(c: &Conn, bytes_q: u64, number: u32) -> bool {
+    let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
+    let least = (u64::from(number) << (FRACTION_BITS - SEGMENT_BITS)).saturating_sub(half);
+    bytes_q >= mul(least, u64::from(c.mss.max(1)))
 }
 
 /// The way back.
@@ -129,7 +141,7 @@ fn ticks(ns: u64) -> u32 {
 
 /// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits.
 fn curve(p: &Params) -> u64 {
-    mul_div(p.c.0, UNIT, Ratio::ONE.0)
+    p.c.times(UNIT)
 }
 
 /// K = cbrt(distance / C) in ticks for a distance in segments with [`SEGMENT_BITS`] fractional
@@ -146,6 +158,11 @@ fn time_to(p: &Params, distance: u32) -> u32 {
 /// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
 fn alpha(p: &Params) -> u64 {
     let one = Ratio::ONE.0;
+    if p.reno_paced {
+        // A whole number of eighths of a window makes a segment.
+        let eighths = (8 * (one + p.keep.0) / 3) / divisor(one.saturating_sub(p.keep.0));
+        return (8 * one) / divisor(eighths);
+    }
     mul_div(3 * one.saturating_sub(p.keep.0), one, one + p.keep.0)
 }
 
@@ -186,8 +203,8 @@ impl Cubic {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
         // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
-        let cube = mul_div((d * d) >> 20, d, 1 << 20);
-        let distance = mul_div(cube, curve(p), 1 << (20 + CURVE_BITS - FRACTION_BITS));
+        let cube = mul_shift((d * d) >> 20, d, 20);
+        let distance = mul_shift(cube, curve(p), 20 + CURVE_BITS - FRACTION_BITS);
         let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
         let segments_q = if t < self.k {
             w_max.saturating_sub(distance)
@@ -203,26 +220,40 @@ impl Cubic {
         self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
     }
 
-    /// Growth by the whole segments that the window lacks of the larger of W_cubic and Reno's, in a
-    /// round trip, and by at most half of the window.
-    fn make_up(&self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+    /// Parameter `reno_paced`: a segment for each so many acknowledged, by what the window lacks of the
+    /// larger of W_cubic and Reno's, all in whole segments.
+    fn make_up(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
-        let (ahead, top) = (self.ahead_q(p, c), bytes_q(c, self.w_max));
+        // The least round trip ahead, not the smoothed one.
+        let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
+        let ahead = self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt));
+        let top = bytes_q(c, self.w_max);
         // Whole segments away from a whole number of them.
         let away = whole(ahead.abs_diff(top));
         let cubic = whole(top).saturating_add(if ahead < top { 0 } else { away });
         let cubic = cubic.saturating_sub(if ahead < top { away } else { 0 });
-        let reno = if p.friendliness { whole(self.w_est_q) } else { 0 };
-        let target = cubic.max(reno);
-        let cwnd = whole(w.cwnd_q());
-        let lacking = target.saturating_sub(cwnd).min(cwnd.max(2) / 2);
-        w.add_per_window(c, credit, lacking << FRACTION_BITS);
+        let cwnd = w.whole_segments(c);
+        let per = |goal: u64| match goal.saturating_sub(cwnd) {
+            0 => mul(100, cwnd),
+            lacking => cwnd / divisor(lacking),
+        };
+        let mut count = per(cubic);
+        if self.cwnd_prior == 0 {
+            // No loss yet, or a timeout since: a twentieth a round trip at least.
+            count = count.min(20);
+        }
+        if p.friendliness {
+            count = count.min(per(whole(self.w_est_q)));
+        }
+        // As long as 16 bits can count.
+        let count = count.clamp(2, u64::from(u16::MAX));
+        self.counted = w.add_counted(c, self.counted.into(), credit, count) as u16;
     }
 
     /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
     /// before the last cut on by one.
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
-        let alpha = if p.reno_beyond && segments(c, self.w_est_q) >= self.cwnd_prior {
+        let alpha = if p.reno_beyond && reaches(c, self.w_est_q, self.cwnd_prior) {
             Ratio::ONE.0
         } else {
             alpha(p)
@@ -254,6 +285,21 @@ impl Growth for Cubic {
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("c", Ratio::of(410, 1024).0, "`bic_scale` is 41, of 2^10 for each ten"),
+        Departure::linux("keep", Ratio::of(717, 1024).0, "`beta`"),
+        Departure::linux("keep_ecn", Ratio::of(717, 1024).0, "`beta`"),
+        Departure::linux(
+            "reno_beyond",
+            0,
+            "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's own beyond the window before the cut",
+        ),
+        Departure::linux(
+            "reno_paced",
+            1,
+            "`bictcp_update` leaves it to `tcp_cong_avoid_ai` to make up, over a round trip, what the window lacks of Reno's and of the curve, in whole segments",
+        ),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Cubic {
         Cubic {
@@ -269,6 +315,7 @@ impl Growth for Cubic {
             prior_w_est: 0,
             clock: Clock::Unset,
             prior_clock: Clock::Unset,
+            counted: 0,
         }
     }
 
@@ -320,7 +367,9 @@ impl Growth for Cubic {
         } else {
             cwnd
         };
-        self.cwnd_prior = cwnd;
+        // In Linux a timeout forgets that there has been a loss.
+        self.cwnd_prior = if p.reno_paced && why == Cut::Timeout { 0 } else { cwnd };
+        self.counted = 0;
         kept_flight(c, keep)
     }
 

@@ -3,6 +3,7 @@
 use crate::arithmetic::math::{exp2_q16, log2_q16};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
 use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -35,8 +36,24 @@ crate::parameters! {
         per_ack: bool = false,
             ParamKind::Flag,
             "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
+        /// Growth and cut in the steps of the RFC's table, which is of the default constants: up to
+        /// the window of each row its a(w) and b(w) hold, and the cut is that of the row by which the
+        /// window last grew.
+        steps: bool = false,
+            ParamKind::Flag,
+            "RFC 3649 appendix B; Linux hstcp_aimd_vals (true)";
     }
 }
+
+/// The windows of the table, segments; the row's place, from one on, is its a(w).
+const STEPS: [u32; 72] = [
+    38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778,
+    4177, 4596, 5036, 5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10661, 11358, 12082,
+    12834, 13614, 14424, 15265, 16137, 17042, 17981, 18955, 19965, 21013, 22101, 23230, 24402,
+    25618, 26881, 28193, 29557, 30975, 32450, 33986, 35586, 37253, 38992, 40808, 42707, 44694,
+    46776, 48961, 51258, 53677, 56230, 58932, 61799, 64851, 68113, 71617, 75401, 79517, 84035,
+    89053,
+];
 
 const TRACE: &[TraceField; 1] = &[TraceField { name: "increase_q16", unit: "segments/65536" }];
 
@@ -99,6 +116,18 @@ fn increase(p: &Params, segments: u32) -> u32 {
     exp2_q16(log as u32).min(u64::from(u32::MAX)) as u32
 }
 
+/// The row for a window: the first that is not below it, or the last.
+fn step(segments: u32) -> usize {
+    STEPS.iter().position(|w| segments <= *w).unwrap_or(STEPS.len() - 1)
+}
+
+/// b(w) of that row, cut to 8 fractional bits, with 16. The table has two decimals; the row's window
+/// gives them, and those that the kernel has.
+fn step_decrease(p: &Params, segments: u32) -> u64 {
+    let w = STEPS.get(step(segments)).copied().unwrap_or(u32::MAX);
+    decrease(p, w) & !0xff
+}
+
 impl Growth for HighSpeed {
     type Params = Params;
     const INFO: &'static Info = &Info {
@@ -110,13 +139,22 @@ impl Growth for HighSpeed {
             rate of 1e-7, not 2e-10, for 83,000 segments: growth a(w) per round trip rises from 1 to \
             about 72 segments and the share b(w) taken at a loss falls from a half to a tenth, both \
             computed from the RFC's equations for the whole segments in the window, not read from \
-            its table. a(w) is at least Reno's 1, and b(w), which the equation would take to zero at \
+            its table unless steps asks for it. a(w) is at least Reno's 1, and b(w), which the equation would take to zero at \
             570,000 segments, at least a hundredth. The threshold is taken from FlightSize \
             (RFC 5681). It starts with limited slow start (RFC 3742), as the RFC recommends.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once an acknowledgement"),
+        Departure::linux("steps", 1, "`hstcp_aimd_vals` is the table, which rounds growth up"),
+        Departure {
+            flavour: Flavour::Linux,
+            change: Change::SlowStart("standard"),
+            why: "`hstcp_cong_avoid` calls `tcp_slow_start`; RFC 3649 recommends limited slow start",
+        },
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> HighSpeed {
         HighSpeed { segments: 0, increase_q: 1 << 16 }
@@ -126,14 +164,21 @@ impl Growth for HighSpeed {
         let segments = segments(c, w);
         if segments != self.segments {
             self.segments = segments;
-            self.increase_q = increase(p, segments);
+            self.increase_q = match p.steps {
+                true => (step(segments) as u32 + 1) << 16,
+                false => increase(p, segments),
+            };
         }
         let credit = if p.per_ack { credit.min(c.mss.into()) } else { credit };
         w.add_per_window(c, credit, u64::from(self.increase_q));
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
-        kept_flight(c, Ratio(Ratio::ONE.0 - decrease(p, segments(c, w))))
+        let taken = match p.steps {
+            true => step_decrease(p, self.segments),
+            false => decrease(p, segments(c, w)),
+        };
+        kept_flight(c, Ratio(Ratio::ONE.0 - taken))
     }
 
     fn rounding(_why: Cut) -> Kept {

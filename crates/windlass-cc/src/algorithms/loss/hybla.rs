@@ -1,8 +1,9 @@
 //! TCP Hybla: the growth of a short path on a long one.
 
-use crate::arithmetic::math::{exp2_q16, mul_div};
+use crate::arithmetic::math::{exp2_q16, mul, mul_div};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
+use crate::flavour::{Change, Departure, Flavour};
 use crate::growth::half_flight;
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, Wants};
@@ -21,6 +22,10 @@ crate::parameters! {
         slow_start_rho: Ratio = Ratio(16 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(32 << 16) },
             "own limit; the paper has none and counts on packet spacing";
+        /// Begin with a window of rho segments, cut to a whole number, in place of the stack's.
+        initial_rho: bool = false,
+            ParamKind::Flag,
+            "Caini and Firrincieli 2004 multiplies both; Linux hybla_init (true)";
     }
 }
 
@@ -59,9 +64,26 @@ impl Growth for Hybla {
         trace: &[],
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure {
+            flavour: Flavour::Linux,
+            change: Change::AckLimit(1),
+            why: "`hybla_cong_avoid` adds once an acknowledgement, in slow start too",
+        },
+        Departure::linux("initial_rho", 1, "`hybla_init` begins with a window of rho segments"),
+        Departure::ns3("reference_rtt", Span::from_millis(50).0, "`TcpHybla`, attribute `RRTT`"),
+    ];
 
     fn init(_p: &Params, _c: &Conn) -> Hybla {
         Hybla
+    }
+
+    fn initial_window(p: &Params, c: &Conn, given: u64) -> u64 {
+        if !p.initial_rho || !c.srtt.is_known() {
+            return given;
+        }
+        // That of the handshake is the first round trip there is.
+        mul((c.srtt.0 / p.reference_rtt.0.max(1)).clamp(1, MAX_RHO >> 16), u64::from(c.mss))
     }
 
     fn slow_start_gain(&self, p: &Params, c: &Conn) -> Ratio {

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use crate::arithmetic::window::{Window, quotient};
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, additive, half_flight};
 use crate::info::{Info, Wants};
 use crate::params::Parameters;
@@ -40,6 +41,8 @@ pub trait Variant: Copy {
     const INFO: &'static Info;
     /// Its loss recovery.
     const STYLE: Style;
+    /// How stacks differ from the RFC.
+    const FLAVOURS: &'static [Departure] = &[];
 }
 
 /// Additive increase by one segment per round trip, halving on loss.
@@ -55,6 +58,7 @@ impl<V: Variant> Growth for RenoGrowth<V> {
     type Params = Params;
     const INFO: &'static Info = V::INFO;
     const WANTS: Wants = Wants { recovery: V::STYLE, ..Wants::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = V::FLAVOURS;
 
     fn init(_p: &Params, c: &Conn) -> RenoGrowth<V> {
         RenoGrowth { round_end: c.next_id, variant: PhantomData }
@@ -120,6 +124,18 @@ impl Variant for Reno {
         trace: &[],
     };
     const STYLE: Style = Style::Reno;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "increase",
+            Increase::PerByte as u64,
+            "`tcp_cong_avoid_ai` counts every acknowledged segment; RFC 5681 counts acknowledgements",
+        ),
+        Departure::ns3(
+            "increase",
+            Increase::PerByte as u64,
+            "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
+        ),
+    ];
 }
 
 /// Fast recovery of RFC 6582.
@@ -139,4 +155,7 @@ impl Variant for NewReno {
         trace: &[],
     };
     const STYLE: Style = Style::NewReno;
+    const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
+        "`TcpNewReno::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
+    )];
 }

@@ -3,6 +3,7 @@
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, Kept, kept_flight};
 use crate::info::{Info, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -58,6 +59,29 @@ impl Growth for Scalable {
         trace: &[],
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux(
+            "legacy_window",
+            100,
+            "`TCP_SCALABLE_AI_CNT`, below which the window grows as Reno's",
+        ),
+        Departure::linux(
+            "legacy_cut",
+            Ratio::of(1, 8).0,
+            "`TCP_SCALABLE_MD_SCALE` cuts an eighth at any window",
+        ),
+        Departure::ns3("acks_per_segment", 50, "`TcpScalable`, attribute `AIFactor`"),
+        Departure::ns3(
+            "legacy_window",
+            50,
+            "`TcpScalable`, attribute `AIFactor`, below which the window grows as Reno's",
+        ),
+        Departure::ns3(
+            "legacy_cut",
+            Ratio::of(1, 8).0,
+            "`TcpScalable`, attribute `MDFactor`, at any window",
+        ),
+    ];
 
     fn rounding(_why: Cut) -> Kept {
         Kept::LessCut

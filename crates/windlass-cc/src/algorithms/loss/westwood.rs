@@ -1,8 +1,9 @@
 //! Westwood+: Reno whose cut leaves what the path was measured to carry.
 
-use crate::arithmetic::math::mul_div;
+use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::additive;
 use crate::growth::half_flight;
 use crate::growth::{Cut, Growth};
@@ -48,12 +49,18 @@ crate::parameters! {
         moment: Moment = Moment::Loss,
             Moment::KIND,
             "Grieco and Mascolo 2004; Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR (repair)";
+        /// Measure in whole periods of this clock: round trips rounded up, the time of a sample and
+        /// `min_interval` cut, a sample without the acknowledgement that ends it, rates in whole bytes
+        /// a period, and the threshold in whole segments. Zero measures as finely as the host does.
+        clock: Span = Span::ZERO,
+            crate::params::ParamKind::Time { min: Span::ZERO, max: Span::from_millis(100) },
+            "Linux tcp_westwood: jiffies, CONFIG_HZ (4 ms in Debian's kernels)";
     }
 }
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Growth of Reno with a bandwidth estimate. Rates are bytes per second.
+/// Growth of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Westwood {
@@ -72,16 +79,37 @@ pub struct Westwood {
 const TRACE: &[TraceField] = &[TraceField { name: "bandwidth_Bps", unit: "B/s" }];
 
 impl Westwood {
-    /// The estimate of what the path carries, bytes per second; zero before the first sample.
+    /// The estimate of what the path carries, bytes per second, with a `clock` bytes per period; zero
+    /// before the first sample.
     pub fn bandwidth(&self) -> u64 {
         self.bandwidth
     }
 
     /// What the path carries, bytes: at least two segments; `None` before the first sample.
-    fn pipe(&self, c: &Conn) -> Option<u64> {
-        let known = self.measured && c.min_rtt.is_known();
-        let pipe = || mul_div(self.bandwidth, c.min_rtt.0, SECOND).max(2 * u64::from(c.mss));
-        known.then(pipe)
+    fn pipe(&self, p: &Params, c: &Conn) -> Option<u64> {
+        if !self.measured || !c.min_rtt.is_known() {
+            return None;
+        }
+        let pipe = if p.clock == Span::ZERO {
+            mul_div(self.bandwidth, c.min_rtt.0, SECOND)
+        } else {
+            let bytes = mul(self.bandwidth, periods_up(p, c.min_rtt));
+            bytes - bytes % divisor(c.mss.into())
+        };
+        Some(pipe.max(2 * u64::from(c.mss)))
+    }
+
+    /// With a `clock`: what an acknowledgement brings counts for the next sample.
+    fn observe_clocked(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
+        let clock = divisor(p.clock.0);
+        let elapsed = (c.now.0 / clock).saturating_sub(self.since.0 / clock);
+        let least = p.min_interval.0 / clock;
+        if rtt.is_known() && elapsed > periods_up(p, rtt).max(least) {
+            self.sample(p, self.delivered / divisor(elapsed));
+            (self.since, self.delivered) = (c.now, 0);
+        }
+        self.delivered = self.delivered.saturating_add(a.delivered);
     }
 
     fn sample(&mut self, p: &Params, rate: u64) {
@@ -95,12 +123,23 @@ impl Westwood {
                 self.bandwidth = toward(self.bandwidth, mean, 10);
                 self.stage = rate;
             }
-            Filter::Cascade => {
+            Filter::Cascade if p.clock == Span::ZERO => {
                 self.stage = toward(self.stage, rate, 8);
                 self.bandwidth = toward(self.bandwidth, self.stage, 8);
             }
+            Filter::Cascade => {
+                // Cut, where the kernel cuts.
+                self.stage = mul(7, self.stage).saturating_add(rate) >> 3;
+                self.bandwidth = mul(7, self.bandwidth).saturating_add(self.stage) >> 3;
+            }
         }
     }
+}
+
+/// A time in whole periods of the clock, rounded up.
+fn periods_up(p: &Params, time: Span) -> u64 {
+    let clock = divisor(p.clock.0);
+    time.0.saturating_add(clock.get() - 1) / clock
 }
 
 /// The mean of two numbers without overflow.
@@ -132,12 +171,34 @@ impl Growth for Westwood {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("filter", Filter::Cascade as u64, "`westwood_do_filter` averages twice"),
+        Departure::linux("min_interval", Span::from_millis(50).0, "`TCP_WESTWOOD_RTT_MIN`"),
+        Departure::linux(
+            "clock",
+            Span::from_millis(4).0,
+            "`usecs_to_jiffies` rounds round trips up, `westwood_update_window` compares jiffies before \
+             it counts what is acknowledged, and `tcp_westwood_bw_rttmin` is in whole segments",
+        ),
+        Departure::linux(
+            "moment",
+            Moment::Repair as u64,
+            "`tcp_westwood_event` sets the window at `CA_EVENT_COMPLETE_CWR`",
+        ),
+        Departure::ns3_per_ack(
+            "`TcpWestwoodPlus` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
 
     fn init(_p: &Params, c: &Conn) -> Westwood {
         Westwood { since: c.now, delivered: 0, stage: 0, bandwidth: 0, measured: false }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
+        if p.clock > Span::ZERO {
+            self.observe_clocked(p, c, a);
+            return;
+        }
         self.delivered = self.delivered.saturating_add(a.delivered);
         let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
         let elapsed = c.now.since(self.since);
@@ -153,7 +214,7 @@ impl Growth for Westwood {
     }
 
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
-        match (self.pipe(c), why) {
+        match (self.pipe(p, c), why) {
             (None, _) => half_flight(c),
             (Some(_), Cut::Loss) if p.moment == Moment::Repair => half_flight(c),
             (Some(pipe), Cut::Loss | Cut::Ecn) => pipe.min(w.cwnd()).max(2 * u64::from(c.mss)),
@@ -162,7 +223,7 @@ impl Growth for Westwood {
     }
 
     fn restart(&mut self, p: &Params, c: &Conn, w: &mut Window) {
-        if let (Moment::Repair, Phase::Open, Some(pipe)) = (p.moment, c.phase, self.pipe(c)) {
+        if let (Moment::Repair, Phase::Open, Some(pipe)) = (p.moment, c.phase, self.pipe(p, c)) {
             w.set_ssthresh(pipe);
             w.set(c, pipe);
         }

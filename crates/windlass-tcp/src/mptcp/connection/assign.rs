@@ -6,6 +6,7 @@ use windlass_cc::{Phase, Time};
 use super::{Connection, MultipathProfile};
 use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
 use crate::mptcp::sender::{Again, Demand};
+use crate::mptcp::subflow::Subflow;
 
 /// A segment that holds up the window goes again on a path that is so many times faster than the
 /// one that carries it, or if that one's window is down to so many segments.
@@ -89,19 +90,22 @@ impl Connection {
             let settled = self.scheduling.is_settled(path, b);
             let worthwhile = settled || self.sender.is_worthwhile(want, mss, b.unsent, p.nagle());
             let (total, layers) = (self.subflows[path].total(), self.subflows[path].layers);
-            let endpoint = &mut self.subflows[path].endpoint;
+            let Subflow { endpoint, sent, .. } = &mut self.subflows[path];
             let room =
                 if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
             // Nothing is known of a path whose SYN was sent twice, until data has gone round.
             let srtt = endpoint.srtt();
             let known = srtt.is_known() && srtt.0 > 0;
+            let queued = sent.span();
             states.push(PathState {
                 path,
                 srtt: if known { srtt } else { endpoint.rto(p.path(path)) },
                 rttvar: endpoint.rttvar(),
                 rtt: endpoint.last_rtt(),
                 cwnd: endpoint.control().cwnd,
+                ssthresh: endpoint.control().ssthresh,
                 in_flight: endpoint.in_flight(),
+                queued,
                 mss,
                 room,
                 segments: total.data_segments,

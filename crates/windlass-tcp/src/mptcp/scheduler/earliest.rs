@@ -31,7 +31,7 @@ impl Plan {
     }
 
     /// Bytes planned for a path, what is acknowledged meanwhile left out.
-    fn bytes(&self, path: usize, una: u64) -> u64 {
+    pub(super) fn bytes(&self, path: usize, una: u64) -> u64 {
         self.paths[path].iter().map(|r| r.1.saturating_sub(r.0.max(una))).sum()
     }
 
@@ -53,7 +53,7 @@ impl Plan {
     }
 
     /// The next `len` bytes or less that no path is to carry yet.
-    fn unplanned(&mut self, len: u64, b: &Backlog) -> Option<(u64, u64)> {
+    pub(super) fn unplanned(&mut self, len: u64, b: &Backlog) -> Option<(u64, u64)> {
         if let Some(front) = self.loose.front_mut() {
             let range = (front.0, front.1.min(front.0 + len));
             front.0 = range.1;
@@ -89,23 +89,40 @@ impl Plan {
     /// Plans ahead until a path that has room has something to send.
     pub(super) fn next(&mut self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
         loop {
-            let ready = paths.iter().filter(|p| p.room > 0);
-            let piece = |p: &PathState| {
-                let (start, end) = self.front(p.path, b)?;
-                Some(Assignment { path: p.path, start, len: p.room.min(end - start) })
-            };
-            if let Some(found) = ready.clone().find_map(piece) {
+            if let Some(found) = self.ready(paths, b) {
                 return Some(found);
             }
-            if ready.count() == 0 {
+            if paths.iter().all(|p| p.room == 0) {
                 return None;
             }
             let best = paths.iter().min_by_key(|p| (self.arrival(p, b.una), p.path))?;
             let range = self.unplanned(best.mss, b)?;
-            let ranges = &mut self.paths[best.path];
-            let place = ranges.partition_point(|r| r.0 < range.0);
-            ranges.insert(place, range);
+            self.give(best.path, range);
         }
+    }
+
+    /// As much of `len` bytes as can be planned in whole segments, or to the end of what waits.
+    pub(super) fn whole(&self, len: u64, mss: u64, b: &Backlog) -> u64 {
+        let to = self.to.max(b.next);
+        let left = b.limit.saturating_sub(to);
+        let all = b.limit >= b.next + b.unsent;
+        if len <= left || all { len } else { (left - left % mss.max(1)).max(mss) }
+    }
+
+    /// What is planned for a path that has room, if there is one.
+    pub(super) fn ready(&self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
+        let piece = |p: &PathState| {
+            let (start, end) = self.front(p.path, b)?;
+            Some(Assignment { path: p.path, start, len: p.room.min(end - start) })
+        };
+        paths.iter().filter(|p| p.room > 0).find_map(piece)
+    }
+
+    /// Plans a range for a path.
+    pub(super) fn give(&mut self, path: usize, range: (u64, u64)) {
+        let ranges = &mut self.paths[path];
+        let place = ranges.partition_point(|r| r.0 < range.0);
+        ranges.insert(place, range);
     }
 
     /// Predicted time to the arrival of one more segment, nanoseconds: what exceeds the window has

@@ -4,6 +4,7 @@ mod blest;
 mod earliest;
 mod ecf;
 mod fpf;
+mod linger;
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{CrossLayer, Span, Time};
@@ -23,8 +24,12 @@ pub struct PathState {
     pub rtt: Span,
     /// Congestion window, bytes.
     pub cwnd: u64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh: u64,
     /// Bytes in the network.
     pub in_flight: u64,
+    /// Bytes that the path has got and that are not acknowledged on it.
+    pub queued: u64,
     /// Largest payload of a segment, bytes.
     pub mss: u64,
     /// Payload of a segment that would leave at once, bytes; 0 if the path has to wait.
@@ -77,6 +82,7 @@ pub struct Scheduling {
     ecf: ecf::Ecf,
     blest: blest::Blest,
     plan: earliest::Plan,
+    linger: linger::Linger,
     fpf: fpf::Fpf,
 }
 
@@ -90,6 +96,7 @@ impl Scheduling {
             ecf: ecf::Ecf::default(),
             blest: blest::Blest::default(),
             plan: earliest::Plan::default(),
+            linger: linger::Linger::default(),
             fpf: fpf::Fpf::default(),
         }
     }
@@ -104,7 +111,9 @@ impl Scheduling {
     pub fn piece_for(&self, path: usize, b: &Backlog) -> (u64, u64) {
         match self.kind {
             Scheduler::Redundant => (self.cursors[path].max(b.una), b.limit),
-            Scheduler::EarliestArrival => self.plan.next_for(path, b).unwrap_or((b.next, b.limit)),
+            Scheduler::EarliestArrival | Scheduler::Linux => {
+                self.plan.next_for(path, b).unwrap_or((b.next, b.limit))
+            }
             _ => (b.next, b.limit),
         }
     }
@@ -113,7 +122,7 @@ impl Scheduling {
     pub fn is_settled(&self, path: usize, b: &Backlog) -> bool {
         match self.kind {
             Scheduler::Redundant => self.piece_for(path, b).0 < b.next,
-            Scheduler::EarliestArrival => self.plan.next_for(path, b).is_some(),
+            Scheduler::EarliestArrival | Scheduler::Linux => self.plan.next_for(path, b).is_some(),
             _ => false,
         }
     }
@@ -128,6 +137,7 @@ impl Scheduling {
             Scheduler::Blest => self.blest.choose(paths, b)?,
             Scheduler::Ecf => self.ecf.choose(paths, b)?,
             Scheduler::EarliestArrival => return self.plan.next(paths, b),
+            Scheduler::Linux => return self.linger.next(&mut self.plan, paths, b),
             Scheduler::Fpf(reading) => self.fpf.choose(paths, b.now, Some(reading))?,
             Scheduler::PathChoice => self.fpf.choose(paths, b.now, None)?,
         };
@@ -141,7 +151,7 @@ impl Scheduling {
         match self.kind {
             Scheduler::RoundRobin => self.turn = a.path + 1,
             Scheduler::Redundant => self.cursors[a.path] = a.start + a.len,
-            Scheduler::EarliestArrival => self.plan.take(a),
+            Scheduler::EarliestArrival | Scheduler::Linux => self.plan.take(a),
             Scheduler::Fpf(_) | Scheduler::PathChoice => self.fpf.on_assigned(a.path),
             _ => {}
         }
@@ -156,6 +166,7 @@ impl Scheduling {
     pub fn on_path_gone(&mut self, path: usize) {
         self.cursors[path] = 1;
         self.plan.withdraw(path);
+        self.linger.forget(path);
     }
 
     /// Whether a byte that some path got past is still to be assigned.

@@ -5,6 +5,7 @@ mod linux;
 use crate::arithmetic::math::mul_div;
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::growth::{Cut, Growth, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
@@ -204,6 +205,17 @@ impl Growth for Htcp {
         trace: TRACE,
     };
     const WANTS: Wants = Wants::LOSS_BASED;
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("rtt_scaling", 1, "`use_rtt_scaling` is on by default"),
+        Departure::linux(
+            "variant",
+            Variant::Linux as u64,
+            "`measure_achieved_throughput` and `htcp_beta_update` smooth and wait for a second steady loss, `htcp_param_update` lets the longest round trip fade, `htcp_state` counts from the end of recovery, `htcp_cong_avoid` looks at the growth when the window opens, and all of them count segments and ticks",
+        ),
+        Departure::ns3_per_ack(
+            "`TcpHtcp::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
+        ),
+    ];
 
     fn init(p: &Params, c: &Conn) -> Htcp {
         Htcp {

@@ -18,6 +18,7 @@ use crate::arithmetic::filter::{DeliveredRounds, WindowedMax};
 use crate::arithmetic::window::MAX_WINDOW;
 use crate::controller::Controller;
 use crate::event::{Ack, Conn, Control, Phase, RateSample, Undo};
+use crate::flavour::Departure;
 use crate::info::{Ecn, Info, TraceField, Wants};
 use crate::params::{Parameters, Ratio};
 use crate::recovery::Style;
@@ -182,6 +183,11 @@ impl Controller for Bbr {
         ecn: Ecn::None,
         cross_layer: false,
     };
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "count_departing",
+        1,
+        "`bbr_packets_in_net_at_edt` adds `bbr_tso_segs_goal` while it probes",
+    )];
 
     fn init(p: &Setup<Params>, c: &Conn) -> Bbr {
         let mut bbr = Bbr {

@@ -49,6 +49,11 @@ crate::parameters! {
         quantum_time: Span = Span::from_millis(1),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2; Linux bbr_tso_segs_goal";
+        /// Count an aggregate about to leave as in flight when the probing phase looks at the flight,
+        /// which then ends as much sooner. Linux looks at the earliest departure time, and takes off
+        /// too what the path delivers until then, less than a segment or two here and left out.
+        count_departing: bool = false, ParamKind::Flag,
+            "Linux bbr_packets_in_net_at_edt (true)";
         /// Longest time at the estimated bandwidth that the window grows for aggregated
         /// acknowledgements; 0 turns this off, as in the paper.
         extra_acked_time: Span = Span::from_millis(100),

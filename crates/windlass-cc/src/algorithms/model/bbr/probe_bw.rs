@@ -31,6 +31,8 @@ impl Bbr {
         let flight = a.prior_in_flight;
         let target = |gain| self.target_flight_at(p, c, self.max_bw(), gain);
         if self.pacing_gain > Ratio::ONE {
+            let departing = if p.count_departing { self.quantum(p, c) } else { 0 };
+            let flight = flight.saturating_add(departing);
             full_length && (a.lost > 0 || flight >= target(self.pacing_gain))
         } else if self.pacing_gain < Ratio::ONE {
             full_length || flight <= target(Ratio::ONE)

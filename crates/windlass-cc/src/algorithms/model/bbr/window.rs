@@ -69,7 +69,8 @@ impl Bbr {
         if probing { even + pair } else { even }
     }
 
-    fn quantum(&self, p: &Params, c: &Conn) -> u64 {
+    /// What the sending host gathers before it sends: Linux's `bbr_tso_segs_goal`.
+    pub(super) fn quantum(&self, p: &Params, c: &Conn) -> u64 {
         let least = if self.pacing < SLOW { segment(c) } else { 2 * segment(c) };
         let gathered = self.pacing.volume(p.quantum_time).min(MAX_QUANTUM);
         (gathered - gathered % segment(c)).max(least)

@@ -2,18 +2,17 @@
 
 use windlass_cc::{Phase, Time, Undo, flags};
 
-use super::board::News;
-use super::{Endpoint, Profile};
-use crate::segment::Segment;
+use super::ack::AckSummary;
+use crate::endpoint::{Endpoint, Profile};
 
-/// What would show that the last reduction was unfounded.
+/// The spurious-retransmission detector: what would show that the last reduction was unfounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Evidence {
+pub(in crate::endpoint) struct SpuriousDetector {
     /// F-RTO watches: nothing but the first segment was sent again since a timeout, at which
     /// everything below this had been sent.
     frto: Option<u64>,
     /// New data go out in place of retransmissions (RFC 5682 section 3.1 step 2b).
-    pub(super) prefer_new: bool,
+    prefer_new: bool,
     /// Timestamp from which on retransmissions were sent; until the first acknowledgement of new
     /// data.
     stamp: Option<u32>,
@@ -23,59 +22,69 @@ pub(super) struct Evidence {
     unexplained: u32,
 }
 
-impl Endpoint {
-    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
-    /// that F-RTO has a say.
-    pub(super) fn watch_for_evidence(&mut self, p: &Profile, now: Time, judges: bool) {
-        // An acknowledgement may answer what an earlier reduction sent again.
-        let since = self.board.oldest_retransmission().unwrap_or(now);
-        self.evidence = Evidence {
-            frto: (judges && p.stack.frto).then_some(self.snd_max),
-            prefer_new: false,
-            stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(since)),
-            since: (p.stack.dsack_undo && self.sack).then_some(self.snd_una),
-            unexplained: 0,
-        };
-    }
-
-    /// The window was reduced for another reason, which nothing shows to be unfounded; what shows that
-    /// an earlier reduction was must not take this one back (`tcp_enter_cwr`).
-    pub(super) fn forget_evidence(&mut self) {
-        self.evidence = Evidence::default();
-    }
-
-    /// The same data timed out once more: RFC 5682 has nothing to say on that, and what else is
-    /// watched for goes back to the first time.
-    pub(super) fn stop_judging_timeout(&mut self) {
-        self.evidence.frto = None;
-        self.evidence.prefer_new = false;
+impl SpuriousDetector {
+    /// Whether new data go out in place of retransmissions.
+    pub(in crate::endpoint) fn prefers_new(&self) -> bool {
+        self.prefer_new
     }
 
     /// A segment was sent again.
     pub(super) fn note_resent(&mut self) {
-        self.evidence.unexplained = self.evidence.unexplained.saturating_add(1);
+        self.unexplained = self.unexplained.saturating_add(1);
+    }
+
+    /// The same data timed out once more: RFC 5682 has nothing to say on that, and what else is
+    /// watched for goes back to the first time.
+    pub(in crate::endpoint) fn stop_judging_timeout(&mut self) {
+        self.frto = None;
+        self.prefer_new = false;
+    }
+
+    /// The window was reduced for another reason, which nothing shows to be unfounded; what shows that
+    /// an earlier reduction was must not take this one back (`tcp_enter_cwr`).
+    pub(in crate::endpoint) fn forget(&mut self) {
+        *self = SpuriousDetector::default();
+    }
+}
+
+impl Endpoint {
+    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
+    /// that F-RTO has a say.
+    pub(in crate::endpoint) fn watch_for_spurious(&mut self, p: &Profile, now: Time, judges: bool) {
+        if self.inflates() {
+            return;
+        }
+        // An acknowledgement may answer what an earlier reduction sent again.
+        let since = self.scoreboard.oldest_retransmission().unwrap_or(now);
+        self.spurious = SpuriousDetector {
+            frto: (judges && p.stack.frto).then_some(self.snd_max),
+            prefer_new: false,
+            stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(since)),
+            since: (p.stack.dsack_undo && self.selective).then_some(self.snd_una),
+            unexplained: 0,
+        };
     }
 
     /// What an acknowledgement shows, before it is counted.
-    pub(super) fn find_evidence(&mut self, acked: bool, news: &News, s: &Segment) -> Option<Undo> {
+    pub(super) fn find_spurious(&mut self, a: &AckSummary) -> Option<Undo> {
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
-        if acked
-            && let Some(stamp) = self.evidence.stamp.take()
+        if a.acked > 0
+            && let Some(stamp) = self.spurious.stamp.take()
             && repairing
-            && let Some(t) = s.options.timestamps.filter(|t| t.echo != 0)
-            && (t.echo.wrapping_sub(stamp) as i32) < 0
+            && let Some(echo) = a.echo
+            && (echo.wrapping_sub(stamp) as i32) < 0
         {
             return Some(Undo::Eifel);
         }
-        if self.judge_timeout(acked, news) {
+        if self.judge_timeout(a) {
             return Some(Undo::Frto);
         }
-        if let (Some(twice), Some(since)) = (news.dsack, self.evidence.since)
+        if let (Some(twice), Some(since)) = (a.dsack, self.spurious.since)
             && twice.0 >= since
-            && self.evidence.unexplained > 0
+            && self.spurious.unexplained > 0
         {
-            self.evidence.unexplained -= 1;
-            if self.evidence.unexplained == 0 {
+            self.spurious.unexplained -= 1;
+            if self.spurious.unexplained == 0 {
                 return Some(Undo::Dsack);
             }
         }
@@ -85,26 +94,26 @@ impl Endpoint {
     /// RFC 5682 section 3.1: if the first acknowledgement after a timeout advances, new data go out
     /// in place of retransmissions. If the second brings data that were sent before the timeout and
     /// not since, the timeout was spurious. In all other cases it was not, or nobody can tell.
-    fn judge_timeout(&mut self, acked: bool, news: &News) -> bool {
-        let Some(sent) = self.evidence.frto.filter(|_| self.phase == Phase::Loss) else {
+    fn judge_timeout(&mut self, a: &AckSummary) -> bool {
+        let Some(sent) = self.spurious.frto.filter(|_| self.phase == Phase::Loss) else {
             return false;
         };
         let open = self.snd_una < sent;
-        let original = news.first_time.is_some_and(|start| start < sent);
-        if open && self.evidence.prefer_new && original {
+        let original = a.first_time.is_some_and(|start| start < sent);
+        if open && self.spurious.prefer_new && original {
             return true;
         }
-        self.evidence.prefer_new = open && acked && !self.evidence.prefer_new;
-        if !self.evidence.prefer_new {
-            self.evidence.frto = None;
+        self.spurious.prefer_new = open && a.acked > 0 && !self.spurious.prefer_new;
+        if !self.spurious.prefer_new {
+            self.spurious.frto = None;
         }
         false
     }
 
     /// The reduction is taken back; nothing is taken for lost that was not sent again.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
-        self.evidence = Evidence::default();
-        self.board.forgive();
+        self.spurious.forget();
+        self.scoreboard.forgive();
         self.retransmit_first = false;
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_undo(&p.params, &conn, why);

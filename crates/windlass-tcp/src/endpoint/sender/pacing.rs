@@ -3,7 +3,7 @@
 use windlass_cc::pacer;
 use windlass_cc::{Rate, Time, math};
 
-use super::{Endpoint, Profile};
+use crate::endpoint::{Endpoint, Profile};
 use crate::stack::Pacing;
 
 /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, percent.
@@ -13,7 +13,7 @@ const NANOS: u64 = 1_000_000_000;
 
 impl Profile {
     /// How the pacer behaves.
-    pub(super) fn pacer_params(&self) -> pacer::Params {
+    pub(in crate::endpoint) fn pacer_params(&self) -> pacer::Params {
         pacer::Params {
             initial_burst: u64::from(self.stack.pacing_burst) * u64::from(self.mss()),
             quantum: 0,
@@ -45,14 +45,14 @@ impl Endpoint {
     }
 
     /// Whether a segment that could go has to wait for the pacer; the deadline says until when.
-    pub(super) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
+    pub(in crate::endpoint) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
         let waits = p.stack.pacing != Pacing::Off && !self.pacer.ready(now);
         self.pace_deadline = if waits { self.pacer.next() } else { Time::NEVER };
         waits
     }
 
     /// A segment with so many bytes of payload leaves.
-    pub(super) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
+    pub(in crate::endpoint) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
         if p.stack.pacing == Pacing::Off {
             return;
         }

@@ -2,17 +2,45 @@
 
 use windlass_cc::{RttSample, Span, Time};
 
-use super::{Endpoint, Profile};
+use super::ack::AckSummary;
+use crate::endpoint::{Endpoint, Profile};
 use crate::stack::LeastRtt;
 
 /// Least time to which the timer is ever set.
 const LEAST_TIMEOUT: Span = Span::from_micros(1);
 
+/// The one segment per round trip that Tahoe, Reno and NewReno time, and before them the SYN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::endpoint) struct Timed {
+    /// One past the last byte of the segment being timed.
+    end: u64,
+    /// When it was sent, [`Time::NEVER`] while none is timed.
+    at: Time,
+    /// Retransmissions of it.
+    retransmits: u32,
+}
+
+impl Timed {
+    /// Nothing is timed.
+    pub(in crate::endpoint) const NONE: Timed = Timed { end: 0, at: Time::NEVER, retransmits: 0 };
+
+    /// A segment that ends at this offset is sent for the first time: it is timed if none is.
+    pub(in crate::endpoint) fn watch(&mut self, now: Time, end: u64) {
+        if self.at.is_never() {
+            *self = Timed { end, at: now, retransmits: 0 };
+        }
+    }
+
+    fn stop(&mut self) {
+        self.at = Time::NEVER;
+    }
+}
+
 impl Endpoint {
     /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
     fn stop_timing(&mut self, p: &Profile) {
         if p.stack.karn {
-            self.timed_at = Time::NEVER;
+            self.timed.stop();
         }
     }
 
@@ -24,12 +52,12 @@ impl Endpoint {
 
     /// The bytes from `start` to `end` are sent again.
     pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
-        let timed = start < self.timed_end && self.timed_end <= end;
+        let timed = start < self.timed.end && self.timed.end <= end;
         if timed {
-            self.timed_retransmits = self.timed_retransmits.saturating_add(1);
+            self.timed.retransmits = self.timed.retransmits.saturating_add(1);
         }
         // What follows the timed segment does not delay its acknowledgement; a hole before it does.
-        let beyond = start >= self.timed_end;
+        let beyond = start >= self.timed.end;
         if !((timed || beyond) && self.times_retransmissions(p)) {
             self.stop_timing(p);
         }
@@ -37,10 +65,43 @@ impl Endpoint {
 
     /// Everything unacknowledged will be sent again, the first segment at once.
     pub(super) fn note_going_back(&mut self, p: &Profile) {
-        let first = self.timed_end <= self.snd_una + u64::from(self.mss);
+        let first = self.timed.end <= self.snd_una + u64::from(self.mss);
         if !(first && self.times_retransmissions(p)) {
             self.stop_timing(p);
         }
+    }
+
+    /// The RTT that an acknowledgement of new data shows where one segment is timed per round trip, if
+    /// Karn's rule lets one be read from it.
+    pub(super) fn one_round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
+        if !self.timed.at.is_never() {
+            if a.ack < self.timed.end {
+                return Span::NONE;
+            }
+            let sample = now.since(self.timed.at);
+            self.timed.stop();
+            return self.take_exact_sample(p, now, a.ack, sample, self.timed.retransmits);
+        }
+        // Timestamps tell a retransmission from the original, but only to a millisecond: they serve
+        // the timer where no exact time could be kept, and nobody who looks for the least RTT.
+        self.timestamp_sample(p, now, a);
+        Span::NONE
+    }
+
+    /// The timer gets the RTT by the clock that the peer echoes.
+    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+        let Some(echo) = a.echo.filter(|_| self.timestamps) else { return };
+        let ms = Endpoint::timestamp(now).wrapping_sub(echo);
+        if ms <= i32::MAX as u32 {
+            // Otherwise an echo from the future.
+            self.feed_timer(p, now, a.ack, Span::from_millis(u64::from(ms)), 0);
+        }
+    }
+
+    /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its
+    /// peer's echo its sample.
+    pub(in crate::endpoint) fn timestamp(now: Time) -> u32 {
+        ((now.0 / 1_000_000) as u32).wrapping_add(1)
     }
 
     /// The timed segment is acknowledged after `rtt`, `ack` being the new SND.UNA: the timer learns
@@ -90,20 +151,20 @@ impl Endpoint {
     }
 
     /// The SYN is acknowledged: the first sample, if it may be taken.
-    pub(super) fn sample_handshake(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn sample_handshake(&mut self, p: &Profile, now: Time) {
         let retransmits = if self.syn_retransmitted { self.retries.max(1) } else { 0 };
         let ambiguous = p.stack.karn && retransmits > 0;
-        if !self.timed_at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
-            self.take_exact_sample(p, now, 1, now.since(self.timed_at), retransmits);
+        if !self.timed.at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
+            self.take_exact_sample(p, now, 1, now.since(self.timed.at), retransmits);
         }
-        self.timed_at = Time::NEVER;
+        self.timed.stop();
         // Linux shows the round trips of data alone to all but BBR, which takes what TCP has.
         if p.stack.least_rtt == LeastRtt::Data && !p.params.wants().rate_samples {
             self.shown_rtt = Span::NONE;
         }
     }
 
-    pub(super) fn arm_rto(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
         // A timeout of nothing would be due for ever.
         let after = self.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
@@ -112,14 +173,14 @@ impl Endpoint {
 
     /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins
     /// with the initial sequence number.
-    pub(super) fn entropy(&mut self) -> u32 {
+    pub(in crate::endpoint) fn entropy(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.random)
     }
 }
 
 /// SplitMix64's output function, its upper half.
-pub(super) fn mix(state: u64) -> u32 {
+pub(in crate::endpoint) fn mix(state: u64) -> u32 {
     let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((z ^ (z >> 31)) >> 32) as u32

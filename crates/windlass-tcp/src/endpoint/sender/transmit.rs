@@ -1,8 +1,8 @@
 //! Segments out.
 
-use windlass_cc::{Phase, Span, Time, flags};
+use windlass_cc::{Span, Time, flags};
 
-use super::{Endpoint, Profile, State};
+use crate::endpoint::{Endpoint, Profile, State};
 use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 
 impl Endpoint {
@@ -14,8 +14,13 @@ impl Endpoint {
                 self.poll_unsynchronised(p, now)
             }
             _ => {
-                let owed = self.poll_owed(p, now);
-                owed.or_else(|| self.poll_data(p, now)).or_else(|| self.poll_ack(p, now))
+                if let Some(pending) = self.poll_pending_ack(p, now) {
+                    return Some(pending);
+                }
+                if let Some(data) = self.poll_data(p, now) {
+                    return Some(data);
+                }
+                self.poll_ack(p, now)
             }
         }
     }
@@ -28,19 +33,19 @@ impl Endpoint {
     }
 
     /// A segment that does nothing but acknowledge.
-    pub(super) fn acknowledgement(&mut self, p: &Profile, now: Time) -> Segment {
+    pub(in crate::endpoint) fn acknowledgement(&mut self, p: &Profile, now: Time) -> Segment {
         self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK)
     }
 
     /// Where a segment without payload stands. While data is sent again it must not fall back with
     /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
     /// wants nothing from beyond it, and there the probe's byte may be.
-    pub(super) fn empty_segment_start(&self) -> u64 {
+    pub(in crate::endpoint) fn empty_segment_start(&self) -> u64 {
         if self.snd_nxt == self.snd_una { self.snd_una } else { self.snd_max }
     }
 
     /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
-    pub(super) fn payload_limit(&self) -> u64 {
+    pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
             0 => u64::from(self.mss),
             blocks => u64::from(self.mss) - (4 + 8 * blocks as u64),
@@ -57,19 +62,9 @@ impl Endpoint {
         room.min(blocks).min(MAX_SACK_BLOCKS)
     }
 
-    fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if self.by_board {
-            return self.poll_by_board(p, now);
-        }
-        if self.retransmit_first {
-            self.retransmit_first = false;
-            return Some(self.retransmit(p, now));
-        }
-        self.poll_new(p, now)
-    }
-
     /// The next segment at `snd_nxt`, or a probe of a closed window.
-    pub(super) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+    #[inline]
+    pub(in crate::endpoint) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.snd_nxt > self.snd_end {
             return None; // the FIN is out
         }
@@ -80,12 +75,13 @@ impl Endpoint {
             self.note_usage(available);
             return None;
         }
-        let limit = self.payload_limit().min(self.piece(self.snd_nxt));
+        let limit = self.payload_limit();
         let len = available.min(self.usable_window(p)).min(limit);
         let fin = fin && len == available;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
             self.note_usage(available);
-            return self.poll_probe(p, now, available, len);
+            let held_back = available > 0 && self.snd_nxt == self.snd_una;
+            return if held_back { self.poll_probe(p, now, self.snd_nxt, len) } else { None };
         }
         if self.must_wait(p, now) {
             self.note_usage(u64::MAX);
@@ -97,20 +93,10 @@ impl Endpoint {
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
-    pub(super) fn usable_window(&self, p: &Profile) -> u64 {
-        if self.by_board {
-            let window = self.snd_wnd.min(self.flight_limit(p));
-            let offered = (self.snd_una + window).saturating_sub(self.snd_nxt);
-            return self.congestion_room(p).min(offered);
-        }
-        let mut cwnd = self.control.cwnd;
-        // Limited transmit (RFC 3042): one new segment for each of the first duplicates.
-        if p.stack.limited_transmit && self.phase == Phase::Open && self.dup_acks > 0 {
-            let extra = self.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
-            cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.mss));
-        }
-        let window = cwnd.min(self.snd_wnd).min(self.flight_limit(p));
-        (self.snd_una + window).saturating_sub(self.snd_nxt)
+    pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
+        let window = self.snd_wnd.min(self.flight_limit(p));
+        let offered = (self.snd_una + window).saturating_sub(self.snd_nxt);
+        self.congestion_room(p).min(offered)
     }
 
     /// Bytes that the stack lets be in flight, whatever the windows say.
@@ -125,17 +111,19 @@ impl Endpoint {
         len == limit
             || (len == available && (!p.stack.nagle || idle || fin || self.layer.on))
             || (len > 0 && len * 2 >= self.max_snd_wnd)
-            // What goes again goes at once, but not in crumbs that a fraction of a window leaves.
-            || (len > 0 && self.snd_nxt < self.snd_max
-                && (idle || self.snd_nxt + len >= self.snd_max))
+            // A byte that has probed the window waits for nothing.
+            || (len > 0 && self.snd_nxt < self.snd_max)
     }
 
-    /// Nothing may go although data waits: with nothing in flight only a timer can end that.
+    /// Nothing may go although data waits from `at` on: with nothing in flight only a timer can end that.
     /// `len` is what the windows would let through.
-    fn poll_probe(&mut self, p: &Profile, now: Time, available: u64, len: u64) -> Option<Segment> {
-        if self.snd_nxt != self.snd_una || available == 0 {
-            return None;
-        }
+    pub(super) fn poll_probe(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        at: u64,
+        len: u64,
+    ) -> Option<Segment> {
         if !std::mem::take(&mut self.probe_now) {
             if self.persist_deadline.is_never() {
                 let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.persist_shift);
@@ -153,44 +141,34 @@ impl Endpoint {
         self.persist_shift = (self.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
         // The probe's byte does not count as in flight: a closed window will not take it.
-        self.count_data(1, self.snd_nxt < self.snd_max);
-        self.snd_max = self.snd_max.max(self.snd_nxt + 1);
-        Some(self.finish(p, now, self.snd_nxt, 1, Flags::ACK.with(Flags::PSH)))
+        self.count_data(1, at < self.snd_max);
+        self.snd_max = self.snd_max.max(at + 1);
+        Some(self.finish(p, now, at, 1, Flags::ACK.with(Flags::PSH)))
     }
 
-    /// The first unacknowledged segment again, `snd_nxt` staying where it is.
-    fn retransmit(&mut self, p: &Profile, now: Time) -> Segment {
-        let data_end = self.snd_max.min(self.snd_end);
-        let most = self.payload_limit().min(self.piece(self.snd_una));
-        let len = data_end.saturating_sub(self.snd_una).min(most);
-        let end = self.snd_una + len;
-        let fin = self.fin_queued && end == self.snd_end && self.snd_max > self.snd_end;
-        self.count_data(len, true);
-        self.note_retransmission(p, self.snd_una, end);
-        self.last_sent = now;
-        self.record(now, self.snd_una, len + u64::from(fin), true);
-        self.pace(p, now, len);
-        let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        self.finish(p, now, self.snd_una, len, flags)
-    }
-
-    /// A segment at `snd_nxt`: new data, or old data once more after a timeout.
-    pub(super) fn send(&mut self, p: &Profile, now: Time, len: u64, fin: bool) -> Segment {
+    /// A segment at `snd_nxt`: new data, but for a byte that may have probed the window.
+    #[inline]
+    pub(in crate::endpoint) fn send(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        len: u64,
+        fin: bool,
+    ) -> Segment {
         let again = self.snd_nxt < self.snd_max;
         if !again && self.snd_nxt == self.snd_una {
             self.restart_after_idle(p, now);
         }
         let start = self.snd_nxt;
-        self.record(now, start, len + u64::from(fin), again);
+        let sent = self.sampler.on_sent(now, self.in_flight(), len + u64::from(fin));
+        self.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
         self.pace(p, now, len);
         self.snd_nxt += len + u64::from(fin);
         self.count_data(len, again);
         if again {
             self.note_retransmission(p, start, self.snd_nxt);
-        } else if self.timed_at.is_never() && len > 0 {
-            self.timed_at = now;
-            self.timed_end = self.snd_nxt;
-            self.timed_retransmits = 0;
+        } else if len > 0 {
+            self.timed.watch(now, self.snd_nxt);
         }
         self.snd_max = self.snd_max.max(self.snd_nxt);
         self.last_sent = now;
@@ -210,7 +188,7 @@ impl Endpoint {
             };
         }
         let new_data = len > 0 && !again;
-        if self.by_board {
+        if self.selective {
             self.arm_probe(p, now);
         }
         let flags = flags.with(self.ecn_news(new_data));
@@ -234,20 +212,7 @@ impl Endpoint {
         self.control = self.cc.control(&params, &conn);
     }
 
-    /// Enters a segment that is about to leave on the scoreboard, if one is kept.
-    fn record(&mut self, now: Time, start: u64, len: u64, again: bool) {
-        if !self.records {
-            return;
-        }
-        let sent = self.sampler.on_sent(now, self.in_flight(), len);
-        if self.by_board {
-            self.board.push(start, len as u32, sent, again);
-        } else {
-            self.board.overwrite(start, len as u32, sent);
-        }
-    }
-
-    pub(super) fn count_data(&mut self, len: u64, again: bool) {
+    pub(in crate::endpoint) fn count_data(&mut self, len: u64, again: bool) {
         if len > 0 {
             self.stats.data_segments += 1;
             self.stats.data_bytes += len;
@@ -255,13 +220,13 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn stamp(&self, now: Time) -> Timestamps {
+    pub(in crate::endpoint) fn stamp(&self, now: Time) -> Timestamps {
         Timestamps { value: Endpoint::timestamp(now), echo: self.ts_recent }
     }
 
     /// Puts acknowledgement, window and options into a segment, which settles every debt of
     /// acknowledgement.
-    pub(super) fn finish(
+    pub(in crate::endpoint) fn finish(
         &mut self,
         p: &Profile,
         now: Time,

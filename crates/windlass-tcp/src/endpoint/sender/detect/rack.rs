@@ -2,8 +2,8 @@
 
 use windlass_cc::{Ack, Phase, Span, Time, flags};
 
-use super::board::News;
-use super::{Endpoint, Profile};
+use crate::endpoint::sender::ack::AckSummary;
+use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
 use crate::segment::Segment;
 use crate::stack::LossDetection;
@@ -17,7 +17,7 @@ const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Rack {
+pub(in crate::endpoint) struct Rack {
     /// When the segment was sent that was sent last of those delivered, and where it ends.
     sent: Time,
     end: u64,
@@ -34,10 +34,10 @@ pub(super) struct Rack {
     /// End of the round trip in which duplicates were last reported.
     dsack_round: Option<u64>,
     /// When a segment will be late.
-    pub(super) deadline: Time,
+    pub(in crate::endpoint) deadline: Time,
     /// When a probe will be due.
-    pub(super) probe_deadline: Time,
-    pub(super) probe_now: bool,
+    pub(in crate::endpoint) probe_deadline: Time,
+    pub(in crate::endpoint) probe_now: bool,
     /// A probe is out: everything sent ended there, and whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
 }
@@ -64,28 +64,33 @@ impl Default for Rack {
 
 impl Rack {
     /// Nothing is waited for any more.
-    pub(super) fn stop(&mut self) {
+    pub(in crate::endpoint) fn stop(&mut self) {
         self.deadline = Time::NEVER;
         self.probe_deadline = Time::NEVER;
         self.probe_now = false;
     }
 
     /// Section 7.1: once recovery has begun, no probe is judged.
-    pub(super) fn forget_probe(&mut self) {
+    pub(in crate::endpoint) fn forget_probe(&mut self) {
         self.probe = None;
         self.probe_deadline = Time::NEVER;
         self.probe_now = false;
     }
 
+    /// Whether a probe is out that is not judged yet.
+    pub(in crate::endpoint) fn probes(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// An acknowledgement is about to be read.
-    pub(super) fn begin_acknowledgement(&mut self) {
+    pub(in crate::endpoint) fn begin_acknowledgement(&mut self) {
         self.fack_before = self.fack;
     }
 
     /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` says that the timestamp
     /// of the acknowledgement belongs to an earlier transmission. What one acknowledgement brings has
     /// no order: late is what is below the highest that was delivered before it.
-    pub(super) fn on_delivered(
+    pub(in crate::endpoint) fn on_delivered(
         &mut self,
         now: Time,
         r: &Record,
@@ -108,15 +113,15 @@ impl Rack {
 }
 
 impl Endpoint {
-    pub(super) fn uses_rack(&self, p: &Profile) -> bool {
-        self.by_board && self.sack && p.stack.loss_detection == LossDetection::Rack
+    pub(in crate::endpoint) fn uses_rack(&self, p: &Profile) -> bool {
+        self.selective && p.stack.loss_detection == LossDetection::Rack
     }
 
     /// Section 6.2 step 4: how much later than others a segment may come.
     fn reordering_window(&self, p: &Profile) -> Span {
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
         let many = u64::from(p.stack.dupthresh) * u64::from(self.mss);
-        if !self.rack.reordering_seen && (repairing || self.board.sacked() >= many) {
+        if !self.rack.reordering_seen && (repairing || self.scoreboard.sacked() >= many) {
             return Span::ZERO;
         }
         let least = if self.min_rtt.is_known() { self.min_rtt.0 } else { 0 };
@@ -126,11 +131,11 @@ impl Endpoint {
     }
 
     /// The same step: duplicates that the peer reports widen the window, once per round trip.
-    pub(super) fn adapt_reordering_window(&mut self, news: &News) {
+    pub(in crate::endpoint) fn adapt_reordering_window(&mut self, a: &AckSummary) {
         if self.rack.dsack_round.is_some_and(|round| self.snd_una >= round) {
             self.rack.dsack_round = None;
         }
-        if news.dsack.is_some() && self.rack.dsack_round.is_none() {
+        if a.dsack.is_some() && self.rack.dsack_round.is_none() {
             self.rack.dsack_round = Some(self.snd_max);
             self.rack.window_mult = self.rack.window_mult.saturating_add(1);
             self.rack.window_persist = PERSIST;
@@ -138,7 +143,7 @@ impl Endpoint {
     }
 
     /// A recovery has ended.
-    pub(super) fn relax_reordering_window(&mut self) {
+    pub(in crate::endpoint) fn relax_reordering_window(&mut self) {
         self.rack.window_persist = self.rack.window_persist.saturating_sub(1);
         if self.rack.window_persist == 0 {
             self.rack.window_mult = 1;
@@ -147,12 +152,12 @@ impl Endpoint {
 
     /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
     /// A timer looks again at what is not late yet.
-    pub(super) fn find_late(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
         self.rack.deadline = Time::NEVER;
         let allowed = self.rack.rtt + self.reordering_window(p);
         let (sent, end) = (self.rack.sent, self.rack.end);
         let mut place = 0;
-        while let Some(r) = self.board.get(place) {
+        while let Some(r) = self.scoreboard.get(place) {
             if (r.first_sent, r.end()) > (sent, end) {
                 break; // as was everything beyond
             }
@@ -174,18 +179,18 @@ impl Endpoint {
     /// Section 6.3: whether the record at a place was sent so lately that a timeout does not take it
     /// for lost. As in Linux (`tcp_timeout_mark_lost`) no reordering is allowed for, where the RFC adds
     /// its window.
-    pub(super) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
+    pub(in crate::endpoint) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
         self.uses_rack(p)
-            && self.board.get(place).is_some_and(|r| r.sent_at() + self.rack.rtt > now)
+            && self.scoreboard.get(place).is_some_and(|r| r.sent_at() + self.rack.rtt > now)
     }
 
     /// The timer of a late segment.
-    pub(super) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
-        let prior_in_flight = self.board.pipe();
+    pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
+        let prior_in_flight = self.in_flight();
         let lost_before = self.sampler.lost();
         self.find_late(p, now);
-        if matches!(self.phase, Phase::Open | Phase::Cwr) && self.board.pending() > 0 {
-            self.enter_recovery_by_board(p, now);
+        if matches!(self.phase, Phase::Open | Phase::Cwr) && self.scoreboard.pending() > 0 {
+            self.enter_recovery(p, now);
         } else if self.phase == Phase::Recovery {
             // What is lost has left the pipe, but nothing was delivered in its place: without being
             // told so, the window would let all of it go again at once.
@@ -199,15 +204,13 @@ impl Endpoint {
 
     /// Section 7.2: a probe is due two round trips after the last segment, unless the
     /// retransmission timer comes first. It takes that timer's place.
-    pub(super) fn arm_probe(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time) {
         self.rack.probe_deadline = Time::NEVER;
         let may = p.stack.tlp
-            && self.by_board
-            && self.sack
             && self.rack.probe.is_none()
             && self.phase == Phase::Open
-            && self.board.sacked() == 0
-            && !self.board.is_empty()
+            && self.scoreboard.sacked() == 0
+            && !self.scoreboard.is_empty()
             && !self.rto_deadline.is_never();
         if !may {
             return;
@@ -224,15 +227,19 @@ impl Endpoint {
     }
 
     /// Section 7.3: the probe's timer. The retransmission timer starts anew.
-    pub(super) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.rack.probe_deadline = Time::NEVER;
         self.rack.probe_now = true;
         self.arm_rto(p, now);
     }
 
     /// The probe: new data if there are any and the peer has room, else the last segment again.
-    pub(super) fn poll_tail_probe(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if !std::mem::take(&mut self.rack.probe_now) || self.board.is_empty() {
+    pub(in crate::endpoint) fn poll_tail_probe(
+        &mut self,
+        p: &Profile,
+        now: Time,
+    ) -> Option<Segment> {
+        if !std::mem::take(&mut self.rack.probe_now) || self.scoreboard.is_empty() {
             return None;
         }
         let buffered = self.snd_end.min(self.snd_una.saturating_add(p.stack.send_buffer));
@@ -242,7 +249,7 @@ impl Endpoint {
         let segment = if len > 0 {
             self.send(p, now, len, false)
         } else {
-            let last = self.board.len() - 1;
+            let last = self.scoreboard.len() - 1;
             self.resend(p, now, last)?
         };
         self.rack.probe = Some((self.snd_max, len == 0));
@@ -250,29 +257,29 @@ impl Endpoint {
         Some(segment)
     }
 
-    /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed. Returns
-    /// whether that asks for a smaller window.
-    pub(super) fn judge_probe(&mut self, ack: u64, acked: bool, news: &News) -> bool {
-        let Some((end, again)) = self.rack.probe.filter(|probe| ack >= probe.0) else {
+    /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed, which asks for a
+    /// smaller window.
+    pub(in crate::endpoint) fn judge_probe(&mut self, a: &AckSummary) -> bool {
+        let Some((end, again)) = self.rack.probe.filter(|probe| a.ack >= probe.0) else {
             return false;
         };
-        if !again || news.dsack.is_some_and(|d| d.1 == end) {
+        if !again || a.dsack.is_some_and(|d| d.1 == end) {
             self.rack.probe = None;
-        } else if ack > end {
+        } else if a.ack > end {
             self.rack.probe = None;
             return true;
-        } else if !acked && news.delivered == 0 && news.dsack.is_none() {
+        } else if a.acked == 0 && a.delivered == 0 && a.dsack.is_none() {
             self.rack.probe = None; // both arrived
         }
         false
     }
 
     /// A loss that a probe has repaired counts like any other.
-    pub(super) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
         if self.phase != Phase::Open {
             return;
         }
-        self.forget_evidence();
+        self.spurious.forget();
         let flight = self.flight_size();
         self.set_phase(p, now, Phase::Recovery, flight);
         self.set_phase(p, now, Phase::Open, flight);

@@ -1,0 +1,257 @@
+//! An acknowledgement's way, the same for every style of recovery and with or without SACK:
+//! [parse](Endpoint::parse) → [deliver](Endpoint::deliver) → [judge](Endpoint::judge) →
+//! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
+//! on the way goes on in one [`AckSummary`].
+
+use windlass_cc::{Ack, Phase, RateSample, Span, Time, Undo};
+
+use crate::endpoint::{Endpoint, Profile};
+use crate::segment::{Flags, Segment};
+
+/// What one acknowledgement says, and what has been made of it so far.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct AckSummary {
+    /// Everything below this offset is acknowledged.
+    pub ack: u64,
+    /// Bytes that this acknowledges cumulatively and that were not before.
+    pub acked: u64,
+    /// A duplicate: by RFC 5681's definition, with SACK by that of RFC 6675 section 2.
+    pub duplicate: bool,
+    /// The timestamp that it echoes, where timestamps are in use.
+    pub echo: Option<u32>,
+    /// Bytes in flight before it.
+    pub prior_in_flight: u64,
+    /// Bytes deemed lost before it.
+    pub prior_lost: u64,
+    /// Bytes delivered that had not been before.
+    pub delivered: u64,
+    /// When the first and the last of the delivered segments were sent, of those that a round trip
+    /// can be read from.
+    pub timed: Option<(Time, Time)>,
+    /// The first that was sent more than once: when first, and how often again.
+    pub repeated: Option<(Time, u32)>,
+    /// The lowest that was sent once only.
+    pub first_time: Option<u64>,
+    /// Data that the peer reports to have received twice (RFC 2883).
+    pub dsack: Option<(u64, u64)>,
+    /// The round trip as the controller is to see it, [`Span::NONE`] for none.
+    pub rtt: Span,
+    /// Why an earlier reduction was unfounded, if this shows it.
+    pub spurious: Option<Undo>,
+    /// A tail loss probe has repaired a loss.
+    pub probe_repaired: bool,
+}
+
+impl AckSummary {
+    /// Whether anything is delivered, acknowledged or counted by it.
+    fn is_news(&self) -> bool {
+        self.acked > 0 || self.duplicate
+    }
+}
+
+impl Endpoint {
+    /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
+    /// the rest of the segment may be read.
+    #[inline]
+    pub(in crate::endpoint) fn on_ack(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        start: u64,
+        s: &Segment,
+    ) -> bool {
+        if ack > self.snd_max || ack + self.max_snd_wnd < self.snd_una {
+            // Of data never sent, or too old to be true (RFC 5961 section 5.2).
+            self.ack_now = true;
+            return false;
+        }
+        let window = self.limiting_window(u64::from(s.window) << self.snd_scale);
+        if ack == self.snd_max && ack == self.snd_una && !self.awaits_report(s) {
+            // Nothing is outstanding, as at an end that only receives.
+            self.update_window(start, ack, window);
+            self.retries = 0;
+            self.on_echo(p, now, 0, s);
+            return true;
+        }
+        let duplicate = self.is_duplicate(ack, window, s);
+        self.update_window(start, ack, window);
+        self.follow_ack(p, now, ack, duplicate, s);
+        true
+    }
+
+    /// RFC 5681 section 2, the definition of a duplicate acknowledgement.
+    #[inline]
+    fn is_duplicate(&self, ack: u64, window: u64, s: &Segment) -> bool {
+        ack == self.snd_una
+            && s.len == 0
+            && !s.flags.has(Flags::FIN)
+            && window == self.snd_wnd
+            && self.flight_size() > 0
+    }
+
+    #[inline(never)]
+    fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
+        let a = self.parse(ack, duplicate, s);
+        let a = self.deliver(p, now, a, s);
+        let a = self.judge(a);
+        if !a.is_news() {
+            return self.on_stale_ack(p, now, &a, s);
+        }
+        self.detect(p, now, &a);
+        self.tell_controller(p, now, &a, s);
+        self.rearm(p, now, &a);
+    }
+
+    /// Whether something may be learnt although nothing is outstanding: of what arrived twice.
+    #[inline]
+    fn awaits_report(&self, s: &Segment) -> bool {
+        self.selective && (s.options.sack_count > 0 || self.rack.probes())
+    }
+
+    /// What the segment says, held against what is outstanding.
+    #[inline]
+    fn parse(&self, ack: u64, duplicate: bool, s: &Segment) -> AckSummary {
+        AckSummary {
+            ack,
+            acked: ack.saturating_sub(self.snd_una),
+            duplicate,
+            echo: s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0),
+            prior_in_flight: self.in_flight(),
+            prior_lost: self.sampler.lost(),
+            delivered: 0,
+            timed: None,
+            repeated: None,
+            first_time: None,
+            dsack: None,
+            rtt: Span::NONE,
+            spurious: None,
+            probe_repaired: false,
+        }
+    }
+
+    /// RFC 9293's window update rule: only newer segments move the window.
+    fn update_window(&mut self, start: u64, ack: u64, window: u64) {
+        if ack < self.snd_una || start < self.snd_wl1 {
+            return;
+        }
+        if window > self.snd_wnd {
+            self.stop_probing();
+        }
+        self.snd_wnd = window;
+        self.max_snd_wnd = self.max_snd_wnd.max(window);
+        self.snd_wl1 = start;
+    }
+
+    pub(in crate::endpoint) fn stop_probing(&mut self) {
+        self.persist_deadline = Time::NEVER;
+        self.persist_shift = 0;
+        self.probe_now = false;
+    }
+
+    /// What it says of earlier decisions: of the reordering window, of a tail loss probe, and of the
+    /// last reduction.
+    #[inline]
+    fn judge(&mut self, a: AckSummary) -> AckSummary {
+        if self.inflates() {
+            return a; // nothing is watched for
+        }
+        self.adapt_reordering_window(&a);
+        let probe_repaired = self.judge_probe(&a);
+        let spurious = self.find_spurious(&a);
+        AckSummary { probe_repaired, spurious, ..a }
+    }
+
+    /// An acknowledgement that delivers nothing and counts for nothing.
+    fn on_stale_ack(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
+        // But it may answer a probe, and a peer that answers with a closed window lives (RFC 1122
+        // section 4.2.2.17).
+        if a.ack == self.snd_una && (self.snd_nxt == self.snd_una || self.snd_wnd == 0) {
+            self.retries = 0;
+        }
+        if let Some(why) = a.spurious {
+            self.undo(p, now, why);
+            self.follow_phase(p, now, a);
+        }
+        if a.ack == self.snd_una {
+            self.on_echo(p, now, 0, s);
+        }
+    }
+
+    /// What it shows to be lost; nothing is if it shows that the last reduction was unfounded.
+    fn detect(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+        match a.spurious {
+            Some(why) => self.undo(p, now, why),
+            None => self.find_losses(p, now, a.acked > 0),
+        }
+    }
+
+    /// The controller is told, in the phase in which the acknowledgement arrived; then the phase
+    /// follows.
+    fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
+        let limits = self.usage_limits(p);
+        let conn = self.conn(now, limits);
+        let event = Ack {
+            acked: a.acked,
+            delivered: a.delivered,
+            lost: conn.lost - a.prior_lost,
+            ce: self.marked_bytes(p, s, a.delivered),
+            prior_in_flight: a.prior_in_flight,
+            rtt: a.rtt,
+            rate: match self.samples {
+                true => self.sampler.sample(self.min_rtt),
+                false => RateSample::NONE,
+            },
+            duplicate: a.duplicate,
+        };
+        self.cc.on_ack(&p.params, &conn, &event);
+        self.control = self.cc.control(&p.params, &conn);
+        self.follow_phase(p, now, a);
+        if a.probe_repaired {
+            self.answer_repaired_loss(p, now);
+        }
+        self.on_echo(p, now, a.acked, s);
+    }
+
+    /// Where recovery stands.
+    fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+        let over = match self.phase {
+            Phase::Open => false,
+            Phase::Cwr => self.echo_is_answered(),
+            Phase::Recovery if self.ends_at_first_ack() => a.acked > 0,
+            Phase::Recovery | Phase::Loss => self.snd_una >= self.recover,
+        };
+        if over {
+            self.retransmit_first = false;
+            if matches!(self.phase, Phase::Recovery | Phase::Loss) {
+                self.relax_reordering_window();
+            }
+            if !self.selective {
+                self.scoreboard.forget_duplicates();
+            }
+            let flight = self.flight_size();
+            self.set_phase(p, now, Phase::Open, flight);
+        }
+        // What was sent since recovery began and lost is a loss of its own, though it has been sent
+        // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
+        let lost_since = over && a.spurious.is_none() && self.uses_rack(p);
+        let open = matches!(self.phase, Phase::Open | Phase::Cwr);
+        if lost_since && self.scoreboard.misses_lost() || open && self.scoreboard.pending() > 0 {
+            self.enter_recovery(p, now);
+        }
+    }
+
+    /// RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
+    fn rearm(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+        if self.snd_una == self.snd_max {
+            self.rto_deadline = Time::NEVER;
+            self.rack.stop();
+        } else if a.acked > 0 && self.restarts_timer() || self.uses_rack(p) && self.predates_head(a)
+        {
+            self.arm_rto(p, now);
+        }
+        if self.selective {
+            self.arm_probe(p, now);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How much of the window was used: what RFC 7661 asks before it may grow.
+
+use windlass_cc::flags;
+
+use crate::endpoint::{Endpoint, Profile};
+
+/// How much of the window was used within the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::endpoint) struct Usage {
+    /// Stream offset whose acknowledgement ends the window that is being judged.
+    end: u64,
+    /// Largest flight in it, bytes.
+    most: u64,
+    /// The congestion window was full at some moment of it.
+    full: bool,
+    /// The receive window stopped the sender last.
+    receiver: bool,
+}
+
+impl Endpoint {
+    /// Nothing more goes out now, with so many bytes left to send: what was it that stopped us? The
+    /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as Linux has it).
+    pub(super) fn note_usage(&mut self, available: u64) {
+        let available = self.layer.backlog(available);
+        let (cwnd, mss) = (self.control.cwnd, u64::from(self.mss));
+        let in_flight = self.in_flight();
+        let full = in_flight + mss > cwnd;
+        let used = self.flight_size();
+        let usage = &mut self.usage;
+        if self.snd_una >= usage.end || full || (!usage.full && used > usage.most) {
+            let receiver = used + mss > self.snd_wnd;
+            *usage = Usage { end: self.snd_nxt, most: used, full, receiver };
+        }
+        if available < mss && in_flight < cwnd && self.scoreboard.pending() == 0 {
+            self.sampler.on_app_limited(in_flight);
+        }
+    }
+
+    /// What limited the sender within the last window, as the controller is to see it. In slow
+    /// start half a window suffices, since the window doubles before the flight can.
+    pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
+        let cwnd = self.control.cwnd;
+        let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.usage.most;
+        if !p.stack.window_validation || self.usage.full || slow_start {
+            flags::CWND_LIMITED
+        } else if self.usage.receiver {
+            flags::RWND_LIMITED
+        } else {
+            flags::APP_LIMITED
+        }
+    }
+}
