@@ -1,4 +1,4 @@
-//! Whatever is simulated and wherever it stops, the books close and nothing exceeds its bound.
+//! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
 
 mod common;
 
@@ -236,7 +236,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_books_close_and_bounds_hold_in_random_scenarios(
+    fn packets_are_conserved_and_bounds_hold_in_random_scenarios(
         config in scenarios(),
         stop_at in 0.0..1.2f64,
     ) {

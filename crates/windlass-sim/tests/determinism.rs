@@ -67,7 +67,7 @@ fn stopping_on_the_way_changes_nothing() {
         end += Span::from_millis(37);
     }
     assert!(!stepwise.run_until(Time::ZERO), "time does not run backwards");
-    let stepwise = stepwise.finish().expect("closed books");
+    let stepwise = stepwise.finish().expect("packets conserved");
     assert!(format!("{stepwise:?}") == bytes(&config));
 }
 

@@ -130,7 +130,7 @@ fn constant_rate_over_tcp_achieves_its_rate_and_closes() {
 }
 
 #[test]
-fn the_agenda_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
+fn the_event_queue_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
     // Requests with short and long timers in turn, beside bulk flows with full pipes.
     let mut config = dumbbell(10, "newreno", Time::from_secs(20));
     for f in config.flows.iter_mut().skip(5) {

@@ -172,7 +172,7 @@ fn a_multipath_end_outside_has_a_gate_for_each_path() {
     let arrived: Vec<(u32, u64)> =
         simulation.take_egress().map(|d| (d.host, d.time.0 / 10_000_000)).collect();
     assert_eq!(arrived, [(5, 2), (7, 6), (6, 6)], "by the way of its path each");
-    let result = simulation.finish().expect("the books close");
+    let result = simulation.finish().expect("packets are conserved");
     let paths = &result.flows[1].multipath.as_ref().expect("paths").subflows;
     let told: Vec<_> =
         paths.iter().map(|p| (p.name.as_str(), p.packets_sent, p.peer_packets_sent)).collect();
@@ -210,5 +210,5 @@ fn a_packet_keeps_its_number_until_it_leaves() {
     let expected: Vec<(u32, u32, Body)> =
         sent.iter().zip(0..).map(|(id, len)| (1, *id, Body::Datagram { len })).collect();
     assert_eq!(arrived, expected);
-    assert!(simulation.finish().is_ok(), "the books close");
+    assert!(simulation.finish().is_ok(), "packets are conserved");
 }

@@ -92,7 +92,7 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
 }
 
 #[test]
-fn books_close_at_any_moment_and_runs_repeat() {
+fn packets_are_conserved_at_any_moment_and_runs_repeat() {
     for discipline in all() {
         let mut config = bottleneck(discipline, 4, 20);
         config.links[0].queue = QueueLimit::Packets(200);
@@ -100,10 +100,10 @@ fn books_close_at_any_moment_and_runs_repeat() {
         let mut s = windlass_sim::Simulation::new(config.clone()).expect("valid");
         let mut end = Time::ZERO;
         while s.run_until(end) {
-            s.clone().finish().expect("closed books");
+            s.clone().finish().expect("packets conserved");
             end += Span::from_millis(1010);
         }
-        let (stepwise, whole) = (s.finish().expect("closed books"), run(config));
+        let (stepwise, whole) = (s.finish().expect("packets conserved"), run(config));
         assert!(format!("{stepwise:?}") == format!("{whole:?}"), "{discipline:?}");
         let l = &whole.links[0];
         let logged = |fate| whole.packets.iter().filter(|p| p.link == 0 && p.fate == fate).count();
