@@ -44,6 +44,9 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     prr: Prr,
+    /// As the connection began with it: what the two ends agree on may leave another than the
+    /// parameters of its profile name.
+    style: Style,
     reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for
     /// [`Credit::Delivered`], if it can end a recovery.
@@ -54,10 +57,6 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.window.cwnd()
-    }
-
-    fn style(p: &Setup<G::Params, S::Params>) -> Style {
-        p.recovery.unwrap_or(G::WANTS.recovery)
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
@@ -146,7 +145,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Fast recovery begins, `ssthresh` being set already.
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
-        let cwnd = match Self::style(p) {
+        let cwnd = match self.style {
             Style::Prr => self.prr.enter(c, ssthresh, p.counting),
             style => style.enter(c, ssthresh),
         };
@@ -154,9 +153,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     /// Fast recovery is over.
-    fn leave_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+    fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c);
-        self.window.set(c, Self::style(p).exit(c, self.window.ssthresh()));
+        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
     }
 
     /// The threshold after a cut of the window `prior`, which undoing will restore.
@@ -210,6 +209,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             growth,
             slow_start,
             prr: Prr::new(c),
+            style: p.recovery.unwrap_or(G::WANTS.recovery),
             reduction: Reduction::Final,
             news: 0,
         }
@@ -225,17 +225,17 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         }
         if self.reduction == Reduction::Undone && c.phase == Phase::Recovery {
             // Nothing was lost, and the phase that says so is about to follow.
-        } else if Self::style(p) == Style::Prr && c.phase == Phase::Recovery {
+        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
             let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
             self.window.set(c, cwnd);
         } else if a.duplicate {
             if c.phase == Phase::Recovery {
-                self.window.set(c, Self::style(p).duplicate(c, self.cwnd()));
+                self.window.set(c, self.style.duplicate(c, self.cwnd()));
             }
         } else if a.acked == 0 {
             // Nothing new: a window update, for instance.
         } else if c.phase == Phase::Recovery {
-            self.window.set(c, Self::style(p).partial(c, self.cwnd(), a.acked));
+            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
         } else if c.phase != Phase::Cwr {
             self.on_new_ack(p, c, a);
         }
@@ -265,7 +265,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 self.prr.leave(c);
             }
             (Phase::Recovery, Phase::Open) => {
-                self.leave_recovery(p, c);
+                self.leave_recovery(c);
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
                 self.growth.restart(&p.own, c, &mut self.window);
                 self.grow_at_end(p, c);

@@ -4,8 +4,8 @@
 //! `checked_mul` and `overflowing_mul` compile to one; use [`mul`] and [`mul_div`] instead.
 //!
 //! What is rarely or slowly done is in functions that are not inlined: wide products, roots, powers.
-//! Firmware has each once, and the verifier looks at roots, powers and the division of a wide product
-//! once, for any argument (`tests/small-targets/bpf.py`).
+//! Firmware has each once, and the verifier looks at each once, for any argument
+//! (`tests/small-targets/bpf.py`).
 
 use core::num::NonZeroU64;
 
