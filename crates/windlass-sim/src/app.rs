@@ -9,9 +9,12 @@ use crate::latency::Messages;
 use crate::traffic::{ApplicationEnd, Cbr, ReadPolicy, Socket, Traffic};
 
 /// An endpoint, or a connection over several, with its profile, as a [`Socket`].
-pub(crate) struct Bound<'a, S, P> {
-    pub(crate) socket: &'a mut S,
-    pub(crate) profile: &'a P,
+#[derive(Debug)]
+pub struct Bound<'a, S, P> {
+    /// The endpoint or connection.
+    pub socket: &'a mut S,
+    /// Its stack and algorithm.
+    pub profile: &'a P,
 }
 
 /// The methods of the same names.

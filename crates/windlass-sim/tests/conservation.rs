@@ -214,6 +214,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(f.completion_s.is_none() || f.delivered_bytes == n, "{:?}", f);
             }
             Traffic::Bulk { bytes: None } => prop_assert_eq!(f.completion_s, None),
+            Traffic::Custom(_) => unreachable!("none is among them"),
             Traffic::RequestResponse { response, requests, .. } => {
                 prop_assert!(f.delivered_bytes <= response * u64::from(requests));
                 let answered = f.responses_s.len() as u64;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{flow, link, network, profile};
 use windlass_cc::Time;
-use windlass_sim::app::{App, Role};
+use windlass_sim::app::{App, Bound, Role};
 use windlass_sim::config::{
     Config, FlowConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
 };
@@ -53,7 +53,7 @@ impl End {
     /// The application acts, and what the endpoint has to say is carried into the network.
     fn act(&mut self, simulation: &mut Simulation, config: &Config) {
         let (p, now) = (&config.flows[0].profile, simulation.now());
-        self.app.act(p, now, &mut self.endpoint);
+        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: p });
         while let Some(segment) = self.endpoint.poll_transmit(p, now) {
             simulation.inject(self.host, segment.ip_len(), Body::Segment(segment));
         }
@@ -148,7 +148,7 @@ fn two_paths() -> Config {
     let subflows = vec![path(1), path(2)];
     let multipath = Multipath { config: MultipathConfig::default(), subflows, disjoint: false };
     let endless = Traffic::Bulk { bytes: None };
-    let plain = flow([0, 1], profile(LINUX, "cubic"), endless);
+    let plain = flow([0, 1], profile(LINUX, "cubic"), endless.clone());
     let both =
         FlowConfig { multipath: Some(multipath), ..flow([0, 3], profile(LINUX, "cubic"), endless) };
     let wires = [([0, 1], 10), ([1, 3], 10), ([0, 2], 30), ([2, 3], 30)];
