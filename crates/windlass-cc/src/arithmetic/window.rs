@@ -66,7 +66,6 @@ impl Window {
     }
 
     /// Sets the window to so many whole bytes.
-    #[inline(never)]
     pub fn set(&mut self, c: &Conn, bytes: u64) {
         self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
     }
