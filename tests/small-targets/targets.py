@@ -59,7 +59,7 @@ def target_folder():
     return (Path(base) if base else ROOT / "target") / "small-targets"
 
 
-def build(crate, target, *rustc, level="s", kind="staticlib"):
+def build(crate, target, *rustc, level="s", kind="staticlib", options=()):
     """Builds a crate of this folder for a target, `core` with it."""
     environment = os.environ | {
         "RUSTC": str(RUSTC),
@@ -67,7 +67,7 @@ def build(crate, target, *rustc, level="s", kind="staticlib"):
         "CARGO_TARGET_DIR": str(target_folder()),
         "CARGO_PROFILE_RELEASE_OPT_LEVEL": str(level),
     }
-    command = ["cargo", "rustc", "--quiet", "--release", "--target", target, "-Zbuild-std=core"]
+    command = ["cargo", "rustc", "--quiet", "--release", "--target", target, "-Zbuild-std=core", *options]
     command += ["--crate-type", kind] if kind else []
     command += ["--", *rustc] if rustc else []
     done = subprocess.run(command, cwd=HERE / crate, env=environment, capture_output=True, text=True)

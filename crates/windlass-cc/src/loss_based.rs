@@ -44,6 +44,8 @@ pub struct LossBased<G, S> {
     growth: G,
     slow_start: S,
     prr: Prr,
+    /// As the connection began with it: what the two ends agree on may leave another than the
+    /// parameters of its profile name.
     style: Style,
     reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for

@@ -21,9 +21,8 @@ impl Ratio {
     }
 
     /// `self · bytes`, cut to a whole number.
-    #[inline]
     pub const fn times(self, value: u64) -> u64 {
-        crate::arithmetic::math::mul_div(self.0, value, 1 << RATIO_BITS)
+        crate::arithmetic::math::mul_shift(self.0, value, RATIO_BITS)
     }
 }
 
@@ -112,6 +111,17 @@ pub trait Parameters: Copy + Default + PartialEq + core::fmt::Debug {
     fn set(&mut self, place: usize, raw: u64) -> bool;
 }
 
+/// Defaults that are known when a program is compiled. Firmware that fixes its parameters holds the
+/// code that these take, and no other.
+pub trait Known: Sized {
+    /// The same as [`Default::default`].
+    const DEFAULT: Self;
+}
+
+impl Known for () {
+    const DEFAULT: () = ();
+}
+
 /// A type that a parameter may have.
 pub trait Value: Copy {
     /// As an integer in the unit of its [`ParamKind`].
@@ -186,9 +196,13 @@ macro_rules! parameters {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis struct $name { $( $(#[doc = $doc])+ pub $field: $ty, )* }
 
+        impl $crate::params::Known for $name {
+            const DEFAULT: $name = $name { $( $field: $default, )* };
+        }
+
         impl Default for $name {
             fn default() -> $name {
-                $name { $( $field: $default, )* }
+                <$name as $crate::params::Known>::DEFAULT
             }
         }
 

@@ -4,7 +4,7 @@
 use core::fmt::Debug;
 
 use crate::arithmetic::window::MAX_WINDOW;
-use crate::params::{Param, ParamKind, Parameters};
+use crate::params::{Known, Param, ParamKind, Parameters};
 use crate::recovery::Style;
 use crate::time::Rate;
 
@@ -84,6 +84,17 @@ pub const INITIAL_SSTHRESH: Param = Param {
 
 impl<P: Default, S: Default> Default for Setup<P, S> {
     fn default() -> Setup<P, S> {
+        Setup::of(P::default(), S::default())
+    }
+}
+
+impl<P: Known, S: Known> Known for Setup<P, S> {
+    const DEFAULT: Setup<P, S> = Setup::of(P::DEFAULT, S::DEFAULT);
+}
+
+impl<P, S> Setup<P, S> {
+    /// These parameters in a stack that decides nothing itself.
+    pub const fn of(own: P, slow_start: S) -> Setup<P, S> {
         Setup {
             initial_window: 14_600,
             initial_ssthresh: MAX_WINDOW,
@@ -92,13 +103,11 @@ impl<P: Default, S: Default> Default for Setup<P, S> {
             counting: Counting::Bytes,
             credit: Credit::Acked,
             approved: Rate(0),
-            slow_start: S::default(),
-            own: P::default(),
+            slow_start,
+            own,
         }
     }
-}
 
-impl<P, S> Setup<P, S> {
     /// The same setup with other parameters of the algorithm and of the slow start.
     pub fn with<Q, T>(&self, own: Q, slow_start: T) -> Setup<Q, T> {
         Setup {

@@ -185,6 +185,28 @@ fn round(p: &Setup<Params>, b: &mut Bbr, c: &mut Conn, rate: u64) {
     b.on_ack(p, c, &Ack { rtt: interval, rate, ..Ack::of(delivered) });
 }
 
+/// `bbr_is_next_cycle_phase`: the flight that ends the probing phase is an aggregate (`bbr_tso_segs_goal`)
+/// smaller, since `bbr_packets_in_net_at_edt` counts the one about to leave.
+#[test]
+fn an_aggregate_about_to_leave_may_count_when_probing_ends() {
+    let least_flight = |count_departing| {
+        let (mut p, b, mut c) = steady();
+        p.own.count_departing = count_departing;
+        // Without a flight the probing phase does not end.
+        let probing = b.control(&p, &c).pacing;
+        c.now += Span::from_millis(41);
+        c.delivered += MSS;
+        let ends = |prior_in_flight: &u64| {
+            let mut b = b;
+            b.on_ack(&p, &c, &Ack { prior_in_flight: *prior_in_flight, ..Ack::of(MSS) });
+            b.control(&p, &c).pacing < probing
+        };
+        (0..400).map(|n| n * 500).find(ends).expect("a flight that ends it")
+    };
+    // A millisecond at 1.25 · 20 Mbit/s, less the margin: 3.09 segments, whole three.
+    assert_eq!(least_flight(false) - least_flight(true), 3 * MSS);
+}
+
 #[test]
 fn the_window_is_twice_the_product_with_what_is_aggregated_and_the_budget() {
     let (p, b, c) = steady();

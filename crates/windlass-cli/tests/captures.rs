@@ -4,7 +4,7 @@ mod support;
 
 use std::process::Command;
 
-use support::{SMALL, done, scenario};
+use support::{SMALL, done, forms, scenario};
 
 fn tshark(args: &[&str]) -> Option<String> {
     match Command::new("tshark").args(args).output() {
@@ -29,7 +29,8 @@ fn wireshark_reads_a_lossy_download_without_complaint() {
     let document: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
     let (flow, links) = (&document["flows"][0], &document["links"]);
     let count = |v: &serde_json::Value| v.as_u64().expect("a count");
-    let capture = format!("{out}/captures/case/all/1.pcapng");
+    let capture = forms(out.as_ref(), "captures", "case", "all").remove(0).join("1.pcapng");
+    let capture = capture.to_str().expect("plain").to_owned();
     let read = |args: &[&str]| tshark(&[&["-r", &capture][..], args].concat());
 
     let Some(table) = read(&["-q", "-z", "io,stat,1"]) else { return };

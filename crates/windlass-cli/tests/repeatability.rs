@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use support::{SMALL, assert_same_files, call, done, scenario, windlass};
+use support::{SMALL, assert_same_files, call, done, forms, scenario, windlass};
 
 fn reproduce<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["reproduce", "reno-ber", "--out", out];
@@ -145,20 +145,22 @@ fn a_journal_changed_in_the_middle_is_an_error_that_names_the_line() {
 }
 
 #[test]
-fn recordings_follow_the_scenario_when_it_changes() {
+fn each_form_of_a_scenario_has_recordings_of_its_own_and_leaves_the_others() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
     let args = ["run", &file, "--out", path(&out)];
-    let series = out.join("series/case/all/1.parquet");
+    let series = || forms(&out, "series", "case", "all");
     done(&args);
-    assert!(!series.exists());
+    assert!(series().is_empty());
     let with = |extra: &[&str]| done(&[&args[..], extra].concat());
     with(&["--set", "record.series=[\"cwnd_bytes\"]"]);
-    let first = fs::read(&series).expect("made for the run that was there");
+    let first = series().remove(0).join("1.parquet");
+    let content = fs::read(&first).expect("made for the run that was there");
     with(&["--set", "record.series=[\"cwnd_bytes\", \"rto_ns\"]"]);
-    assert_ne!(fs::read(&series).expect("made again"), first);
+    with(&["--set", "record.series=[\"cwnd_bytes\"]", "--set", "link.wire.delay=7ms"]);
     done(&args);
-    assert!(!series.exists(), "the scenario records no series any more");
+    assert_eq!((series().len(), forms(&out, "scenarios", "case", "all").len()), (3, 4));
+    assert_eq!(fs::read(&first).expect("still there"), content);
 }
 
 #[test]

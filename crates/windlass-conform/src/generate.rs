@@ -10,7 +10,7 @@ use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
 use super::host::{Host, Pair, Sender, Setting, Sibling};
 use super::models::Model;
 use super::parameters::write_params;
-use super::subjects::{SUBJECTS, Start, Subject, subject};
+use super::subjects::{SUBJECTS, Start, Subject, subjects};
 
 /// A file of the kit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,14 +51,15 @@ impl Sibling for Modelled {
 pub fn generate() -> Vec<File> {
     let mut files = Vec::new();
     for info in ALGORITHMS {
-        let Some(subject) = subject(info.id) else { continue };
-        for case in subject.cases() {
-            let path = format!("{}/{}.jsonl", subject.id, case.id);
-            files.push(File { path, text: vector(subject, case) });
-        }
-        for case in subject.pairs {
-            let path = format!("{}/{}.jsonl", subject.id, case.id);
-            files.push(File { path, text: pair_vector(subject, case) });
+        for subject in subjects(info.id) {
+            for case in subject.cases() {
+                let path = format!("{}/{}.jsonl", subject.folder(), case.id);
+                files.push(File { path, text: vector(subject, case) });
+            }
+            for case in subject.pairs {
+                let path = format!("{}/{}.jsonl", subject.folder(), case.id);
+                files.push(File { path, text: pair_vector(subject, case) });
+            }
         }
     }
     files.push(File { path: "README.md".to_owned(), text: coverage() });
@@ -108,7 +109,8 @@ impl Beginning {
     }
 
     fn params(&self, subject: &Subject) -> AnyParams {
-        let mut params = AnyParams::by_name(subject.id).unwrap_or_default();
+        let params = AnyParams::by_name(subject.id).unwrap_or_default();
+        let mut params = params.flavoured(subject.flavour);
         for (name, raw) in subject.params {
             let place = params.info().params.iter().position(|param| param.name == *name);
             params.set(place.unwrap_or(usize::MAX), *raw);
@@ -264,7 +266,7 @@ fn coverage() -> String {
     out += "\n## Algorithms\n\n| algorithm | expected values from | cases | left out |\n\
             | --- | --- | --- | --- |\n";
     for info in ALGORITHMS {
-        out += &row(info.id);
+        out += &rows(info.id);
     }
     out
 }
@@ -278,12 +280,17 @@ fn table<'a>(cases: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     out
 }
 
-fn row(id: &str) -> String {
-    let Some(subject) = subject(id) else {
-        return format!("| `{id}` | | 0 | no independent model is written yet |\n");
+fn rows(id: &str) -> String {
+    let row = |subject: &Subject| {
+        let (name, source) = (subject.folder(), subject.source);
+        let count = subject.cases().count() + subject.pairs.len();
+        format!("| `{name}` | {source} | {count} | {} |\n", left_out(subject))
     };
-    let count = subject.cases().count() + subject.pairs.len();
-    format!("| `{id}` | {} | {count} | {} |\n", subject.source, left_out(subject))
+    let all: String = subjects(id).map(row).collect();
+    match all.as_str() {
+        "" => format!("| `{id}` | | 0 | no independent model is written yet |\n"),
+        _ => all,
+    }
 }
 
 fn left_out(subject: &Subject) -> String {

@@ -1,7 +1,7 @@
 //! Which algorithms have vectors, on what path, by which model.
 
 use windlass_cc::recovery::Style;
-use windlass_cc::{AnyParams, Conn, Ratio};
+use windlass_cc::{AnyParams, Conn, Flavour, Ratio};
 
 use super::cases::pairs::{self, PairCase};
 use super::cases::{CASES, Case, Opening, bbr, bbr3, copa};
@@ -14,7 +14,7 @@ use super::models::coupled::{self, Balia, DLia, Lia, MpFast, Olia};
 use super::models::cubic::Cubic;
 use super::models::delay::{Fast, Vegas, Veno, Yeah};
 use super::models::frame::{Frame, Law, Windows};
-use super::models::highspeed::{Bic, HighSpeed, Scalable};
+use super::models::highspeed::{Bic, HighSpeed, Scalable, WholeBic};
 use super::models::measured::{Compound, Dctcp, Ledbat, Westwood};
 use super::models::mfvl::{MFast, MVegas, Mfvl};
 use super::models::reno::Reno;
@@ -41,6 +41,8 @@ pub struct Start {
 pub struct Subject {
     /// Its identifier.
     pub id: &'static str,
+    /// Whose version of it.
+    pub flavour: Flavour,
     /// Where the model's equations stand.
     pub source: &'static str,
     /// Factor on the cases' windows and, up to 3, on their counts: some laws show only at large
@@ -61,6 +63,14 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The folder of its vectors, and its name in tables: `bic`, `bic-linux`.
+    pub fn folder(&self) -> String {
+        match self.flavour {
+            Flavour::Rfc => self.id.to_owned(),
+            other => format!("{}-{}", self.id, Flavour::WORDS[other as usize]),
+        }
+    }
+
     /// The cases that it is played.
     pub fn cases(&self) -> impl Iterator<Item = &'static Case> {
         let common = self.own.is_none();
@@ -80,6 +90,7 @@ fn frame<L: Law + 'static>(law: L, s: &Start) -> Box<dyn Model> {
 
 const BASE: Subject = Subject {
     id: "",
+    flavour: Flavour::Rfc,
     source: "",
     scale: 1,
     rtt_ms: 40,
@@ -107,6 +118,14 @@ pub const SUBJECTS: &[Subject] = &[
         source: "Xu, Harfoush, Rhee 2004, with the constants of Linux",
         scale: 2,
         model: |s| frame(Bic::default(), s),
+        ..BASE
+    },
+    Subject {
+        id: "bic",
+        flavour: Flavour::Linux,
+        source: "Linux 6.12, net/ipv4/tcp_bic.c",
+        scale: 2,
+        model: |s| frame(WholeBic::default(), s),
         ..BASE
     },
     Subject {
@@ -324,7 +343,7 @@ pub const SUBJECTS: &[Subject] = &[
     },
 ];
 
-/// The one with this identifier.
-pub fn subject(id: &str) -> Option<&'static Subject> {
-    SUBJECTS.iter().find(|subject| subject.id == id)
+/// Those with this identifier, one for each flavour that has a model, the paper's first.
+pub fn subjects(id: &str) -> impl Iterator<Item = &'static Subject> {
+    SUBJECTS.iter().filter(move |subject| subject.id == id)
 }

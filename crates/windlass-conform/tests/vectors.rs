@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use windlass_cc::{ALGORITHMS, AnyParams, Param, ParamKind, Ratio};
 use windlass_conform::check::{check_text, files};
-use windlass_conform::subjects::subject;
+use windlass_conform::subjects::subjects;
 use windlass_conform::{CheckError, File, check_file, generate};
 
 fn kit() -> PathBuf {
@@ -118,7 +118,7 @@ fn a_wrong_parameter_is_noticed() {
     for info in ALGORITHMS {
         let prefix = format!("{}/", info.id);
         let vectors: Vec<&File> = files.iter().filter(|f| f.path.starts_with(&prefix)).collect();
-        let Some(subject) = subject(info.id) else { continue };
+        let Some(subject) = subjects(info.id).next() else { continue };
         let own = subject.own.is_some();
         for (place, param) in info.params.iter().enumerate() {
             let usual = AnyParams::by_name(info.id).unwrap().get(place).unwrap();

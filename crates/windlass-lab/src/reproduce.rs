@@ -16,9 +16,10 @@ use crate::run::RunRecord;
 use crate::run::World;
 use crate::run::store::export::export_records;
 use crate::run::store::{
-    Batch, Format, Invocation, JOURNAL, Notice, Provenance, RunKey, SeriesRun, StoreError, replace,
+    Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, StoreError,
+    replace,
 };
-use crate::run::{RunError, Runner, Task, simulate};
+use crate::run::{self, Failed, RunError, Runner, Task, simulate};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// What a reproduction is to do.
@@ -154,16 +155,17 @@ impl Reproduction {
     }
 
     /// Makes the runs that are missing, telling `done` of each. Each run is
-    /// kept before the next is told; a kill loses only what was running.
+    /// kept before it is told; a kill loses only what was running. Those that fail are returned, and the
+    /// others go on.
     pub fn work(
         &mut self,
         runner: &Runner,
         done: impl Fn(&RunRecord) + Sync,
-    ) -> Result<(), ReproduceError> {
+    ) -> Result<Vec<Failed>, ReproduceError> {
         let missing: Vec<Task> =
             self.tasks.iter().filter(|t| !self.batch.has(&t.key())).cloned().collect();
         if missing.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut seeds: Vec<u64> = missing.iter().map(|t| t.seed).collect();
         seeds.sort_unstable();
@@ -175,12 +177,16 @@ impl Reproduction {
         ))?;
         self.keep_scenarios(&missing)?;
         let batch = Mutex::new(&mut self.batch);
-        runner.execute(&missing, |record: RunRecord| {
+        let failed = runner.execute(&missing, |task, ran, _| {
+            let record = task.record(&ran);
             let mut batch = batch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             batch.append(&record)?;
             done(&record);
             Ok::<(), ReproduceError>(())
-        })
+        })?;
+        self.batch.commit()?;
+        self.batch.keep_failures(&failed)?;
+        Ok(failed)
     }
 
     /// The worlds that runs are still to be made in.
@@ -192,7 +198,7 @@ impl Reproduction {
         let mut kept = BTreeSet::new();
         for t in tasks {
             if kept.insert((&t.experiment, &t.point)) {
-                self.batch.write_scenario(&t.experiment, &t.point, &t.scenario.resolved_toml())?;
+                self.batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
             }
         }
         Ok(())
@@ -254,9 +260,9 @@ impl Reproduction {
             return Ok(());
         }
         let flows = scenario.tracks();
+        let form = run::form(scenario, &scenario.hash());
         let run = SeriesRun {
-            experiment: &request.experiment,
-            point: &request.point,
+            place: Place { experiment: &request.experiment, point: &request.point, form: &form },
             seed: request.seed,
             flows: &flows,
             samples: &result.samples,

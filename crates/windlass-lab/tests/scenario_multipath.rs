@@ -4,7 +4,7 @@ use windlass_cc::Span;
 use windlass_lab::claims::Metric;
 use windlass_lab::compile::compile;
 use windlass_lab::run::World;
-use windlass_lab::run::store::{SeriesRun, multipath, table};
+use windlass_lab::run::store::{Place, SeriesRun, multipath, table};
 use windlass_lab::run::{Runner, Task, simulate};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::{outlook, overview};
@@ -221,8 +221,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
         "{text}"
     );
     let series = SeriesRun {
-        experiment: "two-path",
-        point: "all",
+        place: Place { experiment: "two-path", point: "all", form: "0123abcd" },
         seed: 1,
         flows: &scenario.tracks(),
         samples: &ran.result.samples,

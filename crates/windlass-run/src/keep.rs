@@ -7,15 +7,13 @@ use std::sync::{PoisonError, RwLock};
 use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
 
-use crate::RunRecord;
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
 use crate::store::export::export_records;
 use crate::store::read;
 use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
-use crate::{Ran, World};
-use crate::{RunError, Runner, Task};
+use crate::{Failed, Ran, RunError, RunRecord, Runner, Task, World};
 use windlass_scenario::compile::senders;
-use windlass_scenario::{FlowSpec, Scenario, Traffic};
+use windlass_scenario::{FlowSpec, Traffic};
 
 /// Why results could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +36,7 @@ pub struct Folder {
 
 impl Folder {
     /// Opens the folder for the runs of `tasks`, of which those at the same point share a scenario,
-    /// and keeps the scenarios there. Recordings that another form of a scenario left are removed.
+    /// and keeps the scenarios there, beside those of other forms that were run at this point.
     ///
     /// # Errors
     ///
@@ -51,21 +49,11 @@ impl Folder {
         let mut kept = BTreeSet::new();
         for task in &folder.tasks {
             if kept.insert((&task.experiment, &task.point)) {
-                folder.keep_scenario(task)?;
+                let form = task.form();
+                folder.batch.write_scenario(task.place(&form), &task.scenario.resolved_toml())?;
             }
         }
         Ok(folder)
-    }
-
-    fn keep_scenario(&self, task: &Task) -> Result<(), StoreError> {
-        let Task { experiment, point, scenario, scenario_hash, world, .. } = task;
-        let kept = Scenario::from_file(self.batch.scenario_path(experiment, point)).ok();
-        let same = |k: Scenario| k.record == scenario.record && world.hash(&k) == **scenario_hash;
-        if !kept.is_some_and(same) {
-            self.batch.forget_recordings(experiment, point)?;
-        }
-        self.batch.write_scenario(experiment, point, &scenario.resolved_toml())?;
-        Ok(())
     }
 
     /// Runs that are there already.
@@ -109,24 +97,25 @@ impl Folder {
         flow: usize,
         series: Series,
     ) -> Result<Vec<(f64, u64)>, StoreError> {
-        let path = self.batch.series_path(&task.experiment, &task.point, task.seed);
+        let form = task.form();
+        let path = self.batch.series_path(task.place(&form), task.seed);
         let flow = task.scenario.flows.get(flow).map_or("", |f| &f.name);
         read::series(&path, flow, &series.name())
     }
 
-    /// Makes the runs that are missing, telling `made` of each, and writes
-    /// the tables of all. A run that is finished has its series and packets, where its scenario
-    /// records them, beside it.
+    /// Makes the runs that are missing, telling `made` of each, and writes the tables of all. A run
+    /// that is finished has its series and packets, where its scenario records them, beside it. One
+    /// that fails is noted in `failures.jsonl`, and the others go on.
     ///
     /// # Errors
     ///
-    /// A run fails or a file cannot be written. What is finished stays.
+    /// A back end does not take a scenario, or a file cannot be written. What is finished stays.
     pub fn fill(
         &mut self,
         runner: &Runner,
         command: &str,
         made: impl Fn(&RunRecord) + Sync,
-    ) -> Result<Vec<RunRecord>, KeepError> {
+    ) -> Result<Filled, KeepError> {
         let missing: Vec<Task> =
             self.tasks.iter().filter(|t| !self.is_complete(t)).cloned().collect();
         if !missing.is_empty() {
@@ -135,41 +124,50 @@ impl Folder {
             self.batch.add_invocation(&invocation)?;
         }
         let batch = RwLock::new(&mut self.batch);
-        runner.side_by_side(&missing, |task| {
-            made(&make(&batch, runner, task, command)?);
+        let failed = runner.execute(&missing, |task, ran, _| {
+            made(&keep(&batch, task, &ran, command)?);
             Ok::<(), KeepError>(())
         })?;
+        self.batch.commit()?;
+        self.batch.keep_failures(&failed)?;
         let records: Vec<RunRecord> =
             self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect();
         export_records(self.batch.dir(), &records, command, &[Format::Parquet])?;
-        Ok(records)
+        Ok(Filled { records, failed })
     }
 
     fn is_complete(&self, task: &Task) -> bool {
-        let (experiment, point) = (&task.experiment, &task.point);
-        let record = &task.scenario.record;
-        let series = self.batch.series_path(experiment, point, task.seed);
-        let capture = self.batch.capture_path(experiment, point, task.seed);
+        let (form, record) = (task.form(), &task.scenario.record);
+        let series = self.batch.series_path(task.place(&form), task.seed);
+        let capture = self.batch.capture_path(task.place(&form), task.seed);
         self.batch.has(&task.key())
             && (record.series.is_empty() || series.is_file())
             && (record.capture.is_empty() || capture.is_file())
     }
 }
 
-/// Makes one run and keeps it: recordings first, so that a run in the journal has them.
-fn make(
+/// What came of the runs that a folder was opened for.
+#[derive(Debug)]
+pub struct Filled {
+    /// Those that are there, in the order of the tasks.
+    pub records: Vec<RunRecord>,
+    /// Those that gave no result.
+    pub failed: Vec<Failed>,
+}
+
+/// Keeps one run: recordings first, so that a run in the journal has them.
+fn keep(
     batch: &RwLock<&mut Batch>,
-    runner: &Runner,
     task: &Task,
+    ran: &Ran,
     command: &str,
 ) -> Result<RunRecord, KeepError> {
-    let ran = runner.run(task)?;
     {
         // Recordings of several runs are written side by side; only the journal takes turns.
         let batch = batch.read().unwrap_or_else(PoisonError::into_inner);
-        keep_recordings(&batch, task, &ran, command)?;
+        keep_recordings(&batch, task, ran, command)?;
     }
-    let record = task.record(&ran);
+    let record = task.record(ran);
     let mut batch = batch.write().unwrap_or_else(PoisonError::into_inner);
     // It is there already when only a recording was missing.
     if !batch.has(&task.key()) {
@@ -190,16 +188,11 @@ fn captured(index: u32, from: usize, flow: &FlowSpec) -> CapturedFlow {
 
 fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Result<(), StoreError> {
     let result = &ran.result;
-    let scenario = &task.scenario;
+    let (scenario, form) = (&task.scenario, task.form());
+    let place = task.place(&form);
     if !scenario.record.series.is_empty() {
         let flows = scenario.tracks();
-        let run = SeriesRun {
-            experiment: &task.experiment,
-            point: &task.point,
-            seed: task.seed,
-            flows: &flows,
-            samples: &result.samples,
-        };
+        let run = SeriesRun { place, seed: task.seed, flows: &flows, samples: &result.samples };
         batch.write_series(run, &Provenance::of(&[task.record(ran)], command))?;
     }
     if !scenario.record.capture.is_empty() {
@@ -210,7 +203,7 @@ fn keep_recordings(batch: &Batch, task: &Task, ran: &Ran, command: &str) -> Resu
             .collect();
         let links: Vec<&str> = result.links.iter().map(|l| l.name.as_str()).collect();
         let options = CaptureOptions::default();
-        batch.write_capture((&task.experiment, &task.point, task.seed), |out| {
+        batch.write_capture(place, task.seed, |out| {
             write_pcapng(out, &links, &flows, &result.packets, options).map(|_| ())
         })?;
     }

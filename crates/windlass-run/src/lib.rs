@@ -45,7 +45,7 @@ mod world;
 pub use backend::{Backend, Ran, RunError};
 pub use course::{Course, Drops};
 pub use record::{RunRecord, Steady};
-pub use runner::{Runner, Task};
+pub use runner::{Failed, Runner, Task, form};
 pub use simulator::{Simulator, simulate};
 pub use version::VERSION;
 pub use world::{KernelSeries, World};

@@ -1,14 +1,19 @@
 //! Runs: from tasks to records, many side by side.
 
+use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use windlass_scenario::Scenario;
 use windlass_sim::RunResult;
 
-use crate::store::RunKey;
+use crate::store::{Place, RunKey};
 use crate::{Backend, Course, Ran, RunError, RunRecord, Simulator, World, version};
 
 /// One run to be made.
@@ -29,6 +34,17 @@ pub struct Task {
 }
 
 impl Task {
+    /// Eight hexadecimal digits that tell this form of the point's scenario, with what it records, from
+    /// any other that was run under its name.
+    pub fn form(&self) -> String {
+        form(&self.scenario, &self.scenario_hash)
+    }
+
+    /// Where its files stand; `form` is [`Task::form`].
+    pub fn place<'a>(&'a self, form: &'a str) -> Place<'a> {
+        Place { experiment: &self.experiment, point: &self.point, form }
+    }
+
     /// What identifies the run in a journal.
     pub fn key(&self) -> RunKey {
         RunKey {
@@ -36,6 +52,7 @@ impl Task {
             point: self.point.clone(),
             seed: self.seed,
             scenario_hash: self.scenario_hash.to_string(),
+            world: self.world.to_string(),
             version: version::results(self.world.version()).to_owned(),
         }
     }
@@ -113,38 +130,111 @@ impl Runner {
         self.backend(task.world)?.run(&task.scenario, task.seed)
     }
 
-    /// Makes all runs side by side, and hands each record to `keep` as it is finished. The first
-    /// error stops the work; what was kept stays kept.
+    /// Makes all runs side by side, and hands each with what it yielded and the time that it took to
+    /// `keep` as it is finished: world by world and in the order of the tasks. A run that fails or panics
+    /// is noted, and the others go on.
     ///
-    /// A record does not depend on the number of jobs or on the order in which runs finish.
-    ///
-    /// # Errors
-    ///
-    /// That of a run, or of `keep`.
-    pub fn execute<E, F>(&self, tasks: &[Task], keep: F) -> Result<(), E>
-    where
-        E: From<RunError> + Send,
-        F: Fn(RunRecord) -> Result<(), E> + Sync,
-    {
-        self.side_by_side(tasks, |task| keep(task.record(&self.run(task)?)))
-    }
-
-    /// Calls `make` for every task, as many at a time as are wanted, world by world and in the order of
-    /// the tasks. The first error keeps tasks that have not begun from beginning.
+    /// What a run yields does not depend on the number of jobs or on the order in which runs finish.
     ///
     /// # Errors
     ///
-    /// That of `make`.
-    pub fn side_by_side<E: Send>(
+    /// That of `keep`, or a scenario that its back end does not take. What was kept stays kept; runs
+    /// that have not begun do not begin.
+    pub fn execute<E: From<RunError> + Send>(
         &self,
         tasks: &[Task],
-        make: impl Fn(&Task) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
+        keep: impl Fn(&Task, Ran, Duration) -> Result<(), E> + Sync,
+    ) -> Result<Vec<Failed>, E> {
+        let failed = Mutex::new(Vec::new());
+        let make = |task: &Task| {
+            let begun = Instant::now();
+            let outcome = catch_unwind(AssertUnwindSafe(|| self.run(task)));
+            let reason = match outcome {
+                Ok(Ok(ran)) => return keep(task, ran, begun.elapsed()),
+                Ok(Err(e)) if e.is_input() => return Err(e.into()),
+                Ok(Err(e)) => e.to_string(),
+                Err(panic) => format!("the program panicked: {}", said(&*panic)),
+            };
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.push(Failed::of(task, reason));
+            Ok(())
+        };
         let worlds: BTreeSet<World> = tasks.iter().map(|t| t.world).collect();
         worlds.into_iter().try_for_each(|world| {
             let here: Vec<&Task> = tasks.iter().filter(|t| t.world == world).collect();
             in_one_world(&here, world.jobs(self.jobs), &make)
-        })
+        })?;
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.sort();
+        Ok(failed)
+    }
+}
+
+/// See [`Task::form`]. The words of what is recorded are Rust's own for debugging: should they change, a run
+/// is recorded again.
+pub fn form(scenario: &Scenario, scenario_hash: &str) -> String {
+    let text = format!("{scenario_hash} {:?}", scenario.record);
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+}
+
+/// A run that gave no result: a line of `failures.jsonl`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Failed {
+    /// Experiment identifier.
+    pub experiment: String,
+    /// Point identifier.
+    pub point: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Hash of the resolved scenario.
+    pub scenario_hash: String,
+    /// The world it was to run in.
+    pub world: String,
+    /// Windlass version.
+    pub version: String,
+    /// Why there is no result.
+    pub reason: String,
+}
+
+impl Failed {
+    fn of(task: &Task, reason: String) -> Failed {
+        Failed {
+            experiment: task.experiment.clone(),
+            point: task.point.clone(),
+            seed: task.seed,
+            scenario: task.scenario.name.clone(),
+            scenario_hash: task.scenario_hash.to_string(),
+            world: task.world.to_string(),
+            version: task.world.version().to_string(),
+            reason,
+        }
+    }
+
+    /// What identifies the run.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            experiment: self.experiment.clone(),
+            point: self.point.clone(),
+            seed: self.seed,
+            scenario_hash: self.scenario_hash.clone(),
+            world: self.world.clone(),
+            version: version::results(&self.version).to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failed { experiment, point, seed, reason, .. } = self;
+        write!(f, "{experiment} at {point:?} with seed {seed}: {reason}")
     }
 }
 

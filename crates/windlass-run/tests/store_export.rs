@@ -15,7 +15,8 @@ use store_support::record;
 use windlass_cc::Time;
 use windlass_run::RunRecord;
 use windlass_run::store::{
-    Batch, Column, Format, Provenance, SeriesRun, Table, Values, export, multipath, radio, table,
+    Batch, Column, Format, Place, Provenance, SeriesRun, Table, Values, export, multipath, radio,
+    table,
 };
 use windlass_sim::{Sample, Series};
 
@@ -329,6 +330,8 @@ fn sample(time_ms: u64, flow: u32, series: Series, value: u64) -> Sample {
     Sample { time: Time::from_millis(time_ms), flow, series, value }
 }
 
+const PLACE: Place<'_> = Place { experiment: "e", point: "p", form: "0123abcd" };
+
 #[test]
 fn samples_of_one_instant_and_flow_share_a_row() {
     let samples = [
@@ -340,11 +343,11 @@ fn samples_of_one_instant_and_flow_share_a_row() {
         sample(1500, 1, Series::Srtt, 60),
     ];
     let flows = ["a".to_owned(), "b".to_owned()];
-    let run = SeriesRun { experiment: "e", point: "p", seed: 7, flows: &flows, samples: &samples };
+    let run = SeriesRun { place: PLACE, seed: 7, flows: &flows, samples: &samples };
     let dir = folder();
     let (batch, _) = Batch::open(dir.path()).expect("a batch");
     let path = batch.write_series(run, &Provenance::default()).expect("written");
-    assert_eq!(path, dir.path().join("series/e/p/7.parquet"));
+    assert_eq!(path, dir.path().join("series/e/p@0123abcd/7.parquet"));
     let row = |time: f64, flow: &str, cwnd: u64, other: Option<(&str, u64)>| {
         let mut row = Map::new();
         for (name, _) in Series::ALL {
@@ -375,7 +378,7 @@ fn long_series_are_written_in_parts_and_none_is_still_a_table() {
     let flows = ["a".to_owned()];
     let samples: Vec<Sample> =
         (0..150_000).map(|i| sample(i, 0, Series::Delivered, i * 3)).collect();
-    let run = SeriesRun { experiment: "e", point: "p", seed: 1, flows: &flows, samples: &samples };
+    let run = SeriesRun { place: PLACE, seed: 1, flows: &flows, samples: &samples };
     let parts: Vec<usize> = table::series([run]).map(|t| t.rows()).collect();
     assert_eq!(parts, [65_536, 65_536, 150_000 - 2 * 65_536]);
     let dir = folder();

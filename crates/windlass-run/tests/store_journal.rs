@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use store_support::{flow, record};
 use windlass_run::RunRecord;
-use windlass_run::store::{Batch, Invocation, Notice, RunKey, StoreError};
+use windlass_run::store::{Batch, Invocation, Notice, Place, RunKey, StoreError};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -242,12 +242,14 @@ fn what_a_killed_export_left_is_removed_on_opening() {
     assert!(!left.exists() && own.exists());
 }
 
+const PLACE: Place<'_> = Place { experiment: "table-4", point: "mode=both,p=1%", form: "0123abcd" };
+
 #[test]
 fn scenarios_and_invocations_are_kept() {
     let dir = folder();
     let batch = open(dir.path());
-    let path = batch.write_scenario("table-4", "mode=both,p=1%", "seed = 1\n").expect("written");
-    assert_eq!(path, dir.path().join("scenarios/table-4/mode=both,p=1%25.toml"));
+    let path = batch.write_scenario(PLACE, "seed = 1\n").expect("written");
+    assert_eq!(path, dir.path().join("scenarios/table-4/mode=both,p=1%25@0123abcd.toml"));
     assert_eq!(fs::read(path).expect("there"), b"seed = 1\n");
 
     assert_eq!(batch.invocations().expect("none yet"), []);

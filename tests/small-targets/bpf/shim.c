@@ -112,12 +112,16 @@ struct {
 
 // Verified once for any argument, each; whoever calls them knows nothing of what they give.
 #define SHARED __attribute__((noinline, weak))
-u64 windlass_math_divide(u64 high, u64 low, u64 d);
+u64 windlass_math_mul_long(u64 a, u64 b);
+u64 windlass_math_mul_div_long(u64 a, u64 b, u64 d);
+u64 windlass_math_mul_shift_long(u64 a, u64 b, u32 bits);
 u64 windlass_math_sqrt(u64 x);
 u64 windlass_math_cbrt(u64 x);
 u32 windlass_math_log2_q16(u64 x);
 u64 windlass_math_exp2_q16(u32 x);
-SHARED u64 windlass_shared_divide(u64 high, u64 low, u64 d) { return windlass_math_divide(high, low, d); }
+SHARED u64 windlass_shared_mul_long(u64 a, u64 b) { return windlass_math_mul_long(a, b); }
+SHARED u64 windlass_shared_mul_div_long(u64 a, u64 b, u64 d) { return windlass_math_mul_div_long(a, b, d); }
+SHARED u64 windlass_shared_mul_shift_long(u64 a, u64 b, u32 bits) { return windlass_math_mul_shift_long(a, b, bits); }
 SHARED u64 windlass_shared_sqrt(u64 x) { return windlass_math_sqrt(x); }
 SHARED u64 windlass_shared_cbrt(u64 x) { return windlass_math_cbrt(x); }
 SHARED u32 windlass_shared_log2_q16(u64 x) { return windlass_math_log2_q16(x); }

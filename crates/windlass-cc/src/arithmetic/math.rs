@@ -3,8 +3,9 @@
 //! BPF has no 128-bit multiplication, and the standard library's `u64::saturating_mul`,
 //! `checked_mul` and `overflowing_mul` compile to one; use [`mul`] and [`mul_div`] instead.
 //!
-//! Roots, powers and the division of a wide product are functions that are not inlined: firmware has
-//! each once, and the verifier looks at each once, for any argument (`tests/small-targets/bpf.py`).
+//! What is rarely or slowly done is in functions that are not inlined: wide products, roots, powers.
+//! Firmware has each once, and the verifier looks at each once, for any argument
+//! (`tests/small-targets/bpf.py`).
 
 use core::num::NonZeroU64;
 
@@ -14,10 +15,7 @@ const LOW: u64 = 0xffff_ffff;
 /// `a · b`, or `u64::MAX` when it is larger.
 #[inline]
 pub const fn mul(a: u64, b: u64) -> u64 {
-    match product(a, b) {
-        (0, low) => low,
-        _ => u64::MAX,
-    }
+    if are_short(a, b) { a * b } else { mul_long(a, b) }
 }
 
 /// `a · b / d` cut to a whole number, or `u64::MAX` when it is larger; `u64::MAX` for `d` zero.
@@ -25,14 +23,14 @@ pub const fn mul(a: u64, b: u64) -> u64 {
 /// Exact: the product is kept with 128 bits.
 #[inline]
 pub const fn mul_div(a: u64, b: u64, d: u64) -> u64 {
-    if d == 0 {
-        return u64::MAX;
-    }
-    match product(a, b) {
-        (0, low) => low / d,
-        (high, _) if high >= d => u64::MAX,
-        (high, low) => divide(high, low, d),
-    }
+    if are_short(a, b) && d != 0 { a * b / d } else { mul_div_long(a, b, d) }
+}
+
+/// `a · b / 2^bits` cut to a whole number, or `u64::MAX` when it is larger; `bits` from 1 to 63.
+#[inline]
+pub const fn mul_shift(a: u64, b: u64, bits: u32) -> u64 {
+    let bits = bits & 63;
+    if are_short(a, b) { (a * b) >> bits } else { mul_shift_long(a, b, bits) }
 }
 
 /// `d` to divide by, one for zero: dividing by it has no panic to reach. The compiler sees that of
@@ -45,13 +43,46 @@ pub const fn divisor(d: u64) -> NonZeroU64 {
     }
 }
 
-/// The high and the low half of `a · b`.
+/// Whether a product fits 64 bits since both factors fit 32: the usual case, and all that is
+/// inlined.
 #[inline]
+const fn are_short(a: u64, b: u64) -> bool {
+    (a | b) <= LOW
+}
+
+#[inline(never)]
+const fn mul_long(a: u64, b: u64) -> u64 {
+    match product(a, b) {
+        (0, low) => low,
+        _ => u64::MAX,
+    }
+}
+
+#[inline(never)]
+const fn mul_div_long(a: u64, b: u64, d: u64) -> u64 {
+    if d == 0 {
+        return u64::MAX;
+    }
+    match product(a, b) {
+        (0, low) => low / d,
+        (high, _) if high >= d => u64::MAX,
+        (high, low) => divide(high, low, d),
+    }
+}
+
+#[inline(never)]
+const fn mul_shift_long(a: u64, b: u64, bits: u32) -> u64 {
+    match product(a, b) {
+        (0, low) => low >> bits,
+        (high, low) if high >> bits == 0 => (high << (64 - bits)) | (low >> bits),
+        _ => u64::MAX,
+    }
+}
+
+/// The high and the low half of `a · b`.
+#[inline(never)]
 const fn product(a: u64, b: u64) -> (u64, u64) {
     let (ah, al, bh, bl) = (a >> 32, a & LOW, b >> 32, b & LOW);
-    if ah | bh == 0 {
-        return (0, al * bl);
-    }
     let low = al * bl;
     let mid = ah * bl + (low >> 32);
     let mid2 = al * bh + (mid & LOW);

@@ -33,7 +33,7 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
     backend.check().map_err(Failure::of_run)?;
     let tasks = question.tasks();
     let begun = Instant::now();
-    let records = match &args.out {
+    let (records, outcome) = match &args.out {
         Some(dir) => making(&runner, chatter).keep(dir, tasks, &command(args)),
         None => making(&runner, chatter).make(&tasks),
     }?;
@@ -47,7 +47,8 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
         write_files(dir, &findings, &records, &command(args))?;
         chatter.say(format!("report:  {}", dir.join("report.html").display()));
     }
-    show(&findings, &records, args)
+    show(&findings, &records, args)?;
+    outcome
 }
 
 /// What the command line asks, checked as far as it can be without a run.

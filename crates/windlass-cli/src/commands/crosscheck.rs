@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use windlass_lab::crosscheck::{self, CrosscheckError, Options, Outcome};
+use windlass_lab::crosscheck::{self, CrosscheckError, FOLDER, Options, Outcome};
 use windlass_lab::report::text;
 
 use super::making::runner;
@@ -55,7 +55,8 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     bar.finish_and_clear();
     let outcome = outcome.map_err(failure)?;
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
-    show(&outcome, args, chatter)
+    show(&outcome, args, chatter)?;
+    super::making::outcome(&outcome.failed, Some(&args.work.out.join(FOLDER)))
 }
 
 /// The command as a reader would repeat it.

@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 use windlass_lab::run::RunRecord;
-use windlass_lab::run::keep::Folder;
-use windlass_lab::run::{RunError, Runner, Task};
+use windlass_lab::run::keep::{Filled, Folder};
+use windlass_lab::run::store::FAILURES;
+use windlass_lab::run::{Failed, RunError, Runner, Task};
 
 use crate::output::{Chatter, Failure};
 
@@ -20,6 +21,26 @@ pub fn runner(jobs: usize) -> Runner {
         Series::ALL.into_iter().fold(runner.with(Linux), |r, series| r.with(LinuxVt(series)))
     };
     runner
+}
+
+/// The runs that there are, and the command's end where some gave no result.
+pub type Made = (Vec<RunRecord>, Result<(), Failure>);
+
+/// Runs that gave no result end a command with exit code 1, after it has shown what there is.
+pub fn outcome(failed: &[Failed], dir: Option<&Path>) -> Result<(), Failure> {
+    let Some(first) = failed.first() else { return Ok(()) };
+    let mut text = match failed.len() {
+        1 => format!("a run gave no result: {first}"),
+        n => format!("{n} runs gave no result; the first: {first}"),
+    };
+    if let Some(dir) = dir {
+        let path = dir.join(FAILURES);
+        text.push_str(&format!(
+            "\nhelp: {} lists them; the same command tries again",
+            path.display()
+        ));
+    }
+    Err(Failure::work(text))
 }
 
 /// How runs are made and told of.
@@ -36,12 +57,7 @@ pub struct Making<'a> {
 
 impl Making<'_> {
     /// Makes the runs and keeps them in a folder; `command` makes them again.
-    pub fn keep(
-        &self,
-        dir: &Path,
-        tasks: Vec<Task>,
-        command: &str,
-    ) -> Result<Vec<RunRecord>, Failure> {
+    pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
         let total = tasks.len();
         let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
         for notice in &folder.notices {
@@ -52,23 +68,26 @@ impl Making<'_> {
             self.chatter.say(format!("{finished} of {total} runs are there already"));
         }
         let bar = self.chatter.bar((total - finished) as u64, self.noun);
-        let records = folder.fill(self.runner, command, |record| self.tell(record, &bar));
+        let filled = folder.fill(self.runner, command, |record| self.tell(record, &bar));
         bar.finish_and_clear();
-        records.map_err(Failure::of_keeping)
+        let Filled { records, failed } = filled.map_err(Failure::of_keeping)?;
+        Ok((records, outcome(&failed, Some(dir))))
     }
 
     /// Makes the runs and keeps only their totals, in the order in which they end.
-    pub fn make(&self, tasks: &[Task]) -> Result<Vec<RunRecord>, Failure> {
+    pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
         let bar = self.chatter.bar(tasks.len() as u64, self.noun);
         let records = Mutex::new(Vec::new());
-        let outcome = self.runner.execute(tasks, |record| {
+        let failed = self.runner.execute(tasks, |task, ran, _| {
+            let record = task.record(&ran);
             self.tell(&record, &bar);
             records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
             Ok::<(), RunError>(())
         });
         bar.finish_and_clear();
-        outcome.map_err(Failure::of_run)?;
-        Ok(records.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let failed = failed.map_err(Failure::of_run)?;
+        let records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((records, outcome(&failed, None)))
     }
 
     fn tell(&self, record: &RunRecord, bar: &ProgressBar) {

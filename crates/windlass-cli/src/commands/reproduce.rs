@@ -29,8 +29,9 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     };
     let runner = runner(args.work.jobs.into());
     for paper in papers {
-        let outcome = reproduce(paper, &options, &runner, chatter)?;
+        let (outcome, end) = reproduce(paper, &options, &runner, chatter)?;
         show(paper, &outcome, chatter)?;
+        end?;
     }
     Ok(())
 }
@@ -57,7 +58,7 @@ fn reproduce(
     options: &Options,
     runner: &Runner,
     chatter: &Chatter,
-) -> Result<Outcome, Failure> {
+) -> Result<(Outcome, Result<(), Failure>), Failure> {
     let begun = Instant::now();
     let mut work = Reproduction::prepare(paper, options).map_err(Failure::work)?;
     for notice in &work.notices {
@@ -76,10 +77,16 @@ fn reproduce(
         chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
     bar.finish_and_clear();
-    result.map_err(Failure::work)?;
-    let outcome = work.conclude(&[Format::Parquet]).map_err(Failure::work)?;
+    let failed = result.map_err(Failure::work)?;
+    let concluded = work.conclude(&[Format::Parquet]);
+    let end = super::making::outcome(&failed, Some(&options.out.join(paper.id)));
+    let outcome = match concluded {
+        Ok(outcome) => outcome,
+        // Where nothing is there the reason is what counts.
+        Err(e) => return Err(end.err().unwrap_or_else(|| Failure::work(e))),
+    };
     chatter.say(format!("{}: {total} runs, {:.1} s", paper.id, begun.elapsed().as_secs_f64()));
-    Ok(outcome)
+    Ok((outcome, end))
 }
 
 /// Prints the tables, the findings and the count of verdicts; what is too long for a terminal is

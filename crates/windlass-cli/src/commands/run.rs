@@ -12,7 +12,7 @@ use windlass_lab::run::{Runner, Task};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::{hindsight, outlook, overview};
 
-use super::making::{Making, runner};
+use super::making::{Made, Making, runner};
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
 
@@ -43,12 +43,12 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
         Some(dir) => keep(dir, tasks, args, &making(&runner, chatter), chatter),
         None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
     };
-    let records = records?;
+    let (records, outcome) = records?;
     show(&scenario, &records, args)?;
     for line in hindsight::warnings(&scenario, &records) {
         chatter.say(format!("warning: {line}"));
     }
-    Ok(())
+    outcome
 }
 
 fn scenario(args: &Run) -> Result<Scenario, Failure> {
@@ -124,10 +124,10 @@ fn keep(
     args: &Run,
     making: &Making<'_>,
     chatter: &Chatter,
-) -> Result<Vec<RunRecord>, Failure> {
-    let records = making.keep(dir, tasks, &command(args))?;
+) -> Result<Made, Failure> {
+    let made = making.keep(dir, tasks, &command(args))?;
     chatter.say(format!("results: {}", dir.display()));
-    Ok(records)
+    Ok(made)
 }
 
 /// Makes the runs and keeps only their totals.
@@ -136,14 +136,14 @@ fn simulate(
     tasks: &[Task],
     making: &Making<'_>,
     chatter: &Chatter,
-) -> Result<Vec<RunRecord>, Failure> {
+) -> Result<Made, Failure> {
     let RecordSpec { series, capture, .. } = &scenario.record;
     if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
-    let mut records = making.make(tasks)?;
+    let (mut records, outcome) = making.make(tasks)?;
     records.sort_by_key(|r| r.seed);
-    Ok(records)
+    Ok((records, outcome))
 }
 
 /// The command that repeats these runs, whatever it was called by and wherever its results went.

@@ -13,7 +13,7 @@ use windlass_lab::sweep::{
     Cell, Count, Estimate, Outcome, Plan, Progress, Request, Standing, Sweep, SweepError,
 };
 
-use super::making::runner;
+use super::making::{outcome, runner};
 use super::run::{overrides, quoted};
 use crate::args::Sweep as Args;
 use crate::output::{Chatter, Failure, print, width};
@@ -45,7 +45,7 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     for world in sweep.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
-    work(&mut sweep, &runner, args, chatter)?;
+    let outcome = work(&mut sweep, &runner, args, chatter)?;
     match args.shard {
         Some(shard) => {
             chatter.say(format!(
@@ -53,10 +53,14 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
                  up in {}",
                 dir.display()
             ));
-            Ok(())
         }
-        None => conclude(&sweep, &dir, args, chatter),
+        None => {
+            let concluded = conclude(&sweep, &dir, args, chatter);
+            // Where nothing is there the reason is what counts.
+            return outcome.and(concluded);
+        }
     }
+    outcome
 }
 
 fn request(args: &Args) -> Result<Request, Failure> {
@@ -119,7 +123,12 @@ fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> 
     Ok(())
 }
 
-fn work(sweep: &mut Sweep, runner: &Runner, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+fn work(
+    sweep: &mut Sweep,
+    runner: &Runner,
+    args: &Args,
+    chatter: &Chatter,
+) -> Result<Result<(), Failure>, Failure> {
     let Estimate { finished, least, .. } = sweep.estimate(args.jobs.into());
     chatter.say(format!(
         "{}: {}, {} there, {}{least} to make",
@@ -131,6 +140,7 @@ fn work(sweep: &mut Sweep, runner: &Runner, args: &Args, chatter: &Chatter) -> R
     let bar = chatter.told_bar();
     let teller = Teller { bar: &bar, chatter, told: Mutex::new(Instant::now()) };
     let begun = Instant::now();
+    let dir = sweep.folder().to_path_buf();
     let result = sweep.work(runner, |record, progress| {
         chatter.detail(format!("{} seed {}", record.point, record.seed));
         if let Some(progress) = progress {
@@ -138,12 +148,12 @@ fn work(sweep: &mut Sweep, runner: &Runner, args: &Args, chatter: &Chatter) -> R
         }
     });
     bar.finish_and_clear();
-    result.map_err(failure)?;
+    let outcome = outcome(result.map_err(failure)?, Some(&dir));
     if least > 0 {
         let slowest = sweep.estimate(args.jobs.into()).slowest.map(slowest).unwrap_or_default();
         chatter.say(format!("done in {}{slowest}", spoken(begun.elapsed().as_secs_f64())));
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// Progress on a bar, or as a line from time to time where nobody watches.

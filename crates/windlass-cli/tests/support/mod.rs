@@ -80,6 +80,20 @@ pub fn scenario(text: impl AsRef<[u8]>) -> (tempfile::TempDir, String) {
     (dir, path)
 }
 
+/// Where a results folder has the files of this kind (`series`, `captures`, `scenarios`) of a point, one
+/// for each form of its scenario.
+#[allow(dead_code)]
+pub fn forms(out: &Path, kind: &str, experiment: &str, point: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(out.join(kind).join(experiment)) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let begins = format!("{point}@");
+    let mut found: Vec<PathBuf> = paths
+        .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with(&begins)))
+        .collect();
+    found.sort();
+    found
+}
+
 /// Every file below `dir` with its content, in order of path; what carries a date is left out.
 pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! HighSpeed TCP (RFC 3649), Scalable TCP (Kelly 2003) and BIC (Xu, Harfoush, Rhee 2004).
 
-use windlass_cc::{Ack, Conn};
+use windlass_cc::{Ack, Conn, Phase};
 
 use super::frame::{Cause, Law, Windows, kept, per_round};
 
@@ -117,5 +117,79 @@ impl Law for Bic {
 
     fn undo(&mut self, _c: &Conn, _w: &Windows) {
         self.max = self.prior;
+    }
+}
+
+/// The kernel's BIC (`bictcp_update`, `bictcp_acked`, `tcp_cong_avoid_ai`), all in whole numbers.
+pub struct WholeBic {
+    bic: Bic,
+    /// Sixteenths of a segment that an acknowledgement covers, smoothed.
+    ratio: f64,
+    /// Segments acknowledged towards the next one of growth.
+    counted: f64,
+}
+
+const TWO_SEGMENTS: f64 = 32.0;
+
+impl Default for WholeBic {
+    fn default() -> WholeBic {
+        WholeBic { bic: Bic::default(), ratio: TWO_SEGMENTS, counted: 0.0 }
+    }
+}
+
+impl WholeBic {
+    /// Segments to be acknowledged for one of growth.
+    fn per(&self, cwnd: f64) -> f64 {
+        if cwnd <= BIC_LOW_WINDOW {
+            return cwnd;
+        }
+        let max = self.bic.max.unwrap_or(0.0);
+        let distance = ((max - cwnd) / PARTS).floor();
+        let slowest = (cwnd * SMOOTH / PARTS).floor();
+        let per = if cwnd >= max + S_MAX * (PARTS - 1.0) || distance > S_MAX {
+            cwnd / S_MAX
+        } else if cwnd >= max + PARTS {
+            cwnd * (PARTS - 1.0) / (cwnd - max)
+        } else if distance > 1.0 {
+            cwnd / distance
+        } else {
+            slowest
+        };
+        let per = if self.bic.max.is_none() { per.floor().min(20.0) } else { per.floor() };
+        (per * 16.0 / self.ratio).floor()
+    }
+}
+
+impl Law for WholeBic {
+    fn observe(&mut self, c: &Conn, a: &Ack, _w: &mut Windows) {
+        if c.phase == Phase::Open && a.acked > 0 {
+            let covered = (a.acked as f64 / f64::from(c.mss)).floor().max(1.0);
+            self.ratio += covered - (self.ratio / 16.0).floor();
+        }
+    }
+
+    fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
+        let per = self.per(w.segments(c).floor().max(1.0)).max(1.0);
+        let late = self.counted >= per;
+        let counted =
+            if late { 0.0 } else { self.counted } + (credit / f64::from(c.mss)).floor().max(1.0);
+        self.counted = counted % per;
+        (f64::from(u8::from(late)) + (counted / per).floor()) * f64::from(c.mss)
+    }
+
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
+        let whole = Windows { cwnd: w.segments(c).floor() * f64::from(c.mss), ..*w };
+        let left = self.bic.ssthresh(c, &whole, cause);
+        self.bic.max = self.bic.max.map(f64::floor);
+        self.counted = 0.0;
+        if cause == Cause::Timeout {
+            self.ratio = TWO_SEGMENTS;
+        }
+        // The comparison with the low window is of bytes.
+        if w.segments(c) > BIC_LOW_WINDOW { left.max(kept(c, BIC_KEEP)) } else { left }
+    }
+
+    fn undo(&mut self, c: &Conn, w: &Windows) {
+        self.bic.undo(c, w);
     }
 }

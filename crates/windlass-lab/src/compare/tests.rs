@@ -50,8 +50,8 @@ fn question(text: &str, algorithms: &[&str], seeds: u64) -> Question {
 fn runs(question: &Question) -> Vec<RunRecord> {
     let records = Mutex::new(Vec::new());
     Runner::new(0)
-        .execute(&question.tasks(), |record| {
-            records.lock().unwrap().push(record);
+        .execute(&question.tasks(), |task, ran, _| {
+            records.lock().unwrap().push(task.record(&ran));
             Ok::<(), RunError>(())
         })
         .unwrap();

@@ -28,16 +28,16 @@ use crate::report::model::{Report, Table};
 use crate::report::{self, ReportError};
 use crate::run::RunRecord;
 use crate::run::Task;
-use crate::run::keep::{Folder, KeepError};
+use crate::run::keep::{Filled, Folder, KeepError};
 use crate::run::store::{Notice, StoreError, replace};
-use crate::run::{Runner, World};
+use crate::run::{Failed, Runner, World};
 use crate::scenario::ScenarioError;
 
 pub use page::{PAGE, PageError};
 pub use recorded::RUNS;
 
 /// Name of the folder within the results.
-const FOLDER: &str = "crosscheck";
+pub const FOLDER: &str = "crosscheck";
 
 /// What a cross-check is to do.
 #[derive(Clone, Debug)]
@@ -145,6 +145,8 @@ pub struct Outcome {
     pub report: PathBuf,
     /// All of the kernel's runs, those of this cross-check included.
     pub recorded: Recorded,
+    /// Runs that gave no result.
+    pub failed: Vec<Failed>,
 }
 
 impl Crosscheck {
@@ -237,7 +239,7 @@ impl Crosscheck {
         runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Outcome, CrosscheckError> {
-        let records = self.folder.fill(runner, &self.command, made)?;
+        let Filled { records, failed } = self.folder.fill(runner, &self.command, made)?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
             return Err(CrosscheckError::NothingKept { world: self.world });
@@ -249,7 +251,7 @@ impl Crosscheck {
         let tables = sections::tables(&names, &comparisons);
         let report = self.write_report(&records, &comparisons)?;
         self.keep_in_mind();
-        Ok(Outcome { comparisons, lines, tables, report, recorded: self.recorded })
+        Ok(Outcome { comparisons, lines, tables, report, recorded: self.recorded, failed })
     }
 
     /// Adds the kernel's new runs to those that are recorded.

@@ -91,7 +91,7 @@ impl Sweep {
             for point in &self.plan.points {
                 let task = self.plan.task(point, 0);
                 let toml = task.scenario.resolved_toml();
-                batch.write_scenario(&task.experiment, &task.point, &toml)?;
+                batch.write_scenario(task.place(&task.form()), &toml)?;
             }
         }
         let cells = self.cells();

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::run::RunRecord;
 use crate::run::store::{Batch, Notice, RunKey, StoreError, read_journal, share};
+use crate::run::{Failed, RunRecord};
 
 /// A part of a sweep's runs: one of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +120,17 @@ impl Results {
             Some(batch) => batch.append(record),
             None => unreachable!("results that are only read have no runs to make"),
         }
+    }
+
+    /// Waits until every run that was kept is on disk, and notes those that gave no result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Batch::commit`] and [`Batch::keep_failures`].
+    pub(super) fn commit(&mut self, failed: &[Failed]) -> Result<(), StoreError> {
+        let Some(batch) = &mut self.batch else { return Ok(()) };
+        batch.commit()?;
+        batch.keep_failures(failed)
     }
 
     /// Every journal's folder that there is.

@@ -15,7 +15,7 @@ use super::plan::{Count, Plan, PlannedPoint};
 use super::results::Results;
 use crate::compile::compile;
 use crate::run::store::{Invocation, Notice, RunKey};
-use crate::run::{RunError, RunRecord, Runner, Task, World};
+use crate::run::{Failed, RunError, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
 
 /// How often the pace is kept, so that an interrupted sweep still knows it.
@@ -29,6 +29,8 @@ pub struct Sweep {
     pub(super) results: Results,
     pub(super) command: String,
     pace: Pace,
+    /// Runs that gave no result.
+    failed: Vec<Failed>,
 }
 
 /// How a point stands.
@@ -98,7 +100,12 @@ impl Sweep {
     fn with(plan: Plan, results: Results, command: String) -> Sweep {
         let own = results.batch().map(|batch| batch.dir());
         let pace = Pace::read(own, results.folders().iter().map(|f| f.as_path()));
-        Sweep { plan, results, command, pace }
+        Sweep { plan, results, command, pace, failed: Vec::new() }
+    }
+
+    /// The folder that this call's runs go into: the sweep's, or its shard's.
+    pub fn folder(&self) -> &Path {
+        self.results.batch().map_or(self.results.dir(), |batch| batch.dir())
     }
 
     /// The plan.
@@ -237,22 +244,27 @@ impl Sweep {
         self.missing().iter().map(|t| t.world).collect()
     }
 
-    /// Makes what is missing, and tells
-    /// `done` of each, and a few times a second how it goes on. A kill loses only what was running.
+    /// Makes what is missing, and tells `done` of each, and a few times a second how it goes on. A kill
+    /// loses only what was running. Runs that fail are returned, and the others go on.
     ///
     /// # Errors
     ///
-    /// A run fails or cannot be kept. What is finished stays.
+    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
     pub fn work(
         &mut self,
         runner: &Runner,
         done: impl Fn(&RunRecord, Option<&Progress>) + Sync,
-    ) -> Result<(), SweepError> {
+    ) -> Result<&[Failed], SweepError> {
         let mut made = 0;
         loop {
-            let missing = self.missing();
+            // What has failed is not tried again in this call.
+            let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
+            let mut missing = self.missing();
+            missing.retain(|task| !failed.contains(&task.key()));
             if missing.is_empty() {
-                return self.keep_pace();
+                self.results.commit(&self.failed)?;
+                self.keep_pace()?;
+                return Ok(&self.failed);
             }
             if made == 0 {
                 self.begin(&missing)?;
@@ -273,7 +285,7 @@ impl Sweep {
         let mut kept = BTreeSet::new();
         for t in missing {
             if kept.insert(&t.point) {
-                batch.write_scenario(&t.experiment, &t.point, &t.scenario.resolved_toml())?;
+                batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
             }
         }
         Ok(())
@@ -291,20 +303,19 @@ impl Sweep {
         let (kept, told) = (Instant::now(), None);
         let desk = Desk { sweep: self, tally: Tally::of(tasks), made, kept, told };
         let desk = Mutex::new(desk);
-        runner.side_by_side(tasks, |task| {
-            let begun = Instant::now();
-            let ran = runner.run(task)?;
+        let failed = runner.execute(tasks, |task, ran, took| {
             let mut record = task.record(&ran);
             if let Some(warm_up) = warm_up {
                 let config = compile(&task.scenario, task.seed).map_err(RunError::from)?;
                 record.steady = warm_up.steady(&config.flows, &ran.result);
             }
-            let took = begun.elapsed();
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
             let progress = desk.take(task, &record, took, side)?;
             done(&record, progress.as_ref());
             Ok::<(), SweepError>(())
-        })
+        })?;
+        self.failed.extend(failed);
+        Ok(())
     }
 
     fn keep_pace(&self) -> Result<(), SweepError> {

@@ -13,7 +13,7 @@ use super::error::StoreError;
 use super::export::{self, Format, Provenance};
 use super::table::{self, SeriesRun};
 use super::{files, journal};
-use crate::{RunRecord, version};
+use crate::{Failed, RunRecord, version};
 
 /// What makes a run this run: the same key means the same result.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,6 +26,8 @@ pub struct RunKey {
     pub seed: u64,
     /// Hash of the resolved scenario.
     pub scenario_hash: String,
+    /// The world it runs in.
+    pub world: String,
     /// What its results are results of: the part of the record's version after the `+`.
     pub version: String,
 }
@@ -38,6 +40,7 @@ impl RunKey {
             point: record.point.clone(),
             seed: record.seed,
             scenario_hash: record.scenario_hash.clone(),
+            world: record.world.clone(),
             version: version::results(&record.version).to_owned(),
         }
     }
@@ -54,10 +57,32 @@ impl fmt::Display for RunKey {
     }
 }
 
+/// The runs that gave no result when they were last tried.
+pub const FAILURES: &str = "failures.jsonl";
+
 /// The batch's own folders.
 const SCENARIOS: &str = "scenarios";
 const SERIES: &str = "series";
 const CAPTURES: &str = "captures";
+
+/// Where the files of a point stand. Each form of its scenario has its own, so that no setting ever
+/// removes or overwrites what another has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place<'a> {
+    /// Experiment identifier.
+    pub experiment: &'a str,
+    /// Point identifier.
+    pub point: &'a str,
+    /// The form of its scenario: see [`Task::form`](crate::Task::form).
+    pub form: &'a str,
+}
+
+impl Place<'_> {
+    /// `POINT@FORM`, which no identifier of a point alone becomes.
+    fn name(&self) -> String {
+        format!("{}@{}", files::file_name(self.point), self.form)
+    }
+}
 
 /// Something about a batch that its user should know, though work can go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -244,7 +269,9 @@ impl Batch {
         counts.into_iter().map(notice).collect()
     }
 
-    /// Keeps a finished run. Once this returns, the run is on disk.
+    /// Keeps a finished run. Once this returns, the run outlives the process, and once
+    /// [`Batch::commit`] has returned after it, the machine. Runs that come in quick succession are
+    /// committed together.
     ///
     /// # Errors
     ///
@@ -260,28 +287,51 @@ impl Batch {
         Ok(())
     }
 
+    /// Waits until every run that was kept is on disk.
+    ///
+    /// # Errors
+    ///
+    /// The disk refuses.
+    pub fn commit(&mut self) -> Result<(), StoreError> {
+        self.journal.commit()
+    }
+
+    /// Notes the runs that gave no result in this call, in place of those of the call before.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be written.
+    pub fn keep_failures(&self, failed: &[Failed]) -> Result<(), StoreError> {
+        if failed.is_empty() && !self.dir.join(FAILURES).is_file() {
+            return Ok(());
+        }
+        files::replace(&self.dir, FAILURES, |out| {
+            for line in failed {
+                serde_json::to_writer(&mut *out, line)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     fn remember(&mut self, key: RunKey, record: RunRecord) {
         self.index.insert(key, self.records.len());
         self.records.push(record);
     }
 
-    /// Keeps the resolved scenario of a point, and returns where.
+    /// Keeps the resolved scenario of a point under its form, and returns where. It is there whole or
+    /// not at all; should the machine fail, the next call writes it again.
     ///
     /// # Errors
     ///
     /// It cannot be written.
-    pub fn write_scenario(
-        &self,
-        experiment: &str,
-        point: &str,
-        toml: &str,
-    ) -> Result<PathBuf, StoreError> {
-        let dir = self.dir.join(SCENARIOS).join(files::file_name(experiment));
-        let name = format!("{}.toml", files::file_name(point));
-        // A batch that goes on has most of them, and each takes a wait for the disk.
+    pub fn write_scenario(&self, place: Place<'_>, toml: &str) -> Result<PathBuf, StoreError> {
+        let dir = self.dir.join(SCENARIOS).join(files::file_name(place.experiment));
+        let name = format!("{}.toml", place.name());
         match fs::read(dir.join(&name)) {
             Ok(there) if there == toml.as_bytes() => Ok(dir.join(name)),
-            _ => files::replace(&dir, &name, |out| out.write_all(toml.as_bytes())),
+            _ => files::put(&dir, &name, |out| out.write_all(toml.as_bytes())),
         }
     }
 
@@ -296,19 +346,19 @@ impl Batch {
         run: SeriesRun<'_>,
         provenance: &Provenance,
     ) -> Result<PathBuf, StoreError> {
-        let dir = self.place_of(SERIES, run.experiment, run.point);
+        let dir = self.folder_of(SERIES, run.place);
         let name = run.seed.to_string();
         export::export(&dir, &name, Format::Parquet, table::series([run]), provenance)
     }
 
     /// Where [`Batch::write_series`] keeps the time series of a run.
-    pub fn series_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
-        self.place_of(SERIES, experiment, point).join(format!("{seed}.parquet"))
+    pub fn series_path(&self, place: Place<'_>, seed: u64) -> PathBuf {
+        self.folder_of(SERIES, place).join(format!("{seed}.parquet"))
     }
 
     /// Where [`Batch::write_capture`] keeps the packets of a run.
-    pub fn capture_path(&self, experiment: &str, point: &str, seed: u64) -> PathBuf {
-        self.place_of(CAPTURES, experiment, point).join(format!("{seed}.pcapng"))
+    pub fn capture_path(&self, place: Place<'_>, seed: u64) -> PathBuf {
+        self.folder_of(CAPTURES, place).join(format!("{seed}.pcapng"))
     }
 
     /// Keeps the packets of a run as `write` puts them into a pcapng file, and returns where. To
@@ -319,41 +369,16 @@ impl Batch {
     /// It cannot be written.
     pub fn write_capture(
         &self,
-        (experiment, point, seed): (&str, &str, u64),
+        place: Place<'_>,
+        seed: u64,
         write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
     ) -> Result<PathBuf, StoreError> {
-        let dir = self.place_of(CAPTURES, experiment, point);
+        let dir = self.folder_of(CAPTURES, place);
         files::replace(&dir, &format!("{seed}.pcapng"), write)
     }
 
-    /// Removes the time series and packets of every run of a point, whose scenario or choice of
-    /// what to record has changed.
-    ///
-    /// # Errors
-    ///
-    /// They cannot be removed.
-    pub fn forget_recordings(&self, experiment: &str, point: &str) -> Result<(), StoreError> {
-        for kind in [SERIES, CAPTURES] {
-            let dir = self.place_of(kind, experiment, point);
-            match fs::remove_dir_all(&dir) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::io("remove", &dir)(e));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Where [`Batch::write_scenario`] keeps the resolved scenario of a point.
-    pub fn scenario_path(&self, experiment: &str, point: &str) -> PathBuf {
-        let name = format!("{}.toml", files::file_name(point));
-        self.dir.join(SCENARIOS).join(files::file_name(experiment)).join(name)
-    }
-
-    fn place_of(&self, kind: &str, experiment: &str, point: &str) -> PathBuf {
-        let experiment = files::file_name(experiment);
-        self.dir.join(kind).join(experiment).join(files::file_name(point))
+    fn folder_of(&self, kind: &str, place: Place<'_>) -> PathBuf {
+        self.dir.join(kind).join(files::file_name(place.experiment)).join(place.name())
     }
 
     /// The calls that have worked on this batch, in order.

@@ -16,7 +16,15 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
         Ok(_) => return Err(StoreError::NotAFolder { path: dir.to_path_buf() }),
         Err(_) => {}
     }
-    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))
+    let new: Vec<&Path> = dir.ancestors().take_while(|p| !p.exists()).collect();
+    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
+    // A folder's name lasts once the one above it is on disk.
+    let above = |p: &Path| match p.parent() {
+        Some(above) if above.as_os_str().is_empty() => Path::new(".").to_path_buf(),
+        Some(above) => above.to_path_buf(),
+        None => p.to_path_buf(),
+    };
+    new.into_iter().filter(|p| !p.as_os_str().is_empty()).try_for_each(|p| sync_folder(&above(p)))
 }
 
 /// Writes `dir/name` through `write` into a temporary file beside it, and puts that in its place
@@ -30,13 +38,35 @@ pub fn replace(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, StoreError> {
+    let path = put_in_place(dir, name, |temporary| write_synced(temporary, write))?;
+    sync_folder(dir)?;
+    Ok(path)
+}
+
+/// As [`replace`] without a wait for the disk, for what can be written again.
+pub(super) fn put(
+    dir: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<PathBuf, StoreError> {
+    put_in_place(dir, name, |temporary| {
+        let mut out = BufWriter::new(File::create(temporary)?);
+        write(&mut out)?;
+        out.flush()
+    })
+}
+
+fn put_in_place(
+    dir: &Path,
+    name: &str,
+    write: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<PathBuf, StoreError> {
     make_folder(dir)?;
     let path = dir.join(name);
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
-    let result = write_synced(&temporary, write)
-        .map_err(StoreError::io("write", &path))
-        .and_then(|()| fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path)))
-        .and_then(|()| sync_folder(dir));
+    let result = write(&temporary).map_err(StoreError::io("write", &path)).and_then(|()| {
+        fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path))
+    });
     if result.is_err() {
         // The first error is the one to report; the file may never have been made.
         let _ = fs::remove_file(&temporary);

@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::batch::{Notice, RunKey};
 use super::error::StoreError;
@@ -14,6 +15,9 @@ use crate::RunRecord;
 
 /// Name of the journal in a batch's folder.
 pub const JOURNAL: &str = "journal.jsonl";
+
+/// Lines that come within this time wait for the disk together.
+const TOGETHER: Duration = Duration::from_millis(50);
 
 const HEAD: &str = "{\"crc32\":\"";
 const MIDDLE: &str = "\",\"record\":";
@@ -110,6 +114,10 @@ pub(super) struct Journal {
     len: u64,
     /// A half line could not be taken back.
     broken: bool,
+    /// Lines are not known to be on disk.
+    pending: bool,
+    /// When the disk was last waited for.
+    committed: Option<Instant>,
 }
 
 impl Journal {
@@ -123,7 +131,8 @@ impl Journal {
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
         files::sync_folder(dir)?;
-        let mut journal = Journal { file, path, len: 0, broken: false };
+        let mut journal =
+            Journal { file, path, len: 0, broken: false, pending: false, committed: None };
         let content = journal.recover()?;
         Ok((journal, content))
     }
@@ -169,17 +178,41 @@ impl Journal {
             .map_err(StoreError::io("mend", &self.path))
     }
 
-    /// Adds a line with one write, and waits until it is on disk.
+    /// Adds a line with one write, and waits for the disk unless it did so a moment ago.
     pub(super) fn append(&mut self, line: &str) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken { path: self.path.clone() });
         }
-        let result = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
-        if let Err(source) = result {
+        if let Err(source) = self.file.write_all(line.as_bytes()) {
             self.broken = self.cut_off().is_err();
             return Err(StoreError::Io { action: "write", path: self.path.clone(), source });
         }
+        self.pending = true;
+        // A line that does not wait was made in less than that time: no power cut takes more work away.
+        if self.committed.is_none_or(|at| at.elapsed() >= TOGETHER) {
+            if let Err(e) = self.commit() {
+                self.broken = self.cut_off().is_err();
+                return Err(e);
+            }
+        }
         self.len += line.len() as u64;
         Ok(())
+    }
+
+    /// Waits until every line is on disk.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        if self.pending {
+            self.file.sync_data().map_err(StoreError::io("write", &self.path))?;
+            self.pending = false;
+            self.committed = Some(Instant::now());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Whoever wants to know of a failure commits before.
+        let _ = self.commit();
     }
 }

@@ -8,6 +8,7 @@ use std::iter;
 use windlass_cc::Time;
 use windlass_sim::{FlowResult, LinkResult, Sample, Series};
 
+use super::batch::Place;
 use crate::RunRecord;
 
 /// Rows of a series table that are held in memory at once.
@@ -314,10 +315,8 @@ pub fn links(records: &[RunRecord]) -> Table {
 /// The time series of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesRun<'a> {
-    /// Experiment identifier.
-    pub experiment: &'a str,
-    /// Point identifier.
-    pub point: &'a str,
+    /// Its point.
+    pub place: Place<'a>,
     /// Seed.
     pub seed: u64,
     /// Names by the samples' flow: those of [`Scenario::tracks`](crate::scenario::Scenario::tracks).
@@ -411,8 +410,8 @@ fn series_rows(run: SeriesRun<'_>, columns: SeriesColumns) -> impl Iterator<Item
 
 fn series_table(rows: &[SeriesRow<'_>], wanted: &SeriesColumns) -> Table {
     let mut columns = Columns::of(rows)
-        .text("experiment", "Experiment identifier", |r| r.run.experiment)
-        .text("point", "Point of the experiment: axis=label pairs", |r| r.run.point)
+        .text("experiment", "Experiment identifier", |r| r.run.place.experiment)
+        .text("point", "Point of the experiment: axis=label pairs", |r| r.run.place.point)
         .integer("seed", "Seed of the run", |r| r.run.seed)
         .real("time_s", "Simulated time", |r| r.time.as_nanos() as f64 / 1e9)
         .text("flow", "Name of the flow, or flow:subflow", |r| r.flow_name());

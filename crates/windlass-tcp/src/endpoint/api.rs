@@ -9,14 +9,14 @@ use super::{Endpoint, Failure, Profile, State, Stats};
 impl Endpoint {
     /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) yields a SYN.
     pub fn connect(&mut self) {
-        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
+        if self.state == State::Closed && self.send.max == 0 && self.failure.is_none() {
             self.state = State::SynSent;
         }
     }
 
     /// Passive open.
     pub fn listen(&mut self) {
-        if self.state == State::Closed && self.snd_max == 0 && self.failure.is_none() {
+        if self.state == State::Closed && self.send.max == 0 && self.failure.is_none() {
             self.state = State::Listen;
             self.passive = true;
         }
@@ -25,20 +25,20 @@ impl Endpoint {
     /// Offers `bytes` more to send. The endpoint takes them into its send buffer as room appears.
     /// After [`close`](Endpoint::close) nothing is taken.
     pub fn offer(&mut self, bytes: u64) {
-        if !self.fin_queued {
-            self.snd_end = self.snd_end.saturating_add(bytes).min(1 << 60);
+        if !self.stream.fin_queued {
+            self.stream.end = self.stream.end.saturating_add(bytes).min(1 << 60);
         }
     }
 
     /// Bytes that have arrived in order and not been read.
     pub fn readable(&self) -> u64 {
-        self.data_received().saturating_sub(self.rcv_read)
+        self.recv.data_received().saturating_sub(self.recv.read)
     }
 
     /// Reads up to `max` bytes; a window update may follow.
     pub fn read(&mut self, p: &Profile, max: u64) -> u64 {
         let n = self.readable().min(max);
-        self.rcv_read += n;
+        self.recv.read += n;
         if n > 0 {
             self.after_read(p);
         }
@@ -51,7 +51,7 @@ impl Endpoint {
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
-            _ => self.fin_queued = true,
+            _ => self.stream.fin_queued = true,
         }
     }
 
@@ -60,7 +60,7 @@ impl Endpoint {
     /// reset (RFC 9293 section 3.6.1, SHLD-3).
     pub fn close_both(&mut self) {
         self.close();
-        self.shut_read = true;
+        self.stream.shut_read = true;
         if self.readable() > 0 && self.state != State::Closed {
             self.reset_peer();
             self.fail(Failure::Aborted);
@@ -90,12 +90,12 @@ impl Endpoint {
 
     /// Whether the peer has closed its side and everything before that has been read.
     pub fn at_end(&self) -> bool {
-        self.fin_received() && self.readable() == 0
+        self.recv.fin_received() && self.readable() == 0
     }
 
     /// Whether all offered data has been acknowledged.
     pub fn all_acknowledged(&self) -> bool {
-        self.snd_una >= self.snd_end
+        self.send.una >= self.stream.end
     }
 
     /// The connection's state.
@@ -125,58 +125,58 @@ impl Endpoint {
 
     /// Phase of loss recovery.
     pub fn phase(&self) -> Phase {
-        self.phase
+        self.send.phase
     }
 
     /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe`. Tahoe, Reno and
     /// NewReno leave in it what duplicate acknowledgements stand for.
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        self.scoreboard.pipe()
+        self.send.scoreboard.pipe()
     }
 
     /// What is known of each segment in the network.
     pub fn scoreboard(&self) -> &Scoreboard {
-        &self.scoreboard
+        &self.send.scoreboard
     }
 
     /// Smoothed RTT, [`Span::NONE`] before the first sample.
     pub fn srtt(&self) -> Span {
-        self.rto.srtt()
+        self.send.rto.srtt()
     }
 
     /// Least RTT seen, [`Span::NONE`] before the first sample.
     pub fn min_rtt(&self) -> Span {
-        self.min_rtt
+        self.send.min_rtt
     }
 
     /// The retransmission timeout now, back-off included.
     pub fn rto(&self, p: &Profile) -> Span {
-        self.rto.rto(&p.stack.rto)
+        self.send.rto.rto(&p.stack.rto)
     }
 
     /// Effective payload of a full segment, bytes.
     pub fn mss(&self) -> u32 {
-        self.mss
+        self.agreed.mss
     }
 
     /// Data bytes received in order.
     pub fn received(&self) -> u64 {
-        self.data_received().saturating_sub(1)
+        self.recv.data_received().saturating_sub(1)
     }
 
     /// Data bytes that this end has acknowledged to the peer.
     pub fn acknowledged_to_peer(&self) -> u64 {
-        self.last_ack_sent.saturating_sub(1).min(self.received())
+        self.recv.last_ack_sent.saturating_sub(1).min(self.received())
     }
 
     /// Data bytes acknowledged by the peer.
     pub fn acknowledged(&self) -> u64 {
-        self.snd_una.saturating_sub(1).min(self.snd_end - 1)
+        self.send.una.saturating_sub(1).min(self.stream.end - 1)
     }
 
     /// Receive window that the last segment advertised, bytes.
     pub fn advertised_window(&self) -> u64 {
-        self.rcv_adv.saturating_sub(self.rcv_nxt)
+        self.recv.adv.saturating_sub(self.recv.nxt)
     }
 }

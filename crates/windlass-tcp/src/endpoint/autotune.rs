@@ -95,75 +95,75 @@ impl Autotune {
 impl Endpoint {
     /// Data arrive. What the application has read until now decides.
     pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment, in_order: bool) {
-        let mss = u64::from(self.mss);
+        let mss = u64::from(self.agreed.mss);
         // Without SACK an acknowledgement with another window is no duplicate (RFC 5681 section 2),
         // and the sender has to count those (`tcp_data_queue_ofo`).
-        let may_grow = in_order || self.sack;
-        let tune = &mut self.autotune;
+        let may_grow = in_order || self.agreed.sack;
+        let tune = &mut self.recv.autotune;
         if tune.window == 0 {
             let most = p.stack.receive_buffer;
             let window = most.min(FIRST_WINDOW);
             tune.window = if window > mss { window - window % mss } else { window };
             tune.room = most.min(FIRST_ROOM);
             tune.space = tune.window.min(FIRST_SPACE * mss);
-            (tune.start, tune.since) = (self.rcv_read, now);
+            (tune.start, tune.since) = (self.recv.read, now);
             let quick = (tune.window / (2 * mss)).min(u64::from(MOST_QUICK)) as u32;
             tune.quick = if p.stack.quick_acks { quick.max(2) } else { 0 };
         }
         if self.autotunes(p) {
-            let tune = &mut self.autotune;
-            tune.measure(now, s, self.mss);
-            tune.adjust(now, self.rcv_read, mss, p.stack.receive_buffer);
+            let tune = &mut self.recv.autotune;
+            tune.measure(now, s, self.agreed.mss);
+            tune.adjust(now, self.recv.read, mss, p.stack.receive_buffer);
             // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
             if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
                 tune.window = tune.room.min(tune.window + 2 * mss);
                 tune.quick |= u32::from(p.stack.quick_acks);
             }
         }
-        self.ack_now |= self.autotune.quick > 0;
+        self.recv.ack_now |= self.recv.autotune.quick > 0;
     }
 
     /// Data arrived beyond a hole, which is to be told: at once, or together with what else arrives
     /// within a short time (`__tcp_ack_snd_check`).
     pub(super) fn report_hole(&mut self, p: &Profile, now: Time) {
-        let tune = &mut self.autotune;
-        if tune.hole != self.rcv_nxt {
-            (tune.hole, tune.reports) = (self.rcv_nxt, 0);
+        let tune = &mut self.recv.autotune;
+        if tune.hole != self.recv.nxt {
+            (tune.hole, tune.reports) = (self.recv.nxt, 0);
         }
         let many = tune.compressed >= MOST_COMPRESSED;
-        if !p.stack.sack_compression || !self.sack || many || tune.rtt_8.0 == 0 {
-            self.ack_now = true;
+        if !p.stack.sack_compression || !self.agreed.sack || many || tune.rtt_8.0 == 0 {
+            self.recv.ack_now = true;
         } else if tune.reports < FIRST_REPORTS {
             tune.reports += 1;
-            self.ack_now = true;
+            self.recv.ack_now = true;
         } else {
             tune.compressed += 1;
             let delay = COMPRESSION.min(Span(tune.rtt_8.0 / 8 / 20)) + COMPRESSION_SLACK;
-            self.delack_deadline = self.delack_deadline.min(now + delay);
+            self.timers.delack = self.timers.delack.min(now + delay);
         }
     }
 
     /// Data came that had come before (`tcp_enter_quickack_mode`).
     pub(super) fn acknowledge_quickly(&mut self, p: &Profile) {
         if p.stack.quick_acks {
-            self.autotune.quick = self.autotune.quick.max(MOST_QUICK);
+            self.recv.autotune.quick = self.recv.autotune.quick.max(MOST_QUICK);
         }
     }
 
     /// An acknowledgement goes out.
     pub(super) fn note_quick_ack(&mut self) {
-        self.autotune.quick = self.autotune.quick.saturating_sub(1);
-        self.autotune.compressed = 0;
+        self.recv.autotune.quick = self.recv.autotune.quick.saturating_sub(1);
+        self.recv.autotune.compressed = 0;
     }
 
     /// Whether the receive window grows with what arrives: timestamps tell the round trip.
     fn autotunes(&self, p: &Profile) -> bool {
-        p.stack.receive_autotuning && self.timestamps
+        p.stack.receive_autotuning && self.agreed.timestamps
     }
 
     /// Most that may be offered now, bytes.
     pub(super) fn offered(&self, p: &Profile) -> u64 {
-        match self.autotune.window {
+        match self.recv.autotune.window {
             _ if !self.autotunes(p) => p.stack.receive_buffer,
             0 => p.stack.receive_buffer.min(FIRST_WINDOW),
             window => window,

@@ -81,11 +81,11 @@ impl Endpoint {
         }
         // RFC 8257 section 3.2: a change is told at once, and apart from what came before it.
         if marked != self.ecn.echo {
-            if self.unacked_segments > 0 {
-                self.ecn.pending_ack.get_or_insert((self.rcv_nxt, !marked));
+            if self.recv.unacked_segments > 0 {
+                self.ecn.pending_ack.get_or_insert((self.recv.nxt, !marked));
             }
             self.ecn.echo = marked;
-            self.ack_now = true;
+            self.recv.ack_now = true;
         }
     }
 
@@ -99,15 +99,15 @@ impl Endpoint {
     #[cold]
     fn acknowledge_apart(&mut self, p: &Profile, now: Time, ack: u64, echo: bool) -> Segment {
         self.ecn.pending_ack = None;
-        let due = self.ack_now;
+        let due = self.recv.ack_now;
         let now_echo = std::mem::replace(&mut self.ecn.echo, echo);
         let mut s = self.acknowledgement(p, now);
         self.ecn.echo = now_echo;
-        self.ack_now = due;
-        s.ack = self.irs.add(ack);
-        self.last_ack_sent = ack;
+        self.recv.ack_now = due;
+        s.ack = self.recv.irs.add(ack);
+        self.recv.last_ack_sent = ack;
         // The same right edge as ever.
-        s.window = (self.rcv_adv.saturating_sub(ack) >> self.rcv_scale).min(0xffff) as u16;
+        s.window = (self.recv.adv.saturating_sub(ack) >> self.agreed.rcv_scale).min(0xffff) as u16;
         s
     }
 
@@ -121,22 +121,22 @@ impl Endpoint {
     /// The flight that met the mark has the bytes in it that this acknowledgement took off.
     pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
         let classic = self.ecn.agreed && p.params.wants().ecn == Ecn::Classic;
-        if classic && s.flags.has(Flags::ECE) && self.phase == Phase::Open {
-            let flight = self.flight_size() + acked;
+        if classic && s.flags.has(Flags::ECE) && self.send.phase == Phase::Open {
+            let flight = self.send.flight_size() + acked;
             self.answer_mark(p, now, flight);
         }
     }
 
     /// The window is reduced as for a mark that this flight met.
     pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64) {
-        self.spurious.forget();
-        self.ecn.answered_to = self.snd_max;
+        self.send.spurious.forget();
+        self.ecn.answered_to = self.send.max;
         self.set_phase(p, now, Phase::Cwr, flight);
     }
 
     /// Whether what was sent before the window was reduced for a mark is acknowledged, and more: the
     /// first segment after it is the one that says so to the peer.
     pub(super) fn echo_is_answered(&self) -> bool {
-        self.snd_una > self.ecn.answered_to
+        self.send.una > self.ecn.answered_to
     }
 }

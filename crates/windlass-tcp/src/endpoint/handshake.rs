@@ -6,6 +6,37 @@ use super::{Endpoint, Failure, Profile, Reset, State};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
+/// What the two ends have agreed on in the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Negotiated {
+    /// Effective payload per segment, bytes, options taken off.
+    pub(super) mss: u32,
+    /// Timestamps are in use (RFC 7323).
+    pub(super) timestamps: bool,
+    /// SACK is in use (RFC 2018).
+    pub(super) sack: bool,
+    /// Both sides offered window scaling.
+    pub(super) scaling: bool,
+    /// Shift of the windows that the peer tells.
+    pub(super) snd_scale: u8,
+    /// Shift of those that this end tells.
+    pub(super) rcv_scale: u8,
+}
+
+impl Negotiated {
+    /// Nothing yet; segments can have `mss` bytes.
+    pub(super) fn none(mss: u32) -> Negotiated {
+        Negotiated {
+            mss,
+            timestamps: false,
+            sack: false,
+            scaling: false,
+            snd_scale: 0,
+            rcv_scale: 0,
+        }
+    }
+}
+
 impl Endpoint {
     pub(super) fn on_segment_closed(&mut self, s: &Segment) {
         if !s.flags.has(Flags::RST) {
@@ -26,7 +57,8 @@ impl Endpoint {
     }
 
     pub(super) fn on_segment_syn_sent(&mut self, p: &Profile, now: Time, s: &Segment) {
-        let acks_syn = s.flags.has(Flags::ACK) && s.ack == self.iss.add(1) && self.snd_max == 1;
+        let acks_syn =
+            s.flags.has(Flags::ACK) && s.ack == self.send.iss.add(1) && self.send.max == 1;
         if s.flags.has(Flags::RST) {
             if acks_syn {
                 self.fail(Failure::Reset);
@@ -47,30 +79,30 @@ impl Endpoint {
         } else {
             // Simultaneous open: our SYN goes again, now with an acknowledgement.
             self.state = State::SynReceived;
-            self.snd_nxt = 0;
+            self.send.nxt = 0;
         }
-        self.ack_now = true;
+        self.recv.ack_now = true;
     }
 
     /// A segment in SYN-RECEIVED that repeats the peer's SYN. Returns whether it did.
     pub(super) fn on_repeated_syn(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
-        if !s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) || s.seq != self.irs {
+        if !s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) || s.seq != self.recv.irs {
             return false;
         }
-        if s.flags.has(Flags::ACK) && s.ack == self.iss.add(1) && self.snd_max == 1 {
+        if s.flags.has(Flags::ACK) && s.ack == self.send.iss.add(1) && self.send.max == 1 {
             // The second half of a simultaneous open.
             self.complete_handshake(p, now);
         } else {
             // The peer asks again, so our answer was lost.
-            self.syn_retransmitted |= self.snd_nxt > 0;
+            self.syn_retransmitted |= self.send.nxt > 0;
         }
-        self.ack_now = true;
+        self.recv.ack_now = true;
         true
     }
 
     /// The acknowledgement that a segment in SYN-RECEIVED carries. Returns whether it was right.
     pub(super) fn on_handshake_ack(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
-        if s.ack != self.iss.add(1) || self.snd_max == 0 {
+        if s.ack != self.send.iss.add(1) || self.send.max == 0 {
             self.refuse(s);
             return false;
         }
@@ -87,42 +119,40 @@ impl Endpoint {
         *self = Endpoint {
             state: State::Listen,
             passive: true,
-            snd_end: self.snd_end,
-            fin_queued: self.fin_queued,
-            shut_read: self.shut_read,
+            stream: self.stream,
             layer: self.layer,
             stats: self.stats,
-            ..Endpoint::new(p, self.iss)
+            ..Endpoint::new(p, self.send.iss)
         };
     }
 
     /// Takes the peer's sequence number and options from its SYN.
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
-        self.irs = s.seq;
-        self.rcv_nxt = 1;
-        self.rcv_adv = self.first_edge(p);
-        self.last_ack_sent = 1;
+        self.recv.irs = s.seq;
+        self.recv.nxt = 1;
+        self.recv.adv = self.first_edge(p);
+        self.recv.last_ack_sent = 1;
         let o = &s.options;
-        self.timestamps = p.stack.timestamps && o.timestamps.is_some();
-        self.sack = p.stack.sack && o.sack_permitted;
+        self.agreed.timestamps = p.stack.timestamps && o.timestamps.is_some();
+        self.agreed.sack = p.stack.sack && o.sack_permitted;
         self.agree_on_ecn(p, s);
         if let Some(t) = o.timestamps {
-            self.ts_recent = t.value;
-            self.ts_recent_at = now;
+            self.recv.ts_recent = t.value;
+            self.recv.ts_recent_at = now;
         }
         if let (true, Some(shift)) = (p.stack.window_scaling, o.window_scale) {
-            self.scaling = true;
-            self.snd_scale = shift.min(14);
-            self.rcv_scale = Endpoint::scale_for(p.stack.receive_buffer);
+            self.agreed.scaling = true;
+            self.agreed.snd_scale = shift.min(14);
+            self.agreed.rcv_scale = Endpoint::scale_for(p.stack.receive_buffer);
         }
         // RFC 9293 section 3.7.1: 536 when the option is missing.
         let peer = u32::from(o.mss.unwrap_or(536));
-        let options = if self.timestamps { 12 } else { 0 } + self.layer.option_room();
-        self.mss = p.mss().min(peer).saturating_sub(options).max(1);
+        let options = if self.agreed.timestamps { 12 } else { 0 } + self.layer.option_room();
+        self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
-        self.snd_wnd = self.limiting_window(u64::from(s.window));
-        self.max_snd_wnd = self.snd_wnd;
-        self.snd_wl1 = 0;
+        self.send.wnd = self.limiting_window(u64::from(s.window));
+        self.send.max_wnd = self.send.wnd;
+        self.send.wl1 = 0;
     }
 
     /// Least shift that lets 16 bits describe the buffer.
@@ -133,20 +163,20 @@ impl Endpoint {
     /// Our SYN is acknowledged: the segment size is known and the controller starts.
     fn complete_handshake(&mut self, p: &Profile, now: Time) {
         self.sample_handshake(p, now);
-        self.rto.on_progress(&p.stack.rto);
-        self.snd_una = 1;
-        self.snd_nxt = 1;
+        self.send.rto.on_progress(&p.stack.rto);
+        self.send.una = 1;
+        self.send.nxt = 1;
         self.state = State::Established;
         self.established = true;
-        self.rto_deadline = Time::NEVER;
-        self.retries = 0;
+        self.timers.rto = Time::NEVER;
+        self.send.retries = 0;
         self.choose_recovery(p, now);
-        let mut params = p.params_for(self.mss);
-        params.set_common(&Setup { recovery: Some(self.style), ..params.common() });
+        let mut params = p.params_for(self.agreed.mss);
+        params.set_common(&Setup { recovery: Some(self.send.style), ..params.common() });
         if self.syn_retransmitted {
-            let one_segment = u64::from(self.mss); // RFC 5681 section 3.1
+            let one_segment = u64::from(self.agreed.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });
-            self.rto.after_lost_syn(&p.stack.rto);
+            self.send.rto.after_lost_syn(&p.stack.rto);
         }
         let initial = params.common().initial_window;
         if self.quick.is_some() {
@@ -173,12 +203,12 @@ impl Endpoint {
 
     fn poll_handshake(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         let answer = self.state == State::SynReceived;
-        let again = answer && std::mem::take(&mut self.ack_now);
-        if self.snd_nxt > 0 && !again {
+        let again = answer && std::mem::take(&mut self.recv.ack_now);
+        if self.send.nxt > 0 && !again {
             return None;
         }
         let mut s = Segment {
-            seq: self.iss,
+            seq: self.send.iss,
             flags: self.ecn_offer(p, answer).with(if answer {
                 Flags::SYN.with(Flags::ACK)
             } else {
@@ -189,24 +219,24 @@ impl Endpoint {
             ..Segment::default()
         };
         if answer {
-            s.ack = self.irs.add(self.rcv_nxt);
+            s.ack = self.recv.irs.add(self.recv.nxt);
         }
         // An answer holds only what the peer offered too.
         s.options.mss = Some(p.mss().min(65_535) as u16);
-        if if answer { self.scaling } else { p.stack.window_scaling } {
+        if if answer { self.agreed.scaling } else { p.stack.window_scaling } {
             s.options.window_scale = Some(Endpoint::scale_for(p.stack.receive_buffer));
         }
-        s.options.sack_permitted = if answer { self.sack } else { p.stack.sack };
-        if if answer { self.timestamps } else { p.stack.timestamps } {
+        s.options.sack_permitted = if answer { self.agreed.sack } else { p.stack.sack };
+        if if answer { self.agreed.timestamps } else { p.stack.timestamps } {
             s.options.timestamps = Some(self.stamp(now));
         }
-        if self.snd_max == 0 {
-            self.timed.watch(now, 1);
+        if self.send.max == 0 {
+            self.send.timed.watch(now, 1);
         }
-        self.snd_nxt = 1;
-        self.snd_max = 1;
+        self.send.nxt = 1;
+        self.send.max = 1;
         self.stats.segments_sent += 1;
-        if self.rto_deadline.is_never() {
+        if self.timers.rto.is_never() {
             self.arm_rto(p, now);
         }
         Some(s)
@@ -223,8 +253,8 @@ impl Endpoint {
 
     /// Prepares a reset that ends this connection at the peer.
     pub(super) fn reset_peer(&mut self) {
-        let seq = self.iss.add(self.empty_segment_start());
-        self.reset = Some(Reset { seq, ack: Some(self.irs.add(self.rcv_nxt)) });
+        let seq = self.send.iss.add(self.empty_segment_start());
+        self.reset = Some(Reset { seq, ack: Some(self.recv.irs.add(self.recv.nxt)) });
     }
 
     fn send_reset(&mut self, reset: Reset) -> Segment {

@@ -37,9 +37,11 @@ impl Endpoint {
             && !s.flags.has(Flags::ACK)
             && !s.flags.has(Flags::RST)
             && self.state == State::TimeWait;
-        let beyond = (s.seq.0.wrapping_sub(self.irs.add(self.rcv_nxt).0) as i32) > 0;
+        let beyond = (s.seq.0.wrapping_sub(self.recv.irs.add(self.recv.nxt).0) as i32) > 0;
         let later = match s.options.timestamps {
-            Some(t) if self.timestamps => (t.value.wrapping_sub(self.ts_recent) as i32).cmp(&0),
+            Some(t) if self.agreed.timestamps => {
+                (t.value.wrapping_sub(self.recv.ts_recent) as i32).cmp(&0)
+            }
             // Only the new connection has timestamps: nothing of the old one passes for its own.
             Some(_) => Ordering::Greater,
             None => Ordering::Equal,
@@ -49,7 +51,7 @@ impl Endpoint {
 
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {
         // A segment from before the stream's start is as unacceptable as any other.
-        let start = s.seq.unwrap_near(self.irs, self.rcv_nxt);
+        let start = s.seq.unwrap_near(self.recv.irs, self.recv.nxt);
         let Some(start) = start.filter(|start| self.acceptable(*start, s)) else {
             self.on_unacceptable(p, now, start, s);
             return;
@@ -58,11 +60,11 @@ impl Endpoint {
             self.on_reset(p, start);
             return;
         }
-        if self.timestamps && !self.take_timestamp(now, start, s) {
+        if self.agreed.timestamps && !self.take_timestamp(now, start, s) {
             return;
         }
         if s.flags.has(Flags::SYN) {
-            self.ack_now = true; // RFC 5961 section 4.2
+            self.recv.ack_now = true; // RFC 5961 section 4.2
             return;
         }
         if !s.flags.has(Flags::ACK)
@@ -70,14 +72,14 @@ impl Endpoint {
         {
             return;
         }
-        let Some(ack) = s.ack.unwrap_near(self.iss, self.snd_una) else {
-            self.ack_now = true;
+        let Some(ack) = s.ack.unwrap_near(self.send.iss, self.send.una) else {
+            self.recv.ack_now = true;
             return;
         };
         if !self.on_ack(p, now, ack, start, s) {
             return;
         }
-        if self.shut_read && s.len > 0 && start + u64::from(s.len) > self.rcv_nxt {
+        if self.stream.shut_read && s.len > 0 && start + u64::from(s.len) > self.recv.nxt {
             self.refuse(s);
             self.fail(Failure::Aborted);
             return;
@@ -85,7 +87,7 @@ impl Endpoint {
         if s.len > 0 || s.flags.has(Flags::FIN) {
             self.on_data(p, now, start, s);
         }
-        if self.fin_queued || self.fin_at.is_some() {
+        if self.stream.fin_queued || self.recv.fin_at.is_some() {
             self.follow_close(p, now);
         }
     }
@@ -96,11 +98,11 @@ impl Endpoint {
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         if let Some(start) = start {
             self.note_duplicate(p, start, start + u64::from(s.len));
-            if s.len > 0 && start < self.rcv_nxt {
+            if s.len > 0 && start < self.recv.nxt {
                 self.acknowledge_quickly(p);
             }
         }
-        self.ack_now |= !s.flags.has(Flags::RST);
+        self.recv.ack_now |= !s.flags.has(Flags::RST);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
             self.start_time_wait(p, now);
         }
@@ -108,8 +110,8 @@ impl Endpoint {
 
     /// RFC 5961 section 3.2: only an exact match resets; the rest is challenged.
     fn on_reset(&mut self, p: &Profile, start: u64) {
-        if start != self.rcv_nxt {
-            self.ack_now = true;
+        if start != self.recv.nxt {
+            self.recv.ack_now = true;
             return;
         }
         match self.state {
@@ -127,14 +129,14 @@ impl Endpoint {
     /// may go on.
     fn take_timestamp(&mut self, now: Time, start: u64, s: &Segment) -> bool {
         let Some(t) = s.options.timestamps else { return false };
-        let old = (t.value.wrapping_sub(self.ts_recent) as i32) < 0;
-        if old && now.since(self.ts_recent_at) < TIMESTAMP_LIFE {
-            self.ack_now = true;
+        let old = (t.value.wrapping_sub(self.recv.ts_recent) as i32) < 0;
+        if old && now.since(self.recv.ts_recent_at) < TIMESTAMP_LIFE {
+            self.recv.ack_now = true;
             return false;
         }
-        if start <= self.last_ack_sent {
-            self.ts_recent = t.value;
-            self.ts_recent_at = now;
+        if start <= self.recv.last_ack_sent {
+            self.recv.ts_recent = t.value;
+            self.recv.ts_recent_at = now;
         }
         true
     }
@@ -144,19 +146,19 @@ impl Endpoint {
     /// acknowledgements and its FIN; and a segment that finds the window closed is still read for
     /// its acknowledgement (section 3.10.7.4).
     fn acceptable(&self, start: u64, s: &Segment) -> bool {
-        let right = self.rcv_adv.max(self.rcv_nxt);
+        let right = self.recv.adv.max(self.recv.nxt);
         if s.seq_len() == 0 {
-            return (self.rcv_nxt..=right).contains(&start);
+            return (self.recv.nxt..=right).contains(&start);
         }
-        start == self.rcv_nxt
-            || (start + u64::from(s.seq_len()) > self.rcv_nxt
+        start == self.recv.nxt
+            || (start + u64::from(s.seq_len()) > self.recv.nxt
                 && (start < right || (start == right && s.len == 0)))
     }
 
     /// State changes that an acknowledged FIN or a received one bring (RFC 9293 figure 5).
     fn follow_close(&mut self, p: &Profile, now: Time) {
-        let fin_acked = self.fin_queued && self.snd_una > self.snd_end;
-        let fin_received = self.fin_received();
+        let fin_acked = self.stream.fin_queued && self.send.una > self.stream.end;
+        let fin_received = self.recv.fin_received();
         match self.state {
             State::Established if fin_received => self.state = State::CloseWait,
             State::FinWait1 if fin_acked && fin_received => self.start_time_wait(p, now),

@@ -57,12 +57,12 @@ impl Endpoint {
     pub(crate) fn is_answer(&self, s: &Segment) -> bool {
         self.state == State::SynSent
             && s.flags.has(Flags::SYN.with(Flags::ACK))
-            && s.ack == self.iss.add(1)
+            && s.ack == self.send.iss.add(1)
     }
 
     /// One past the last byte that was given to it to send.
     pub(crate) fn given_to(&self) -> u64 {
-        self.snd_end
+        self.stream.end
     }
 
     /// What the layer above has to say before the endpoint is polled: the receive window, bytes,
@@ -80,13 +80,13 @@ impl Endpoint {
 
     /// The peer's window in bytes that the header of a segment tells the layer above.
     pub(crate) fn window_told(&self, s: &Segment) -> u64 {
-        let shift = if s.flags.has(Flags::SYN) { 0 } else { self.snd_scale };
+        let shift = if s.flags.has(Flags::SYN) { 0 } else { self.agreed.snd_scale };
         u64::from(s.window) << shift
     }
 
     /// The window field under a layer, and the right edge up to which data is taken.
     pub(super) fn layered_window(&self) -> (u64, u64) {
-        (self.layer.window >> self.rcv_scale, self.rcv_nxt + NO_LIMIT)
+        (self.layer.window >> self.agreed.rcv_scale, self.recv.nxt + NO_LIMIT)
     }
 
     /// Right edge of the receive window that a SYN of this endpoint opens.
@@ -96,80 +96,80 @@ impl Endpoint {
 
     /// Largest window that the header can tell, bytes.
     pub(crate) fn most_window(&self) -> u64 {
-        0xffff << self.rcv_scale
+        0xffff << self.agreed.rcv_scale
     }
 
     /// Whether the endpoint can carry data.
     pub(crate) fn carries_data(&self) -> bool {
-        matches!(self.state, State::Established | State::CloseWait) && !self.fin_queued
+        matches!(self.state, State::Established | State::CloseWait) && !self.stream.fin_queued
     }
 
     /// Bytes of a segment that would leave at once if the layer above gave it `want`; no more than
     /// that, and 0 if it has to wait, for the window, for the pacer or for what was lost.
     pub(crate) fn room(&mut self, p: &Profile, now: Time, want: u64) -> u64 {
-        let want = want.min(u64::from(self.mss));
-        let repairs = self.scoreboard.pending() > 0 && !self.spurious.prefers_new();
-        if !self.carries_data() || repairs || self.snd_nxt != self.snd_end {
+        let want = want.min(u64::from(self.agreed.mss));
+        let repairs = self.send.scoreboard.pending() > 0 && !self.send.spurious.prefers_new();
+        if !self.carries_data() || repairs || self.send.nxt != self.stream.end {
             return 0;
         }
         let usable = self.usable_window(p);
-        let idle = self.snd_nxt == self.snd_una;
+        let idle = self.send.nxt == self.send.una;
         let fits = if usable >= want || idle { want.min(usable) } else { 0 };
         if fits == 0 || self.must_wait(p, now) { 0 } else { fits }
     }
 
     /// Takes what has arrived in order: one past the last byte's offset.
     pub(crate) fn take_arrived(&mut self) -> u64 {
-        self.rcv_read = self.data_received();
-        self.rcv_read
+        self.recv.read = self.recv.data_received();
+        self.recv.read
     }
 
     /// Bytes that wait for earlier ones.
     pub(crate) fn out_of_order(&self) -> u64 {
-        self.ranges.bytes()
+        self.recv.ranges.bytes()
     }
 
     /// Stream offset of the first byte of a segment that leaves or, with `arriving`, arrives.
     pub(crate) fn offset_of(&self, s: &Segment, arriving: bool) -> Option<u64> {
         match arriving {
-            true => s.seq.unwrap_near(self.irs, self.rcv_nxt),
-            false => s.seq.unwrap_near(self.iss, self.snd_una),
+            true => s.seq.unwrap_near(self.recv.irs, self.recv.nxt),
+            false => s.seq.unwrap_near(self.send.iss, self.send.una),
         }
     }
 
     /// The peer's initial sequence number.
     pub(crate) fn peer_start(&self) -> crate::Seq {
-        self.irs
+        self.recv.irs
     }
 
     /// Everything below this offset is acknowledged.
     pub(crate) fn acknowledged_to(&self) -> u64 {
-        self.snd_una
+        self.send.una
     }
 
     /// Whether the peer has closed the subflow.
     pub(crate) fn has_peers_fin(&self) -> bool {
-        self.fin_received()
+        self.recv.fin_received()
     }
 
     /// Retransmissions in a row that nothing has answered.
     pub(crate) fn unanswered(&self) -> u32 {
-        self.retries
+        self.send.retries
     }
 
     /// An acknowledgement is due now.
     pub(crate) fn acknowledge_now(&mut self) {
-        self.ack_now |= !matches!(self.state, State::Closed | State::Listen | State::SynSent);
+        self.recv.ack_now |= !matches!(self.state, State::Closed | State::Listen | State::SynSent);
     }
 
     /// The last round trip that data made.
     pub(crate) fn last_rtt(&self) -> windlass_cc::Span {
-        self.last_rtt
+        self.send.last_rtt
     }
 
     /// Mean deviation of the round-trip time.
     pub(crate) fn rttvar(&self) -> windlass_cc::Span {
-        self.rto.rttvar()
+        self.send.rto.rttvar()
     }
 
     /// The endpoint as its siblings see it.
@@ -178,10 +178,10 @@ impl Endpoint {
             cwnd: self.control.cwnd,
             ssthresh: self.control.ssthresh,
             srtt: self.srtt(),
-            min_rtt: self.min_rtt,
+            min_rtt: self.send.min_rtt,
             disclosed: self.cc.disclosed(),
-            mss: self.mss,
-            phase: self.phase,
+            mss: self.agreed.mss,
+            phase: self.send.phase,
         }
     }
 
@@ -196,9 +196,9 @@ impl Endpoint {
     /// round trip. Does nothing while a loss or a mark is being answered already; returns whether
     /// it did.
     pub(crate) fn reduce(&mut self, p: &Profile, now: Time) -> bool {
-        let open = self.phase == Phase::Open;
+        let open = self.send.phase == Phase::Open;
         if open {
-            self.answer_mark(p, now, self.flight_size());
+            self.answer_mark(p, now, self.send.flight_size());
         }
         open
     }

@@ -12,19 +12,15 @@ mod receive;
 mod sender;
 mod timer;
 
-use windlass_cc::pacer::Pacer;
-use windlass_cc::rate::RateSampler;
-use windlass_cc::recovery::Style;
-use windlass_cc::{
-    AnyController, AnyParams, AnyRto, Conn, Control, Phase, Setup, Span, Time, flags,
-};
+use windlass_cc::{AnyController, AnyParams, Conn, Control, Phase, Setup, Time, flags};
 
-use crate::reassembly::Ranges;
-use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 use crate::stack::{LossCut, StackConfig};
 
-use sender::{Rack, SpuriousDetector, Timed, Usage, mix};
+use handshake::Negotiated;
+use receive::Receiver;
+use sender::{Sender, mix};
+use timer::Timers;
 
 /// What an endpoint is configured with; one value serves any number of endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,103 +170,39 @@ struct Reset {
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     state: State,
-    phase: Phase,
-    ack_now: bool,
-    retransmit_first: bool,
-    probe_now: bool,
-    fin_queued: bool,
+    /// The handshake has completed at some time.
     established: bool,
-    /// The application has closed the receiving direction too (`SHUT_RD`).
-    shut_read: bool,
-    /// Loss recovery as negotiated.
-    style: Style,
-    /// Recovery goes by what the peer reports with SACK.
-    selective: bool,
-    /// The controller wants samples of the delivery rate.
-    samples: bool,
-    /// Effective payload per segment, options taken off.
-    mss: u32,
-    snd_una: u64,
-    snd_nxt: u64,
-    /// One past the highest byte ever sent.
-    snd_max: u64,
-    /// Peer's window in bytes, after scaling.
-    snd_wnd: u64,
-    /// One past the last byte that the application has offered.
-    snd_end: u64,
-    cc: AnyController,
-    control: Control,
-    rto_deadline: Time,
-    delack_deadline: Time,
-    persist_deadline: Time,
-    /// When the pacer lets go what waits to be sent, [`Time::NEVER`] while nothing waits for it.
-    pace_deadline: Time,
-    pacer: Pacer,
-    rcv_nxt: u64,
-    /// One past the last byte that the application has read.
-    rcv_read: u64,
-    /// Right edge of the window advertised last.
-    rcv_adv: u64,
-    iss: Seq,
-    irs: Seq,
-    /// Segments received since the last acknowledgement was sent.
-    unacked_segments: u32,
-    dup_acks: u32,
-    /// Recovery ends when everything below this is acknowledged.
-    recover: u64,
-    timed: Timed,
-    rto: AnyRto,
-    /// State of the endpoint's random numbers.
-    random: u64,
-    min_rtt: Span,
-    /// The least RTT as the controller is to see it.
-    shown_rtt: Span,
-    /// The last round trip that data made, without a retransmission.
-    last_rtt: Span,
-    last_sent: Time,
-    max_snd_wnd: u64,
-    /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
-    /// `snd_una` or less, and no older acknowledgement gets as far as being compared.
-    snd_wl1: u64,
-    ranges: Ranges,
-    autotune: autotune::Autotune,
-    layer: layer::Layer,
-    scoreboard: Scoreboard,
-    sampler: RateSampler,
-    usage: Usage,
-    rack: Rack,
-    spurious: SpuriousDetector,
-    ecn: ecn::EcnState,
-    /// The rescue retransmission of this recovery is spent.
-    rescued: bool,
-    /// Data that arrived once more, to be reported (RFC 2883).
-    dsack: Option<(u64, u64)>,
-    fin_at: Option<u64>,
-    retries: u32,
-    persist_shift: u32,
-    partial_acks: u32,
-    snd_scale: u8,
-    rcv_scale: u8,
-    timestamps: bool,
-    sack: bool,
     syn_retransmitted: bool,
     /// Opened by [`listen`](Endpoint::listen): a refused handshake leads back there.
     passive: bool,
-    /// Both sides offered window scaling.
-    scaling: bool,
-    ts_recent: u32,
-    /// When `ts_recent` was taken; it is worth nothing after 24 days (RFC 7323 section 5.5).
-    ts_recent_at: Time,
-    /// `snd_nxt` when the first duplicate acknowledgement came: what limited transmit sent after
-    /// it does not count as flight (RFC 5681 section 3.2 step 2).
-    first_dup_nxt: u64,
+    agreed: Negotiated,
+    stream: Stream,
+    send: Sender,
+    recv: Receiver,
+    timers: Timers,
+    cc: AnyController,
+    /// The controller's last answer.
+    control: Control,
+    ecn: ecn::EcnState,
+    layer: layer::Layer,
+    /// State of the endpoint's random numbers.
+    random: u64,
     reset: Option<Reset>,
     /// What is left to do of Quick-Start; nothing soon after the handshake.
     quick: Option<Box<quick_start::Quick>>,
-    last_ack_sent: u64,
-    time_wait_deadline: Time,
     failure: Option<Failure>,
     stats: Stats,
+}
+
+/// What the application has said of its stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stream {
+    /// One past the last byte that it has offered.
+    end: u64,
+    /// It has closed: a FIN follows what it has offered.
+    fin_queued: bool,
+    /// It has closed the receiving direction too (`SHUT_RD`).
+    shut_read: bool,
 }
 
 impl Endpoint {
@@ -281,75 +213,21 @@ impl Endpoint {
         let cc = AnyController::init(&params, &conn);
         Endpoint {
             state: State::Closed,
-            phase: Phase::Open,
-            ack_now: false,
-            retransmit_first: false,
-            probe_now: false,
-            fin_queued: false,
             established: false,
-            shut_read: false,
-            style: Style::Reno,
-            selective: false,
-            samples: false,
-            mss: p.mss(),
-            snd_una: 0,
-            snd_nxt: 0,
-            snd_max: 0,
-            snd_wnd: 0,
-            snd_end: 1,
-            control: cc.control(&p.params, &conn),
-            cc,
-            rto_deadline: Time::NEVER,
-            delack_deadline: Time::NEVER,
-            persist_deadline: Time::NEVER,
-            pace_deadline: Time::NEVER,
-            pacer: Pacer::new(&p.pacer_params()),
-            rcv_nxt: 0,
-            rcv_read: 1,
-            rcv_adv: 0,
-            iss,
-            irs: Seq(0),
-            unacked_segments: 0,
-            dup_acks: 0,
-            recover: 0,
-            timed: Timed::NONE,
-            rto: AnyRto::init(&p.stack.rto),
-            random: u64::from(iss.0),
-            min_rtt: Span::NONE,
-            shown_rtt: Span::NONE,
-            last_rtt: Span::NONE,
-            last_sent: Time::ZERO,
-            max_snd_wnd: 0,
-            snd_wl1: 0,
-            ranges: Ranges::default(),
-            autotune: autotune::Autotune::default(),
-            layer: layer::Layer::default(),
-            scoreboard: Scoreboard::default(),
-            sampler: RateSampler::new(Time::ZERO),
-            usage: Usage::default(),
-            rack: Rack::default(),
-            spurious: SpuriousDetector::default(),
-            ecn: ecn::EcnState::default(),
-            rescued: false,
-            dsack: None,
-            fin_at: None,
-            retries: 0,
-            persist_shift: 0,
-            partial_acks: 0,
-            snd_scale: 0,
-            rcv_scale: 0,
-            timestamps: false,
-            sack: false,
             syn_retransmitted: false,
             passive: false,
-            scaling: false,
-            ts_recent: 0,
-            ts_recent_at: Time::ZERO,
-            first_dup_nxt: 0,
+            agreed: Negotiated::none(p.mss()),
+            stream: Stream { end: 1, fin_queued: false, shut_read: false },
+            send: Sender::new(p, iss),
+            recv: Receiver::default(),
+            timers: Timers::default(),
+            control: cc.control(&p.params, &conn),
+            cc,
+            ecn: ecn::EcnState::default(),
+            layer: layer::Layer::default(),
+            random: u64::from(iss.0),
             reset: None,
             quick: None,
-            last_ack_sent: 0,
-            time_wait_deadline: Time::NEVER,
             failure: None,
             stats: Stats::default(),
         }
@@ -367,35 +245,26 @@ impl Endpoint {
     fn glance(&self, now: Time, limits: u32) -> Conn {
         Conn {
             now,
-            in_flight: self.in_flight(),
-            flight_size: self.flight_size(),
-            una: self.snd_una,
-            next_id: self.snd_max,
-            delivered: self.sampler.delivered(),
-            lost: self.sampler.lost(),
+            in_flight: self.send.in_flight(),
+            flight_size: self.send.flight_size(),
+            una: self.send.una,
+            next_id: self.send.max,
+            delivered: self.send.sampler.delivered(),
+            lost: self.send.sampler.lost(),
             sent: self.stats.data_bytes,
-            srtt: self.rto.srtt(),
-            min_rtt: self.shown_rtt,
-            mss: self.mss,
+            srtt: self.send.rto.srtt(),
+            min_rtt: self.send.shown_rtt,
+            mss: self.agreed.mss,
             flags: limits,
             entropy: mix(self.random ^ now.0),
-            phase: self.phase,
-        }
-    }
-
-    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
-    /// back, those that it has sent since.
-    fn flight_size(&self) -> u64 {
-        match self.inflates() {
-            true => self.in_flight(),
-            false => self.snd_nxt.saturating_sub(self.snd_una),
+            phase: self.send.phase,
         }
     }
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
-        let from = self.phase;
-        self.phase = to;
+        let from = self.send.phase;
+        self.send.phase = to;
         if to != Phase::Open {
             self.note_reduction();
         }
@@ -409,8 +278,8 @@ impl Endpoint {
         let lost = matches!(to, Phase::Recovery | Phase::Loss);
         let fresh = matches!(from, Phase::Open | Phase::Loss) && lost;
         let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
-            self.control.cwnd - self.control.cwnd % u64::from(self.mss)
-        } else if self.inflates() {
+            self.control.cwnd - self.control.cwnd % u64::from(self.agreed.mss)
+        } else if self.send.inflates() {
             in_flight
         } else {
             in_flight.min(self.control.cwnd)
@@ -423,15 +292,11 @@ impl Endpoint {
     /// The connection is gone; nothing but a pending reset is left to say.
     fn shut(&mut self) {
         self.state = State::Closed;
-        self.ack_now = false;
-        self.retransmit_first = false;
-        self.probe_now = false;
-        self.rto_deadline = Time::NEVER;
-        self.delack_deadline = Time::NEVER;
-        self.persist_deadline = Time::NEVER;
-        self.pace_deadline = Time::NEVER;
-        self.rack.stop();
-        self.time_wait_deadline = Time::NEVER;
+        self.recv.ack_now = false;
+        self.send.retransmit_first = false;
+        self.send.probe_now = false;
+        self.send.rack.stop();
+        self.timers = Timers::default();
     }
 
     fn fail(&mut self, why: Failure) {

@@ -102,7 +102,7 @@ impl Endpoint {
                 };
                 self.on_segment(p, now, s);
                 if self.state == State::SynReceived {
-                    let tell_window = self.scaling && r.rate > RateCode::ZERO;
+                    let tell_window = self.agreed.scaling && r.rate > RateCode::ZERO;
                     self.quick = Some(Box::new(Quick::Answers { response, tell_window }));
                 }
             }
@@ -124,8 +124,8 @@ impl Endpoint {
     /// does not: the option may have been what the first was dropped for (section 4.7.2).
     fn ask(&mut self, p: &Profile, now: Time) -> Option<(Segment, Option<Carried>)> {
         let rate = p.rate_code()?;
-        let enough = self.snd_end - 1 > p.stack.initial_window.bytes(p.mss());
-        if self.snd_max > 0 || self.layer.on || !enough {
+        let enough = self.stream.end - 1 > p.stack.initial_window.bytes(p.mss());
+        if self.send.max > 0 || self.layer.on || !enough {
             return None;
         }
         let ttl = self.entropy() as u8;
@@ -179,13 +179,13 @@ impl Endpoint {
     /// anew. An approval that opens nothing is reported as none.
     pub(super) fn use_approval(&mut self, initial: u64) {
         let Some(Quick::Owes(report)) = self.quick.as_deref_mut() else { return };
-        let srtt = self.rto.srtt();
+        let srtt = self.send.rto.srtt();
         if report.rate == RateCode::ZERO || self.control.cwnd <= initial || !srtt.is_known() {
             report.rate = RateCode::ZERO;
             return;
         }
         let rate = math::mul_div(self.control.cwnd, NANOS, srtt.0);
         self.control.pacing = Rate(rate.max(1));
-        self.pacer = Pacer::new(&pacer::Params { initial_burst: 0, quantum: 0 });
+        self.send.pacer = Pacer::new(&pacer::Params { initial_burst: 0, quantum: 0 });
     }
 }

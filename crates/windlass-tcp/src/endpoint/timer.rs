@@ -4,43 +4,65 @@ use windlass_cc::{Phase, Span, Time};
 
 use super::{Endpoint, Failure, Profile, State};
 
+/// When an endpoint has to act of itself; [`Time::NEVER`] for what does not wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Timers {
+    /// Retransmission.
+    pub(super) rto: Time,
+    /// Delayed acknowledgement.
+    pub(super) delack: Time,
+    /// Zero-window probe.
+    pub(super) persist: Time,
+    /// The pacer lets go what waits to be sent.
+    pub(super) pace: Time,
+    pub(super) time_wait: Time,
+}
+
+impl Default for Timers {
+    fn default() -> Timers {
+        let never = Time::NEVER;
+        Timers { rto: never, delack: never, persist: never, pace: never, time_wait: never }
+    }
+}
+
 impl Endpoint {
     /// When [`on_deadline`](Endpoint::on_deadline) must be called, [`Time::NEVER`] for not at all.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline
-            .min(self.delack_deadline)
-            .min(self.persist_deadline)
-            .min(self.pace_deadline)
-            .min(self.rack.deadline)
-            .min(self.rack.probe_deadline)
-            .min(self.time_wait_deadline)
+        self.timers
+            .rto
+            .min(self.timers.delack)
+            .min(self.timers.persist)
+            .min(self.timers.pace)
+            .min(self.send.rack.deadline)
+            .min(self.send.rack.probe_deadline)
+            .min(self.timers.time_wait)
     }
 
     /// A deadline has come: timers that are due act. Calling it early does nothing.
     pub fn on_deadline(&mut self, p: &Profile, now: Time) {
-        if now >= self.delack_deadline {
-            self.delack_deadline = Time::NEVER;
-            self.ack_now = true;
+        if now >= self.timers.delack {
+            self.timers.delack = Time::NEVER;
+            self.recv.ack_now = true;
         }
-        if now >= self.rack.deadline {
+        if now >= self.send.rack.deadline {
             self.on_reordering_timeout(p, now);
         }
-        if now >= self.rack.probe_deadline {
+        if now >= self.send.rack.probe_deadline {
             self.on_probe_timeout(p, now);
         }
-        if now >= self.rto_deadline {
+        if now >= self.timers.rto {
             self.on_retransmission_timeout(p, now);
         }
-        if now >= self.pace_deadline {
-            self.pace_deadline = Time::NEVER; // what waited for it is asked for next
+        if now >= self.timers.pace {
+            self.timers.pace = Time::NEVER; // what waited for it is asked for next
         }
-        if now >= self.persist_deadline {
-            self.persist_deadline = Time::NEVER;
-            self.probe_now = true;
+        if now >= self.timers.persist {
+            self.timers.persist = Time::NEVER;
+            self.send.probe_now = true;
             self.give_up_after(p.stack.max_data_retries, Failure::DataTimeout);
         }
-        if now >= self.time_wait_deadline {
+        if now >= self.timers.time_wait {
             self.shut();
         }
     }
@@ -57,8 +79,8 @@ impl Endpoint {
     /// Counts one more transmission that nothing has answered; beyond `limit` the connection fails
     /// (RFC 1122 section 4.2.3.5). Returns whether it did.
     fn give_up_after(&mut self, limit: u32, why: Failure) -> bool {
-        self.retries += 1;
-        if self.retries <= limit {
+        self.send.retries += 1;
+        if self.send.retries <= limit {
             return false;
         }
         if self.established {
@@ -80,29 +102,29 @@ impl Endpoint {
         if gone {
             return;
         }
-        self.rto.on_timeout(&p.stack.rto);
+        self.send.rto.on_timeout(&p.stack.rto);
         if handshake {
             self.syn_retransmitted = true;
-            self.snd_nxt = 0;
+            self.send.nxt = 0;
         } else {
             // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
-            let flight = self.flight_size();
+            let flight = self.send.flight_size();
             // RFC 5682 sections 2.1 and 3.1, step 1: not while a recovery is under way, since what
             // is acknowledged may be what that sent again.
-            let judges = matches!(self.phase, Phase::Open | Phase::Cwr);
-            if self.phase == Phase::Loss && self.retries == 1 {
+            let judges = matches!(self.send.phase, Phase::Open | Phase::Cwr);
+            if self.send.phase == Phase::Loss && self.send.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight);
             }
-            self.recover = self.snd_max;
-            let first = self.phase != Phase::Loss;
+            self.send.recover = self.send.max;
+            let first = self.send.phase != Phase::Loss;
             self.go_back(p, now);
             self.set_phase(p, now, Phase::Loss, flight);
             if first {
                 self.watch_for_spurious(p, now, judges);
             } else {
-                self.spurious.stop_judging_timeout();
+                self.send.spurious.stop_judging_timeout();
             }
-            self.retransmit_first = true;
+            self.send.retransmit_first = true;
         }
         self.arm_rto(p, now);
     }
@@ -110,6 +132,6 @@ impl Endpoint {
     /// Enters TIME-WAIT, or stays in it for its full time once more.
     pub(super) fn start_time_wait(&mut self, p: &Profile, now: Time) {
         self.state = State::TimeWait;
-        self.time_wait_deadline = now + p.stack.time_wait.max(Span(1));
+        self.timers.time_wait = now + p.stack.time_wait.max(Span(1));
     }
 }

@@ -8,7 +8,7 @@ use windlass_cc::{Span, Time};
 
 /// Part of the stream that goes once more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Again {
+pub(super) struct Reinjection {
     pub(super) start: u64,
     pub(super) end: u64,
     /// Paths that have it already, a bit each.
@@ -33,7 +33,7 @@ pub(super) struct Sender {
     /// Largest window that the peer has told, bytes.
     most_window: u64,
     buffer: u64,
-    again: VecDeque<Again>,
+    reinjections: VecDeque<Reinjection>,
     /// When the DATA_FIN goes again, and how often it went.
     pub(super) fin_at: Time,
     pub(super) fin_tries: u32,
@@ -42,8 +42,8 @@ pub(super) struct Sender {
     pub(super) probe_shift: u32,
     pub(super) probe_now: bool,
     /// When data that no subflow carries any more goes again.
-    pub(super) stuck_at: Time,
-    pub(super) stuck_shift: u32,
+    pub(super) data_rto_at: Time,
+    pub(super) data_rto_shift: u32,
     /// The acknowledgement at which it was last asked whether something holds up the window.
     pub(super) asked_at: u64,
 }
@@ -69,14 +69,14 @@ impl Sender {
             edge: 1,
             most_window: 0,
             buffer,
-            again: VecDeque::new(),
+            reinjections: VecDeque::new(),
             fin_at: Time::NEVER,
             fin_tries: 0,
             probe_at: Time::NEVER,
             probe_shift: 0,
             probe_now: false,
-            stuck_at: Time::NEVER,
-            stuck_shift: 0,
+            data_rto_at: Time::NEVER,
+            data_rto_shift: 0,
             asked_at: 0,
         }
     }
@@ -114,11 +114,11 @@ impl Sender {
         if news {
             self.una = ack;
             self.next = self.next.max(ack.min(self.end));
-            self.stuck_at = Time::NEVER;
-            self.stuck_shift = 0;
+            self.data_rto_at = Time::NEVER;
+            self.data_rto_shift = 0;
             self.stop_probing();
-            while self.again.front().is_some_and(|a| a.end <= ack) {
-                self.again.pop_front();
+            while self.reinjections.front().is_some_and(|a| a.end <= ack) {
+                self.reinjections.pop_front();
             }
             if self.fin_is_acknowledged() {
                 self.fin_at = Time::NEVER;
@@ -182,52 +182,52 @@ impl Sender {
     }
 
     /// Part of the stream is to go once more.
-    pub(super) fn repeat(&mut self, again: Again) {
+    pub(super) fn reinject(&mut self, again: Reinjection) {
         let start = again.start.max(self.una);
         if start < again.end {
-            self.again.push_back(Again { start, ..again });
+            self.reinjections.push_back(Reinjection { start, ..again });
         }
     }
 
     /// A path is new or gone: nothing has been carried by it.
     pub(super) fn forget_carrier(&mut self, path: usize) {
-        for again in &mut self.again {
+        for again in &mut self.reinjections {
             again.carried &= !(1 << path);
         }
     }
 
     /// The first part that is to go once more and that some path of `paths` (a bit each) has not
     /// carried: its place and itself.
-    pub(super) fn next_repeat(&mut self, paths: u8) -> Option<(usize, Again)> {
+    pub(super) fn next_reinjection(&mut self, paths: u8) -> Option<(usize, Reinjection)> {
         let una = self.una;
-        self.again.retain(|a| a.end > una);
-        let place = self.again.iter().position(|a| paths & !a.carried != 0)?;
-        let again = self.again[place];
-        Some((place, Again { start: again.start.max(una), ..again }))
+        self.reinjections.retain(|a| a.end > una);
+        let place = self.reinjections.iter().position(|a| paths & !a.carried != 0)?;
+        let again = self.reinjections[place];
+        Some((place, Reinjection { start: again.start.max(una), ..again }))
     }
 
     /// The first `len` bytes of the part at `place`, from `start` on, are with another path.
-    pub(super) fn repeated(&mut self, place: usize, start: u64, len: u64) {
-        let again = &mut self.again[place];
+    pub(super) fn reinjected(&mut self, place: usize, start: u64, len: u64) {
+        let again = &mut self.reinjections[place];
         again.start = start + len;
         if again.start >= again.end {
-            self.again.remove(place);
+            self.reinjections.remove(place);
         }
     }
 
     /// Whether something waits to go once more, on whatever path.
-    pub(super) fn has_repeats(&self) -> bool {
-        !self.again.is_empty()
+    pub(super) fn has_reinjections(&self) -> bool {
+        !self.reinjections.is_empty()
     }
 
     /// Whether something waits to go once more that some path of `paths` (a bit each) has not carried
     /// and will take.
-    pub(super) fn has_repeats_for(&mut self, paths: u8) -> bool {
-        self.next_repeat(paths).is_some()
+    pub(super) fn has_reinjections_for(&mut self, paths: u8) -> bool {
+        self.next_reinjection(paths).is_some()
     }
 
     pub(super) fn deadline(&self) -> Time {
-        self.fin_at.min(self.probe_at).min(self.stuck_at)
+        self.fin_at.min(self.probe_at).min(self.data_rto_at)
     }
 
     /// Arms the probe of a window that is closed while nothing is under way that would be answered.
@@ -252,13 +252,13 @@ mod tests {
         let mut sender = Sender::new(1 << 20);
         sender.offer(1000);
         sender.next = 1001;
-        sender.repeat(Again { start: 1, end: 1001, carried: 0b10, opportunistic: false });
-        assert!(sender.has_repeats_for(0b01));
-        assert!(!sender.has_repeats_for(0b10), "only the path is left that has carried it");
-        assert!(sender.has_repeats());
-        sender.repeat(Again { start: 1, end: 1001, carried: 0, opportunistic: false });
-        assert!(sender.has_repeats_for(0b10));
+        sender.reinject(Reinjection { start: 1, end: 1001, carried: 0b10, opportunistic: false });
+        assert!(sender.has_reinjections_for(0b01));
+        assert!(!sender.has_reinjections_for(0b10), "only the path is left that has carried it");
+        assert!(sender.has_reinjections());
+        sender.reinject(Reinjection { start: 1, end: 1001, carried: 0, opportunistic: false });
+        assert!(sender.has_reinjections_for(0b10));
         sender.on_data_ack(1001, 0);
-        assert!(!sender.has_repeats_for(0b11));
+        assert!(!sender.has_reinjections_for(0b11));
     }
 }

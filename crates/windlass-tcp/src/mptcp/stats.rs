@@ -6,7 +6,7 @@
 pub struct MultipathStats {
     /// Bytes given to a subflow for the first time.
     pub first_bytes: u64,
-    /// Pieces given to another subflow once more: after a timeout, after the end of a subflow, or
+    /// Mappings given to another subflow once more: after a timeout, after the end of a subflow, or
     /// because they held up the receive window.
     pub reinjections: u64,
     /// Their bytes.

@@ -22,7 +22,7 @@ pub(super) enum Stage {
 
 /// A run of the subflow's bytes and its place in the connection's stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Piece {
+pub(super) struct DssMapping {
     /// Offset of its first byte in the subflow's stream.
     pub(super) start: u64,
     /// The same in the connection's.
@@ -32,7 +32,7 @@ pub(super) struct Piece {
     pub(super) repeated: bool,
 }
 
-impl Piece {
+impl DssMapping {
     pub(super) fn end(&self) -> u64 {
         self.start + self.len
     }
@@ -42,18 +42,18 @@ impl Piece {
     }
 }
 
-/// Pieces in the order of the subflow's stream.
+/// Mappings in the order of the subflow's stream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pieces(VecDeque<Piece>);
+pub(super) struct DssMappings(VecDeque<DssMapping>);
 
-impl Pieces {
+impl DssMappings {
     /// Adds a piece beyond all others.
-    pub(super) fn push(&mut self, piece: Piece) {
+    pub(super) fn push(&mut self, piece: DssMapping) {
         self.0.push_back(piece);
     }
 
     /// Adds a piece wherever it belongs; what is known already stays as it is.
-    pub(super) fn insert(&mut self, piece: Piece) {
+    pub(super) fn insert(&mut self, piece: DssMapping) {
         let place = self.0.partition_point(|p| p.start <= piece.start);
         let known = place.checked_sub(1).and_then(|before| self.0.get(before));
         if known.is_none_or(|before| before.start < piece.start && before.end() < piece.end()) {
@@ -62,7 +62,7 @@ impl Pieces {
     }
 
     /// The piece that a byte of the subflow belongs to.
-    pub(super) fn at(&self, offset: u64) -> Option<&Piece> {
+    pub(super) fn at(&self, offset: u64) -> Option<&DssMapping> {
         let place = self.0.partition_point(|p| p.end() <= offset);
         self.0.get(place).filter(|p| p.start <= offset)
     }
@@ -80,11 +80,11 @@ impl Pieces {
         ends.map_or(0, |(first, last)| last.end() - first.start)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Piece> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &DssMapping> {
         self.0.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut DssMapping> {
         self.0.iter_mut()
     }
 
@@ -93,7 +93,7 @@ impl Pieces {
     }
 
     /// The piece that holds a byte of the connection's stream.
-    pub(super) fn holding(&self, data: u64) -> Option<&Piece> {
+    pub(super) fn holding(&self, data: u64) -> Option<&DssMapping> {
         self.0.iter().find(|p| p.data <= data && data < p.data_end())
     }
 }
@@ -122,9 +122,9 @@ pub(super) struct Subflow {
     /// More waits that only this path's window keeps back.
     pub(super) waiting: bool,
     /// What was sent and is not acknowledged on the subflow.
-    pub(super) sent: Pieces,
-    /// Pieces of what arrives.
-    pub(super) arrived: Pieces,
+    pub(super) sent: DssMappings,
+    /// Mappings of what arrives.
+    pub(super) arrived: DssMappings,
     /// Bytes of the subflow's stream below this are with the connection.
     pub(super) taken: u64,
     /// When the path may be tried again.
@@ -156,8 +156,8 @@ impl Subflow {
             confirm_shift: 0,
             suspended: false,
             waiting: false,
-            sent: Pieces::default(),
-            arrived: Pieces::default(),
+            sent: DssMappings::default(),
+            arrived: DssMappings::default(),
             taken: 1,
             retry_at: Time::NEVER,
             failures: 0,

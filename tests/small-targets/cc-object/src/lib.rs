@@ -2,22 +2,22 @@
 //! on a microcontroller calls. A new algorithm is among them by being in the registry.
 //!
 //! For an algorithm `Reno` there are `windlass_Reno_params`, `_init`, `_on_ack`, `_on_phase`, `_on_loss`,
-//! `_on_undo`, `_on_idle_restart`, `_on_mss`, `_on_group`, `_disclosed`, `_on_cross_layer` and `_control`.
+//! `_on_undo`, `_on_idle_restart`, `_on_mss`, `_on_group`, `_disclosed`, `_on_cross_layer` and `_control`. With the feature
+//! `constant` the parameters are the defaults whatever the caller hands over, and the compiler leaves out what they never
+//! need.
 #![no_std]
 
 pub mod connection;
+#[cfg(not(feature = "constant"))]
 mod paths;
 pub mod timers;
 
 use core::ffi::c_void;
 
-use windlass_cc::loss_based::LossBased;
+use windlass_cc::params::Known;
 use windlass_cc::registry::fixed;
-use windlass_cc::reno;
-use windlass_cc::slow_start::AnySlowStart;
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, Controller, CrossLayer, Group, Info, Loss, Phase,
-    Setup, Span, Undo,
+    Ack, Conn, Control, Controller, CrossLayer, Group, Info, Loss, Phase, Span, Undo,
 };
 
 /// What a C stack holds: pointers to functions and the sizes that it must reserve.
@@ -67,6 +67,17 @@ macro_rules! entry_points {
         mod $name {
             use super::*;
 
+            #[cfg(not(feature = "constant"))]
+            unsafe fn params_of<'a>(p: *const c_void) -> &'a $params {
+                unsafe { &*p.cast() }
+            }
+
+            #[cfg(feature = "constant")]
+            unsafe fn params_of<'a>(_: *const c_void) -> &'a $params {
+                static PARAMS: $params = $default;
+                &PARAMS
+            }
+
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_params"))]
             pub unsafe extern "C" fn params(to: *mut c_void) {
                 unsafe { to.cast::<$params>().write($default) }
@@ -74,7 +85,7 @@ macro_rules! entry_points {
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_init"))]
             pub unsafe extern "C" fn init(s: *mut c_void, p: *const c_void, c: *const Conn) {
-                unsafe { s.cast::<$state>().write(<$state>::init(&*p.cast::<$params>(), &*c)) }
+                unsafe { s.cast::<$state>().write(<$state>::init(params_of(p), &*c)) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_ack"))]
@@ -84,7 +95,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 a: *const Ack,
             ) {
-                unsafe { (*s.cast::<$state>()).on_ack(&*p.cast::<$params>(), &*c, &*a) }
+                unsafe { (*s.cast::<$state>()).on_ack(params_of(p), &*c, &*a) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_phase"))]
@@ -95,14 +106,7 @@ macro_rules! entry_points {
                 from: u32,
                 to: u32,
             ) {
-                unsafe {
-                    (*s.cast::<$state>()).on_phase(
-                        &*p.cast::<$params>(),
-                        &*c,
-                        phase(from),
-                        phase(to),
-                    )
-                }
+                unsafe { (*s.cast::<$state>()).on_phase(params_of(p), &*c, phase(from), phase(to)) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_loss"))]
@@ -112,7 +116,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 l: *const Loss,
             ) {
-                unsafe { (*s.cast::<$state>()).on_loss(&*p.cast::<$params>(), &*c, &*l) }
+                unsafe { (*s.cast::<$state>()).on_loss(params_of(p), &*c, &*l) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_undo"))]
@@ -122,7 +126,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 why: u32,
             ) {
-                unsafe { (*s.cast::<$state>()).on_undo(&*p.cast::<$params>(), &*c, reason(why)) }
+                unsafe { (*s.cast::<$state>()).on_undo(params_of(p), &*c, reason(why)) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_idle_restart"))]
@@ -134,12 +138,7 @@ macro_rules! entry_points {
                 reset: bool,
             ) {
                 unsafe {
-                    (*s.cast::<$state>()).on_idle_restart(
-                        &*p.cast::<$params>(),
-                        &*c,
-                        Span(gap),
-                        reset,
-                    )
+                    (*s.cast::<$state>()).on_idle_restart(params_of(p), &*c, Span(gap), reset)
                 }
             }
 
@@ -150,7 +149,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 old: u32,
             ) {
-                unsafe { (*s.cast::<$state>()).on_mss(&*p.cast::<$params>(), &*c, old) }
+                unsafe { (*s.cast::<$state>()).on_mss(params_of(p), &*c, old) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_on_group"))]
@@ -160,7 +159,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 g: *const Group,
             ) {
-                unsafe { (*s.cast::<$state>()).on_group(&*p.cast::<$params>(), &*c, &*g) }
+                unsafe { (*s.cast::<$state>()).on_group(params_of(p), &*c, &*g) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_disclosed"))]
@@ -175,7 +174,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 l: *const CrossLayer,
             ) {
-                unsafe { (*s.cast::<$state>()).on_cross_layer(&*p.cast::<$params>(), &*c, &*l) }
+                unsafe { (*s.cast::<$state>()).on_cross_layer(params_of(p), &*c, &*l) }
             }
 
             #[unsafe(export_name = concat!("windlass_", stringify!($name), "_control"))]
@@ -185,7 +184,7 @@ macro_rules! entry_points {
                 c: *const Conn,
                 to: *mut Control,
             ) {
-                unsafe { to.write((*s.cast::<$state>()).control(&*p.cast::<$params>(), &*c)) }
+                unsafe { to.write((*s.cast::<$state>()).control(params_of(p), &*c)) }
             }
         }
     };
@@ -197,7 +196,7 @@ macro_rules! entries {
             $name,
             fixed::$name,
             <fixed::$name as Controller>::Params,
-            <fixed::$name as Controller>::Params::default()
+            <<fixed::$name as Controller>::Params as Known>::DEFAULT
         );)*
 
         /// Every algorithm, in the registry's order, with the standard slow start.
@@ -220,12 +219,8 @@ macro_rules! entries {
 
 windlass_cc::each_algorithm!(entries);
 
-// Every slow start, chosen at run time by the parameters.
-type AnyStart = LossBased<reno::RenoGrowth<reno::Reno>, AnySlowStart>;
-entry_points!(any_start, AnyStart, Setup<reno::Params>, Setup::default());
-
-// Every algorithm and slow start, chosen at run time. More than a BPF program's stack holds.
-entry_points!(any, AnyController, AnyParams, AnyParams::default());
+#[cfg(not(feature = "constant"))]
+mod chosen;
 
 /// A reachable panic is a reference to a symbol that nothing defines.
 #[cfg(not(any(unix, windows)))]

@@ -123,6 +123,9 @@ unsafe extern "C" fn reset() -> ! {
     counter.start();
     counter.own = instructions(counter.since, ticks());
     for entry in ENTRIES {
+        if option_env!("WINDLASS_ONLY").is_some_and(|only| only != entry.info.id) {
+            continue;
+        }
         counter.out.byte(b'=');
         counter.out.text(entry.info.id);
         counter.out.byte(b' ');

@@ -3,8 +3,7 @@
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{MAX_WINDOW, Window};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, half_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;

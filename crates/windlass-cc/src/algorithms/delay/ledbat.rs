@@ -1,11 +1,9 @@
 //! LEDBAT: takes what others leave, holding the queueing delay at a target.
 
 use crate::arithmetic::math::{mul, mul_div};
-use crate::arithmetic::window::quotient;
-use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::arithmetic::window::{FRACTION_BITS, Window, quotient};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, half_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};

@@ -3,8 +3,7 @@
 use crate::algorithms::delay::fast::{self, Fast, Law, Weight};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, half_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;

@@ -5,8 +5,7 @@ use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, half_flight, kept_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 

@@ -2,13 +2,10 @@
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt, backlog};
-use crate::arithmetic::window::Window;
-use crate::arithmetic::window::quotient;
+use crate::arithmetic::window::{Window, quotient};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::additive;
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, additive, half_flight, kept_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;

@@ -2,12 +2,10 @@
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
-use crate::arithmetic::window::Window;
-use crate::arithmetic::window::quotient;
+use crate::arithmetic::window::{Window, quotient};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::additive;
-use crate::growth::{Cut, Growth, Kept};
+use crate::growth::{Cut, Growth, Kept, additive};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;

@@ -4,8 +4,7 @@ use crate::arithmetic::math::{divisor, mul};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth, kept_flight};
+use crate::growth::{Cut, Growth, half_flight, kept_flight};
 use crate::info::{Info, TraceField, Wants};
 use crate::params::{ParamKind, Parameters, Ratio};
 

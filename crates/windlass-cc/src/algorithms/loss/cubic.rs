@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
-use crate::arithmetic::math::{cbrt, divisor, mul, mul_div};
+use crate::arithmetic::math::{cbrt, divisor, mul, mul_div, mul_shift};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
@@ -114,10 +114,18 @@ pub struct Cubic {
 }
 
 /// Bytes with [`FRACTION_BITS`] fractional bits as segments with [`SEGMENT_BITS`], rounded.
+#[inline(never)]
 fn segments(c: &Conn, bytes_q: u64) -> u32 {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
     let segments_q = bytes_q / u64::from(c.mss.max(1));
     ((segments_q + half) >> (FRACTION_BITS - SEGMENT_BITS)).min(u64::from(u32::MAX)) as u32
+}
+
+/// Whether [`segments`] of so many bytes is at least a number of them, without a division.
+fn reaches(c: &Conn, bytes_q: u64, number: u32) -> bool {
+    let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
+    let least = (u64::from(number) << (FRACTION_BITS - SEGMENT_BITS)).saturating_sub(half);
+    bytes_q >= mul(least, u64::from(c.mss.max(1)))
 }
 
 /// The way back.
@@ -133,7 +141,7 @@ fn ticks(ns: u64) -> u32 {
 
 /// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits.
 fn curve(p: &Params) -> u64 {
-    mul_div(p.c.0, UNIT, Ratio::ONE.0)
+    p.c.times(UNIT)
 }
 
 /// K = cbrt(distance / C) in ticks for a distance in segments with [`SEGMENT_BITS`] fractional
@@ -195,8 +203,8 @@ impl Cubic {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
         // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
-        let cube = mul_div((d * d) >> 20, d, 1 << 20);
-        let distance = mul_div(cube, curve(p), 1 << (20 + CURVE_BITS - FRACTION_BITS));
+        let cube = mul_shift((d * d) >> 20, d, 20);
+        let distance = mul_shift(cube, curve(p), 20 + CURVE_BITS - FRACTION_BITS);
         let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
         let segments_q = if t < self.k {
             w_max.saturating_sub(distance)
@@ -245,7 +253,7 @@ impl Cubic {
     /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
     /// before the last cut on by one.
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
-        let alpha = if p.reno_beyond && segments(c, self.w_est_q) >= self.cwnd_prior {
+        let alpha = if p.reno_beyond && reaches(c, self.w_est_q, self.cwnd_prior) {
             Ratio::ONE.0
         } else {
             alpha(p)

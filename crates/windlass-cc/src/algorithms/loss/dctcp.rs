@@ -3,9 +3,7 @@
 use crate::arithmetic::math::mul_div;
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::additive;
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth, Kept};
+use crate::growth::{Cut, Growth, Kept, additive, half_flight};
 use crate::info::{Ecn, Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 

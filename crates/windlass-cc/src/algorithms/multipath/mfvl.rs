@@ -9,7 +9,7 @@ use crate::event::{Ack, Conn};
 use crate::group::{COUPLED, Group};
 use crate::growth::{Cut, Growth};
 use crate::info::{Info, TraceField, Wants, show};
-use crate::params::{Param, Parameters};
+use crate::params::{Known, Param, Parameters};
 use crate::time::Span;
 
 /// Parameters of MFVL: those of its parts. The defaults are the paper as printed;
@@ -22,6 +22,14 @@ pub struct Params {
     pub mfast: mfast::Params,
     /// Those of the loop.
     pub cycle: CycleParams,
+}
+
+impl Known for Params {
+    const DEFAULT: Params = Params {
+        mvegas: mvegas::Params::DEFAULT,
+        mfast: mfast::Params::DEFAULT,
+        cycle: CycleParams::DEFAULT,
+    };
 }
 
 impl Params {

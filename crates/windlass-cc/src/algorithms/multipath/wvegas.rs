@@ -1,14 +1,12 @@
 //! wVegas: Vegas on each path, which share the segments to be queued by their rates.
 
+use crate::algorithms::delay::vegas::Course;
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
-use crate::arithmetic::window::quotient;
 use crate::event::{Ack, Conn, Phase};
 use crate::group::{Group, PathView};
-use crate::growth::additive;
-use crate::growth::half_flight;
-use crate::growth::{Cut, Growth};
+use crate::growth::{Cut, Growth, half_flight};
 use crate::info::{Info, TraceField, Wants, show};
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
@@ -29,18 +27,6 @@ crate::parameters! {
         drain: bool = true, ParamKind::Flag,
             "Cao, Xu, Fu 2012; out-of-tree Linux mptcp_wvegas";
     }
-}
-
-/// What the window does until the round ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-enum Course {
-    /// Opens by a segment over the round.
-    Open,
-    /// Stays.
-    Hold,
-    /// Nothing is known of the queue: opens as Reno.
-    Blind,
 }
 
 /// Growth of wVegas.
@@ -168,13 +154,7 @@ impl Growth for WVegas {
     }
 
     fn avoid(&mut self, _p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
-        let cwnd = w.cwnd();
-        match self.course {
-            // By bytes, so that it is one segment whatever the acknowledgement policy.
-            Course::Open => w.add_q(quotient(u64::from(c.mss), a.acked.min(cwnd), cwnd)),
-            Course::Hold => {}
-            Course::Blind => w.add_q(additive(c, credit, cwnd)),
-        }
+        self.course.follow(c, a, credit, w);
     }
 
     fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {

@@ -27,7 +27,7 @@ pub(super) fn section(m: &Material) -> Option<Section> {
     };
     let record = ("record.capture", "[\"cloud-client\"]");
     let about =
-        "The packets on the lossy link, as `out/captures/exchange/all/1.pcapng` for Wireshark:";
+        "The packets on the lossy link, as `out/captures/exchange/all@…/1.pcapng` for Wireshark:";
     Some(titled(
         "figure-10",
         "Figure 10: packet exchange",

@@ -1,10 +1,11 @@
 //! An acknowledgement's way, the same for every style of recovery and with or without SACK:
-//! [parse](Endpoint::parse) → [deliver](Endpoint::deliver) → [judge](Endpoint::judge) →
+//! [parse](Sender::parse) → [deliver](Sender::deliver) → [measure](Endpoint::measure) → [judge](Sender::judge) →
 //! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
 //! on the way goes on in one [`AckSummary`].
 
 use windlass_cc::{Ack, Phase, RateSample, Span, Time, Undo};
 
+use super::Sender;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
 
@@ -49,58 +50,15 @@ impl AckSummary {
     }
 }
 
-impl Endpoint {
-    /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
-    /// the rest of the segment may be read.
-    #[inline]
-    pub(in crate::endpoint) fn on_ack(
-        &mut self,
-        p: &Profile,
-        now: Time,
-        ack: u64,
-        start: u64,
-        s: &Segment,
-    ) -> bool {
-        if ack > self.snd_max || ack + self.max_snd_wnd < self.snd_una {
-            // Of data never sent, or too old to be true (RFC 5961 section 5.2).
-            self.ack_now = true;
-            return false;
-        }
-        let window = self.limiting_window(u64::from(s.window) << self.snd_scale);
-        if ack == self.snd_max && ack == self.snd_una && !self.awaits_report(s) {
-            // Nothing is outstanding, as at an end that only receives.
-            self.update_window(start, ack, window);
-            self.retries = 0;
-            self.on_echo(p, now, 0, s);
-            return true;
-        }
-        let duplicate = self.is_duplicate(ack, window, s);
-        self.update_window(start, ack, window);
-        self.follow_ack(p, now, ack, duplicate, s);
-        true
-    }
-
+impl Sender {
     /// RFC 5681 section 2, the definition of a duplicate acknowledgement.
     #[inline]
     fn is_duplicate(&self, ack: u64, window: u64, s: &Segment) -> bool {
-        ack == self.snd_una
+        ack == self.una
             && s.len == 0
             && !s.flags.has(Flags::FIN)
-            && window == self.snd_wnd
+            && window == self.wnd
             && self.flight_size() > 0
-    }
-
-    #[inline(never)]
-    fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let a = self.parse(ack, duplicate, s);
-        let a = self.deliver(p, now, a, s);
-        let a = self.judge(a);
-        if !a.is_news() {
-            return self.on_stale_ack(p, now, &a, s);
-        }
-        self.detect(p, now, &a);
-        self.tell_controller(p, now, &a, s);
-        self.rearm(p, now, &a);
     }
 
     /// Whether something may be learnt although nothing is outstanding: of what arrived twice.
@@ -114,7 +72,7 @@ impl Endpoint {
     fn parse(&self, ack: u64, duplicate: bool, s: &Segment) -> AckSummary {
         AckSummary {
             ack,
-            acked: ack.saturating_sub(self.snd_una),
+            acked: ack.saturating_sub(self.una),
             duplicate,
             echo: s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0),
             prior_in_flight: self.in_flight(),
@@ -130,25 +88,6 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293's window update rule: only newer segments move the window.
-    fn update_window(&mut self, start: u64, ack: u64, window: u64) {
-        if ack < self.snd_una || start < self.snd_wl1 {
-            return;
-        }
-        if window > self.snd_wnd {
-            self.stop_probing();
-        }
-        self.snd_wnd = window;
-        self.max_snd_wnd = self.max_snd_wnd.max(window);
-        self.snd_wl1 = start;
-    }
-
-    pub(in crate::endpoint) fn stop_probing(&mut self) {
-        self.persist_deadline = Time::NEVER;
-        self.persist_shift = 0;
-        self.probe_now = false;
-    }
-
     /// What it says of earlier decisions: of the reordering window, of a tail loss probe, and of the
     /// last reduction.
     #[inline]
@@ -161,19 +100,84 @@ impl Endpoint {
         let spurious = self.find_spurious(&a);
         AckSummary { probe_repaired, spurious, ..a }
     }
+}
+
+impl Endpoint {
+    /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
+    /// the rest of the segment may be read.
+    #[inline]
+    pub(in crate::endpoint) fn on_ack(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        start: u64,
+        s: &Segment,
+    ) -> bool {
+        if ack > self.send.max || ack + self.send.max_wnd < self.send.una {
+            // Of data never sent, or too old to be true (RFC 5961 section 5.2).
+            self.recv.ack_now = true;
+            return false;
+        }
+        let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
+        if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
+            // Nothing is outstanding, as at an end that only receives.
+            self.update_window(start, ack, window);
+            self.send.retries = 0;
+            self.on_echo(p, now, 0, s);
+            return true;
+        }
+        let duplicate = self.send.is_duplicate(ack, window, s);
+        self.update_window(start, ack, window);
+        self.follow_ack(p, now, ack, duplicate, s);
+        true
+    }
+
+    #[inline(never)]
+    fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
+        let a = self.send.parse(ack, duplicate, s);
+        let a = self.send.deliver(p, now, a, s, self.agreed.mss);
+        let a = self.measure(p, now, a);
+        let a = self.send.judge(a);
+        if !a.is_news() {
+            return self.on_stale_ack(p, now, &a, s);
+        }
+        self.detect(p, now, &a);
+        self.tell_controller(p, now, &a, s);
+        self.rearm(p, now, &a);
+    }
+
+    /// RFC 9293's window update rule: only newer segments move the window.
+    fn update_window(&mut self, start: u64, ack: u64, window: u64) {
+        if ack < self.send.una || start < self.send.wl1 {
+            return;
+        }
+        if window > self.send.wnd {
+            self.stop_probing();
+        }
+        self.send.wnd = window;
+        self.send.max_wnd = self.send.max_wnd.max(window);
+        self.send.wl1 = start;
+    }
+
+    pub(in crate::endpoint) fn stop_probing(&mut self) {
+        self.timers.persist = Time::NEVER;
+        self.send.persist_shift = 0;
+        self.send.probe_now = false;
+    }
 
     /// An acknowledgement that delivers nothing and counts for nothing.
     fn on_stale_ack(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         // But it may answer a probe, and a peer that answers with a closed window lives (RFC 1122
         // section 4.2.2.17).
-        if a.ack == self.snd_una && (self.snd_nxt == self.snd_una || self.snd_wnd == 0) {
-            self.retries = 0;
+        if a.ack == self.send.una && (self.send.nxt == self.send.una || self.send.wnd == 0) {
+            self.send.retries = 0;
         }
         if let Some(why) = a.spurious {
             self.undo(p, now, why);
             self.follow_phase(p, now, a);
         }
-        if a.ack == self.snd_una {
+        if a.ack == self.send.una {
             self.on_echo(p, now, 0, s);
         }
     }
@@ -198,8 +202,8 @@ impl Endpoint {
             ce: self.marked_bytes(p, s, a.delivered),
             prior_in_flight: a.prior_in_flight,
             rtt: a.rtt,
-            rate: match self.samples {
-                true => self.sampler.sample(self.min_rtt),
+            rate: match self.send.samples {
+                true => self.send.sampler.sample(self.send.min_rtt),
                 false => RateSample::NONE,
             },
             duplicate: a.duplicate,
@@ -215,42 +219,45 @@ impl Endpoint {
 
     /// Where recovery stands.
     fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary) {
-        let over = match self.phase {
+        let over = match self.send.phase {
             Phase::Open => false,
             Phase::Cwr => self.echo_is_answered(),
-            Phase::Recovery if self.ends_at_first_ack() => a.acked > 0,
-            Phase::Recovery | Phase::Loss => self.snd_una >= self.recover,
+            Phase::Recovery if self.send.ends_at_first_ack() => a.acked > 0,
+            Phase::Recovery | Phase::Loss => self.send.una >= self.send.recover,
         };
         if over {
-            self.retransmit_first = false;
-            if matches!(self.phase, Phase::Recovery | Phase::Loss) {
-                self.relax_reordering_window();
+            self.send.retransmit_first = false;
+            if matches!(self.send.phase, Phase::Recovery | Phase::Loss) {
+                self.send.relax_reordering_window();
             }
-            if !self.selective {
-                self.scoreboard.forget_duplicates();
+            if !self.send.selective {
+                self.send.scoreboard.forget_duplicates();
             }
-            let flight = self.flight_size();
+            let flight = self.send.flight_size();
             self.set_phase(p, now, Phase::Open, flight);
         }
         // What was sent since recovery began and lost is a loss of its own, though it has been sent
         // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
-        let lost_since = over && a.spurious.is_none() && self.uses_rack(p);
-        let open = matches!(self.phase, Phase::Open | Phase::Cwr);
-        if lost_since && self.scoreboard.misses_lost() || open && self.scoreboard.pending() > 0 {
+        let lost_since = over && a.spurious.is_none() && self.send.uses_rack(p);
+        let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
+        if lost_since && self.send.scoreboard.misses_lost()
+            || open && self.send.scoreboard.pending() > 0
+        {
             self.enter_recovery(p, now);
         }
     }
 
     /// RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
     fn rearm(&mut self, p: &Profile, now: Time, a: &AckSummary) {
-        if self.snd_una == self.snd_max {
-            self.rto_deadline = Time::NEVER;
-            self.rack.stop();
-        } else if a.acked > 0 && self.restarts_timer() || self.uses_rack(p) && self.predates_head(a)
+        if self.send.una == self.send.max {
+            self.timers.rto = Time::NEVER;
+            self.send.rack.stop();
+        } else if a.acked > 0 && self.send.restarts_timer()
+            || self.send.uses_rack(p) && self.send.predates_head(a)
         {
             self.arm_rto(p, now);
         }
-        if self.selective {
+        if self.send.selective {
             self.arm_probe(p, now);
         }
     }

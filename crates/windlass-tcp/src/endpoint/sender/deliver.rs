@@ -2,6 +2,7 @@
 
 use windlass_cc::{Span, Time};
 
+use super::Sender;
 use super::ack::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
@@ -27,8 +28,8 @@ impl AckSummary {
     }
 }
 
-impl Endpoint {
-    /// Counts what has arrived, takes the round trip, and counts duplicates.
+impl Sender {
+    /// Counts what has arrived, and duplicates; a segment has `mss` bytes.
     #[inline]
     pub(super) fn deliver(
         &mut self,
@@ -36,32 +37,26 @@ impl Endpoint {
         now: Time,
         mut a: AckSummary,
         s: &Segment,
+        mss: u32,
     ) -> AckSummary {
         if self.selective {
             self.rack.begin_acknowledgement();
             self.read_blocks(p, now, &mut a, s);
         }
         if a.acked > 0 {
-            self.advance(p, now, &mut a);
+            self.advance(p, now, &mut a, mss);
         } else if a.duplicate && self.counts_duplicates() {
             // Some segment has arrived, nobody knows which (RFC 9937 section 6).
-            a.delivered = self.scoreboard.add_duplicate(u64::from(self.mss));
-            self.sampler.on_delivered(now, a.delivered, self.snd_una, None);
+            a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
+            self.sampler.on_delivered(now, a.delivered, self.una, None);
         }
         // RFC 6675 section 2: with SACK, a duplicate is one that reports something new.
         a.duplicate = a.acked == 0 && (a.delivered > 0 || a.duplicate && self.inflates());
         if a.duplicate {
             self.dup_acks += 1;
-            self.stats.dup_acks += 1;
             if self.dup_acks == 1 {
-                self.first_dup_nxt = self.snd_nxt;
+                self.first_dup_nxt = self.nxt;
             }
-        }
-        if a.acked > 0 || a.duplicate {
-            a.rtt = self.round_trip(p, now, &a);
-        }
-        if a.acked > 0 {
-            self.rto.on_progress(&p.stack.rto);
         }
         a
     }
@@ -70,11 +65,11 @@ impl Endpoint {
     fn read_blocks(&mut self, p: &Profile, now: Time, a: &mut AckSummary, s: &Segment) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         for (slot, block) in blocks.iter_mut().zip(s.options.sack_blocks()) {
-            let left = block.left.unwrap_near(self.iss, self.snd_una);
-            let right = block.right.unwrap_near(self.iss, self.snd_una);
+            let left = block.left.unwrap_near(self.iss, self.una);
+            let right = block.right.unwrap_near(self.iss, self.una);
             if let (Some(left), Some(right)) = (left, right)
                 && left < right
-                && right <= self.snd_max
+                && right <= self.max
             {
                 *slot = (left, right);
             }
@@ -88,7 +83,7 @@ impl Endpoint {
         }
         blocks.sort_unstable(); // what RACK takes the round trip of is the last one that is read
         let (min_rtt, samples) = (self.min_rtt, self.samples);
-        let floor = a.ack.max(self.snd_una);
+        let floor = a.ack.max(self.una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
             self.scoreboard.sack(left, right, |record| {
                 let bytes = u64::from(record.len);
@@ -105,28 +100,27 @@ impl Endpoint {
 
     /// Everything below the acknowledgement has arrived.
     #[inline]
-    fn advance(&mut self, p: &Profile, now: Time, a: &mut AckSummary) {
+    fn advance(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         if self.inflates() && !self.samples {
             // Nobody asks which segments these were.
             let delivered = &mut a.delivered;
             self.scoreboard.acknowledge(a.ack, |_, bytes| *delivered += bytes);
             self.sampler.on_delivered(now, a.delivered, a.ack, None);
         } else {
-            self.advance_by_segment(p, now, a);
+            self.advance_by_segment(p, now, a, mss);
         }
-        self.snd_una = a.ack;
-        self.snd_nxt = self.snd_nxt.max(a.ack);
+        self.una = a.ack;
+        self.nxt = self.nxt.max(a.ack);
         self.retries = 0;
         self.dup_acks = 0;
-        self.stop_probing();
     }
 
-    fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary) {
+    fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
         let (samples, selective) = (self.samples, self.selective);
         // Without SACK, duplicates may have counted part of it.
         let mut counted = match self.counts_duplicates() {
-            true => self.scoreboard.settle_duplicates(a.acked, u64::from(self.mss)),
+            true => self.scoreboard.settle_duplicates(a.acked, u64::from(mss)),
             false => 0,
         };
         self.scoreboard.acknowledge(a.ack, |record, bytes| {
@@ -144,14 +138,30 @@ impl Endpoint {
             }
         });
     }
+}
+
+impl Endpoint {
+    /// What the delivery shows of the round trip, which the timer gets.
+    #[inline]
+    pub(super) fn measure(&mut self, p: &Profile, now: Time, mut a: AckSummary) -> AckSummary {
+        if a.acked > 0 || a.duplicate {
+            a.rtt = self.round_trip(p, now, &a);
+        }
+        if a.acked > 0 {
+            self.stop_probing();
+            self.send.rto.on_progress(&p.stack.rto);
+        }
+        self.stats.dup_acks += u64::from(a.duplicate);
+        a
+    }
 
     /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
     /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
     fn round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
-        if self.inflates() {
+        if self.send.inflates() {
             return if a.acked > 0 { self.one_round_trip(p, now, a) } else { Span::NONE };
         }
-        let una = self.snd_una;
+        let una = self.send.una;
         let Some((first, last)) = a.timed else {
             match a.repeated.filter(|_| self.times_retransmissions(p)) {
                 Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
@@ -166,13 +176,6 @@ impl Endpoint {
         let least = now.since(last);
         self.note_least_rtt(least);
         least
-    }
-
-    /// Whether what was delivered had been sent before the first segment that is missing was last
-    /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
-    pub(super) fn predates_head(&self, a: &AckSummary) -> bool {
-        let head = self.scoreboard.get(0).map(Record::sent_at);
-        a.timed.zip(head).is_some_and(|((first, _), head)| first < head)
     }
 }
 

@@ -38,7 +38,7 @@ impl Endpoint {
         if !srtt.is_known() || srtt.0 == 0 {
             return Rate(0);
         }
-        let cwnd = self.control.cwnd.max(self.flight_size());
+        let cwnd = self.control.cwnd.max(self.send.flight_size());
         let slow_start = self.control.cwnd < self.control.ssthresh / 2;
         let percent = if slow_start { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
         Rate(math::mul_div(math::mul(cwnd, percent), NANOS / 100, srtt.0).max(1))
@@ -46,8 +46,8 @@ impl Endpoint {
 
     /// Whether a segment that could go has to wait for the pacer; the deadline says until when.
     pub(in crate::endpoint) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
-        let waits = p.stack.pacing != Pacing::Off && !self.pacer.ready(now);
-        self.pace_deadline = if waits { self.pacer.next() } else { Time::NEVER };
+        let waits = p.stack.pacing != Pacing::Off && !self.send.pacer.ready(now);
+        self.timers.pace = if waits { self.send.pacer.next() } else { Time::NEVER };
         waits
     }
 
@@ -58,7 +58,7 @@ impl Endpoint {
         }
         let rate = self.pacing_rate(p);
         if rate.0 > 0 {
-            self.pacer.on_sent(&p.pacer_params(), now, bytes, rate);
+            self.send.pacer.on_sent(&p.pacer_params(), now, bytes, rate);
         }
     }
 }

@@ -20,59 +20,36 @@ impl Endpoint {
     /// The options are agreed on: which recovery runs. Without SACK, RFC 6675's is NewReno.
     pub(in crate::endpoint) fn choose_recovery(&mut self, p: &Profile, now: Time) {
         let wants = p.params.wants();
-        self.style = match p.stack.recovery.unwrap_or(wants.recovery) {
-            Style::Sack if !self.sack => Style::NewReno,
+        self.send.style = match p.stack.recovery.unwrap_or(wants.recovery) {
+            Style::Sack if !self.agreed.sack => Style::NewReno,
             style => style,
         };
-        self.selective = self.sack && !self.inflates();
-        self.samples = wants.rate_samples;
-        self.scoreboard = Scoreboard::default();
-        self.sampler = RateSampler::new(now);
-        self.usage = Usage::default();
-        self.rack = Rack::default();
-        self.spurious = SpuriousDetector::default();
-    }
-
-    /// Whether the window grows by what duplicates stand for, which stays in the flight (RFC 5681
-    /// section 3.2 step 4). These styles make nothing of SACK.
-    pub(in crate::endpoint) fn inflates(&self) -> bool {
-        matches!(self.style, Style::Tahoe | Style::Reno | Style::NewReno)
-    }
-
-    /// Whether a duplicate takes a segment out of the flight that nobody can name: proportional rate
-    /// reduction without SACK.
-    pub(super) fn counts_duplicates(&self) -> bool {
-        !self.selective && !self.inflates()
-    }
-
-    /// Whether fast recovery is over at the first acknowledgement of new data (RFC 5681).
-    pub(super) fn ends_at_first_ack(&self) -> bool {
-        self.style == Style::Reno
-    }
-
-    /// Whether new data acknowledged set the retransmission timer anew: in NewReno's recovery only the
-    /// first partial acknowledgement does (RFC 6582 section 3.2 step 3).
-    pub(super) fn restarts_timer(&self) -> bool {
-        !(self.style == Style::NewReno && self.phase == Phase::Recovery && self.partial_acks > 1)
+        self.send.selective = self.agreed.sack && !self.send.inflates();
+        self.send.samples = wants.rate_samples;
+        self.send.scoreboard = Scoreboard::default();
+        self.send.sampler = RateSampler::new(now);
+        self.send.usage = Usage::default();
+        self.send.rack = Rack::default();
+        self.send.spurious = SpuriousDetector::default();
     }
 
     /// The next segment with data: a probe, what is lost, what is new, what may be lost.
     #[inline]
     pub(super) fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if self.rack.probe_now
+        if self.send.rack.probe_now
             && let Some(probe) = self.poll_tail_probe(p, now)
         {
             return Some(probe);
         }
-        let first = std::mem::take(&mut self.retransmit_first);
-        if self.scoreboard.pending() > 0
-            && !self.spurious.prefers_new()
+        let first = std::mem::take(&mut self.send.retransmit_first);
+        if self.send.scoreboard.pending() > 0
+            && !self.send.spurious.prefers_new()
             && let Some(lost) = self.poll_lost(p, now, first)
         {
             return Some(lost);
         }
         let new = self.poll_new(p, now);
-        if new.is_none() && self.phase != Phase::Open {
+        if new.is_none() && self.send.phase != Phase::Open {
             return self.poll_instead_of_new(p, now, first);
         }
         new
@@ -81,7 +58,7 @@ impl Endpoint {
     /// There is nothing new that may go: what may be lost, or what F-RTO had held back for it.
     #[cold]
     fn poll_instead_of_new(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
-        if self.spurious.prefers_new() && self.scoreboard.pending() > 0 {
+        if self.send.spurious.prefers_new() && self.send.scoreboard.pending() > 0 {
             return self.poll_lost(p, now, first);
         }
         self.poll_perhaps_lost(p, now)
@@ -90,43 +67,43 @@ impl Endpoint {
     /// Something is lost: fast recovery begins, or for Tahoe slow start from the first segment missing.
     pub(super) fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
-        self.partial_acks = 0;
+        self.send.partial_acks = 0;
         // Reno's recovery ends at the first new acknowledgement and may begin again at once.
-        if !self.ends_at_first_ack() {
-            self.recover = self.snd_max;
+        if !self.send.ends_at_first_ack() {
+            self.send.recover = self.send.max;
         }
-        self.rescued = false;
-        self.scoreboard.set_high_rxt(self.snd_una);
+        self.send.rescued = false;
+        self.send.scoreboard.set_high_rxt(self.send.una);
         // What limited transmit sent is no part of the flight (RFC 5681 section 3.2 step 2).
-        let sent_to = if self.dup_acks > 0 { self.first_dup_nxt } else { self.snd_nxt };
-        let flight = sent_to.saturating_sub(self.snd_una);
-        if self.style == Style::Tahoe {
+        let sent_to = if self.send.dup_acks > 0 { self.send.first_dup_nxt } else { self.send.nxt };
+        let flight = sent_to.saturating_sub(self.send.una);
+        if self.send.style == Style::Tahoe {
             self.go_back(p, now);
             self.set_phase(p, now, Phase::Loss, flight);
         } else {
             self.set_phase(p, now, Phase::Recovery, flight);
             self.watch_for_spurious(p, now, false);
-            self.rack.forget_probe();
+            self.send.rack.forget_probe();
         }
-        self.retransmit_first = true;
+        self.send.retransmit_first = true;
         self.arm_rto(p, now);
     }
 
     /// The record at a place is deemed lost, its last transmission too, and the controller told.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize) {
-        let lost = self.scoreboard.lose(place);
+        let lost = self.send.scoreboard.lose(place);
         self.tell_loss(p, now, lost);
     }
 
     /// The same of a record's first transmission.
     pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize) {
-        let lost = self.scoreboard.lose_original(place);
+        let lost = self.send.scoreboard.lose_original(place);
         self.tell_loss(p, now, lost);
     }
 
     fn tell_loss(&mut self, p: &Profile, now: Time, lost: Option<Record>) {
         let Some(record) = lost else { return };
-        let loss = self.sampler.on_lost(&record.sent, u64::from(record.len));
+        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_loss(&p.params, &conn, &loss);
     }
@@ -134,33 +111,33 @@ impl Endpoint {
     /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where
     /// losses are found by time what was sent too lately for that.
     pub(in crate::endpoint) fn go_back(&mut self, p: &Profile, now: Time) {
-        self.dup_acks = 0;
+        self.send.dup_acks = 0;
         self.note_going_back(p);
-        self.rack.stop();
-        self.rack.forget_probe();
-        self.scoreboard.forget_duplicates();
-        self.scoreboard.forget_reneged();
-        for place in 0..self.scoreboard.len() {
-            if place == 0 || !self.is_recent(p, now, place) {
+        self.send.rack.stop();
+        self.send.rack.forget_probe();
+        self.send.scoreboard.forget_duplicates();
+        self.send.scoreboard.forget_reneged();
+        for place in 0..self.send.scoreboard.len() {
+            if place == 0 || !self.send.is_recent(p, now, place) {
                 self.lose(p, now, place);
             }
         }
-        self.scoreboard.set_high_rxt(self.snd_una);
+        self.send.scoreboard.set_high_rxt(self.send.una);
     }
 
     /// Bytes that the congestion window leaves.
     pub(super) fn congestion_room(&self, p: &Profile) -> u64 {
-        let (mut cwnd, mut in_flight) = (self.control.cwnd, self.in_flight());
-        let open = matches!(self.phase, Phase::Open | Phase::Cwr);
-        if self.inflates() {
+        let (mut cwnd, mut in_flight) = (self.control.cwnd, self.send.in_flight());
+        let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
+        if self.send.inflates() {
             // Limited transmit (RFC 3042): one new segment for each of the first duplicates.
-            if p.stack.limited_transmit && self.phase == Phase::Open {
-                let extra = self.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
-                cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.mss));
+            if p.stack.limited_transmit && self.send.phase == Phase::Open {
+                let extra = self.send.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
+                cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.agreed.mss));
             }
         } else if open && !p.stack.limited_transmit {
             // Before a loss is found, each delivered segment lets one more go only with it.
-            in_flight = self.flight_size();
+            in_flight = self.send.flight_size();
         }
         cwnd.saturating_sub(in_flight)
     }
@@ -168,25 +145,28 @@ impl Endpoint {
     /// NextSeg rule 1: the lowest segment that is lost and was not sent again. The first of a
     /// recovery or after a timeout goes whatever the windows say.
     fn poll_lost(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
-        let back = self.inflates() && self.phase == Phase::Loss && self.in_flight() == 0;
-        if back && self.snd_wnd == 0 && self.snd_una < self.snd_end {
+        let back =
+            self.send.inflates() && self.send.phase == Phase::Loss && self.send.in_flight() == 0;
+        if back && self.send.wnd == 0 && self.send.una < self.stream.end {
             // The window closed over data that had been sent, and all of it goes again.
-            return self.poll_probe(p, now, self.snd_una, 0);
+            return self.poll_probe(p, now, self.send.una, 0);
         }
-        let place = self.scoreboard.next_pending()?;
-        if self.inflates() && !self.layer.on {
-            let limit = self.sequence_limit(self.scoreboard.get(place)?.start);
-            self.scoreboard.join(place, limit);
+        let place = self.send.scoreboard.next_pending()?;
+        if self.send.inflates() && !self.layer.on {
+            let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
+            self.send.scoreboard.join(place, limit);
         }
-        let record = self.scoreboard.get(place)?;
+        let record = self.send.scoreboard.get(place)?;
         let len = u64::from(record.len).min(self.payload_limit());
-        let offered = place == 0 || record.end() <= self.snd_una + self.snd_wnd;
-        let room = self.congestion_room(p) >= len || self.in_flight() == 0;
+        let offered = place == 0 || record.end() <= self.send.una + self.send.wnd;
+        let room = self.congestion_room(p) >= len || self.send.in_flight() == 0;
         if !first && (!offered || !room || self.must_wait(p, now)) {
             return None;
         }
         let segment = self.resend(p, now, place)?;
-        self.scoreboard.set_high_rxt(self.offset_after(&segment).max(self.scoreboard.high_rxt()));
+        self.send
+            .scoreboard
+            .set_high_rxt(self.offset_after(&segment).max(self.send.scoreboard.high_rxt()));
         Some(segment)
     }
 
@@ -195,63 +175,66 @@ impl Endpoint {
     /// lost tail does not wait for the timer.
     fn poll_perhaps_lost(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         // RFC 8985 has its probe for the tail.
-        let counting = self.phase == Phase::Recovery && self.selective && !self.uses_rack(p);
-        if !counting || self.scoreboard.pending() > 0 {
+        let counting =
+            self.send.phase == Phase::Recovery && self.send.selective && !self.send.uses_rack(p);
+        if !counting || self.send.scoreboard.pending() > 0 {
             return None;
         }
-        if self.congestion_room(p) < u64::from(self.mss) {
+        if self.congestion_room(p) < u64::from(self.agreed.mss) {
             return None;
         }
-        if let Some(place) = self.scoreboard.next_by_rule_3() {
+        if let Some(place) = self.send.scoreboard.next_by_rule_3() {
             if self.must_wait(p, now) {
                 return None;
             }
             let segment = self.resend(p, now, place)?;
-            self.scoreboard.set_high_rxt(self.offset_after(&segment));
+            self.send.scoreboard.set_high_rxt(self.offset_after(&segment));
             return Some(segment);
         }
         // "HighACK is greater than RescueRxt (or RescueRxt is undefined)": once per recovery.
-        let place = self.scoreboard.last_missing()?;
-        let record = self.scoreboard.get(place)?;
-        if self.rescued || record.resent || self.must_wait(p, now) {
+        let place = self.send.scoreboard.last_missing()?;
+        let record = self.send.scoreboard.get(place)?;
+        if self.send.rescued || record.resent || self.must_wait(p, now) {
             return None;
         }
-        self.rescued = true;
+        self.send.rescued = true;
         self.resend(p, now, place)
     }
 
     fn offset_after(&self, s: &Segment) -> u64 {
-        s.seq.unwrap_near(self.iss, self.snd_una).unwrap_or(0) + u64::from(s.seq_len())
+        s.seq.unwrap_near(self.send.iss, self.send.una).unwrap_or(0) + u64::from(s.seq_len())
     }
 
     /// Bytes of sequence space that a segment from `start` on can take: its payload, and the FIN if that
     /// follows at once.
     fn sequence_limit(&self, start: u64) -> u32 {
         let end = start + self.payload_limit();
-        let end = if end >= self.snd_end { self.snd_end + 1 } else { end };
+        let end = if end >= self.stream.end { self.stream.end + 1 } else { end };
         (end - start) as u32
     }
 
     /// The record at a place goes again.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
-        let limit = self.sequence_limit(self.scoreboard.get(place)?.start);
-        let sampler = &mut self.sampler;
-        let record =
-            self.scoreboard.resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
-        let data_end = record.end().min(self.snd_end);
+        let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
+        let sampler = &mut self.send.sampler;
+        let record = self
+            .send
+            .scoreboard
+            .resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
+        let data_end = record.end().min(self.stream.end);
         let len = data_end.saturating_sub(record.start);
-        let fin = record.end() > self.snd_end;
+        let fin = record.end() > self.stream.end;
         self.count_data(len, true);
-        self.spurious.note_resent();
+        self.send.spurious.note_resent();
         self.note_retransmission(p, record.start, record.end());
         self.pace(p, now, len);
-        self.last_sent = now;
+        self.send.last_sent = now;
         // `tcp_xmit_retransmit_queue`: the first segment's time runs anew.
-        if self.rto_deadline.is_never() || place == 0 && self.uses_rack(p) {
+        if self.timers.rto.is_never() || place == 0 && self.send.uses_rack(p) {
             self.arm_rto(p, now);
         }
         let mut flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        if len > 0 && data_end == self.snd_end {
+        if len > 0 && data_end == self.stream.end {
             flags = flags.with(Flags::PSH);
         }
         Some(self.finish(p, now, record.start, len, flags))

@@ -40,24 +40,24 @@ impl Endpoint {
     /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
     fn stop_timing(&mut self, p: &Profile) {
         if p.stack.karn {
-            self.timed.stop();
+            self.send.timed.stop();
         }
     }
 
     /// Whether the timer has a use for the time from the first transmission of a segment that was
     /// sent again. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
     pub(super) fn times_retransmissions(&self, p: &Profile) -> bool {
-        p.stack.rto.wants_ambiguous() && !self.timestamps
+        p.stack.rto.wants_ambiguous() && !self.agreed.timestamps
     }
 
     /// The bytes from `start` to `end` are sent again.
     pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
-        let timed = start < self.timed.end && self.timed.end <= end;
+        let timed = start < self.send.timed.end && self.send.timed.end <= end;
         if timed {
-            self.timed.retransmits = self.timed.retransmits.saturating_add(1);
+            self.send.timed.retransmits = self.send.timed.retransmits.saturating_add(1);
         }
         // What follows the timed segment does not delay its acknowledgement; a hole before it does.
-        let beyond = start >= self.timed.end;
+        let beyond = start >= self.send.timed.end;
         if !((timed || beyond) && self.times_retransmissions(p)) {
             self.stop_timing(p);
         }
@@ -65,7 +65,7 @@ impl Endpoint {
 
     /// Everything unacknowledged will be sent again, the first segment at once.
     pub(super) fn note_going_back(&mut self, p: &Profile) {
-        let first = self.timed.end <= self.snd_una + u64::from(self.mss);
+        let first = self.send.timed.end <= self.send.una + u64::from(self.agreed.mss);
         if !(first && self.times_retransmissions(p)) {
             self.stop_timing(p);
         }
@@ -74,13 +74,13 @@ impl Endpoint {
     /// The RTT that an acknowledgement of new data shows where one segment is timed per round trip, if
     /// Karn's rule lets one be read from it.
     pub(super) fn one_round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
-        if !self.timed.at.is_never() {
-            if a.ack < self.timed.end {
+        if !self.send.timed.at.is_never() {
+            if a.ack < self.send.timed.end {
                 return Span::NONE;
             }
-            let sample = now.since(self.timed.at);
-            self.timed.stop();
-            return self.take_exact_sample(p, now, a.ack, sample, self.timed.retransmits);
+            let sample = now.since(self.send.timed.at);
+            self.send.timed.stop();
+            return self.take_exact_sample(p, now, a.ack, sample, self.send.timed.retransmits);
         }
         // Timestamps tell a retransmission from the original, but only to a millisecond: they serve
         // the timer where no exact time could be kept, and nobody who looks for the least RTT.
@@ -90,7 +90,7 @@ impl Endpoint {
 
     /// The timer gets the RTT by the clock that the peer echoes.
     pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) {
-        let Some(echo) = a.echo.filter(|_| self.timestamps) else { return };
+        let Some(echo) = a.echo.filter(|_| self.agreed.timestamps) else { return };
         let ms = Endpoint::timestamp(now).wrapping_sub(echo);
         if ms <= i32::MAX as u32 {
             // Otherwise an echo from the future.
@@ -123,8 +123,8 @@ impl Endpoint {
     }
 
     pub(super) fn note_least_rtt(&mut self, rtt: Span) {
-        self.min_rtt = self.min_rtt.min(rtt);
-        self.shown_rtt = self.shown_rtt.min(rtt);
+        self.send.min_rtt = self.send.min_rtt.min(rtt);
+        self.send.shown_rtt = self.send.shown_rtt.min(rtt);
     }
 
     /// The timer gets every round trip that is measured. RFC 7323 appendix G would have its gains scaled
@@ -141,34 +141,34 @@ impl Endpoint {
         retransmits: u32,
     ) {
         let (sent, resent) = (self.stats.data_segments, self.stats.retransmits);
-        let next_id = self.snd_max;
+        let next_id = self.send.max;
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
-        self.rto.on_sample(&p.stack.rto, &sample);
+        self.send.rto.on_sample(&p.stack.rto, &sample);
         // Offset 0 is the SYN's, 1 the first byte's.
         if retransmits == 0 && ack > 1 {
-            self.last_rtt = rtt;
+            self.send.last_rtt = rtt;
         }
     }
 
     /// The SYN is acknowledged: the first sample, if it may be taken.
     pub(in crate::endpoint) fn sample_handshake(&mut self, p: &Profile, now: Time) {
-        let retransmits = if self.syn_retransmitted { self.retries.max(1) } else { 0 };
+        let retransmits = if self.syn_retransmitted { self.send.retries.max(1) } else { 0 };
         let ambiguous = p.stack.karn && retransmits > 0;
-        if !self.timed.at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
-            self.take_exact_sample(p, now, 1, now.since(self.timed.at), retransmits);
+        if !self.send.timed.at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
+            self.take_exact_sample(p, now, 1, now.since(self.send.timed.at), retransmits);
         }
-        self.timed.stop();
+        self.send.timed.stop();
         // Linux shows the round trips of data alone to all but BBR, which takes what TCP has.
         if p.stack.least_rtt == LeastRtt::Data && !p.params.wants().rate_samples {
-            self.shown_rtt = Span::NONE;
+            self.send.shown_rtt = Span::NONE;
         }
     }
 
     pub(in crate::endpoint) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
         // A timeout of nothing would be due for ever.
-        let after = self.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
-        self.rto_deadline = Endpoint::expiry(p, now, after);
+        let after = self.send.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
+        self.timers.rto = Endpoint::expiry(p, now, after);
     }
 
     /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins

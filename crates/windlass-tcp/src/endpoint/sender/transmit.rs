@@ -26,7 +26,7 @@ impl Endpoint {
     }
 
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if !self.ack_now {
+        if !self.recv.ack_now {
             return None;
         }
         Some(self.acknowledgement(p, now))
@@ -41,36 +41,36 @@ impl Endpoint {
     /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
     /// wants nothing from beyond it, and there the probe's byte may be.
     pub(in crate::endpoint) fn empty_segment_start(&self) -> u64 {
-        if self.snd_nxt == self.snd_una { self.snd_una } else { self.snd_max }
+        if self.send.nxt == self.send.una { self.send.una } else { self.send.max }
     }
 
     /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
-            0 => u64::from(self.mss),
-            blocks => u64::from(self.mss) - (4 + 8 * blocks as u64),
+            0 => u64::from(self.agreed.mss),
+            blocks => u64::from(self.agreed.mss) - (4 + 8 * blocks as u64),
         }
     }
 
     /// SACK blocks that a segment with payload reports: they may take half of it.
     fn sack_blocks_beside_data(&self) -> usize {
-        let blocks = self.ranges.len() + usize::from(self.dsack.is_some());
-        if !self.sack || blocks == 0 || self.layer.on {
+        let blocks = self.recv.ranges.len() + usize::from(self.recv.dsack.is_some());
+        if !self.agreed.sack || blocks == 0 || self.layer.on {
             return 0;
         }
-        let room = (self.mss as usize / 2).saturating_sub(4) / 8;
+        let room = (self.agreed.mss as usize / 2).saturating_sub(4) / 8;
         room.min(blocks).min(MAX_SACK_BLOCKS)
     }
 
     /// The next segment at `snd_nxt`, or a probe of a closed window.
     #[inline]
     pub(in crate::endpoint) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        if self.snd_nxt > self.snd_end {
+        if self.send.nxt > self.stream.end {
             return None; // the FIN is out
         }
-        let buffered = self.snd_end.min(self.snd_una.saturating_add(p.stack.send_buffer));
-        let available = buffered.saturating_sub(self.snd_nxt);
-        let fin = self.fin_queued && buffered == self.snd_end;
+        let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
+        let available = buffered.saturating_sub(self.send.nxt);
+        let fin = self.stream.fin_queued && buffered == self.stream.end;
         if available == 0 && !fin {
             self.note_usage(available);
             return None;
@@ -80,39 +80,39 @@ impl Endpoint {
         let fin = fin && len == available;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
             self.note_usage(available);
-            let held_back = available > 0 && self.snd_nxt == self.snd_una;
-            return if held_back { self.poll_probe(p, now, self.snd_nxt, len) } else { None };
+            let held_back = available > 0 && self.send.nxt == self.send.una;
+            return if held_back { self.poll_probe(p, now, self.send.nxt, len) } else { None };
         }
         if self.must_wait(p, now) {
             self.note_usage(u64::MAX);
             return None;
         }
-        self.persist_deadline = Time::NEVER;
-        self.probe_now = false;
+        self.timers.persist = Time::NEVER;
+        self.send.probe_now = false;
         Some(self.send(p, now, len, fin))
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
     pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
-        let window = self.snd_wnd.min(self.flight_limit(p));
-        let offered = (self.snd_una + window).saturating_sub(self.snd_nxt);
+        let window = self.send.wnd.min(self.flight_limit(p));
+        let offered = (self.send.una + window).saturating_sub(self.send.nxt);
         self.congestion_room(p).min(offered)
     }
 
     /// Bytes that the stack lets be in flight, whatever the windows say.
     fn flight_limit(&self, p: &Profile) -> u64 {
-        u64::from(p.stack.flight_limit.max(1)) * u64::from(self.mss)
+        u64::from(p.stack.flight_limit.max(1)) * u64::from(self.agreed.mss)
     }
 
     /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4); `limit` is the
     /// payload of a full segment.
     fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
-        let idle = self.snd_nxt == self.snd_una;
+        let idle = self.send.nxt == self.send.una;
         len == limit
             || (len == available && (!p.stack.nagle || idle || fin || self.layer.on))
-            || (len > 0 && len * 2 >= self.max_snd_wnd)
+            || (len > 0 && len * 2 >= self.send.max_wnd)
             // A byte that has probed the window waits for nothing.
-            || (len > 0 && self.snd_nxt < self.snd_max)
+            || (len > 0 && self.send.nxt < self.send.max)
     }
 
     /// Nothing may go although data waits from `at` on: with nothing in flight only a timer can end that.
@@ -124,13 +124,13 @@ impl Endpoint {
         at: u64,
         len: u64,
     ) -> Option<Segment> {
-        if !std::mem::take(&mut self.probe_now) {
-            if self.persist_deadline.is_never() {
-                let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.persist_shift);
+        if !std::mem::take(&mut self.send.probe_now) {
+            if self.timers.persist.is_never() {
+                let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.send.persist_shift);
                 let wait = Span(wait.min(p.stack.rto.max().0));
-                self.persist_deadline = Endpoint::expiry(p, now, wait);
+                self.timers.persist = Endpoint::expiry(p, now, wait);
                 // The window closed over data that had been sent: probes take the timer's place.
-                self.rto_deadline = Time::NEVER;
+                self.timers.rto = Time::NEVER;
             }
             return None;
         }
@@ -138,11 +138,11 @@ impl Endpoint {
             // The window is open, if only a little: RFC 1122's override timeout.
             return Some(self.send(p, now, len, false));
         }
-        self.persist_shift = (self.persist_shift + 1).min(16);
+        self.send.persist_shift = (self.send.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
         // The probe's byte does not count as in flight: a closed window will not take it.
-        self.count_data(1, at < self.snd_max);
-        self.snd_max = self.snd_max.max(at + 1);
+        self.count_data(1, at < self.send.max);
+        self.send.max = self.send.max.max(at + 1);
         Some(self.finish(p, now, at, 1, Flags::ACK.with(Flags::PSH)))
     }
 
@@ -155,28 +155,28 @@ impl Endpoint {
         len: u64,
         fin: bool,
     ) -> Segment {
-        let again = self.snd_nxt < self.snd_max;
-        if !again && self.snd_nxt == self.snd_una {
+        let again = self.send.nxt < self.send.max;
+        if !again && self.send.nxt == self.send.una {
             self.restart_after_idle(p, now);
         }
-        let start = self.snd_nxt;
-        let sent = self.sampler.on_sent(now, self.in_flight(), len + u64::from(fin));
-        self.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
+        let start = self.send.nxt;
+        let sent = self.send.sampler.on_sent(now, self.send.in_flight(), len + u64::from(fin));
+        self.send.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
         self.pace(p, now, len);
-        self.snd_nxt += len + u64::from(fin);
+        self.send.nxt += len + u64::from(fin);
         self.count_data(len, again);
         if again {
-            self.note_retransmission(p, start, self.snd_nxt);
+            self.note_retransmission(p, start, self.send.nxt);
         } else if len > 0 {
-            self.timed.watch(now, self.snd_nxt);
+            self.send.timed.watch(now, self.send.nxt);
         }
-        self.snd_max = self.snd_max.max(self.snd_nxt);
-        self.last_sent = now;
-        if self.rto_deadline.is_never() {
+        self.send.max = self.send.max.max(self.send.nxt);
+        self.send.last_sent = now;
+        if self.timers.rto.is_never() {
             self.arm_rto(p, now);
         }
         let mut flags = Flags::ACK;
-        if start + len == self.snd_end && len > 0 {
+        if start + len == self.stream.end && len > 0 {
             flags = flags.with(Flags::PSH);
         }
         if fin {
@@ -188,7 +188,7 @@ impl Endpoint {
             };
         }
         let new_data = len > 0 && !again;
-        if self.selective {
+        if self.send.selective {
             self.arm_probe(p, now);
         }
         let flags = flags.with(self.ecn_news(new_data));
@@ -201,12 +201,12 @@ impl Endpoint {
 
     /// RFC 5681 section 4.1.
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
-        if self.last_sent == Time::ZERO {
+        if self.send.last_sent == Time::ZERO {
             return;
         }
-        let gap = now.since(self.last_sent);
+        let gap = now.since(self.send.last_sent);
         let reset = p.stack.idle_restart && gap > self.rto(p);
-        let params = p.params_for(self.mss);
+        let params = p.params_for(self.agreed.mss);
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);
         self.control = self.cc.control(&params, &conn);
@@ -221,7 +221,7 @@ impl Endpoint {
     }
 
     pub(in crate::endpoint) fn stamp(&self, now: Time) -> Timestamps {
-        Timestamps { value: Endpoint::timestamp(now), echo: self.ts_recent }
+        Timestamps { value: Endpoint::timestamp(now), echo: self.recv.ts_recent }
     }
 
     /// Puts acknowledgement, window and options into a segment, which settles every debt of
@@ -235,25 +235,25 @@ impl Endpoint {
         flags: Flags,
     ) -> Segment {
         let field = self.advance_window(p);
-        self.ack_now = false;
-        self.delack_deadline = Time::NEVER;
-        self.unacked_segments = 0;
+        self.recv.ack_now = false;
+        self.timers.delack = Time::NEVER;
+        self.recv.unacked_segments = 0;
         self.note_quick_ack();
-        self.last_ack_sent = self.rcv_nxt;
+        self.recv.last_ack_sent = self.recv.nxt;
         self.stats.segments_sent += 1;
         let mut options = Options::default();
-        if self.timestamps {
+        if self.agreed.timestamps {
             options.timestamps = Some(self.stamp(now));
         }
-        if self.sack && (!self.ranges.is_empty() || self.dsack.is_some()) {
+        if self.agreed.sack && (!self.recv.ranges.is_empty() || self.recv.dsack.is_some()) {
             let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
             if blocks > 0 {
                 self.report_ranges(&mut options, blocks);
             }
         }
         Segment {
-            seq: self.iss.add(start),
-            ack: self.irs.add(self.rcv_nxt),
+            seq: self.send.iss.add(start),
+            ack: self.recv.irs.add(self.recv.nxt),
             len: len as u32,
             window: field.min(0xffff) as u16,
             flags: flags.with(self.ecn_echo()),
@@ -264,10 +264,10 @@ impl Endpoint {
 
     /// What came twice first (RFC 2883), then what is held, the latest first.
     fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
-        let twice = self.dsack.take();
-        for (start, end) in twice.into_iter().chain(self.ranges.recent_first()).take(blocks) {
+        let twice = self.recv.dsack.take();
+        for (start, end) in twice.into_iter().chain(self.recv.ranges.recent_first()).take(blocks) {
             options.sack[usize::from(options.sack_count)] =
-                SackBlock { left: self.irs.add(start), right: self.irs.add(end) };
+                SackBlock { left: self.recv.irs.add(start), right: self.recv.irs.add(end) };
             options.sack_count += 1;
         }
     }

@@ -2,6 +2,7 @@
 
 use windlass_cc::{Phase, Time, Undo, flags};
 
+use super::Sender;
 use super::ack::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 
@@ -47,24 +48,7 @@ impl SpuriousDetector {
     }
 }
 
-impl Endpoint {
-    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
-    /// that F-RTO has a say.
-    pub(in crate::endpoint) fn watch_for_spurious(&mut self, p: &Profile, now: Time, judges: bool) {
-        if self.inflates() {
-            return;
-        }
-        // An acknowledgement may answer what an earlier reduction sent again.
-        let since = self.scoreboard.oldest_retransmission().unwrap_or(now);
-        self.spurious = SpuriousDetector {
-            frto: (judges && p.stack.frto).then_some(self.snd_max),
-            prefer_new: false,
-            stamp: (p.stack.eifel && self.timestamps).then(|| Endpoint::timestamp(since)),
-            since: (p.stack.dsack_undo && self.selective).then_some(self.snd_una),
-            unexplained: 0,
-        };
-    }
-
+impl Sender {
     /// What an acknowledgement shows, before it is counted.
     pub(super) fn find_spurious(&mut self, a: &AckSummary) -> Option<Undo> {
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
@@ -98,7 +82,7 @@ impl Endpoint {
         let Some(sent) = self.spurious.frto.filter(|_| self.phase == Phase::Loss) else {
             return false;
         };
-        let open = self.snd_una < sent;
+        let open = self.una < sent;
         let original = a.first_time.is_some_and(|start| start < sent);
         if open && self.spurious.prefer_new && original {
             return true;
@@ -109,17 +93,36 @@ impl Endpoint {
         }
         false
     }
+}
+
+impl Endpoint {
+    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
+    /// that F-RTO has a say.
+    pub(in crate::endpoint) fn watch_for_spurious(&mut self, p: &Profile, now: Time, judges: bool) {
+        if self.send.inflates() {
+            return;
+        }
+        // An acknowledgement may answer what an earlier reduction sent again.
+        let since = self.send.scoreboard.oldest_retransmission().unwrap_or(now);
+        self.send.spurious = SpuriousDetector {
+            frto: (judges && p.stack.frto).then_some(self.send.max),
+            prefer_new: false,
+            stamp: (p.stack.eifel && self.agreed.timestamps).then(|| Endpoint::timestamp(since)),
+            since: (p.stack.dsack_undo && self.send.selective).then_some(self.send.una),
+            unexplained: 0,
+        };
+    }
 
     /// The reduction is taken back; nothing is taken for lost that was not sent again.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
-        self.spurious.forget();
-        self.scoreboard.forgive();
-        self.retransmit_first = false;
+        self.send.spurious.forget();
+        self.send.scoreboard.forgive();
+        self.send.retransmit_first = false;
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_undo(&p.params, &conn, why);
         self.control = self.cc.control(&p.params, &conn);
         self.stats.undone += 1;
         // Recovery is over as soon as the acknowledgement has been counted.
-        self.recover = self.recover.min(self.snd_una);
+        self.send.recover = self.send.recover.min(self.send.una);
     }
 }

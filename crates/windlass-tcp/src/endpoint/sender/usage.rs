@@ -22,17 +22,17 @@ impl Endpoint {
     /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as Linux has it).
     pub(super) fn note_usage(&mut self, available: u64) {
         let available = self.layer.backlog(available);
-        let (cwnd, mss) = (self.control.cwnd, u64::from(self.mss));
-        let in_flight = self.in_flight();
+        let (cwnd, mss) = (self.control.cwnd, u64::from(self.agreed.mss));
+        let in_flight = self.send.in_flight();
         let full = in_flight + mss > cwnd;
-        let used = self.flight_size();
-        let usage = &mut self.usage;
-        if self.snd_una >= usage.end || full || (!usage.full && used > usage.most) {
-            let receiver = used + mss > self.snd_wnd;
-            *usage = Usage { end: self.snd_nxt, most: used, full, receiver };
+        let used = self.send.flight_size();
+        let usage = &mut self.send.usage;
+        if self.send.una >= usage.end || full || (!usage.full && used > usage.most) {
+            let receiver = used + mss > self.send.wnd;
+            *usage = Usage { end: self.send.nxt, most: used, full, receiver };
         }
-        if available < mss && in_flight < cwnd && self.scoreboard.pending() == 0 {
-            self.sampler.on_app_limited(in_flight);
+        if available < mss && in_flight < cwnd && self.send.scoreboard.pending() == 0 {
+            self.send.sampler.on_app_limited(in_flight);
         }
     }
 
@@ -40,10 +40,10 @@ impl Endpoint {
     /// start half a window suffices, since the window doubles before the flight can.
     pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
         let cwnd = self.control.cwnd;
-        let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.usage.most;
-        if !p.stack.window_validation || self.usage.full || slow_start {
+        let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.send.usage.most;
+        if !p.stack.window_validation || self.send.usage.full || slow_start {
             flags::CWND_LIMITED
-        } else if self.usage.receiver {
+        } else if self.send.usage.receiver {
             flags::RWND_LIMITED
         } else {
             flags::APP_LIMITED

@@ -22,7 +22,7 @@ impl Connection {
 
     /// Offers `bytes` more to send. After [`close`](Connection::close) nothing is taken.
     pub fn offer(&mut self, bytes: u64) {
-        if self.fallen && !self.sender.closed {
+        if self.fallback && !self.sender.closed {
             self.subflows[self.initial].endpoint.offer(bytes);
         }
         self.sender.offer(bytes);
@@ -33,7 +33,7 @@ impl Connection {
         if !self.started {
             return;
         }
-        if self.fallen {
+        if self.fallback {
             self.subflows[self.initial].endpoint.close();
         } else if self.role == Role::Server && self.is_idle() {
             self.started = false;
@@ -49,7 +49,7 @@ impl Connection {
 
     /// Bytes that have arrived in order and not been read.
     pub fn readable(&self) -> u64 {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.readable(),
             false => self.receiver.readable(),
         }
@@ -57,7 +57,7 @@ impl Connection {
 
     /// Reads up to `max` bytes; a window update may follow.
     pub fn read(&mut self, p: &MultipathProfile, max: u64) -> u64 {
-        if self.fallen {
+        if self.fallback {
             return self.subflows[self.initial].endpoint.read(p.path(self.initial), max);
         }
         let n = self.receiver.read(max);
@@ -75,7 +75,7 @@ impl Connection {
 
     /// Whether the peer has closed its side and everything before that has been read.
     pub fn at_end(&self) -> bool {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.at_end(),
             false => self.receiver.has_ended() && self.receiver.readable() == 0,
         }
@@ -83,7 +83,7 @@ impl Connection {
 
     /// Whether all offered data has been acknowledged, at data level.
     pub fn all_acknowledged(&self) -> bool {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.all_acknowledged(),
             false => self.sender.all_acknowledged(),
         }
@@ -97,13 +97,13 @@ impl Connection {
     /// Whether nothing is left to do: both directions are closed and all subflows gone, or the
     /// connection has failed.
     pub fn is_closed(&self) -> bool {
-        let over = self.closing || self.fallen || !self.started || self.failure.is_some();
+        let over = self.closing || self.fallback || !self.started || self.failure.is_some();
         over && self.is_idle()
     }
 
     /// Why the connection failed, if it did.
     pub fn failure(&self) -> Option<Failure> {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.failure(),
             false => self.failure,
         }
@@ -111,7 +111,7 @@ impl Connection {
 
     /// Data bytes that the peer has acknowledged at data level.
     pub fn acknowledged(&self) -> u64 {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.acknowledged(),
             false => self.sender.una.min(self.sender.end) - 1,
         }
@@ -119,7 +119,7 @@ impl Connection {
 
     /// Data bytes received in order.
     pub fn received(&self) -> u64 {
-        match self.fallen {
+        match self.fallback {
             true => self.subflows[self.initial].endpoint.received(),
             false => self.receiver.received(),
         }
@@ -150,7 +150,7 @@ impl Connection {
 
     /// Whether the path has a subflow that carries data, and has not been taken out of use.
     pub fn in_use(&self, path: usize) -> bool {
-        self.subflows[path].is_usable() || (self.fallen && path == self.initial)
+        self.subflows[path].is_usable() || (self.fallback && path == self.initial)
     }
 
     /// Number of paths.
@@ -171,7 +171,7 @@ impl Connection {
     /// Whether the connection is a plain one, since an end or a box on the way does not speak
     /// Multipath TCP.
     pub fn fallen_back(&self) -> bool {
-        self.fallen
+        self.fallback
     }
 
     /// What the sending node's lower layers know of its station and the way, for the controller of a

@@ -5,7 +5,7 @@ use windlass_cc::{Phase, Time};
 
 use super::{Connection, MultipathProfile};
 use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
-use crate::mptcp::sender::{Again, Demand};
+use crate::mptcp::sender::{Demand, Reinjection};
 use crate::mptcp::subflow::Subflow;
 
 /// A segment that holds up the window goes again on a path that is so many times faster than the
@@ -19,7 +19,7 @@ impl Connection {
         if !self.established || self.closing {
             return None;
         }
-        if let Some(path) = self.assign_repeat(p, now) {
+        if let Some(path) = self.assign_reinjection(p, now) {
             return Some(path);
         }
         let demand = self.sender.demand();
@@ -146,13 +146,13 @@ impl Connection {
     }
 
     /// What goes once more goes before all else.
-    fn assign_repeat(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
-        if !self.sender.has_repeats() {
+    fn assign_reinjection(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
+        if !self.sender.has_reinjections() {
             return None;
         }
         let mut mask = self.usable_paths();
         let (place, again, path, room) = loop {
-            let (place, again) = self.sender.next_repeat(mask)?;
+            let (place, again) = self.sender.next_reinjection(mask)?;
             let len = again.end - again.start;
             let without = again.carried | !mask;
             if let Some((path, room)) = self.path_with_room(p, now, len, without) {
@@ -161,7 +161,7 @@ impl Connection {
             mask &= again.carried; // what is left for others than those that are full
         };
         self.give(path, again.start, room);
-        self.sender.repeated(place, again.start, room);
+        self.sender.reinjected(place, again.start, room);
         self.stats.reinjections += 1;
         self.stats.reinjected_bytes += room;
         self.stats.opportunistic += u64::from(again.opportunistic);
@@ -208,8 +208,13 @@ impl Connection {
         if !(config.opportunistic && slow && elsewhere) {
             return None;
         }
-        self.sender.repeat(Again { start: una, end, carried: carriers, opportunistic: true });
-        self.assign_repeat(p, now)
+        self.sender.reinject(Reinjection {
+            start: una,
+            end,
+            carried: carriers,
+            opportunistic: true,
+        });
+        self.assign_reinjection(p, now)
     }
 
     /// A byte that the peer has had goes again, since what it answers tells its window.

@@ -97,9 +97,9 @@ impl Connection {
         match (self.subflows[path].stage, self.role) {
             (Stage::Idle, _) => Verdict::Take, // a reset is the answer
             (Stage::Opening, Role::Client) => self.judge_answer(path, s, o),
-            (Stage::Opening, Role::Server) => self.judge_third(path, s, o),
+            (Stage::Opening, Role::Server) => self.judge_third_ack(path, s, o),
             (Stage::Joining, Role::Client) => self.judge_join_answer(path, s, o),
-            (Stage::Joining, Role::Server) => self.judge_join_third(path, o),
+            (Stage::Joining, Role::Server) => self.judge_join_third_ack(path, o),
             (Stage::Ready, _) => self.judge_ready(path, s, o),
         }
     }
@@ -193,7 +193,7 @@ impl Connection {
 
     /// A server gets the third segment of the first handshake. As long as it does not know the
     /// peer's key it can make nothing of any other.
-    fn judge_third(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
+    fn judge_third_ack(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if !self.subflows[path].endpoint.is_layered() {
             return Verdict::Take;
         }
@@ -232,7 +232,7 @@ impl Connection {
         if *hmac == expected { Verdict::Take } else { Verdict::Abort }
     }
 
-    fn judge_join_third(&mut self, path: usize, o: Option<&MpOption>) -> Verdict {
+    fn judge_join_third_ack(&mut self, path: usize, o: Option<&MpOption>) -> Verdict {
         if self.subflows[path].confirmed {
             return Verdict::Take;
         }
@@ -284,9 +284,9 @@ impl Connection {
         self.last_path = path;
         self.subflows[path].stage = Stage::Ready;
         self.subflows[path].confirmed = true;
-        self.third_now = self.role == Role::Client;
+        self.third_ack_now = self.role == Role::Client;
         self.coupling.begin(p, now);
-        if !self.subflows[path].endpoint.is_layered() && !self.fallen {
+        if !self.subflows[path].endpoint.is_layered() && !self.fallback {
             self.fall_back(path);
         }
         // A server that was asked on several paths goes on with one of them.
@@ -340,7 +340,7 @@ impl Connection {
     }
 
     /// The third segment of a join goes again, until it is answered.
-    pub(super) fn repeat_third(&mut self, p: &MultipathProfile, now: Time, path: usize) {
+    pub(super) fn repeat_third_ack(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let subflow = &mut self.subflows[path];
         if now < subflow.confirm_at {
             return;
@@ -359,7 +359,7 @@ impl Connection {
     /// The connection goes on as a plain one on this path (RFC 8684 section 3.7). Offsets of stream
     /// and subflow are the same, as nothing was sent elsewhere.
     pub(super) fn fall_back(&mut self, path: usize) {
-        self.fallen = true;
+        self.fallback = true;
         self.initial = path;
         let left = self.sender.end - self.sender.next;
         let closed = self.sender.closed;

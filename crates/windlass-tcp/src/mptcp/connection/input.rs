@@ -6,7 +6,7 @@ use super::handshake::Verdict;
 use super::{Connection, MultipathProfile, Role};
 use crate::endpoint::Failure;
 use crate::mptcp::option::{Dss, Mapping, MpOption};
-use crate::mptcp::subflow::{Piece, Stage};
+use crate::mptcp::subflow::{DssMapping, Stage};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
@@ -22,7 +22,7 @@ impl Connection {
         if path >= self.subflows.len() {
             return;
         }
-        if !self.fallen {
+        if !self.fallback {
             match self.judge(p, path, s, option) {
                 Verdict::Drop => return,
                 Verdict::Abort => {
@@ -35,11 +35,11 @@ impl Connection {
                 Verdict::Take => {}
             }
         }
-        if !self.fallen && !s.flags.has(Flags::RST) && self.subflows[path].stage != Stage::Idle {
+        if !self.fallback && !s.flags.has(Flags::RST) && self.subflows[path].stage != Stage::Idle {
             self.read_option(path, s, option);
         }
         self.subflows[path].endpoint.on_segment(p.path(path), now, s);
-        if self.fallen {
+        if self.fallback {
             self.follow_handshake(p, now, path);
             self.coupling.report(now, path, &mut self.subflows[path]);
             self.coupling.share(p, now, &mut self.subflows);
@@ -47,7 +47,7 @@ impl Connection {
         }
         // The segment that ends a plain handshake may bring data, which nobody maps.
         if self.subflows[path].endpoint.is_layered() {
-            self.read_third(path, s, option);
+            self.read_third_ack(path, s, option);
             self.take_arrived(path);
         }
         self.refresh(p, now, path);
@@ -64,7 +64,7 @@ impl Connection {
                 self.read_signal(path, s, dss);
             }
             Some(MpOption::Capable { data_len: Some(len), .. }) => {
-                let piece = Piece { start: 1, data: 1, len: u64::from(*len), repeated: false };
+                let piece = DssMapping { start: 1, data: 1, len: u64::from(*len), repeated: false };
                 self.subflows[path].arrived.insert(piece);
             }
             // The peer gives up the whole connection (RFC 8684 section 3.5).
@@ -76,7 +76,7 @@ impl Connection {
 
     /// The window in the third segment of the first handshake, which the endpoint had to read
     /// first to know its scale.
-    fn read_third(&mut self, path: usize, s: &Segment, option: Option<&MpOption>) {
+    fn read_third_ack(&mut self, path: usize, s: &Segment, option: Option<&MpOption>) {
         let third = matches!(option, Some(MpOption::Capable { receiver_key: Some(_), .. }));
         let subflow = &self.subflows[path];
         if third && self.role == Role::Server && subflow.endpoint.was_established() {
@@ -100,7 +100,7 @@ impl Connection {
             subflow.endpoint.acknowledge_now();
         }
         if let (Some(start), true) = (start_of(&mapping, subflow, s), len > 0) {
-            subflow.arrived.insert(Piece { start, data, len, repeated: false });
+            subflow.arrived.insert(DssMapping { start, data, len, repeated: false });
         }
     }
 

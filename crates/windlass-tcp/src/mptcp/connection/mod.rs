@@ -15,7 +15,7 @@ use super::keys::{initial_data_seq, token};
 use super::option::MpOption;
 use super::receiver::Receiver;
 use super::scheduler::Scheduling;
-use super::sender::{Again, Sender};
+use super::sender::{Reinjection, Sender};
 use super::stats::MultipathStats;
 use super::subflow::{Stage, Subflow};
 use crate::endpoint::{Failure, State};
@@ -79,8 +79,8 @@ pub struct Connection {
     /// The peer has sent a data sequence signal: no box on the way removes them.
     confirmed: bool,
     /// The client's third segment goes before its first data, which may get lost.
-    third_now: bool,
-    fallen: bool,
+    third_ack_now: bool,
+    fallback: bool,
     failure: Option<Failure>,
     sender: Sender,
     receiver: Receiver,
@@ -127,8 +127,8 @@ impl Connection {
             random,
             established: false,
             confirmed: false,
-            third_now: false,
-            fallen: false,
+            third_ack_now: false,
+            fallback: false,
             failure: None,
             sender: Sender::new(config.send_buffer),
             receiver: Receiver::new(config.receive_buffer),
@@ -173,7 +173,7 @@ impl Connection {
 
     /// What the connection as a whole makes of what has happened.
     fn settle(&mut self, p: &MultipathProfile, now: Time) {
-        if self.fallen || self.failure.is_some() {
+        if self.fallback || self.failure.is_some() {
             return;
         }
         if !self.closing && self.sender.fin_is_acknowledged() && self.receiver.has_ended() {
@@ -248,7 +248,7 @@ impl Connection {
             }
             piece.repeated = true;
             let (start, end) = (piece.data, piece.data_end());
-            self.sender.repeat(Again { start, end, carried, opportunistic: false });
+            self.sender.reinject(Reinjection { start, end, carried, opportunistic: false });
         }
     }
 
@@ -256,7 +256,7 @@ impl Connection {
     fn give(&mut self, path: usize, data: u64, len: u64) {
         let subflow = &mut self.subflows[path];
         let start = subflow.endpoint.given_to();
-        subflow.sent.push(super::subflow::Piece { start, data, len, repeated: false });
+        subflow.sent.push(super::subflow::DssMapping { start, data, len, repeated: false });
         subflow.endpoint.offer(len);
     }
 

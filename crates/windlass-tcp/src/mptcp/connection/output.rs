@@ -12,10 +12,10 @@ const MAX_OPTIONS: u32 = 40;
 impl Connection {
     /// The next segment to send now, `None` when there is nothing more to say.
     pub fn poll_transmit(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {
-        if self.fallen {
+        if self.fallback {
             return self.poll_plain(p, now);
         }
-        let third = std::mem::take(&mut self.third_now);
+        let third = std::mem::take(&mut self.third_ack_now);
         let first = if third { Some(self.initial) } else { self.assign(p, now) };
         self.instruct();
         let others = (0..self.subflows.len()).filter(|i| Some(*i) != first);

@@ -4,7 +4,7 @@ use windlass_cc::{Span, Time};
 
 use super::{Connection, MultipathProfile, ORPHAN_LIFE};
 use crate::endpoint::Failure;
-use crate::mptcp::sender::Again;
+use crate::mptcp::sender::Reinjection;
 use crate::mptcp::subflow::{Stage, Subflow};
 
 impl Connection {
@@ -19,7 +19,7 @@ impl Connection {
         // first lets the coordinator act.
         let carries = self.is_sending() && self.subflows.iter().any(|s| s.endpoint.carries_data());
         let decision = if carries { self.coupling.deadline() } else { Time::NEVER };
-        if self.fallen {
+        if self.fallback {
             return subflows.min(decision);
         }
         subflows.min(decision).min(self.sender.deadline()).min(self.orphaned_at)
@@ -37,18 +37,18 @@ impl Connection {
                 self.on_subflow_deadline(p, now, path);
             }
             if self.subflows[path].confirm_at <= now {
-                self.repeat_third(p, now, path);
+                self.repeat_third_ack(p, now, path);
                 self.refresh(p, now, path);
             }
         }
         if !self.established && self.started && self.failure.is_none() {
             self.reconsider_opening(p);
         }
-        if self.established && !self.fallen && self.failure.is_none() {
+        if self.established && !self.fallback && self.failure.is_none() {
             self.on_stream_deadline(now);
         }
         self.settle(p, now);
-        if self.fallen {
+        if self.fallback {
             self.coupling.share(p, now, &mut self.subflows);
         }
     }
@@ -56,7 +56,7 @@ impl Connection {
     fn on_subflow_deadline(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let before = self.subflows[path].endpoint.stats().rto_count;
         self.subflows[path].endpoint.on_deadline(p.path(path), now);
-        if self.fallen {
+        if self.fallback {
             self.coupling.report(now, path, &mut self.subflows[path]);
             return;
         }
@@ -92,10 +92,10 @@ impl Connection {
             self.sender.probe_shift = (self.sender.probe_shift + 1).min(16);
             self.sender.probe_now = true;
         }
-        if self.sender.stuck_at <= now {
-            self.sender.stuck_at = Time::NEVER;
-            self.sender.stuck_shift = (self.sender.stuck_shift + 1).min(6);
-            self.repeat_stuck();
+        if self.sender.data_rto_at <= now {
+            self.sender.data_rto_at = Time::NEVER;
+            self.sender.data_rto_shift = (self.sender.data_rto_shift + 1).min(6);
+            self.on_data_timeout();
         }
         if self.orphaned_at <= now {
             self.orphaned_at = Time::NEVER;
@@ -110,7 +110,7 @@ impl Connection {
 
     /// What every subflow has delivered, and the peer has not acknowledged, was lost above them:
     /// the peer had no room for it, or its subflow ended.
-    fn repeat_stuck(&mut self) {
+    fn on_data_timeout(&mut self) {
         let una = self.sender.una;
         let carried = self.subflows.iter().any(|s| s.is_live() && s.sent.holding(una).is_some());
         if carried || self.scheduling.plans(una) {
@@ -119,24 +119,24 @@ impl Connection {
         // What every path that is left has carried stays in the list until it is acknowledged, and
         // nobody takes it: then this is lost above them too.
         let usable = self.usable_paths();
-        if usable == 0 || self.sender.has_repeats_for(usable) {
+        if usable == 0 || self.sender.has_reinjections_for(usable) {
             return;
         }
         let mss = self.subflows.iter().map(|s| u64::from(s.endpoint.mss())).min().unwrap_or(1);
         let end = self.sender.next.min(una + mss);
-        self.sender.repeat(Again { start: una, end, carried: 0, opportunistic: false });
+        self.sender.reinject(Reinjection { start: una, end, carried: 0, opportunistic: false });
     }
 
     /// Sees that the stream goes on.
     pub(super) fn watch_progress(&mut self, p: &MultipathProfile, now: Time) {
         if !self.sender.is_outstanding() {
-            self.sender.stuck_at = Time::NEVER;
-        } else if self.sender.stuck_at.is_never() {
+            self.sender.data_rto_at = Time::NEVER;
+        } else if self.sender.data_rto_at.is_never() {
             let live = self.subflows.iter().enumerate().filter(|(_, s)| s.is_live());
             let slowest = live.map(|(path, s)| s.endpoint.rto(p.path(path))).max();
             let wait = slowest.unwrap_or(Span::from_secs(1)).0.max(1);
-            let wait = wait.saturating_mul(2 << self.sender.stuck_shift);
-            self.sender.stuck_at = now + Span(wait);
+            let wait = wait.saturating_mul(2 << self.sender.data_rto_shift);
+            self.sender.data_rto_at = now + Span(wait);
         }
     }
 

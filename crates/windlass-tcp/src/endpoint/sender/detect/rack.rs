@@ -2,6 +2,7 @@
 
 use windlass_cc::{Ack, Phase, Span, Time, flags};
 
+use crate::endpoint::sender::Sender;
 use crate::endpoint::sender::ack::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
@@ -112,31 +113,18 @@ impl Rack {
     }
 }
 
-impl Endpoint {
+impl Sender {
     pub(in crate::endpoint) fn uses_rack(&self, p: &Profile) -> bool {
         self.selective && p.stack.loss_detection == LossDetection::Rack
     }
 
-    /// Section 6.2 step 4: how much later than others a segment may come.
-    fn reordering_window(&self, p: &Profile) -> Span {
-        let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
-        let many = u64::from(p.stack.dupthresh) * u64::from(self.mss);
-        if !self.rack.reordering_seen && (repairing || self.scoreboard.sacked() >= many) {
-            return Span::ZERO;
-        }
-        let least = if self.min_rtt.is_known() { self.min_rtt.0 } else { 0 };
-        let window = (least / 4).saturating_mul(u64::from(self.rack.window_mult));
-        let srtt = self.srtt();
-        Span(if srtt.is_known() { window.min(srtt.0) } else { window })
-    }
-
     /// The same step: duplicates that the peer reports widen the window, once per round trip.
     pub(in crate::endpoint) fn adapt_reordering_window(&mut self, a: &AckSummary) {
-        if self.rack.dsack_round.is_some_and(|round| self.snd_una >= round) {
+        if self.rack.dsack_round.is_some_and(|round| self.una >= round) {
             self.rack.dsack_round = None;
         }
         if a.dsack.is_some() && self.rack.dsack_round.is_none() {
-            self.rack.dsack_round = Some(self.snd_max);
+            self.rack.dsack_round = Some(self.max);
             self.rack.window_mult = self.rack.window_mult.saturating_add(1);
             self.rack.window_persist = PERSIST;
         }
@@ -150,111 +138,12 @@ impl Endpoint {
         }
     }
 
-    /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
-    /// A timer looks again at what is not late yet.
-    pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
-        self.rack.deadline = Time::NEVER;
-        let allowed = self.rack.rtt + self.reordering_window(p);
-        let (sent, end) = (self.rack.sent, self.rack.end);
-        let mut place = 0;
-        while let Some(r) = self.scoreboard.get(place) {
-            if (r.first_sent, r.end()) > (sent, end) {
-                break; // as was everything beyond
-            }
-            if !r.sacked && (!r.lost || r.resent) && (r.sent_at(), r.end()) < (sent, end) {
-                let late_at = r.sent_at() + allowed;
-                if late_at <= now {
-                    self.lose(p, now, place);
-                } else {
-                    self.rack.deadline = match self.rack.deadline {
-                        Time::NEVER => late_at,
-                        other => other.max(late_at),
-                    };
-                }
-            }
-            place += 1;
-        }
-    }
-
     /// Section 6.3: whether the record at a place was sent so lately that a timeout does not take it
     /// for lost. As in Linux (`tcp_timeout_mark_lost`) no reordering is allowed for, where the RFC adds
     /// its window.
     pub(in crate::endpoint) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
         self.uses_rack(p)
             && self.scoreboard.get(place).is_some_and(|r| r.sent_at() + self.rack.rtt > now)
-    }
-
-    /// The timer of a late segment.
-    pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
-        let prior_in_flight = self.in_flight();
-        let lost_before = self.sampler.lost();
-        self.find_late(p, now);
-        if matches!(self.phase, Phase::Open | Phase::Cwr) && self.scoreboard.pending() > 0 {
-            self.enter_recovery(p, now);
-        } else if self.phase == Phase::Recovery {
-            // What is lost has left the pipe, but nothing was delivered in its place: without being
-            // told so, the window would let all of it go again at once.
-            let conn = self.conn(now, flags::CWND_LIMITED);
-            let lost = conn.lost - lost_before;
-            let event = Ack { lost, prior_in_flight, ..Ack::default() };
-            self.cc.on_ack(&p.params, &conn, &event);
-            self.control = self.cc.control(&p.params, &conn);
-        }
-    }
-
-    /// Section 7.2: a probe is due two round trips after the last segment, unless the
-    /// retransmission timer comes first. It takes that timer's place.
-    pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time) {
-        self.rack.probe_deadline = Time::NEVER;
-        let may = p.stack.tlp
-            && self.rack.probe.is_none()
-            && self.phase == Phase::Open
-            && self.scoreboard.sacked() == 0
-            && !self.scoreboard.is_empty()
-            && !self.rto_deadline.is_never();
-        if !may {
-            return;
-        }
-        let srtt = self.srtt();
-        let mut after = PROBE_WITHOUT_RTT;
-        if srtt.is_known() {
-            after = srtt + srtt;
-            if self.flight_size() <= u64::from(self.mss) {
-                after = after + MAX_ACK_DELAY;
-            }
-        }
-        self.rack.probe_deadline = (now + after.max(Span(1))).min(self.rto_deadline);
-    }
-
-    /// Section 7.3: the probe's timer. The retransmission timer starts anew.
-    pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
-        self.rack.probe_deadline = Time::NEVER;
-        self.rack.probe_now = true;
-        self.arm_rto(p, now);
-    }
-
-    /// The probe: new data if there are any and the peer has room, else the last segment again.
-    pub(in crate::endpoint) fn poll_tail_probe(
-        &mut self,
-        p: &Profile,
-        now: Time,
-    ) -> Option<Segment> {
-        if !std::mem::take(&mut self.rack.probe_now) || self.scoreboard.is_empty() {
-            return None;
-        }
-        let buffered = self.snd_end.min(self.snd_una.saturating_add(p.stack.send_buffer));
-        let available = buffered.saturating_sub(self.snd_nxt);
-        let offered = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
-        let len = available.min(offered).min(self.payload_limit());
-        let segment = if len > 0 {
-            self.send(p, now, len, false)
-        } else {
-            let last = self.scoreboard.len() - 1;
-            self.resend(p, now, last)?
-        };
-        self.rack.probe = Some((self.snd_max, len == 0));
-        self.rack.probe_deadline = Time::NEVER;
-        Some(segment)
     }
 
     /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed, which asks for a
@@ -273,14 +162,129 @@ impl Endpoint {
         }
         false
     }
+}
+
+impl Endpoint {
+    /// Section 6.2 step 4: how much later than others a segment may come.
+    fn reordering_window(&self, p: &Profile) -> Span {
+        let repairing = matches!(self.send.phase, Phase::Recovery | Phase::Loss);
+        let many = u64::from(p.stack.dupthresh) * u64::from(self.agreed.mss);
+        if !self.send.rack.reordering_seen && (repairing || self.send.scoreboard.sacked() >= many) {
+            return Span::ZERO;
+        }
+        let least = if self.send.min_rtt.is_known() { self.send.min_rtt.0 } else { 0 };
+        let window = (least / 4).saturating_mul(u64::from(self.send.rack.window_mult));
+        let srtt = self.srtt();
+        Span(if srtt.is_known() { window.min(srtt.0) } else { window })
+    }
+
+    /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
+    /// A timer looks again at what is not late yet.
+    pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
+        self.send.rack.deadline = Time::NEVER;
+        let allowed = self.send.rack.rtt + self.reordering_window(p);
+        let (sent, end) = (self.send.rack.sent, self.send.rack.end);
+        let mut place = 0;
+        while let Some(r) = self.send.scoreboard.get(place) {
+            if (r.first_sent, r.end()) > (sent, end) {
+                break; // as was everything beyond
+            }
+            if !r.sacked && (!r.lost || r.resent) && (r.sent_at(), r.end()) < (sent, end) {
+                let late_at = r.sent_at() + allowed;
+                if late_at <= now {
+                    self.lose(p, now, place);
+                } else {
+                    self.send.rack.deadline = match self.send.rack.deadline {
+                        Time::NEVER => late_at,
+                        other => other.max(late_at),
+                    };
+                }
+            }
+            place += 1;
+        }
+    }
+
+    /// The timer of a late segment.
+    pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
+        let prior_in_flight = self.send.in_flight();
+        let lost_before = self.send.sampler.lost();
+        self.find_late(p, now);
+        if matches!(self.send.phase, Phase::Open | Phase::Cwr) && self.send.scoreboard.pending() > 0
+        {
+            self.enter_recovery(p, now);
+        } else if self.send.phase == Phase::Recovery {
+            // What is lost has left the pipe, but nothing was delivered in its place: without being
+            // told so, the window would let all of it go again at once.
+            let conn = self.conn(now, flags::CWND_LIMITED);
+            let lost = conn.lost - lost_before;
+            let event = Ack { lost, prior_in_flight, ..Ack::default() };
+            self.cc.on_ack(&p.params, &conn, &event);
+            self.control = self.cc.control(&p.params, &conn);
+        }
+    }
+
+    /// Section 7.2: a probe is due two round trips after the last segment, unless the
+    /// retransmission timer comes first. It takes that timer's place.
+    pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time) {
+        self.send.rack.probe_deadline = Time::NEVER;
+        let may = p.stack.tlp
+            && self.send.rack.probe.is_none()
+            && self.send.phase == Phase::Open
+            && self.send.scoreboard.sacked() == 0
+            && !self.send.scoreboard.is_empty()
+            && !self.timers.rto.is_never();
+        if !may {
+            return;
+        }
+        let srtt = self.srtt();
+        let mut after = PROBE_WITHOUT_RTT;
+        if srtt.is_known() {
+            after = srtt + srtt;
+            if self.send.flight_size() <= u64::from(self.agreed.mss) {
+                after = after + MAX_ACK_DELAY;
+            }
+        }
+        self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
+    }
+
+    /// Section 7.3: the probe's timer. The retransmission timer starts anew.
+    pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
+        self.send.rack.probe_deadline = Time::NEVER;
+        self.send.rack.probe_now = true;
+        self.arm_rto(p, now);
+    }
+
+    /// The probe: new data if there are any and the peer has room, else the last segment again.
+    pub(in crate::endpoint) fn poll_tail_probe(
+        &mut self,
+        p: &Profile,
+        now: Time,
+    ) -> Option<Segment> {
+        if !std::mem::take(&mut self.send.rack.probe_now) || self.send.scoreboard.is_empty() {
+            return None;
+        }
+        let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
+        let available = buffered.saturating_sub(self.send.nxt);
+        let offered = (self.send.una + self.send.wnd).saturating_sub(self.send.nxt);
+        let len = available.min(offered).min(self.payload_limit());
+        let segment = if len > 0 {
+            self.send(p, now, len, false)
+        } else {
+            let last = self.send.scoreboard.len() - 1;
+            self.resend(p, now, last)?
+        };
+        self.send.rack.probe = Some((self.send.max, len == 0));
+        self.send.rack.probe_deadline = Time::NEVER;
+        Some(segment)
+    }
 
     /// A loss that a probe has repaired counts like any other.
     pub(in crate::endpoint) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
-        if self.phase != Phase::Open {
+        if self.send.phase != Phase::Open {
             return;
         }
-        self.spurious.forget();
-        let flight = self.flight_size();
+        self.send.spurious.forget();
+        let flight = self.send.flight_size();
         self.set_phase(p, now, Phase::Recovery, flight);
         self.set_phase(p, now, Phase::Open, flight);
     }

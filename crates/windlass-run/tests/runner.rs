@@ -1,0 +1,167 @@
+//! Runs that fail, and what the others make of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use windlass_run::keep::Folder;
+use windlass_run::store::{FAILURES, JOURNAL};
+use windlass_run::{Backend, Failed, Ran, RunError, Runner, Task, World, simulate};
+use windlass_scenario::Scenario;
+
+const SMALL: &str = r#"
+duration = "2s"
+[[link]]
+between = ["a", "b"]
+rate = "1Mbps"
+delay = "5ms"
+loss = { model = "drop", probability = "1%" }
+[[flow]]
+from = "a"
+to = "b"
+algorithm = "reno"
+"#;
+
+/// A back end that fails with every third seed, panics with every fourth, and lacks radios.
+struct Moody;
+
+impl Backend for Moody {
+    fn world(&self) -> World {
+        World::Linux
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        if scenario.name == "radio" {
+            return Err(RunError::NoRadio { world: World::Linux, cell: "wifi".to_owned() });
+        }
+        assert!(seed % 4 != 0, "no even number of pairs");
+        if seed % 3 == 0 {
+            return Err(RunError::backend("a device went away"));
+        }
+        Ok(Ran { result: simulate(scenario, seed)?, kernel: None })
+    }
+}
+
+fn tasks(text: &str, name: &str, world: World, seeds: std::ops::RangeInclusive<u64>) -> Vec<Task> {
+    let scenario = Arc::new(Scenario::from_str(text, name).unwrap());
+    let scenario_hash: Arc<str> = world.hash(&scenario).into();
+    seeds
+        .map(|seed| Task {
+            experiment: "e".to_owned(),
+            point: "all".to_owned(),
+            seed,
+            scenario: scenario.clone(),
+            scenario_hash: scenario_hash.clone(),
+            world,
+        })
+        .collect()
+}
+
+fn seeds(failed: &[Failed]) -> Vec<u64> {
+    failed.iter().map(|f| f.seed).collect()
+}
+
+#[test]
+fn a_run_that_fails_or_panics_is_noted_and_the_rest_goes_on_and_is_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = tasks(SMALL, "small.toml", World::Linux, 1..=8);
+    let runner = Runner::new(2).with(Moody);
+    let mut folder = Folder::open(dir.path(), all.clone()).unwrap();
+    let filled = folder.fill(&runner, "test", |_| {}).unwrap();
+    assert_eq!(seeds(&filled.failed), [3, 4, 6, 8]);
+    assert_eq!(filled.records.iter().map(|r| r.seed).collect::<Vec<_>>(), [1, 2, 5, 7]);
+    let reasons: Vec<&str> = filled.failed.iter().map(|f| f.reason.as_str()).collect();
+    assert_eq!(reasons[0], "a device went away");
+    assert!(reasons[1].contains("panicked: no even number of pairs"), "{}", reasons[1]);
+    assert_eq!(filled.failed[0].scenario, "small");
+    drop(folder);
+
+    let text = std::fs::read_to_string(dir.path().join(FAILURES)).unwrap();
+    let read: Vec<Failed> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(read, filled.failed);
+
+    // The next call makes those alone that gave no result, and what has mended is no failure any more.
+    let mut folder = Folder::open(dir.path(), all).unwrap();
+    assert_eq!(folder.finished(), 4);
+    struct Mended;
+    impl Backend for Mended {
+        fn world(&self) -> World {
+            World::Linux
+        }
+        fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+            Ok(Ran { result: simulate(scenario, seed)?, kernel: None })
+        }
+    }
+    let filled = folder.fill(&Runner::new(1).with(Mended), "test", |_| {}).unwrap();
+    assert!(filled.failed.is_empty());
+    assert_eq!(filled.records.len(), 8);
+    assert_eq!(std::fs::read_to_string(dir.path().join(FAILURES)).unwrap(), "");
+    let journal = std::fs::read_to_string(dir.path().join(JOURNAL)).unwrap();
+    assert_eq!(journal.lines().count(), 8);
+}
+
+#[test]
+fn a_scenario_that_a_back_end_does_not_take_ends_the_work() {
+    let radio = tasks(SMALL, "radio.toml", World::Linux, 1..=2);
+    let error = Runner::new(1).with(Moody).execute(&radio, |_, _, _| Ok::<(), RunError>(()));
+    assert!(matches!(error, Err(RunError::NoRadio { .. })), "{error:?}");
+    // As does a world that this program has not.
+    let error = Runner::new(1).execute(&radio, |_, _, _| Ok::<(), RunError>(()));
+    assert!(matches!(error, Err(RunError::NotBuilt(World::Linux))), "{error:?}");
+}
+
+#[test]
+fn the_same_run_in_two_worlds_is_two_runs() {
+    let [sim, linux] =
+        [World::Sim, World::Linux].map(|w| tasks(SMALL, "s.toml", w, 1..=1).remove(0));
+    let linux = Task { scenario_hash: sim.scenario_hash.clone(), ..linux };
+    assert_ne!(sim.key(), linux.key());
+}
+
+/// Every file below a folder with its bytes, the tables of the last command and the notes left out.
+fn kept(dir: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for sub in ["scenarios", "series", "captures", "mine"] {
+        let mut open = vec![dir.join(sub)];
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                open.extend(std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().path()));
+            } else if path.is_file() {
+                found.push((path.clone(), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn another_setting_leaves_all_that_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let recorded = format!("{SMALL}[record]\nseries = [\"cwnd_bytes\"]\ncapture = [\"a-b\"]\n");
+    let faster = recorded.replace("1Mbps", "2Mbps");
+    let more = recorded.replace("[\"cwnd_bytes\"]", "[\"cwnd_bytes\", \"rto_ns\"]");
+    let mut before = Vec::new();
+    for (n, text) in [&recorded, &faster, &more, &SMALL.to_owned()].into_iter().enumerate() {
+        if n == 1 {
+            // What the user keeps where recordings go, and under a name like theirs.
+            for name in ["series/e/all/mine.txt", "captures/e/notes", "mine/report.txt"] {
+                let path = dir.path().join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "mine").unwrap();
+            }
+            before = kept(dir.path());
+        }
+        let all = tasks(text, "s.toml", World::Sim, 1..=2);
+        let mut folder = Folder::open(dir.path(), all).unwrap();
+        assert_eq!(folder.fill(&Runner::new(1), "test", |_| {}).unwrap().records.len(), 2);
+        let after = kept(dir.path());
+        for file in &before {
+            assert!(after.contains(file), "{} is gone or another", file.0.display());
+        }
+        before = after;
+    }
+    // Two seeds of three recorded forms, and four scenarios.
+    let ending =
+        |e: &str| before.iter().filter(|(p, _)| p.extension().is_some_and(|x| x == e)).count();
+    assert_eq!((ending("parquet"), ending("pcapng"), ending("toml")), (6, 6, 4));
+}
