@@ -12,14 +12,12 @@ use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
 use crate::report::model::{Report, Section};
 use crate::report::{self, ReportError};
-use crate::run::RunRecord;
-use crate::run::World;
 use crate::run::store::export::export_records;
 use crate::run::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, StoreError,
     replace,
 };
-use crate::run::{self, Failed, RunError, Runner, Task, simulate};
+use crate::run::{self, Failed, RunError, RunRecord, Runner, Task, World, simulate};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// What a reproduction is to do.

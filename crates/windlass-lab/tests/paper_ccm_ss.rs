@@ -11,9 +11,7 @@ use windlass_lab::compile::compile;
 use windlass_lab::papers::{Material, Traces};
 use windlass_lab::report::model::{Block, Chart, Section};
 use windlass_lab::report::text;
-use windlass_lab::run::RunRecord;
-use windlass_lab::run::World;
-use windlass_lab::run::{Runner, Task};
+use windlass_lab::run::{RunRecord, Runner, Task, World};
 
 fn setup() -> Setup {
     paper_support::setup("ccm-ss")

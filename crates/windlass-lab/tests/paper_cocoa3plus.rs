@@ -12,9 +12,7 @@ use windlass_lab::compile::senders;
 use windlass_lab::papers::{FINDINGS, Material, Trace, Traces};
 use windlass_lab::report::html::render;
 use windlass_lab::report::model::{Block, NetworkMap, Report, Role, Section};
-use windlass_lab::run::RunRecord;
-use windlass_lab::run::World;
-use windlass_lab::run::{Runner, Task, simulate};
+use windlass_lab::run::{RunRecord, Runner, Task, World, simulate};
 
 fn setup() -> Setup {
     paper_support::setup("cocoa3plus")

@@ -4,9 +4,7 @@ use windlass_cc::Span;
 use windlass_lab::claims::Metric;
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
-use windlass_lab::run::RunRecord;
-use windlass_lab::run::World;
-use windlass_lab::run::{Runner, Task};
+use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep;
 

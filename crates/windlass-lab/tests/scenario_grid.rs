@@ -2,9 +2,7 @@
 
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
-use windlass_lab::run::RunRecord;
-use windlass_lab::run::World;
-use windlass_lab::run::{Runner, Task};
+use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 
 /// Nine stations in three rows and a base in the middle, from line 2 on.

@@ -3,9 +3,8 @@
 use windlass_cc::Span;
 use windlass_lab::claims::Metric;
 use windlass_lab::compile::compile;
-use windlass_lab::run::World;
 use windlass_lab::run::store::{Place, SeriesRun, multipath, table};
-use windlass_lab::run::{Runner, Task, simulate};
+use windlass_lab::run::{Runner, Task, World, simulate};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::{outlook, overview};
 use windlass_sim::Series;

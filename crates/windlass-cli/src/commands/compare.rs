@@ -7,10 +7,9 @@ use std::time::Instant;
 use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
 use windlass_lab::outlook;
 use windlass_lab::report::text::WIDTH;
-use windlass_lab::run::RunRecord;
 use windlass_lab::run::store::export::{Format, Provenance, export, write};
-use windlass_lab::run::store::replace;
-use windlass_lab::run::{Runner, World};
+use windlass_lab::run::store::{replace, share};
+use windlass_lab::run::{RunRecord, Runner, World};
 use windlass_lab::scenario::{Candidate, Scenario};
 use windlass_lab::units::Duration;
 
@@ -155,6 +154,8 @@ fn write_files(
     records: &[RunRecord],
     command: &str,
 ) -> Result<(), Failure> {
+    // Whoever opens the folder to work would clear half-written files away.
+    let _held = share(dir).map_err(Failure::work)?;
     let provenance = Provenance::of(records, command);
     for table in files::tables(findings) {
         for format in [Format::Parquet, Format::Csv] {

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use windlass_lab::run::RunRecord;
 use windlass_lab::run::keep::{Filled, Folder};
 use windlass_lab::run::store::FAILURES;
-use windlass_lab::run::{Failed, RunError, Runner, Task};
+use windlass_lab::run::{Failed, RunError, RunRecord, Runner, Task};
 
 use crate::output::{Chatter, Failure};
 

@@ -4,11 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
-use windlass_lab::run::RunRecord;
-use windlass_lab::run::World;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::store::table;
-use windlass_lab::run::{Runner, Task};
+use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::{hindsight, outlook, overview};
 

@@ -50,9 +50,7 @@ mod text;
 
 use serde::Serialize;
 
-use crate::run::RunRecord;
-use crate::run::Task;
-use crate::run::World;
+use crate::run::{RunRecord, Task, World};
 use crate::scenario::{Candidate, Scenario};
 
 pub use cast::{Cast, Flows, FlowsError, Side};

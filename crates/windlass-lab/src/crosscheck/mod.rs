@@ -26,11 +26,9 @@ use recorded::{Recorded, RecordedError};
 
 use crate::report::model::{Report, Table};
 use crate::report::{self, ReportError};
-use crate::run::RunRecord;
-use crate::run::Task;
 use crate::run::keep::{Filled, Folder, KeepError};
 use crate::run::store::{Notice, StoreError, replace};
-use crate::run::{Failed, Runner, World};
+use crate::run::{Failed, RunRecord, Runner, Task, World};
 use crate::scenario::ScenarioError;
 
 pub use page::{PAGE, PageError};

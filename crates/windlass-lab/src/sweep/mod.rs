@@ -34,10 +34,9 @@ pub use work::{Estimate, Progress, Standing, Sweep};
 
 use crate::experiment::FileError;
 use crate::report::{self, ReportError};
-use crate::run::RunError;
-use crate::run::RunRecord;
 use crate::run::store::export::{Provenance, export, export_records};
-use crate::run::store::{Format, StoreError, replace};
+use crate::run::store::{Format, StoreError, replace, share};
+use crate::run::{RunError, RunRecord};
 use crate::scenario::ScenarioError;
 
 /// Why a sweep failed.
@@ -86,6 +85,9 @@ impl Sweep {
             let dir = dir.display();
             return Err(SweepError::Input(format!("{dir} holds no run of this sweep yet")));
         }
+        // Who only looks holds the folder while it writes: whoever opens it to work would clear its half-written
+        // files away. Who is at work there already has done that.
+        let _held = self.results.batch().is_none().then(|| share(dir));
         if let Some(batch) = self.results.batch() {
             // Those of points that shards have run are in the shards' folders only.
             for point in &self.plan.points {

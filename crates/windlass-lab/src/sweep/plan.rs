@@ -11,8 +11,7 @@ use super::results::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::outlook;
-use crate::run::World;
-use crate::run::{Runner, Task};
+use crate::run::{Runner, Task, World};
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
 
