@@ -8,8 +8,8 @@ use windlass_lab::run::{Runner, Task, World, simulate};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::{outlook, overview};
 use windlass_sim::Series;
+use windlass_tcp::fitness::Reading;
 use windlass_tcp::mptcp::Scheduler;
-use windlass_tcp::mptcp::scheduler::fitness::Reading;
 
 fn read(text: &str) -> Scenario {
     Scenario::from_str(text, "s.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))

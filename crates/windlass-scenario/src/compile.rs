@@ -79,7 +79,7 @@ pub fn fix_queues(scenario: &mut Scenario) {
         if let QueueLimit::BdpMillionths(millionths) = spec.queue {
             spec.queue = QueueLimit::Bytes(share(bdp, millionths).max(floor));
         }
-        spec.discipline = spec.discipline.map(|threshold| match threshold {
+        spec.discipline = spec.discipline.clone().map(|threshold| match threshold {
             QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
             other => other,
         });
@@ -94,7 +94,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         rate_bps: spec.rate_bps,
         delay: spec.delay,
         queue: queue(spec, bdp_bytes),
-        discipline: spec.discipline.map(|threshold| level(threshold, bdp_bytes)),
+        discipline: spec.discipline.clone().map(|threshold| level(threshold, bdp_bytes)),
         framing: spec.framing,
         loss: spec.loss.clone(),
         down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),

@@ -105,6 +105,8 @@ pub(super) fn written(loss: &LossModel) -> Vec<(&'static str, String)> {
             ],
         ),
         LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
+        // A file knows the built-in ones only.
+        LossModel::Custom(_) => ("custom", Vec::new()),
     };
     pairs.insert(0, ("model", quote(model)));
     pairs

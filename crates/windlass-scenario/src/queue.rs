@@ -12,7 +12,7 @@ use super::tree::Value;
 use crate::units::{Bytes, Duration, Probability, QueueLimit};
 
 /// A queue's limit and its discipline.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Queue {
     pub(super) limit: QueueLimit,
     pub(super) discipline: Discipline<QueueLimit>,
@@ -149,9 +149,9 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
         return Ok(Queue { limit: queue(field)?, ..Queue::DEFAULT });
     };
     let fields = Fields::any(field.node, "`queue`")?;
-    let named = DISCIPLINES.map(|(discipline, keys)| (discipline.id(), (discipline, keys)));
-    let default = (Discipline::DropTail, DISCIPLINES[0].1);
-    let (discipline, own) = fields.or("discipline", choice(&named), default)?;
+    let places: [usize; DISCIPLINES.len()] = std::array::from_fn(|place| place);
+    let named = places.map(|place| (DISCIPLINES[place].0.id(), place));
+    let (discipline, own) = DISCIPLINES[fields.or("discipline", choice(&named), 0)?].clone();
     let what = format!("`queue` with the discipline `{}`", discipline.id());
     let known = [KEYS.as_slice(), own].concat();
     let fields = Fields::open(field.node, &what, &known)?;
@@ -166,7 +166,7 @@ fn parameters(
     rate_bps: u64,
 ) -> Result<Discipline<QueueLimit>, Problem> {
     match &mut discipline {
-        Discipline::DropTail => {}
+        Discipline::DropTail | Discipline::Custom(_) => {}
         Discipline::Red(red) => read_red(fields, red, rate_bps)?,
         Discipline::CoDel(codel) => apply_codel(codel, fields)?,
         Discipline::FqCoDel(fq) => apply_fq_codel(fq, fields)?,
@@ -224,7 +224,8 @@ pub(super) fn own_written(
     discipline: &Discipline<QueueLimit>,
 ) -> Option<Vec<(&'static str, String)>> {
     match discipline {
-        Discipline::DropTail => None,
+        // A file knows the built-in ones only.
+        Discipline::DropTail | Discipline::Custom(_) => None,
         Discipline::Red(red) => Some(written_red(red)),
         Discipline::CoDel(codel) => Some(written_codel(codel)),
         Discipline::FqCoDel(fq) => Some(written_fq_codel(fq)),

@@ -258,7 +258,8 @@ fn overrides_may_depend_on_each_other() {
 
 #[test]
 fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
-    let discipline = |table: &str| set(MINIMAL, &[("link.0.queue", table)]).links[0].discipline;
+    let discipline =
+        |table: &str| set(MINIMAL, &[("link.0.queue", table)]).links[0].discipline.clone();
     let fq = discipline("{ discipline = \"FQ-CoDel\", quantum = \"300B\", ecn = false }");
     assert_eq!(fq, Discipline::FqCoDel(FqCoDel { quantum: 300, ecn: false, ..FqCoDel::DEFAULT }));
     let Discipline::Red(red) = discipline("{ discipline = \"red\", adaptive = true }") else {

@@ -4,61 +4,50 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::mptcp::{Connection, MultipathProfile};
 use windlass_tcp::{Endpoint, Profile};
 
-use crate::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
+use crate::config::FlowConfig;
 use crate::latency::Messages;
+use crate::traffic::{ApplicationEnd, Cbr, ReadPolicy, Socket, Traffic};
 
-/// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
-pub trait Socket {
-    /// What its calls are told of stack and algorithm.
-    type Profile;
-    /// Active open; does nothing from the second time on.
-    fn connect(&mut self);
-    /// Offers so many bytes more to send.
-    fn offer(&mut self, bytes: u64);
-    /// No more will be offered.
-    fn close(&mut self);
-    /// Bytes that have arrived in order and not been read.
-    fn readable(&self) -> u64;
-    /// Reads up to `max` bytes; returns how many.
-    fn read(&mut self, p: &Self::Profile, max: u64) -> u64;
-    /// Whether the peer has closed and everything before that has been read.
-    fn at_end(&self) -> bool;
-    /// Payload of a full segment, bytes.
-    fn mss(&self) -> u32;
+/// An endpoint, or a connection over several, with its profile, as a [`Socket`].
+#[derive(Debug)]
+pub struct Bound<'a, S, P> {
+    /// The endpoint or connection.
+    pub socket: &'a mut S,
+    /// Its stack and algorithm.
+    pub profile: &'a P,
 }
 
 /// The methods of the same names.
 macro_rules! socket {
     ($socket:ty, $profile:ty, $mss:expr) => {
-        impl Socket for $socket {
-            type Profile = $profile;
+        impl Socket for Bound<'_, $socket, $profile> {
             #[inline]
             fn connect(&mut self) {
-                <$socket>::connect(self);
+                self.socket.connect();
             }
             #[inline]
             fn offer(&mut self, bytes: u64) {
-                <$socket>::offer(self, bytes);
+                self.socket.offer(bytes);
             }
             #[inline]
             fn close(&mut self) {
-                <$socket>::close(self);
+                self.socket.close();
             }
             #[inline]
             fn readable(&self) -> u64 {
-                <$socket>::readable(self)
+                self.socket.readable()
             }
             #[inline]
-            fn read(&mut self, p: &$profile, max: u64) -> u64 {
-                <$socket>::read(self, p, max)
+            fn read(&mut self, max: u64) -> u64 {
+                self.socket.read(self.profile, max)
             }
             #[inline]
             fn at_end(&self) -> bool {
-                <$socket>::at_end(self)
+                self.socket.at_end()
             }
             #[inline]
             fn mss(&self) -> u32 {
-                $mss(self)
+                $mss(self.socket)
             }
         }
     };
@@ -92,7 +81,7 @@ pub struct App {
 }
 
 /// What an application does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Role {
     /// Sends a stream, then closes if it has an end.
     Sender {
@@ -127,6 +116,19 @@ pub enum Role {
         /// Answers given.
         answered: u64,
     },
+    /// What another crate has defined.
+    Custom(Box<dyn ApplicationEnd>),
+}
+
+impl Role {
+    /// Whether the other end opens the connection.
+    pub fn listens(&self) -> bool {
+        match self {
+            Role::Receiver | Role::Server { .. } => true,
+            Role::Custom(end) => !end.opens(),
+            Role::Sender { .. } | Role::CbrSender(_) | Role::Client { .. } => false,
+        }
+    }
 }
 
 /// The reading side of an application.
@@ -142,8 +144,8 @@ struct Reader {
 impl App {
     /// An application at an end of a flow.
     pub fn of_flow(role: Role, policy: ReadPolicy, flow: &FlowConfig) -> App {
-        let awaited = match (role, flow.traffic) {
-            (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(cbr, flow.start),
+        let awaited = match (&role, &flow.traffic) {
+            (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(*cbr, flow.start),
             _ => None,
         };
         App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
@@ -151,8 +153,11 @@ impl App {
 
     /// An application that opens the connection at `start` if its role does.
     pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
-        let wake =
-            if matches!(role, Role::Receiver | Role::Server { .. }) { Time::NEVER } else { start };
+        let wake = match &role {
+            Role::Custom(end) => end.deadline(),
+            role if role.listens() => Time::NEVER,
+            _ => start,
+        };
         App {
             role,
             read: Reader { policy, due: Time::NEVER, ready: Time::ZERO },
@@ -173,11 +178,14 @@ impl App {
 
     /// Lets the application act: after anything happened at its endpoint, or at its deadline.
     #[inline]
-    pub fn act<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
+    pub fn act(&mut self, now: Time, e: &mut impl Socket) {
+        if let Role::Custom(_) = self.role {
+            return self.act_custom(now, e);
+        }
         if now >= self.wake {
             self.on_wake(now, e);
         }
-        self.receive(p, now, e);
+        self.receive(now, e);
         match &mut self.role {
             Role::Server { request, response, answered } => {
                 while self.delivered >= (*answered + 1) * (*request).max(1) {
@@ -192,6 +200,18 @@ impl App {
             }
             Role::Client { .. } => self.follow_response(now, e),
             _ => {}
+        }
+    }
+
+    #[cold]
+    fn act_custom(&mut self, now: Time, e: &mut impl Socket) {
+        let Role::Custom(end) = &mut self.role else { return };
+        let before = e.readable();
+        end.act(now, e);
+        self.delivered += before - e.readable();
+        self.wake = end.deadline();
+        if end.is_complete() {
+            self.completed.get_or_insert(now);
         }
     }
 
@@ -230,6 +250,7 @@ impl App {
                 e.offer(*request);
             }
             Role::Receiver | Role::Server { .. } => e.close(),
+            Role::Custom(_) => {}
         }
     }
 
@@ -249,19 +270,19 @@ impl App {
     }
 
     #[inline]
-    fn receive<S: Socket>(&mut self, p: &S::Profile, now: Time, e: &mut S) {
+    fn receive(&mut self, now: Time, e: &mut impl Socket) {
         let readable = e.readable();
         if readable == 0 {
             return;
         }
         match self.read.policy {
-            ReadPolicy::Immediate => self.delivered += e.read(p, readable),
+            ReadPolicy::Immediate => self.delivered += e.read(readable),
             ReadPolicy::Delayed(after) => {
                 if self.read.due.is_never() {
                     self.read.due = now + after;
                 } else if now >= self.read.due {
                     self.read.due = Time::NEVER;
-                    self.delivered += e.read(p, readable);
+                    self.delivered += e.read(readable);
                 }
             }
             ReadPolicy::Rate(bytes_per_s) => {
@@ -269,7 +290,7 @@ impl App {
                     self.read.due = self.read.ready;
                     return;
                 }
-                let n = e.read(p, u64::from(e.mss()));
+                let n = e.read(u64::from(e.mss()));
                 self.delivered += n;
                 self.read.ready = now + Span((n * 1_000_000_000).div_ceil(bytes_per_s.max(1)));
                 self.read.due = if e.readable() > 0 { self.read.ready } else { Time::NEVER };

@@ -118,7 +118,7 @@ impl Config {
             self.check_multipath(flow, multipath)?;
         }
         match flow.traffic {
-            Traffic::Bulk { .. } => Ok(()),
+            Traffic::Bulk { .. } | Traffic::Custom(_) => Ok(()),
             Traffic::RequestResponse { request, response, requests, .. } => {
                 if request == 0 || response == 0 || requests == 0 {
                     return Err("requests, responses and their number must be at least 1".into());

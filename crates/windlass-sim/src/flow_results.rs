@@ -68,7 +68,7 @@ impl View<'_> {
 
     /// Seconds from a flow's start to its end, or to the end of the run, less a source's pauses.
     fn active_s(&self, flow: &FlowConfig, ends: [&Host; 2], completed: Option<Time>) -> f64 {
-        let end = match (&ends[1].kind, flow.traffic) {
+        let end = match (&ends[1].kind, &flow.traffic) {
             // What queues have held back arrives after the source stopped, and the flow ends with it.
             (Kind::DatagramSink { last, .. }, Traffic::CbrUdp(cbr)) => {
                 cbr.stop.max(*last).min(self.now())

@@ -12,7 +12,7 @@
 //!   [`multipath`] connection, or an end of a datagram flow. Packets follow static [`routing`].
 //! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
 //!   an algorithm leaves every other random choice alone.
-//! * [`Simulation::finish`] closes the books (sent = delivered + dropped + inside, on each link,
+//! * [`Simulation::finish`] checks packet conservation (sent = delivered + dropped + inside, on each link,
 //!   at each station and in all) and draws up [`RunResult`].
 //! * An end of a flow may be [`outside`]: a kernel's, or anything that speaks packets. Whoever owns
 //!   it keeps the time and carries packets in and out.
@@ -80,6 +80,7 @@ mod core;
 mod cross_layer;
 mod delays;
 pub mod event_queue;
+pub mod extension;
 pub mod external;
 mod flow_results;
 pub mod host;

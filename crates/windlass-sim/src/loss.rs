@@ -1,7 +1,10 @@
 //! Error models and outages: which frames of a link direction are lost on the wire.
 
+use std::fmt::Debug;
+
 use windlass_cc::Time;
 
+use crate::extension::{Custom, cloneable};
 use crate::random::{Chance, Stream};
 
 /// How a bit-error rate becomes a frame-error rate.
@@ -50,6 +53,26 @@ pub enum LossModel {
         /// Frame numbers in ascending order.
         packets: Vec<u64>,
     },
+    /// One that another crate defines.
+    Custom(Custom<dyn ErrorModel>),
+}
+
+/// An error model that another crate defines, as a configuration holds it in [`LossModel::Custom`].
+pub trait ErrorModel: Debug + Send + Sync {
+    /// The model at the beginning of a run, on one link direction or at one station, which draws from this stream and from
+    /// nothing else.
+    fn start(&self, stream: Stream) -> Box<dyn ErrorProcess>;
+}
+
+/// An error model of another crate at work.
+pub trait ErrorProcess: Debug + Send + Sync + CloneErrorProcess {
+    /// Whether the next frame, of this many bytes, is lost.
+    fn takes(&mut self, frame_bytes: u32) -> bool;
+}
+
+cloneable! {
+    /// That a copy of a simulation goes on by itself: whatever is an [`ErrorProcess`] and `Clone` has it.
+    CloneErrorProcess, ErrorProcess
 }
 
 impl LossModel {
@@ -68,6 +91,7 @@ impl LossModel {
                 }
                 Vec::new()
             }
+            LossModel::Custom(_) => Vec::new(),
         };
         match probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
             Some(p) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
@@ -148,6 +172,7 @@ enum Kind {
         next: usize,
         seen: u64,
     },
+    Custom(Box<dyn ErrorProcess>),
 }
 
 impl LossProcess {
@@ -168,6 +193,7 @@ impl LossProcess {
             LossModel::List { packets } => {
                 Kind::List { packets: packets.clone(), next: 0, seen: 0 }
             }
+            LossModel::Custom(model) => Kind::Custom(model.start(stream.clone())),
         };
         LossProcess { stream, kind }
     }
@@ -202,6 +228,7 @@ impl LossProcess {
                 *next += usize::from(hit);
                 hit
             }
+            Kind::Custom(process) => process.takes(frame_bytes),
         }
     }
 }

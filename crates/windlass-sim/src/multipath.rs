@@ -7,7 +7,7 @@ use windlass_tcp::segment::Flags;
 
 use windlass_cc::{CrossLayer, Time};
 
-use crate::app::{App, Role};
+use crate::app::{App, Bound, Role};
 use crate::config::FlowConfig;
 use crate::packet::{Body, PacketBuffer, PacketHandle, PathPacket};
 use crate::traffic::ReadPolicy;
@@ -53,7 +53,7 @@ impl MultipathEnd {
         read: ReadPolicy,
         flow: &FlowConfig,
     ) -> Self {
-        let listens = matches!(role, Role::Receiver | Role::Server { .. });
+        let listens = role.listens();
         let mut connection =
             if listens { Connection::server(p, seed) } else { Connection::client(p, seed) };
         if listens {
@@ -103,7 +103,7 @@ impl MultipathEnd {
         if let Some(packet) = packets.path(id).filter(|p| self.takes(p, segment)) {
             let profile = self.profile(all);
             self.connection.on_segment(profile, now, path, segment, packet.option.as_ref());
-            self.app.act(profile, now, &mut self.connection);
+            self.app.act(now, &mut Bound { socket: &mut self.connection, profile });
         }
     }
 
@@ -111,7 +111,7 @@ impl MultipathEnd {
     pub(crate) fn wake(&mut self, all: &[MultipathProfile], now: Time) {
         let profile = self.profile(all);
         self.connection.on_deadline(profile, now);
-        self.app.act(profile, now, &mut self.connection);
+        self.app.act(now, &mut Bound { socket: &mut self.connection, profile });
     }
 
     /// The next packet that it has to send now, on whichever path.

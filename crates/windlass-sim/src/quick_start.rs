@@ -8,6 +8,7 @@
 use windlass_cc::Time;
 use windlass_tcp::quick_start::{OPTION_LEN, QuickOption, RateCode, Request};
 
+use crate::app::Bound;
 pub use crate::config::QuickStart;
 use crate::config::{Config, LinkConfig};
 use crate::core::Core;
@@ -145,7 +146,7 @@ pub(crate) fn deliver(core: &mut Core, host: u32, id: u32) -> bool {
     };
     let profile = &core.profiles[*profile as usize];
     endpoint.on_quick_start(profile, core.now, segment, &carried);
-    app.act(profile, core.now, endpoint);
+    app.act(core.now, &mut Bound { socket: endpoint, profile });
     true
 }
 

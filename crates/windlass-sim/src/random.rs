@@ -30,6 +30,8 @@ pub enum Purpose {
     QuickStart = 14,
     /// Keys, nonces and initial sequence numbers of an end of a multipath connection.
     Multipath = 12,
+    /// What an end of an application from outside the crate draws.
+    Application = 15,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

@@ -143,7 +143,7 @@ impl Network<'_> {
         let place = self.core.multipath_profiles.len() as u32;
         // What a host of an ordinary connection has is never used of this one.
         let own = self.add_profile(flow.profile);
-        for (end, (role, read)) in (0..).zip(roles(flow)) {
+        for (end, (role, read)) in (0..).zip(roles(flow, self.config.seed, 2 * i as u32)) {
             let host = 2 * i as u64 + end;
             let seed = Stream::new(self.config.seed, host, Purpose::Multipath).next_u64();
             let mut end = MultipathEnd::new(&profile, seed, role, read, flow);
@@ -224,19 +224,24 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
     let tcp = |end: u32, (role, read): (Role, ReadPolicy)| {
         let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
         let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
-        if matches!(role, Role::Receiver | Role::Server { .. }) {
+        if role.listens() {
             endpoint.listen();
         }
         Kind::Tcp { endpoint, app: App::of_flow(role, read, flow) }
     };
-    let [sender, receiver] = roles(flow);
+    let [sender, receiver] = roles(flow, seed, host);
     [tcp(0, sender), tcp(1, receiver)]
 }
 
 /// What the applications at the two ends of a flow over TCP do, and how they read.
-fn roles(flow: &FlowConfig) -> [(Role, ReadPolicy); 2] {
+fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
     let receiver = (Role::Receiver, flow.read);
     match flow.traffic {
+        Traffic::Custom(ref application) => {
+            let stream = |end| Stream::new(seed, u64::from(host + end), Purpose::Application);
+            let ends = application.start(flow.start, [0, 1].map(stream));
+            ends.map(|end| (Role::Custom(end), flow.read))
+        }
         Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
         Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
             [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]

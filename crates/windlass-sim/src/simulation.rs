@@ -2,6 +2,7 @@
 
 use windlass_cc::{CrossLayer, Time};
 
+use crate::app::Bound;
 use crate::aqm::AqmQueue;
 use crate::config::{Config, ConfigError};
 use crate::conservation::{self, ConservationError};
@@ -225,7 +226,7 @@ impl Simulation {
         match (kind, core.packets.get(id)) {
             (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
                 endpoint.on_segment(profile, core.now, segment);
-                app.act(profile, core.now, endpoint);
+                app.act(core.now, &mut Bound { socket: endpoint, profile });
             }
             (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
                 *bytes += u64::from(*len);
@@ -279,7 +280,7 @@ impl Simulation {
             Kind::Tcp { endpoint, app } => {
                 let profile = &core.profiles[*profile as usize];
                 endpoint.on_deadline(profile, core.now);
-                app.act(profile, core.now, endpoint);
+                app.act(core.now, &mut Bound { socket: endpoint, profile });
             }
             Kind::Multipath(end) => end.wake(&core.multipath_profiles, core.now),
             Kind::DatagramSource(_)

@@ -1,9 +1,14 @@
 //! What the applications at the two ends of a flow send and how they read.
 
+use std::fmt::Debug;
+
 use windlass_cc::{Span, Time};
 
+use crate::extension::{Custom, cloneable};
+use crate::random::Stream;
+
 /// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// As much as goes, or so many bytes and then a close. `from` opens the connection.
     Bulk {
@@ -25,6 +30,51 @@ pub enum Traffic {
     CbrTcp(Cbr),
     /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
     CbrUdp(Cbr),
+    /// What an application of another crate does, over TCP.
+    Custom(Custom<dyn Application>),
+}
+
+/// An application that another crate defines, as a configuration holds it in [`Traffic::Custom`].
+pub trait Application: Debug + Send + Sync {
+    /// Its two ends, at the flow's `from` and `to`. The flow starts at `start`; each draws from its own of these streams
+    /// and from nothing else.
+    fn start(&self, start: Time, streams: [Stream; 2]) -> [Box<dyn ApplicationEnd>; 2];
+}
+
+/// One end of an application of another crate at work.
+pub trait ApplicationEnd: Debug + Send + Sync + CloneApplicationEnd {
+    /// Whether this end opens the connection, by [`Socket::connect`]: one of the two does, and the other one listens.
+    fn opens(&self) -> bool;
+    /// When [`act`](ApplicationEnd::act) is to be called though nothing has happened, [`Time::NEVER`] for not at all; once it has
+    /// been, in the future.
+    fn deadline(&self) -> Time;
+    /// Something has happened at its socket, or its deadline has come. What it reads counts as delivered to it.
+    fn act(&mut self, now: Time, socket: &mut dyn Socket);
+    /// Whether the last awaited byte has been read, which ends the flow for the results.
+    fn is_complete(&self) -> bool;
+}
+
+cloneable! {
+    /// That a copy of a simulation goes on by itself: whatever is an [`ApplicationEnd`] and `Clone` has it.
+    CloneApplicationEnd, ApplicationEnd
+}
+
+/// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
+pub trait Socket {
+    /// Active open; does nothing from the second time on.
+    fn connect(&mut self);
+    /// Offers so many bytes more to send.
+    fn offer(&mut self, bytes: u64);
+    /// No more will be offered.
+    fn close(&mut self);
+    /// Bytes that have arrived in order and not been read.
+    fn readable(&self) -> u64;
+    /// Reads up to `max` bytes; returns how many.
+    fn read(&mut self, max: u64) -> u64;
+    /// Whether the peer has closed and everything before that has been read.
+    fn at_end(&self) -> bool;
+    /// Payload of a full segment, bytes.
+    fn mss(&self) -> u32;
 }
 
 /// Constant bit rate.

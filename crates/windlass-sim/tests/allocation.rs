@@ -117,7 +117,7 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
         let mut config = dumbbell(20, "newreno", Time::ZERO);
         first_bursts_largest(&mut config);
         config.links[0].rate_bps = 20_000_000;
-        config.links[0].discipline = discipline;
+        config.links[0].discipline = discipline.clone();
         // Whatever the discipline lets wait at most, it may come late, and then a ring doubles.
         let (allocated, hops) = allocations(config, 30, 60);
         assert!(hops > 200_000, "only {hops} hops");

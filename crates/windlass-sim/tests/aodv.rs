@@ -295,7 +295,7 @@ proptest! {
     /// Data and messages: sent is delivered, dropped or inside, at each station and in all, whatever
     /// is lost, whoever goes off and wherever the run stops.
     #[test]
-    fn books_close_with_messages_on_the_air(
+    fn packets_are_conserved_with_messages_on_the_air(
         (rows, columns) in (1usize..5, 2usize..5),
         ends in prop::collection::vec((0usize..16, 0usize..16, 1u64..200), 1..6),
         off in prop::collection::vec((0usize..16, 0u64..6_000), 0..4),
@@ -326,7 +326,7 @@ proptest! {
         prop_assume!(!flows.is_empty());
         let mut config = over(radio, &flows, Time::from_millis(stop_ms));
         config.seed = seed;
-        let result = run(config); // which insists on closed books
+        let result = run(config); // which insists on conservation
         let r = routing(&result);
         let sent: u64 = result.flows.iter().map(|f| f.packets_sent).sum();
         prop_assert!(r.crossed <= sent);

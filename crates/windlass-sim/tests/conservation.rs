@@ -1,4 +1,4 @@
-//! Whatever is simulated and wherever it stops, the books close and nothing exceeds its bound.
+//! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
 
 mod common;
 
@@ -214,6 +214,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(f.completion_s.is_none() || f.delivered_bytes == n, "{:?}", f);
             }
             Traffic::Bulk { bytes: None } => prop_assert_eq!(f.completion_s, None),
+            Traffic::Custom(_) => unreachable!("none is among them"),
             Traffic::RequestResponse { response, requests, .. } => {
                 prop_assert!(f.delivered_bytes <= response * u64::from(requests));
                 let answered = f.responses_s.len() as u64;
@@ -236,7 +237,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_books_close_and_bounds_hold_in_random_scenarios(
+    fn packets_are_conserved_and_bounds_hold_in_random_scenarios(
         config in scenarios(),
         stop_at in 0.0..1.2f64,
     ) {

@@ -10,83 +10,94 @@ use windlass_sim::PacketFate;
 /// What is to be expected of an algorithm from 10 s to 60 s, and why.
 struct Expected {
     ids: &'static [&'static str],
-    utilisation: f64,
+    /// Bounds of the share of time for which the link is busy.
+    utilisation: (f64, f64),
     /// Bounds of the mean number of packets waiting.
     queue: (f64, f64),
 }
 
 const fn expect(ids: &'static [&'static str], utilisation: f64, queue: (f64, f64)) -> Expected {
+    Expected { ids, utilisation: (utilisation, 1.0), queue }
+}
+
+/// Of one whose rules leave the link idle so much of the time: if it did better, they would not be its rules.
+const fn idling(
+    ids: &'static [&'static str],
+    utilisation: (f64, f64),
+    queue: (f64, f64),
+) -> Expected {
     Expected { ids, utilisation, queue }
 }
 
 /// A window that falls from W = 2·33 packets, where the queue overflows, to β·W leaves between
 /// β·66 − 33 and 33 packets waiting; growth in a straight line has their mean in the middle, a
-/// little above it as round trips with a longer queue last longer.
+/// little above it as round trips with a longer queue last longer. Bounds are a sixth to either side of what comes out, which the
+/// derivations explain; a threshold or a gain halved moves it further.
 const EXPECTED: &[Expected] = &[
     // After each loss the window grows from one segment: the link idles for a few round trips.
-    expect(&["tahoe"], 0.90, (12.0, 20.0)),
+    expect(&["tahoe"], 0.90, (14.0, 19.0)),
     // β = 1/2: from 0 to 33. H-TCP's β, HighSpeed's at 66 segments (0.49) and Westwood's
     // (a bandwidth-delay product) come to the same; so does DCTCP without ECN, LEDBAT, whose target
     // of 100 ms the queue of 40 ms cannot reach, and YeAH, whose queue would be 80 packets.
-    expect(&["reno", "newreno", "westwood", "dctcp", "ledbat", "yeah"], 0.99, (14.0, 21.0)),
-    expect(&["highspeed", "hybla"], 0.99, (14.0, 21.0)),
+    expect(&["reno", "newreno", "westwood", "dctcp", "ledbat", "yeah"], 0.99, (16.0, 20.5)),
+    expect(&["highspeed", "hybla"], 0.99, (16.0, 20.5)),
     // Coupled growth without a sibling is Reno's.
-    expect(&["lia", "olia", "balia", "emreno-approx"], 0.99, (14.0, 21.0)),
+    expect(&["lia", "olia", "balia", "emreno-approx"], 0.99, (16.0, 20.5)),
     // Its cut leaves a share between 1/2 and 0.9 that it averages with what the last cut left of the
     // window: alone any share stays, and slow start's overshoot, a large window before a small one,
     // begins with more than the half.
-    expect(&["d-lia"], 0.99, (14.0, 31.0)),
+    expect(&["d-lia"], 0.99, (23.0, 30.0)),
     // Vegas with both thresholds at ten packets, were it not for the rule that halves the window when
     // the queueing delay is twice the least seen since: without a queue what bursts wait for each other
     // is enough, so that it hardly ever reaches a queue, and the link idles. (With `drain = false` nine
     // packets wait and the link is busy.)
-    expect(&["wvegas"], 0.3, (0.1, 3.0)),
+    idling(&["wvegas"], (0.3, 0.4), (0.1, 0.6)),
     // Its growth is slow at first and then fast: the time is spent below the middle.
-    expect(&["htcp"], 0.99, (8.0, 17.0)),
+    expect(&["htcp"], 0.99, (10.0, 15.0)),
     // Its RTTmin is that since the last loss. A queue that a loss leaves standing raises it, and with
     // it β = 1.1·RTTmin/RTTmax, until a loss takes nothing or opens the window: the queue stays full,
     // retransmissions are lost too, and the link idles while timeouts are waited for.
-    expect(&["tcp-modified"], 0.6, (14.0, 24.0)),
+    idling(&["tcp-modified"], (0.62, 0.78), (16.0, 21.5)),
     // β = 1/2 at a full queue, but growth that slows down as the queue fills.
-    expect(&["veno", "illinois", "compound"], 0.99, (16.0, 27.0)),
+    expect(&["veno", "illinois", "compound"], 0.99, (17.0, 24.5)),
     // β = 0.7: from 13 to 33, concave.
-    expect(&["cubic"], 0.99, (21.0, 29.0)),
+    expect(&["cubic"], 0.99, (22.0, 27.0)),
     // β = 0.8, concave, and 7/8.
-    expect(&["bic", "scalable"], 0.99, (24.0, 32.0)),
+    expect(&["bic", "scalable"], 0.99, (25.5, 31.0)),
     // One to three packets more than the base round trip holds. That is measured on the SYN, so
     // that most of the time on the wire of a full packet counts as a packet queued.
-    expect(&["vegas"], 0.97, (0.1, 3.0)),
+    expect(&["vegas"], 0.97, (0.2, 1.0)),
     // Two to six packets, in the same way: MFVL alone is MVegas.
-    expect(&["mvegas", "mfvl"], 0.97, (1.0, 6.0)),
+    expect(&["mvegas", "mfvl"], 0.97, (2.5, 5.5)),
     // sigma·(C·base + alpha) = (33 + 100)/2 packets in flight, of which 33 wait: just too many, so that
     // it halves from a full queue now and then.
-    expect(&["mfast"], 0.97, (16.0, 33.0)),
+    expect(&["mfast"], 0.97, (20.0, 27.0)),
     // Its alpha exceeds the queue, which stays full between losses.
-    expect(&["fast", "mpfast-approx"], 0.99, (10.0, 33.0)),
+    expect(&["fast", "mpfast-approx"], 0.99, (14.5, 19.0)),
     // Up and down by some 1/δ to 5/δ packets every few round trips, δ = 1/2 (Copa, section 2.1).
-    expect(&["copa"], 0.97, (1.0, 7.0)),
+    expect(&["copa"], 0.97, (1.5, 4.0)),
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
     // bandwidth-delay product waits during one phase of eight. BC-CPS on one path is BBR.
-    expect(&["bbr", "bc-cps"], 0.96, (1.0, 12.0)),
+    expect(&["bbr", "bc-cps"], 0.96, (5.0, 8.5)),
     // Growth is held where the smoothed round trip is a quarter above its base. That is what the lower
     // layers say, twice propagation and transmission, 42.4 ms: at 53 ms 10 packets wait, and what the
     // window grows by until the average shows it, a packet for each of some round trips. Nothing is lost
     // any more.
-    expect(&["cocoa3plus"], 0.99, (8.0, 16.0)),
+    expect(&["cocoa3plus"], 0.99, (12.0, 16.0)),
     // 200 ms of each 5 s with half the product in flight, and 15 % of headroom after losses.
-    expect(&["bbr3"], 0.90, (0.5, 10.0)),
+    expect(&["bbr3"], 0.90, (2.5, 5.5)),
 ];
 
 #[test]
 fn every_algorithm_fills_the_link_and_keeps_the_queue_that_its_rules_imply() {
     for info in ALGORITHMS {
         let expected = EXPECTED.iter().find(|e| e.ids.contains(&info.id));
-        let Expected { utilisation, queue: (least, most), .. } =
+        let Expected { utilisation: (idle, busy), queue: (min, max), .. } =
             expected.unwrap_or_else(|| panic!("nothing is said of {}", info.id));
         let s = settled(bottleneck(&[(info.id, 40)], 1), 10, 60);
         let got = format!("{}: busy {:.4}, {:.1} packets", info.id, s.utilisation, s.queue);
-        assert!(s.utilisation >= *utilisation, "{got}");
-        assert!((*least..=*most).contains(&s.queue), "{got}");
+        assert!((*idle..=*busy + 1e-9).contains(&s.utilisation), "{got}"); // sums of fractions
+        assert!((*min..=*max).contains(&s.queue), "{got}");
     }
     for id in EXPECTED.iter().flat_map(|e| e.ids) {
         assert!(ALGORITHMS.iter().any(|info| info.id == *id), "{id} does not exist");

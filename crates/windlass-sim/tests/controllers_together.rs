@@ -7,7 +7,7 @@ use common::bottleneck::{Settled, bottleneck, settled};
 use common::jain;
 use windlass_cc::ALGORITHMS;
 
-const SEEDS: u64 = 2;
+const SEEDS: u64 = 4;
 
 /// From 30 s to 120 s, for each seed.
 fn pairs(flows: [(&'static str, u64); 2]) -> Vec<Settled> {
@@ -26,17 +26,21 @@ fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
     // comes later takes the first one's queue for propagation, and between its thresholds Vegas
     // leaves any share as it is (Mo, La, Anantharam and Walrand 1999). CoCoA3+ holds its window above
     // its base in the same way, and loses nothing that would even out two of them.
+    // Bounds are what eight seeds spread over. Where rules even out what is uneven, only they below; where they do not, from
+    // above too: should one of them come to share fairly, it is no longer that algorithm.
     for info in ALGORITHMS {
         let index = mean(pairs([(info.id, 40); 2]).iter().map(|s| jain(&s.goodput)));
-        let least = match info.id {
-            "scalable" | "fast" | "mpfast-approx" => 0.5,
-            "vegas" => 0.7,
-            "cocoa3plus" => 0.6,
-            "highspeed" => 0.8,
-            // Neither has more than twice what the other has.
-            _ => 0.9,
+        let (min, max) = match info.id {
+            "scalable" => (0.75, 0.95),
+            "fast" | "mpfast-approx" => (0.6, 0.85),
+            "cocoa3plus" => (0.65, 0.75),
+            // Neither has more than 2.2 times what the other has.
+            "highspeed" | "illinois" | "tcp-modified" => (0.88, 1.0),
+            "d-lia" | "mvegas" | "mfvl" | "wvegas" | "bbr" | "bc-cps" => (0.88, 1.0),
+            // Nor 1.6 times.
+            _ => (0.95, 1.0),
         };
-        assert!(index >= least, "{}: {index}", info.id);
+        assert!((min..=max + 1e-9).contains(&index), "{}: {index}", info.id);
     }
 }
 
@@ -49,23 +53,25 @@ fn shares_against_cubic_are_those_that_are_known() {
                 .map(|s| s.goodput[0] / s.goodput.iter().sum::<f64>()),
         )
     };
-    for (id, least, most) in [
-        ("cubic", 0.4, 0.6),
-        // CUBIC's region friendly to Reno counts every segment; RFC 5681 behind delayed
-        // acknowledgements grows half as fast, and its cut is deeper.
-        ("newreno", 0.1, 0.5),
+    // But for those with a derivation the bounds are what eight seeds spread over, and a third of that.
+    for (id, min, max) in [
+        ("cubic", 0.42, 0.58),
+        // Both lose at once and grow in straight lines in CUBIC's region friendly to Reno, which counts every segment,
+        // while RFC 5681 behind delayed acknowledgements grows half as fast and is cut to a half. A window that grows by
+        // `a` for T round trips and is cut to `b` has a mean of a·T·(1 + b)/(2·(1 - b)): 0.75·T against 1.5·T, a third.
+        ("newreno", 0.28, 0.42),
         // It gives way to any queue that others build.
-        ("vegas", 0.02, 0.15),
+        ("vegas", 0.05, 0.09),
         // It does not answer single losses, and fills a queue of one product with what it keeps in
         // flight: two of them (Hock, Bless and Zitterbart 2017; Ware et al. 2019).
-        ("bbr", 0.6, 0.97),
+        ("bbr", 0.88, 0.95),
         // It answers losses above 2 % and leaves headroom.
-        ("bbr3", 0.35, 0.75),
+        ("bbr3", 0.5, 0.7),
         // It sees that the queue never empties and becomes competitive (section 2.2).
-        ("copa", 0.35, 0.8),
+        ("copa", 0.57, 0.66),
     ] {
         let share = share(id);
-        assert!((least..=most).contains(&share), "{id}: {share}");
+        assert!((min..=max).contains(&share), "{id}: {share}");
     }
 }
 

@@ -32,7 +32,7 @@ fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jit
 #[test]
 fn a_queue_that_grows_shows_in_delay_and_jitter() {
     let source = Traffic::CbrUdp(cbr(972, 10_000, Time::from_millis(100)));
-    let both = || flow([0, 1], rfc("reno"), source);
+    let both = || flow([0, 1], rfc("reno"), source.clone());
     let flows = vec![both(), both()];
     let mut config = network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(2));
     config.record = Record { delays: true, ..Record::default() };

@@ -67,7 +67,7 @@ fn stopping_on_the_way_changes_nothing() {
         end += Span::from_millis(37);
     }
     assert!(!stepwise.run_until(Time::ZERO), "time does not run backwards");
-    let stepwise = stepwise.finish().expect("closed books");
+    let stepwise = stepwise.finish().expect("packets conserved");
     assert!(format!("{stepwise:?}") == bytes(&config));
 }
 
@@ -89,7 +89,8 @@ fn exchanging_the_algorithm_leaves_every_links_loss_pattern_alone() {
         let rate = 1e-6;
         links[1].loss[0] = Some(LossModel::Ber { rate, formula: BerFormula::Exact });
         let bulk = Traffic::Bulk { bytes: None };
-        let flows = vec![flow([0, 1], rfc(algorithm), bulk), flow([2, 3], rfc("newreno"), bulk)];
+        let flows =
+            vec![flow([0, 1], rfc(algorithm), bulk.clone()), flow([2, 3], rfc("newreno"), bulk)];
         let mut config = network(links, flows, Time::from_secs(20));
         config.record.capture = vec![0, 1];
         run(config)

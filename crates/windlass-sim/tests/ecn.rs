@@ -41,7 +41,7 @@ fn marking() -> [Discipline; 4] {
 #[test]
 fn capable_packets_are_marked_and_not_dropped() {
     for discipline in marking() {
-        let s = through("newreno", discipline, true);
+        let s = through("newreno", discipline.clone(), true);
         let (f, l) = (&s.run.flows[0], &s.run.links[0]);
         assert!(l.marks > 10, "{discipline:?}: {l:?}");
         // Slow start may carry RED's average and PIE's probability beyond what marks can answer.
@@ -63,7 +63,7 @@ fn capable_packets_are_marked_and_not_dropped() {
 #[test]
 fn packets_that_are_not_capable_are_dropped_and_never_marked() {
     for discipline in marking() {
-        let s = through("newreno", discipline, false);
+        let s = through("newreno", discipline.clone(), false);
         let l = &s.run.links[0];
         assert!(l.marks == 0 && l.drops_early > 10, "{discipline:?}: {l:?}");
         assert!(s.run.flows[0].retransmits >= l.drops_early, "{:?}", s.run.flows[0]);
@@ -80,7 +80,7 @@ fn a_queue_that_does_not_mark_drops_capable_packets_too() {
 fn dctcp_keeps_the_queue_at_the_threshold_and_newreno_halves_away_from_it() {
     let mark = Level::Packets(20);
     let discipline = Discipline::Threshold(Threshold { mark });
-    let [dctcp, newreno] = ["dctcp", "newreno"].map(|id| through(id, discipline, true));
+    let [dctcp, newreno] = ["dctcp", "newreno"].map(|id| through(id, discipline.clone(), true));
     for s in [&dctcp, &newreno] {
         assert_eq!((s.run.links[0].drops, s.run.flows[0].retransmits), (0, 0));
     }

@@ -33,8 +33,11 @@ fn the_flow_with_the_shorter_round_trip_gets_more() {
     config.links[0].loss[0] = common::drops(1e-3);
     config.links[0].queue = QueueLimit::Packets(40);
     config.links[3].delay = Span::from_millis(105); // 80 ms against 280 ms in all
+    // The link is never full: at this loss rate a window has a mean of 27 segments, whatever the round trip
+    // (√(3/(4p))), and goodputs are as 280 to 80, which is 3.5. The slower flow sees some thirty losses, which leaves its mean
+    // uncertain by a tenth.
     let g = goodputs(&run(config));
-    assert!(g[0] > 2.0 * g[1] && g[0] < 8.0 * g[1], "{g:?}");
+    assert!((2.8..4.4).contains(&(g[0] / g[1])), "{g:?}");
 }
 
 #[test]
@@ -127,7 +130,7 @@ fn constant_rate_over_tcp_achieves_its_rate_and_closes() {
 }
 
 #[test]
-fn the_agenda_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
+fn the_event_queue_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
     // Requests with short and long timers in turn, beside bulk flows with full pipes.
     let mut config = dumbbell(10, "newreno", Time::from_secs(20));
     for f in config.flows.iter_mut().skip(5) {

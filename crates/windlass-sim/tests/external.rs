@@ -4,7 +4,7 @@ mod common;
 
 use common::{flow, link, network, profile};
 use windlass_cc::Time;
-use windlass_sim::app::{App, Role};
+use windlass_sim::app::{App, Bound, Role};
 use windlass_sim::config::{
     Config, FlowConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
 };
@@ -53,7 +53,7 @@ impl End {
     /// The application acts, and what the endpoint has to say is carried into the network.
     fn act(&mut self, simulation: &mut Simulation, config: &Config) {
         let (p, now) = (&config.flows[0].profile, simulation.now());
-        self.app.act(p, now, &mut self.endpoint);
+        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: p });
         while let Some(segment) = self.endpoint.poll_transmit(p, now) {
             simulation.inject(self.host, segment.ip_len(), Body::Segment(segment));
         }
@@ -148,7 +148,7 @@ fn two_paths() -> Config {
     let subflows = vec![path(1), path(2)];
     let multipath = Multipath { config: MultipathConfig::default(), subflows, disjoint: false };
     let endless = Traffic::Bulk { bytes: None };
-    let plain = flow([0, 1], profile(LINUX, "cubic"), endless);
+    let plain = flow([0, 1], profile(LINUX, "cubic"), endless.clone());
     let both =
         FlowConfig { multipath: Some(multipath), ..flow([0, 3], profile(LINUX, "cubic"), endless) };
     let wires = [([0, 1], 10), ([1, 3], 10), ([0, 2], 30), ([2, 3], 30)];
@@ -172,7 +172,7 @@ fn a_multipath_end_outside_has_a_gate_for_each_path() {
     let arrived: Vec<(u32, u64)> =
         simulation.take_egress().map(|d| (d.host, d.time.0 / 10_000_000)).collect();
     assert_eq!(arrived, [(5, 2), (7, 6), (6, 6)], "by the way of its path each");
-    let result = simulation.finish().expect("the books close");
+    let result = simulation.finish().expect("packets are conserved");
     let paths = &result.flows[1].multipath.as_ref().expect("paths").subflows;
     let told: Vec<_> =
         paths.iter().map(|p| (p.name.as_str(), p.packets_sent, p.peer_packets_sent)).collect();
@@ -210,5 +210,5 @@ fn a_packet_keeps_its_number_until_it_leaves() {
     let expected: Vec<(u32, u32, Body)> =
         sent.iter().zip(0..).map(|(id, len)| (1, *id, Body::Datagram { len })).collect();
     assert_eq!(arrived, expected);
-    assert!(simulation.finish().is_ok(), "the books close");
+    assert!(simulation.finish().is_ok(), "packets are conserved");
 }

@@ -193,12 +193,13 @@ fn alarms(net: &Net, reading: Reading, seed: u64, cycles: u64) -> (Vec<bool>, [u
     let mut simulation = Simulation::new(config).expect("a valid configuration");
     let alarm = |cycle| {
         simulation.run_until(Time::from_secs(4 + 50 * cycle));
-        let modes = subflows(&simulation.clone().finish().expect("closed books")).map(|s| s.mode);
+        let modes =
+            subflows(&simulation.clone().finish().expect("packets conserved")).map(|s| s.mode);
         assert_eq!(modes[0] >= u64::from(COUPLED), modes[1] >= u64::from(COUPLED));
         modes[0] >= u64::from(COUPLED)
     };
     let alarms = (1..=cycles).map(alarm).collect();
-    let again = subflows(&simulation.finish().expect("closed books")).map(|s| s.retransmits);
+    let again = subflows(&simulation.finish().expect("packets conserved")).map(|s| s.retransmits);
     (alarms, again)
 }
 

@@ -1,4 +1,4 @@
-//! Whatever happens on the paths and wherever a run stops, the books of a multipath connection
+//! Whatever happens on the paths and wherever a run stops, the accounts of a multipath connection
 //! close, its stream comes once and in order, and it ends as soon as a path lets it.
 
 mod common;
@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_books_of_random_multipath_connections_close(
+    fn random_multipath_connections_conserve_packets(
         config in scenarios(),
         stop_at in 0.0..1.0f64,
     ) {

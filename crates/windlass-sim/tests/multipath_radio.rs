@@ -11,7 +11,7 @@ use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic
 use windlass_sim::radio::{Hops, Position, RadioConfig};
 use windlass_sim::routing::aodv::{Aodv, DisjointPath, RoutingResult};
 use windlass_sim::{ConfigError, MultipathResult, RunResult, Series, Simulation};
-use windlass_tcp::mptcp::scheduler::fitness::Reading;
+use windlass_tcp::fitness::Reading;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 fn subflow(name: &str) -> SubflowConfig {
@@ -113,9 +113,9 @@ fn trickle(seconds: u64) -> Traffic {
 fn two_looks(config: Config, dies: Time) -> [RunResult; 2] {
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run_until(dies);
-    let before = simulation.clone().finish().expect("closed books");
+    let before = simulation.clone().finish().expect("packets conserved");
     simulation.run();
-    [before, simulation.finish().expect("closed books")]
+    [before, simulation.finish().expect("packets conserved")]
 }
 
 /// From one corner of a square of nine to the next there are two disjoint routes, over the station
@@ -306,7 +306,7 @@ fn the_controller_of_a_subflow_is_told_of_its_station() {
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run();
     assert!(simulation.cross_layer(2).is_some());
-    let result = simulation.finish().expect("closed books");
+    let result = simulation.finish().expect("packets conserved");
     let most = result.samples.iter().map(|s| s.value).max();
     assert!(most > Some(0), "the queue was never seen");
 }
@@ -338,7 +338,7 @@ proptest! {
         let mut simulation = Simulation::new(config).expect("valid");
         for tick in 1..=30 {
             simulation.run_until(Time::from_millis(500 * tick));
-            let result = simulation.clone().finish().expect("closed books");
+            let result = simulation.clone().finish().expect("packets conserved");
             for group in 0..2 {
                 let both = [ends, [ends[1], ends[0]]];
                 let [a, b] = [0, 1].map(|member| {
@@ -354,7 +354,7 @@ proptest! {
                 }
             }
         }
-        let result = simulation.finish().expect("closed books");
+        let result = simulation.finish().expect("packets conserved");
         for flow in &result.flows {
             prop_assert!(flow.delivered_bytes <= bytes);
             prop_assert!(flow.completion_s.is_none() || flow.delivered_bytes == bytes);

@@ -54,14 +54,14 @@ fn totals(l: &LinkResult) -> LinkResult {
 fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
     // The general path against the fast one: overflow, idle times, small and large packets.
     for limit in [QueueLimit::Packets(0), QueueLimit::Packets(7), QueueLimit::Bytes(20_000)] {
-        let with = |discipline| {
+        let with = |discipline: Discipline| {
             let mut config = dumbbell(3, "newreno", Time::from_secs(20));
             let stop = Time::from_secs(15);
             config.links[0].rate_bps = 5_000_000;
             config.flows[1].traffic = Traffic::CbrUdp(cbr(333, 1700, stop));
             config.flows[2].traffic = Traffic::CbrTcp(cbr(4000, 20_000, stop));
             for l in &mut config.links {
-                (l.queue, l.discipline) = (limit, discipline);
+                (l.queue, l.discipline) = (limit, discipline.clone());
             }
             config.links[0].loss = [common::drops(0.001), common::drops(0.001)];
             config.record.capture = vec![0];
@@ -92,18 +92,18 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
 }
 
 #[test]
-fn books_close_at_any_moment_and_runs_repeat() {
+fn packets_are_conserved_at_any_moment_and_runs_repeat() {
     for discipline in all() {
-        let mut config = bottleneck(discipline, 4, 20);
+        let mut config = bottleneck(discipline.clone(), 4, 20);
         config.links[0].queue = QueueLimit::Packets(200);
         config.record.capture = vec![0];
         let mut s = windlass_sim::Simulation::new(config.clone()).expect("valid");
         let mut end = Time::ZERO;
         while s.run_until(end) {
-            s.clone().finish().expect("closed books");
+            s.clone().finish().expect("packets conserved");
             end += Span::from_millis(1010);
         }
-        let (stepwise, whole) = (s.finish().expect("closed books"), run(config));
+        let (stepwise, whole) = (s.finish().expect("packets conserved"), run(config));
         assert!(format!("{stepwise:?}") == format!("{whole:?}"), "{discipline:?}");
         let l = &whole.links[0];
         let logged = |fate| whole.packets.iter().filter(|p| p.link == 0 && p.fate == fate).count();
@@ -125,7 +125,7 @@ fn the_seed_decides_chance_and_nothing_else() {
     };
     assert_ne!(totals(&with(Discipline::Red(RED), 1)), totals(&with(Discipline::Red(RED), 2)));
     let codel = Discipline::CoDel(CoDel::DEFAULT);
-    assert_eq!(totals(&with(codel, 1)), totals(&with(codel, 2)));
+    assert_eq!(totals(&with(codel.clone(), 1)), totals(&with(codel, 2)));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whatever happens on a radio, the books close, and nothing is delivered twice or out of order.
+//! Whatever happens on a radio, packets are conserved, and nothing is delivered twice or out of order.
 
 mod common;
 
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn books_close_in_routed_networks_wherever_they_stop(
+    fn packets_are_conserved_in_routed_networks_wherever_they_stop(
         radio in radios(),
         seed in any::<u64>(),
         rate_us in 300u64..20_000,

@@ -92,7 +92,7 @@ fn measured(config: Config) -> f64 {
     let seconds = config.duration.0 as f64 / 1e9;
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run();
-    let result = simulation.finish().expect("closed books");
+    let result = simulation.finish().expect("packets conserved");
     let stations = &result.radios[0].stations;
     assert!(stations[1..].iter().all(|s| s.drops_queue > 0), "a station is not saturated");
     let delivered: u64 = stations.iter().map(|s| s.delivered).sum();

@@ -62,10 +62,12 @@
 //!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found
 //!   and what is sent again is decided here; how large the window is, in `windlass-cc`.
 //! * [`mptcp`] is RFC 8684: a connection over several endpoints, driven as one of them is.
+//! * [`fitness`] orders users by what is known of them: subflows at a sender, flows at a station of a radio.
 //! * [`quick_start`] is what RFC 4782 puts into headers.
 #![forbid(unsafe_code)]
 
 pub mod endpoint;
+pub mod fitness;
 pub mod mptcp;
 pub mod quick_start;
 pub mod reassembly;

@@ -1,8 +1,8 @@
 //! On which path a segment goes: the schedulers' rules on cases worked by hand.
 
 use windlass_cc::{CrossLayer, Rate, Span, Time};
+use windlass_tcp::fitness::Reading;
 use windlass_tcp::mptcp::Scheduler;
-use windlass_tcp::mptcp::scheduler::fitness::Reading;
 use windlass_tcp::mptcp::scheduler::{Assignment, Backlog, PathState, Scheduling};
 
 const MSS: u64 = 1_000;

@@ -18,8 +18,11 @@ mod red;
 mod threshold;
 mod waiting;
 
+use std::fmt::Debug;
+
 use windlass_cc::{Span, Time};
 
+use crate::extension::{Custom, cloneable};
 use crate::link::QueueLimit;
 use crate::random::{Purpose, Stream};
 
@@ -37,7 +40,7 @@ use red::RedQueue;
 use threshold::ThresholdQueue;
 
 /// What a link direction does with packets that have to wait. `L` is how queue lengths are told.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Discipline<L = Level> {
     /// First come, first served; what does not fit is dropped.
     #[default]
@@ -52,6 +55,43 @@ pub enum Discipline<L = Level> {
     Pie(Pie),
     /// Marks above a queue length.
     Threshold(Threshold<L>),
+    /// One that another crate defines.
+    Custom(Custom<dyn QueueDiscipline>),
+}
+
+/// A queue discipline that another crate defines, as a configuration holds it in [`Discipline::Custom`].
+pub trait QueueDiscipline: Debug + Send + Sync {
+    /// The empty queue of one link direction, which should hold no more than `limit` and draws from this stream and from
+    /// nothing else.
+    fn start(&self, limit: QueueLimit, stream: Stream) -> Box<dyn CustomQueue>;
+}
+
+/// A queue of another crate's discipline at work. Every packet that it is given it hands out once, to be transmitted or as
+/// dropped, and counts meanwhile: the conservation check at the end of the run looks at that.
+pub trait CustomQueue: Debug + Send + Sync + CloneCustomQueue {
+    /// See [`Queue::enqueue`].
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool;
+    /// See [`Queue::dequeue`].
+    fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)>;
+    /// Packets that wait.
+    fn len(&self) -> u64;
+    /// IP bytes that wait.
+    fn bytes(&self) -> u64;
+    /// Whether nothing waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+cloneable! {
+    /// That a copy of a simulation goes on by itself: whatever is a [`CustomQueue`] and `Clone` has it.
+    CloneCustomQueue, CustomQueue
 }
 
 impl<L> Discipline<L> {
@@ -64,6 +104,7 @@ impl<L> Discipline<L> {
             Discipline::FqCoDel(_) => "fq-codel",
             Discipline::Pie(_) => "pie",
             Discipline::Threshold(_) => "threshold",
+            Discipline::Custom(_) => "custom",
         }
     }
 
@@ -76,6 +117,7 @@ impl<L> Discipline<L> {
             Discipline::FqCoDel(fq) => Discipline::FqCoDel(fq),
             Discipline::Pie(pie) => Discipline::Pie(pie),
             Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
+            Discipline::Custom(discipline) => Discipline::Custom(discipline),
         }
     }
 }
@@ -84,7 +126,7 @@ impl Discipline {
     /// Whether this can be simulated.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
-            Discipline::DropTail | Discipline::Threshold(_) => Ok(()),
+            Discipline::DropTail | Discipline::Threshold(_) | Discipline::Custom(_) => Ok(()),
             Discipline::Red(red) => red.check(),
             Discipline::CoDel(codel) => codel.check(),
             Discipline::FqCoDel(fq) => fq.check(),
@@ -104,6 +146,7 @@ enum Kind {
     FqCoDel(FqCoDelQueue),
     Pie(PieQueue),
     Threshold(ThresholdQueue),
+    Custom(Box<dyn CustomQueue>),
 }
 
 impl Queue {
@@ -124,6 +167,7 @@ impl Queue {
             }
             Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
             Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
+            Discipline::Custom(discipline) => Kind::Custom(discipline.start(limit, draws())),
         }))
     }
 
@@ -142,6 +186,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
             Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
             Kind::Threshold(q) => q.enqueue(packet, idle, drops),
+            Kind::Custom(q) => q.enqueue(now, packet, idle, drops),
         }
     }
 
@@ -153,6 +198,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.dequeue(now, drops),
             Kind::Pie(q) => q.dequeue(now),
             Kind::Threshold(q) => q.dequeue(),
+            Kind::Custom(q) => q.dequeue(now, drops),
         }
     }
 
@@ -164,6 +210,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.len(),
             Kind::Pie(q) => q.fifo().len(),
             Kind::Threshold(q) => q.fifo().len(),
+            Kind::Custom(q) => q.len(),
         }
     }
 
@@ -175,6 +222,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.bytes(),
             Kind::Pie(q) => q.fifo().bytes(),
             Kind::Threshold(q) => q.fifo().bytes(),
+            Kind::Custom(q) => q.bytes(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Radios as part of a network: hops of routes, books and results.
+//! Radios as part of a network: hops of routes, packet conservation and results.
 
 use windlass_cc::Time;
 

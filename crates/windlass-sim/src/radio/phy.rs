@@ -6,7 +6,9 @@
 use windlass_cc::Span;
 
 pub use crate::radio::modulation::{Code, Modulation};
-use crate::radio::propagation::LIGHT_M_PER_S;
+
+/// Speed of light, metres per second.
+pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
 
 /// A physical layer.
 #[derive(Clone, Copy, Debug, PartialEq)]

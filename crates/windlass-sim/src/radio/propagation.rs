@@ -3,9 +3,8 @@
 use windlass_cc::Span;
 
 use crate::radio::config::{PathLoss, Position, RadioConfig};
+pub use crate::radio::phy::LIGHT_M_PER_S;
 
-/// Speed of light, metres per second.
-pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
 /// Thermal noise at 290 K, dBm in 1 Hz: `10·log10(k·T / 1 mW)`.
 const THERMAL_DBM_PER_HZ: f64 = -173.975;
 

@@ -79,7 +79,7 @@ pub struct Station {
     /// Since when the first packet is the first.
     pub(super) head_since: Time,
     /// Whether the receiver has taken the first packet, which the station does not know: for the
-    /// books.
+    /// conservation check.
     pub taken: bool,
     /// Whether the first packet has been transmitted.
     pub tried: bool,

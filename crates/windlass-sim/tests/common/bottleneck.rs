@@ -49,9 +49,9 @@ pub fn settled(mut config: Config, from: u64, to: u64) -> Settled {
     config.duration = Time::from_secs(to);
     let mut simulation = Simulation::new(config).expect("a valid configuration");
     simulation.run_until(Time::from_secs(from));
-    let early = simulation.clone().finish().expect("closed books");
+    let early = simulation.clone().finish().expect("packets conserved");
     simulation.run();
-    let run = simulation.finish().expect("closed books");
+    let run = simulation.finish().expect("packets conserved");
     let span = (to - from) as f64;
     let mean = |of: fn(&RunResult) -> f64| (of(&run) * to as f64 - of(&early) * from as f64) / span;
     let pairs = run.flows.iter().zip(&early.flows);

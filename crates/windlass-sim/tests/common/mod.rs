@@ -129,11 +129,11 @@ pub fn rfc_with_initial_window(segments: u32) -> StackConfig {
     StackConfig { initial_window: InitialWindow::Segments(segments), ..RFC }
 }
 
-/// Runs to the end; the configuration must be valid and the books must close.
+/// Runs to the end; the configuration must be valid and packets must be conserved.
 pub fn run(config: Config) -> RunResult {
     let mut simulation = Simulation::new(config).expect("a valid configuration");
     simulation.run();
-    simulation.finish().expect("closed books")
+    simulation.finish().expect("packets conserved")
 }
 
 /// Independent losses of a probability.

@@ -3,8 +3,8 @@
 use windlass_cc::Span;
 use windlass_cc::group::MAX_PATHS;
 
-use super::scheduler::fitness::Reading;
 use crate::endpoint::Profile;
+use crate::fitness::Reading;
 
 /// On which path the next data goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

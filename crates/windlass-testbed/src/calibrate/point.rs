@@ -237,6 +237,7 @@ impl fmt::Display for Point {
             LossModel::Ber { rate, .. } => format!("bit errors at {rate:e}"),
             LossModel::GilbertElliott { .. } => "loss in bursts (Gilbert-Elliott)".to_string(),
             LossModel::List { packets } => format!("{} listed losses", packets.len()),
+            LossModel::Custom(model) => format!("losses by {model:?}"),
         };
         write!(f, "{rate}, {} ms, {loss}, {queue}", self.delay.0 as f64 / 1e6)
     }

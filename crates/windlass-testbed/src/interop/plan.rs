@@ -274,7 +274,7 @@ impl Plan {
                 rate_bps: self.rate_bps,
                 delay,
                 queue: QueueLimit::Packets(1_000),
-                discipline: self.discipline,
+                discipline: self.discipline.clone(),
                 framing: Framing::NONE,
                 loss: self.loss.clone(),
                 down: Vec::new(),

@@ -60,12 +60,13 @@ pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
         Traffic::RequestResponse { .. } if sends => Purpose::Listen,
         Traffic::RequestResponse { .. } => Purpose::Connect,
         Traffic::Bulk { .. } | Traffic::CbrTcp(_) if sends => Purpose::Connect,
-        Traffic::Bulk { .. } | Traffic::CbrTcp(_) => Purpose::Listen,
+        // An application of another crate has been refused.
+        Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Custom(_) => Purpose::Listen,
     }
 }
 
-fn role(traffic: Traffic, sends: bool) -> Role {
-    match traffic {
+fn role(traffic: &Traffic, sends: bool) -> Role {
+    match *traffic {
         Traffic::Bulk { bytes } if sends => Role::Sender { bytes },
         Traffic::CbrTcp(cbr) if sends => Role::CbrSender(cbr),
         Traffic::RequestResponse { request, response, requests, think } if !sends => Role::Client {
@@ -90,7 +91,7 @@ impl App {
         let kind = match flow.traffic {
             Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
             Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr, flow.start)),
-            traffic => {
+            ref traffic => {
                 let listens = purpose(flow, host) == Purpose::Listen;
                 let policy = if sends { ReadPolicy::Immediate } else { flow.read };
                 Kind::Stream(Box::new(StreamApp {

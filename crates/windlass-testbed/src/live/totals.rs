@@ -81,7 +81,7 @@ fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &
             total.rto_count += end.counters.timeouts;
         }
     }
-    if let (Some(sink), Traffic::CbrUdp(cbr)) = (end.app.sink(), flow.traffic) {
+    if let (Some(sink), Traffic::CbrUdp(cbr)) = (end.app.sink(), &flow.traffic) {
         ended = Some(cbr.stop.max(sink.last).min(run_end));
     }
     total.delivered_bytes = end.app.delivered();

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
 
-pub use windlass_tcp::mptcp::scheduler::fitness;
+pub use windlass_tcp::fitness;
 
 use crate::radio::queued::Queued;
 use fair::ProportionalFair;

@@ -1,5 +1,5 @@
 //! Routers as part of a network: packets between stations that are not neighbours, messages on the
-//! air, books and results.
+//! air, packet conservation and results.
 
 use std::collections::VecDeque;
 

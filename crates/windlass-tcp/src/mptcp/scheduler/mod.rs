@@ -3,7 +3,6 @@
 mod blest;
 mod earliest;
 mod ecf;
-pub mod fitness;
 mod fpf;
 mod linger;
 
