@@ -59,7 +59,8 @@ fn the_vectors_are_written_again_byte_for_byte() {
     done(&["conform", "--write", dir.path().to_str().expect("plain")]);
     let written = files(dir.path());
     let mut committed = files(&root().join("conformance"));
-    committed.retain(|file| !file.0.starts_with("scripts")); // packet scripts are written by hand
+    // Packet scripts are written by hand, and the kernel's runs are no vectors.
+    committed.retain(|file| !file.0.starts_with("scripts") && !file.0.starts_with("linux"));
     assert!(written.len() > 100);
     assert!(written == committed, "the folder conformance is not what is written");
 }
