@@ -33,8 +33,8 @@ impl Backend for Moody {
         if scenario.name == "radio" {
             return Err(RunError::NoRadio { world: World::Linux, cell: "wifi".to_owned() });
         }
-        assert!(seed % 4 != 0, "no even number of pairs");
-        if seed % 3 == 0 {
+        assert!(!seed.is_multiple_of(4), "no even number of pairs");
+        if seed.is_multiple_of(3) {
             return Err(RunError::backend("a device went away"));
         }
         Ok(Ran { result: simulate(scenario, seed)?, kernel: None })

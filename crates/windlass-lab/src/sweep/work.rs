@@ -346,7 +346,7 @@ impl Sweep {
                 break;
             }
             let start = Instant::now();
-            runner.run(&task)?;
+            runner.run(task)?;
             self.pace.took(&task.scenario_hash, start.elapsed());
         }
         Ok(())

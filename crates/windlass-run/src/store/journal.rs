@@ -189,11 +189,11 @@ impl Journal {
         }
         self.pending = true;
         // A line that does not wait was made in less than that time: no power cut takes more work away.
-        if self.committed.is_none_or(|at| at.elapsed() >= TOGETHER) {
-            if let Err(e) = self.commit() {
-                self.broken = self.cut_off().is_err();
-                return Err(e);
-            }
+        if self.committed.is_none_or(|at| at.elapsed() >= TOGETHER)
+            && let Err(e) = self.commit()
+        {
+            self.broken = self.cut_off().is_err();
+            return Err(e);
         }
         self.len += line.len() as u64;
         Ok(())

@@ -92,7 +92,7 @@ impl Parameters for Params {
     fn get(&self, place: usize) -> Option<u64> {
         match place {
             ..MVEGAS_ENDS => self.mvegas.get(place),
-            ..MFAST_ENDS => self.mfast.get(place - MVEGAS_ENDS),
+            MVEGAS_ENDS..MFAST_ENDS => self.mfast.get(place - MVEGAS_ENDS),
             _ => self.cycle.get(place - MFAST_ENDS),
         }
     }
@@ -100,7 +100,7 @@ impl Parameters for Params {
     fn set(&mut self, place: usize, raw: u64) -> bool {
         match place {
             ..MVEGAS_ENDS => self.mvegas.set(place, raw),
-            ..MFAST_ENDS => self.mfast.set(place - MVEGAS_ENDS, raw),
+            MVEGAS_ENDS..MFAST_ENDS => self.mfast.set(place - MVEGAS_ENDS, raw),
             _ => self.cycle.set(place - MFAST_ENDS, raw),
         }
     }
