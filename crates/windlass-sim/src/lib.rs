@@ -4,7 +4,7 @@
 //!
 //! * [`Config`] says what to simulate: nodes, links, radios, flows, traffic, seed. It holds no names to
 //!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
-//! * [`Simulation`] is the event loop. Its [`events`] orders events by (time, insertion number);
+//! * [`Simulation`] is the event loop. Its [`event_queue`] orders events by (time, insertion number);
 //!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
 //!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
 //! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
@@ -14,7 +14,7 @@
 //!   an algorithm leaves every other random choice alone.
 //! * [`Simulation::finish`] checks packet conservation (sent = delivered + dropped + inside, on each link,
 //!   at each station and in all) and draws up [`RunResult`].
-//! * An end of a flow may be [`outside`]: a kernel's, or anything that speaks packets. Whoever owns
+//! * An end of a flow may be [`external`]: a kernel's, or anything that speaks packets. Whoever owns
 //!   it keeps the time and carries packets in and out.
 //!
 //! Two runs of one configuration give the same bytes, on any machine and with any number of

@@ -3,7 +3,7 @@
 //!
 //! A run is known by its cell's point, which says all of the network, by its seed and by the series of
 //! the kernel. It stays valid while our algorithms, endpoint and simulator change, for none of them is
-//! in it but the link model; whoever changes what links do or draw raises [`LINK_MODEL`].
+//! in it but the link model; whoever changes what links do or draw raises `LINK_MODEL`.
 
 use std::fs;
 use std::io::{self, Write as _};

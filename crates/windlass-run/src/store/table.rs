@@ -319,7 +319,7 @@ pub struct SeriesRun<'a> {
     pub place: Place<'a>,
     /// Seed.
     pub seed: u64,
-    /// Names by the samples' flow: those of [`Scenario::tracks`](crate::scenario::Scenario::tracks).
+    /// Names by the samples' flow: those of [`Scenario::tracks`](windlass_scenario::Scenario::tracks).
     pub flows: &'a [String],
     /// Observations in order of time.
     pub samples: &'a [Sample],
