@@ -31,8 +31,9 @@ const fn idling(
 
 /// A window that falls from W = 2·33 packets, where the queue overflows, to β·W leaves between
 /// β·66 − 33 and 33 packets waiting; growth in a straight line has their mean in the middle, a
-/// little above it as round trips with a longer queue last longer. Bounds are a sixth to either side of what comes out, which the
-/// derivations explain; a threshold or a gain halved moves it further.
+/// little above it as round trips with a longer queue last longer. Bounds are a sixth to either side of
+/// what comes out, which the derivations explain. They hold cuts and thresholds; how fast a window grows
+/// between two cuts hardly moves the mean queue and is held elsewhere (`controllers_response.rs`).
 const EXPECTED: &[Expected] = &[
     // After each loss the window grows from one segment: the link idles for a few round trips.
     expect(&["tahoe"], 0.90, (14.0, 19.0)),
