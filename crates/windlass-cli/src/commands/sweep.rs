@@ -36,12 +36,14 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     }
     if args.kept {
         let sweep = Sweep::look(plan, &dir, command(args)).map_err(failure)?;
+        tell_of_another(&sweep, &dir, chatter)?;
         return conclude(&sweep, &dir, args, chatter);
     }
     let mut sweep = Sweep::open(plan, &dir, command(args)).map_err(|e| opening(e, args))?;
     for notice in sweep.notices() {
         chatter.say(format!("note: {notice}"));
     }
+    tell_of_another(&sweep, &dir, chatter)?;
     for world in sweep.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
@@ -86,6 +88,18 @@ fn failure(e: SweepError) -> Failure {
         SweepError::Run(e) => Failure::of_run(e),
         SweepError::Store(_) | SweepError::Report(_) => Failure::work(e),
     }
+}
+
+/// Tables and report of another sweep are written over, and their runs kept.
+fn tell_of_another(sweep: &Sweep, dir: &Path, chatter: &Chatter) -> Result<(), Failure> {
+    if sweep.plan().shard.is_none() && sweep.replaces_another().map_err(Failure::work)? {
+        chatter.say(format!(
+            "note: {} has points.* and report.html of another sweep, which this one writes over; the runs \
+             stay, and that sweep's command with --kept writes its own again; --out DIR has both",
+            dir.display()
+        ));
+    }
+    Ok(())
 }
 
 /// A folder in use may be looked at, and parts of the work may share it.
@@ -263,7 +277,12 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
         report.display(),
         dir.display()
     ));
-    Ok(())
+    match sweep.empty_measures(&cells).as_slice() {
+        [] => Ok(()),
+        empty => {
+            Err(Failure::work(format!("no run at any point has a value of {}", empty.join(", "))))
+        }
+    }
 }
 
 fn distinct(cells: &[Cell], standing: Standing) -> usize {
