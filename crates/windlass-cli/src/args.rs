@@ -26,8 +26,7 @@ Begin with:
   windlass algorithms reno              origin, parameters, units and ranges
 
 Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be written; 2 the
-command line, a scenario or a
-paper is not right.";
+command line, a scenario or a paper is not right.";
 
 const REPRODUCE_HELP: &str = "\
 Examples:
