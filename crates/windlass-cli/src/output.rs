@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use windlass_lab::run::RunError;
 use windlass_lab::run::keep::KeepError;
+use windlass_lab::scenario::did_you_mean;
 
 /// Why a command ended without success.
 pub enum Failure {
@@ -23,6 +24,15 @@ impl Failure {
     /// An input error.
     pub fn input(message: impl Display + 'static) -> Failure {
         Failure::Input(Box::new(message))
+    }
+
+    /// A word that is none of those that are known: the one that was probably meant, or all of them.
+    pub fn unknown(noun: &str, word: &str, known: &[&str]) -> Failure {
+        let advice = match did_you_mean(word, known) {
+            none if none.is_empty() => format!("; there are {}", known.join(", ")),
+            suggestion => suggestion,
+        };
+        Failure::input(format!("no {noun} is called \"{word}\"{advice}"))
     }
 
     /// An error in the course of the work.
