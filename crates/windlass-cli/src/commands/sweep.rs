@@ -1,7 +1,6 @@
 //! `windlass sweep`.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
@@ -16,12 +15,10 @@ use windlass_lab::sweep::{
 use super::making::{outcome, runner};
 use super::run::{overrides, quoted};
 use crate::args::Sweep as Args;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
 
 /// Time after which a dry run times no further point.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often progress is told where no bar shows it.
-const TELL_EVERY: Duration = Duration::from_secs(30);
 /// Warnings that are printed.
 const MOST_WARNINGS: usize = 12;
 
@@ -152,7 +149,7 @@ fn work(
         if matches!(sweep.plan().count, Count::Until(..)) { "at least " } else { "" }
     ));
     let bar = chatter.told_bar();
-    let teller = Teller { bar: &bar, chatter, told: Mutex::new(Instant::now()) };
+    let teller = Teller { bar: &bar, chatter, ticker: Ticker::new(TELL_EVERY) };
     let begun = Instant::now();
     let dir = sweep.folder().to_path_buf();
     let result = sweep.work(runner, |record, progress| {
@@ -174,7 +171,7 @@ fn work(
 struct Teller<'a> {
     bar: &'a ProgressBar,
     chatter: &'a Chatter,
-    told: Mutex<Instant>,
+    ticker: Ticker,
 }
 
 impl Teller<'_> {
@@ -184,9 +181,7 @@ impl Teller<'_> {
         self.bar.set_length(progress.made + progress.missing);
         self.bar.set_position(progress.made);
         self.bar.set_message(format!("about {left} left{slowest}"));
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.bar.is_hidden() && told.elapsed() > TELL_EVERY {
-            *told = Instant::now();
+        if self.bar.is_hidden() && self.ticker.is_due() {
             let all = progress.made + progress.missing;
             self.chatter
                 .say(format!("{} of {all} runs, about {left} left{slowest}", progress.made));
