@@ -7,7 +7,7 @@ mod output;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, Command};
 use crate::output::Failure;
@@ -15,7 +15,7 @@ use crate::output::Failure;
 fn main() -> ExitCode {
     #[cfg(all(feature = "linux", target_os = "linux"))]
     windlass_testbed::serve_if_guest();
-    match Cli::try_parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
+    match parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -23,6 +23,19 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// The command line. A negative number is the value of the option before it, whose error then names
+/// the option.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command().mut_subcommands(|verb| {
+        verb.mut_args(|arg| {
+            let negative = arg.get_action().takes_values() && !arg.is_positional();
+            if negative { arg.allow_negative_numbers(true) } else { arg }
+        })
+    });
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))
 }
 
 /// Help and version are answers on standard output; anything else is clap's own error.

@@ -2,10 +2,13 @@
 
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use windlass_lab::run::RunError;
 use windlass_lab::run::keep::KeepError;
+use windlass_lab::scenario::did_you_mean;
 
 /// Why a command ended without success.
 pub enum Failure {
@@ -23,6 +26,15 @@ impl Failure {
     /// An input error.
     pub fn input(message: impl Display + 'static) -> Failure {
         Failure::Input(Box::new(message))
+    }
+
+    /// A word that is none of those that are known: the one that was probably meant, or all of them.
+    pub fn unknown(noun: &str, word: &str, known: &[&str]) -> Failure {
+        let advice = match did_you_mean(word, known) {
+            none if none.is_empty() => format!("; there are {}", known.join(", ")),
+            suggestion => suggestion,
+        };
+        Failure::input(format!("no {noun} is called \"{word}\"{advice}"))
     }
 
     /// An error in the course of the work.
@@ -96,6 +108,32 @@ pub fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(w, _)| w.0.into())
 }
 
+/// How often progress is told where no bar shows it.
+pub const TELL_EVERY: Duration = Duration::from_secs(30);
+
+/// Says when the next line of progress is due.
+pub struct Ticker {
+    every: Duration,
+    told: Mutex<Instant>,
+}
+
+impl Ticker {
+    /// The first line is due so long from now.
+    pub fn new(every: Duration) -> Ticker {
+        Ticker { every, told: Mutex::new(Instant::now()) }
+    }
+
+    /// Whether a line is due; then the next is so long from now.
+    pub fn is_due(&self) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = told.elapsed() > self.every;
+        if due {
+            *told = Instant::now();
+        }
+        due
+    }
+}
+
 /// Remarks and progress on standard error, as far as the user wants them.
 pub struct Chatter {
     quiet: bool,
@@ -151,5 +189,20 @@ impl Chatter {
     fn target(&self) -> ProgressDrawTarget {
         let watched = !self.quiet && !self.verbose && io::stderr().is_terminal();
         if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_progress_is_due_once_in_its_time() {
+        assert!(!Ticker::new(TELL_EVERY).is_due());
+        let ticker = Ticker::new(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(ticker.is_due());
+        let next = Ticker { every: TELL_EVERY, ..ticker };
+        assert!(!next.is_due());
     }
 }

@@ -162,15 +162,21 @@ fn what_is_no_scenario_file_is_named() {
 #[test]
 fn unknown_names_are_answered_with_the_known_ones() {
     refuses(
-        &["algorithms", "vegas!"],
-        &["no algorithm, slow start or timer is called \"vegas!\"; there are tahoe, reno, newreno"],
+        &["algorithms", "zzz"],
+        &["no algorithm, slow start or timer is called \"zzz\"; there are tahoe, reno, newreno"],
     );
     refuses(&["presets", "windows"], &["no preset is called \"windows\"; there are rfc, riverbed"]);
-    let paper = "no paper is called \"reno\"; there are reno-ber";
+    refuses(&["algorithms", "cubc"], &["timer is called \"cubc\"; did you mean `cubic`?"]);
+    refuses(&["conform", "--algorithm", "cubc"], &["is called \"cubc\"; did you mean `cubic`?"]);
+    refuses(&["papers", "none"], &["no paper is called \"none\"; there are reno-ber"]);
+    let paper = "no paper is called \"reno\"; did you mean `reno-ber`?";
     refuses(&["papers", "reno"], &[paper]);
     refuses(&["reproduce", "reno"], &[paper]);
     refuses(&["report", "reno"], &[paper]);
-    refuses(&["bench", "dumbbell"], &["no case is called \"dumbbell\"; there are dumbbell-4"]);
+    refuses(
+        &["bench", "dumbbell"],
+        &["no case is called \"dumbbell\"; did you mean `dumbbell-4`?"],
+    );
 }
 
 #[test]
@@ -212,6 +218,13 @@ fn numbers_that_cannot_be_meant_are_refused() {
         assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{args:?}: {}", said.err);
         assert!(said.err.starts_with("error: "), "{args:?}: {}", said.err);
     }
+}
+
+#[test]
+fn a_negative_number_is_answered_with_the_name_of_its_option() {
+    let (_dir, file) = scenario(SMALL);
+    let said = call(&["run", &file, "--seed", "-1"]);
+    assert!(said.err.contains("invalid value '-1' for '--seed <N>'"), "{}", said.err);
 }
 
 #[test]

@@ -198,8 +198,9 @@ fn a_warm_up_is_left_out_of_its_own_metric() {
             _ => assert!((0.7..1.4).contains(&(steady / whole)) && steady != whole),
         }
     }
-    let longer = points(&done(&[&base[..], &["--warmup", "20s"]].concat()).out);
-    assert_eq!((&longer[1]["mean"], &longer[1]["runs_without_value"]), (&Value::Null, &3.into()));
+    let longer = call(&[&base[..], &["--warmup", "20s"]].concat());
+    assert_eq!((longer.code, longer.out.as_str()), (Some(2), ""));
+    assert!(longer.err.contains("the warm-up leaves nothing of a run"), "{}", longer.err);
     let said = call(&base);
     assert_eq!(said.code, Some(2));
     assert!(said.err.contains("needs a warm-up to leave out: --warmup 10s"), "{}", said.err);
@@ -238,6 +239,87 @@ fn two_sweeps_of_one_folder_are_kept_apart() {
     let said = call(&sweep(&file, &out, &["--kept"]));
     assert_eq!(said.code, Some(2));
     assert!(said.err.contains("holds no run of this sweep yet"), "{}", said.err);
+}
+
+#[test]
+fn delays_and_intervals_are_recorded_where_a_metric_or_the_scenario_asks_for_them() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let metrics = ["--metric", "flow.*.delay_ms", "--metric", "run.jitter_ms"];
+    let base = [&metrics[..], &["--seeds", "2", "--json"]].concat();
+    let rows = points(&done(&sweep(&file, &out, &base)).out);
+    assert_eq!(rows.len(), 8);
+    // 10 ms on the way, and 1500 bytes at 1 Mbit/s are 12 ms more.
+    for row in rows.iter().filter(|r| r["metric"] == "flow.*.delay_ms") {
+        assert!(row["mean"].as_f64().is_some_and(|ms| ms > 10.0), "{row}");
+    }
+    let run = done(&["run", &file, "--set", "record.delays=true", "--json"]);
+    let run: Value = serde_json::from_str(&run.out).expect("JSON");
+    assert!(run["flows"][0]["transit"]["mean_ms"].as_f64().is_some_and(|ms| ms > 10.0));
+
+    let two = short() + "[[flow]]\nfrom = \"client\"\nto = \"server\"\nalgorithm = \"reno\"\n";
+    fs::write(&file, two).expect("written");
+    let base = ["--metric", "run.convergence_rate_s", "--seeds", "1", "--json"];
+    let said = call(&sweep(&file, &out, &base));
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    assert!(said.err.contains("--set record.bins=1s"), "{}", said.err);
+    let set = ["--set", "record.bins=1s"];
+    let rows = points(&done(&sweep(&file, &out, &[&base[..], &set].concat())).out);
+    assert!(rows.iter().all(|row| row["runs_without_value"] == 0), "{rows:?}");
+}
+
+#[test]
+fn a_metric_without_any_value_ends_with_exit_code_1_after_the_tables() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    // Nothing arrives over a link that loses all, so no round trip is ever measured.
+    let metrics = ["--metric", "flow.*.goodput_bps", "--metric", "flow.*.srtt_ms", "--seeds", "1"];
+    let set = ["--set", "link.wire.loss.probability=100%"];
+    let said = call(&sweep(&file, &out, &[&metrics[..], &set].concat()));
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.out.contains("flow.*.goodput"), "{}", said.out);
+    let error = said.err.lines().last().unwrap_or_default();
+    assert_eq!(error, "error: no run at any point has a value of flow.*.srtt_ms");
+    assert!(out.join("report.html").exists());
+}
+
+#[test]
+fn tables_of_another_sweep_are_not_replaced_without_a_word() {
+    let (dir, file) = scenario(short());
+    let out = dir.path().join("out");
+    let note = "points.* and report.html of another sweep";
+    let says = |more: &[&str]| done(&sweep(&file, &out, more)).err.contains(note);
+    assert!(!says(&["--seeds", "1"]), "an empty folder");
+    assert!(!says(&["--seeds", "2"]), "more runs of the same");
+    assert!(!says(&[
+        "--seeds",
+        "2",
+        "--metric",
+        "flow.*.goodput_bps",
+        "--metric",
+        "run.jain_index"
+    ]));
+    assert!(says(&["--seeds", "2", "--metric", "run.jain_index"]), "a metric is gone");
+    assert!(says(&["--seeds", "2", "--axis", "link.wire.delay=1ms,2ms"]), "other axes");
+    assert!(!says(&["--seeds", "2", "--axis", "link.wire.delay=1ms,2ms,3ms"]), "one value more");
+    assert!(says(&["--seeds", "2", "--axis", "link.wire.delay=1ms,3ms"]), "a value is gone");
+}
+
+#[test]
+fn a_star_in_set_is_every_flow_for_run_and_sweep_alike() {
+    let (dir, file) = scenario(short());
+    let all = ["--set", "flow.*.algorithm=cubic"];
+    let run = |set: &[&str]| done(&[&["run", file.as_str(), "--json"][..], set].concat()).out;
+    assert_eq!(run(&all), run(&["--set", "flow.download.algorithm=cubic"]));
+    assert_ne!(run(&all), run(&[]));
+    let out = dir.path().join("out");
+    let args = ["sweep", &file, "--out", out.to_str().expect("plain"), "--seeds", "1", "--json"];
+    let swept = points(&done(&[&args[..], &all].concat()).out);
+    let run: Value = serde_json::from_str(&run(&all)).expect("JSON");
+    assert_eq!(swept[0]["scenario_hash"], run["scenario_hash"]);
+    let said = call(&["run", &file, "--set", "wifi.*.rate=1Mbps"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("a `*` stands for every flow or link only"), "{}", said.err);
 }
 
 #[test]
@@ -281,7 +363,7 @@ fn mistakes_get_one_clear_error() {
         (&["--until", "flow.*.goodput_bps ±0%"], "is no width"),
         (
             &["--until", "flow.*.goodput_bps ±1%", "--min-seeds", "50", "--max-seeds", "20"],
-            "50 is no least number of runs where 20 is the largest",
+            "--min-seeds 50 with --max-seeds 20: ",
         ),
         (&["--until", "flow.*.goodput_bps ±1%", "--seeds", "5"], "cannot be used with"),
         (&["--min-seeds", "5"], "bound the runs that --until adds"),
@@ -289,6 +371,12 @@ fn mistakes_get_one_clear_error() {
         (&["--shard", "9/8"], "`9/8` is no shard"),
         (&["--warmup", "soon"], "`soon` is no warm-up"),
         (&["--on", "mars"], "there is no world `mars`"),
+        (&["--on", "sim", "--on", "sim"], "--on: the world `sim` stands there twice"),
+        (&["--metric", "run.late_fraction"], "no flow has messages with a `deadline`"),
+        (&["--metric", "flow.*.energy_per_byte_nj"], "does not say what a radio draws"),
+        (&["--metric", "flow.*.radio_per_byte_ns"], "the scenario has no Wi-Fi station"),
+        (&["--metric", "run.battery_life_s"], "no station has a battery"),
+        (&["--metric", "run.convergence_rate_s"], "has not two"),
         (&["--set", "seed=9223372036854775806", "--seeds", "5"], "would pass the largest seed"),
         (&["--set", "link.wire.rat=1"], "--set link.wire.rat=1: unknown key"),
     ] {

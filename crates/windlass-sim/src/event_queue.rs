@@ -106,19 +106,8 @@ impl EventQueue {
     #[inline]
     fn sift_down(&mut self, key: Key) {
         let heap = &mut self.heap[..];
-        let n = heap.len();
         let mut at = 0;
-        loop {
-            let first = 4 * at + 1;
-            if first >= n {
-                break;
-            }
-            let (mut least, mut least_key) = (first, heap[first]);
-            for (i, &k) in heap[first..n.min(first + 4)].iter().enumerate().skip(1) {
-                if k < least_key {
-                    (least, least_key) = (first + i, k);
-                }
-            }
+        while let Some((least, least_key)) = least_child(heap, at) {
             if key < least_key {
                 break;
             }
@@ -127,6 +116,21 @@ impl EventQueue {
         }
         heap[at] = key;
     }
+}
+
+/// The least of the up to four children of a place in the heap, with its own place.
+#[inline(always)]
+fn least_child(heap: &[Key], at: usize) -> Option<(usize, Key)> {
+    let first = 4 * at + 1;
+    let lesser = |a: (usize, Key), b: (usize, Key)| if b.1 < a.1 { b } else { a };
+    if let Some(&[a, b, c, d]) = heap.get(first..).and_then(<[Key]>::first_chunk) {
+        return Some(lesser(
+            lesser((first, a), (first + 1, b)),
+            lesser((first + 2, c), (first + 3, d)),
+        ));
+    }
+    let few = heap.get(first..)?.iter().copied();
+    (first..).zip(few).reduce(lesser)
 }
 
 #[cfg(test)]

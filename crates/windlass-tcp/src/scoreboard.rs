@@ -55,6 +55,11 @@ impl Record {
         u64::from(self.len) * self.copies()
     }
 
+    /// Whether anything has become of it since it was sent.
+    fn is_marked(&self) -> bool {
+        self.sacked | self.lost | self.resent
+    }
+
     /// Whether it is to be sent again.
     fn is_pending(&self) -> bool {
         self.lost && !self.resent && !self.sacked
@@ -134,6 +139,7 @@ impl Scoreboard {
     }
 
     /// A segment beyond all others was sent.
+    #[inline]
     pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
         let record = Record {
             start,
@@ -149,8 +155,15 @@ impl Scoreboard {
         self.records.push_back(record);
     }
 
-    /// Place of the first record that ends beyond `offset`.
+    /// Place of the first record that ends beyond `offset`: mostly where it is if all are as long as the first.
     pub fn place_of(&self, offset: u64) -> usize {
+        let guess = self.records.front().map_or(0, |first| {
+            let before = offset.saturating_sub(first.start);
+            before.checked_div(u64::from(first.len)).unwrap_or(0) as usize
+        });
+        if self.records.get(guess).is_some_and(|r| r.start <= offset && offset < r.end()) {
+            return guess;
+        }
         self.records.partition_point(|r| r.end() <= offset)
     }
 
@@ -163,9 +176,13 @@ impl Scoreboard {
             }
             let gone = front.end().min(una) - front.start;
             delivered(front, if front.sacked { 0 } else { gone });
-            self.pipe -= gone * front.copies();
-            self.sacked -= if front.sacked { gone } else { 0 };
-            self.pending -= if front.is_pending() { gone } else { 0 };
+            if front.is_marked() {
+                self.pipe -= gone * front.copies();
+                self.sacked -= if front.sacked { gone } else { 0 };
+                self.pending -= if front.is_pending() { gone } else { 0 };
+            } else {
+                self.pipe -= gone;
+            }
             if gone == u64::from(front.len) {
                 self.records.pop_front();
             } else {
@@ -242,40 +259,37 @@ impl Scoreboard {
         }
     }
 
-    /// The record at a place is deemed lost, or its latest transmission is. Returns it as it was if
-    /// that is news.
-    pub fn lose(&mut self, place: usize) -> Option<Record> {
+    /// The record at a place is deemed lost, or its latest transmission is. Returns it if that is news.
+    #[inline]
+    pub fn lose(&mut self, place: usize) -> Option<&Record> {
         let record = self.records.get_mut(place)?;
         if record.sacked || record.is_pending() {
             return None;
         }
-        let before = *record;
+        self.pipe -= record.in_flight();
         (record.lost, record.resent) = (true, false);
-        let (start, len) = (record.start, u64::from(record.len));
-        self.pipe -= before.in_flight();
-        self.pending += len;
-        self.pending_from = self.pending_from.min(start);
-        Some(before)
+        self.pending += u64::from(record.len);
+        self.pending_from = self.pending_from.min(record.start);
+        Some(record)
     }
 
     /// The first transmission of the record at a place is deemed lost, since enough that was sent after it
     /// has arrived. What was sent again meanwhile stays in the network (RFC 6675 section 4: SetPipe
-    /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record
-    /// as it was if that is news.
-    pub fn lose_original(&mut self, place: usize) -> Option<Record> {
+    /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record if
+    /// that is news.
+    pub fn lose_original(&mut self, place: usize) -> Option<&Record> {
         let record = self.records.get_mut(place)?;
         if record.sacked || record.lost {
             return None;
         }
-        let before = *record;
         record.lost = true;
-        let (start, len) = (record.start, u64::from(record.len));
+        let len = u64::from(record.len);
         self.pipe -= len;
-        if !before.resent {
+        if !record.resent {
             self.pending += len;
-            self.pending_from = self.pending_from.min(start);
+            self.pending_from = self.pending_from.min(record.start);
         }
-        Some(before)
+        Some(record)
     }
 
     /// Whether something that was deemed lost has not arrived yet, sent again or not.
@@ -370,18 +384,17 @@ impl Scoreboard {
         place: usize,
         limit: u32,
         sent: impl FnOnce(u64, u64) -> SentRecord,
-    ) -> Option<Record> {
+    ) -> Option<&Record> {
         self.cut(place, limit);
         let pipe = self.pipe();
         let record = self.records.get_mut(place)?;
-        let before = *record;
+        self.pipe -= record.in_flight();
+        self.pending -= if record.is_pending() { u64::from(record.len) } else { 0 };
         record.sent = sent(pipe, u64::from(record.len));
         record.transmissions = record.transmissions.saturating_add(1);
         record.resent = true;
-        let after = *record;
-        self.pipe = self.pipe - before.in_flight() + after.in_flight();
-        self.pending -= if before.is_pending() { u64::from(before.len) } else { 0 };
-        Some(after)
+        self.pipe += record.in_flight();
+        Some(record)
     }
 
     /// What was sent again, as RFC 6675's HighRxt.
@@ -396,15 +409,16 @@ impl Scoreboard {
 
     /// What follows the record at a place joins it, up to `limit`, as long as it is to be sent again too.
     pub fn join(&mut self, place: usize, limit: u32) {
-        while let Some(next) = self.records.get(place + 1).copied().filter(Record::is_pending) {
+        while let Some(next) = self.records.get(place + 1).filter(|r| r.is_pending()) {
+            let (len, transmissions) = (next.len, next.transmissions);
             let record = &mut self.records[place];
-            let take = next.len.min(limit.saturating_sub(record.len));
+            let take = len.min(limit.saturating_sub(record.len));
             if take == 0 || !record.is_pending() {
                 return;
             }
             record.len += take;
-            record.transmissions = record.transmissions.max(next.transmissions);
-            if take == next.len {
+            record.transmissions = record.transmissions.max(transmissions);
+            if take == len {
                 self.records.remove(place + 1);
             } else {
                 let rest = &mut self.records[place + 1];

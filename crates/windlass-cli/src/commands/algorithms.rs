@@ -14,10 +14,7 @@ pub fn run(args: &Algorithms) -> Result<(), Failure> {
     let found = find(name);
     if found.is_empty() {
         let known: Vec<&str> = entries().iter().map(|entry| entry.info().id).collect();
-        let known = known.join(", ");
-        return Err(Failure::input(format!(
-            "no algorithm, slow start or timer is called \"{name}\"; there are {known}"
-        )));
+        return Err(Failure::unknown("algorithm, slow start or timer", name, &known));
     }
     let texts: Vec<String> = found.iter().map(describe).collect();
     print(&texts.join("\n\n"))

@@ -41,10 +41,7 @@ pub fn run(args: &Bench, chatter: &Chatter) -> Result<(), Failure> {
     for wanted in &args.cases {
         if !CASES.iter().any(|c| c.0 == wanted) {
             let known: Vec<&str> = CASES.iter().map(|c| c.0).collect();
-            let known = known.join(", ");
-            return Err(Failure::input(format!(
-                "no case is called \"{wanted}\"; there are {known}"
-            )));
+            return Err(Failure::unknown("case", wanted, &known));
         }
     }
     if cfg!(debug_assertions) {

@@ -36,8 +36,7 @@ fn check_all(args: &Conform) -> Result<(), Failure> {
     let wanted = args.algorithm.as_deref();
     if let Some(id) = wanted.filter(|id| AnyParams::by_name(id).is_none()) {
         let known: Vec<&str> = ALGORITHMS.iter().map(|info| info.id).collect();
-        let known = known.join(", ");
-        return Err(Failure::input(format!("no algorithm is called \"{id}\"; there are {known}")));
+        return Err(Failure::unknown("algorithm", id, &known));
     }
     let paths =
         if args.files.is_empty() { vec![PathBuf::from("conformance")] } else { args.files.clone() };

@@ -18,7 +18,7 @@ pub fn run(args: &Named) -> Result<(), Failure> {
 pub fn find(id: &str) -> Result<&'static Paper, Failure> {
     Paper::by_id(id).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|p| p.id).collect();
-        Failure::input(format!("no paper is called \"{id}\"; there are {}", known.join(", ")))
+        Failure::unknown("paper", id, &known)
     })
 }
 

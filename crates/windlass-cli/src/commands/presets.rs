@@ -24,8 +24,7 @@ pub fn run(args: &Named) -> Result<(), Failure> {
     }
     let standards = Phy::ALL.iter().map(|(name, _)| *name);
     let known: Vec<&str> = PRESETS.iter().map(|p| p.name).chain(standards).collect();
-    let known = known.join(", ");
-    Err(Failure::input(format!("no preset is called \"{name}\"; there are {known}")))
+    Err(Failure::unknown("preset", name, &known))
 }
 
 fn list() -> String {

@@ -12,7 +12,7 @@ use windlass_lab::run::store::Format;
 use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
 
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
@@ -72,8 +72,13 @@ fn reproduce(
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
     let bar = chatter.bar((total - finished) as u64, paper.id);
+    let ticker = Ticker::new(TELL_EVERY);
     let result = work.work(runner, |record| {
         bar.inc(1);
+        if bar.is_hidden() && ticker.is_due() {
+            let made = finished as u64 + bar.position();
+            chatter.say(format!("{}: {made} of {total} runs", paper.id));
+        }
         chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
     bar.finish_and_clear();

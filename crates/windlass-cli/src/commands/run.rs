@@ -8,6 +8,7 @@ use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::store::table;
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
+use windlass_lab::sweep::spelt_out;
 use windlass_lab::{hindsight, outlook, overview};
 
 use super::making::{Made, Making, runner};
@@ -60,8 +61,14 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
 
 /// Reads a scenario file, values changed as `--set` says.
 pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
+    let located = |e| Failure::Located(miette::Report::new(e));
     let overrides = overrides(sets)?;
-    Scenario::from_file_with(file, &overrides).map_err(|e| Failure::Located(miette::Report::new(e)))
+    // What is wrong in the file alone is said first.
+    Scenario::from_file(file).map_err(located)?;
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let overrides =
+        spelt_out(&text, &overrides).map_err(|e| Failure::input(format!("--set {e}")))?;
+    Scenario::from_file_with(file, &overrides).map_err(located)
 }
 
 /// Whether there are so many seeds from the scenario's own on.
@@ -91,8 +98,9 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
     let scenario_hash: Arc<str> = args.on.hash(scenario).into();
     let mut shared = scenario.clone();
     if args.out.is_none() {
-        // There is nowhere to put them.
-        shared.record = RecordSpec::default();
+        // There is nowhere to put series and captures; the rest is part of a run's own record.
+        let RecordSpec { bins, delays, .. } = shared.record;
+        shared.record = RecordSpec { bins, delays, ..RecordSpec::default() };
     }
     let shared = Arc::new(shared);
     (0..u64::from(args.runs))

@@ -1,7 +1,6 @@
 //! `windlass sweep`.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
@@ -16,12 +15,10 @@ use windlass_lab::sweep::{
 use super::making::{outcome, runner};
 use super::run::{overrides, quoted};
 use crate::args::Sweep as Args;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
 
 /// Time after which a dry run times no further point.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often progress is told where no bar shows it.
-const TELL_EVERY: Duration = Duration::from_secs(30);
 /// Warnings that are printed.
 const MOST_WARNINGS: usize = 12;
 
@@ -36,12 +33,14 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
     }
     if args.kept {
         let sweep = Sweep::look(plan, &dir, command(args)).map_err(failure)?;
+        tell_of_another(&sweep, &dir, chatter)?;
         return conclude(&sweep, &dir, args, chatter);
     }
     let mut sweep = Sweep::open(plan, &dir, command(args)).map_err(|e| opening(e, args))?;
     for notice in sweep.notices() {
         chatter.say(format!("note: {notice}"));
     }
+    tell_of_another(&sweep, &dir, chatter)?;
     for world in sweep.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
@@ -86,6 +85,18 @@ fn failure(e: SweepError) -> Failure {
         SweepError::Run(e) => Failure::of_run(e),
         SweepError::Store(_) | SweepError::Report(_) => Failure::work(e),
     }
+}
+
+/// Tables and report of another sweep are written over, and their runs kept.
+fn tell_of_another(sweep: &Sweep, dir: &Path, chatter: &Chatter) -> Result<(), Failure> {
+    if sweep.plan().shard.is_none() && sweep.replaces_another().map_err(Failure::work)? {
+        chatter.say(format!(
+            "note: {} has points.* and report.html of another sweep, which this one writes over; the runs \
+             stay, and that sweep's command with --kept writes its own again; --out DIR has both",
+            dir.display()
+        ));
+    }
+    Ok(())
 }
 
 /// A folder in use may be looked at, and parts of the work may share it.
@@ -138,7 +149,7 @@ fn work(
         if matches!(sweep.plan().count, Count::Until(..)) { "at least " } else { "" }
     ));
     let bar = chatter.told_bar();
-    let teller = Teller { bar: &bar, chatter, told: Mutex::new(Instant::now()) };
+    let teller = Teller { bar: &bar, chatter, ticker: Ticker::new(TELL_EVERY) };
     let begun = Instant::now();
     let dir = sweep.folder().to_path_buf();
     let result = sweep.work(runner, |record, progress| {
@@ -160,7 +171,7 @@ fn work(
 struct Teller<'a> {
     bar: &'a ProgressBar,
     chatter: &'a Chatter,
-    told: Mutex<Instant>,
+    ticker: Ticker,
 }
 
 impl Teller<'_> {
@@ -170,9 +181,7 @@ impl Teller<'_> {
         self.bar.set_length(progress.made + progress.missing);
         self.bar.set_position(progress.made);
         self.bar.set_message(format!("about {left} left{slowest}"));
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.bar.is_hidden() && told.elapsed() > TELL_EVERY {
-            *told = Instant::now();
+        if self.bar.is_hidden() && self.ticker.is_due() {
             let all = progress.made + progress.missing;
             self.chatter
                 .say(format!("{} of {all} runs, about {left} left{slowest}", progress.made));
@@ -263,7 +272,12 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
         report.display(),
         dir.display()
     ));
-    Ok(())
+    match sweep.empty_measures(&cells).as_slice() {
+        [] => Ok(()),
+        empty => {
+            Err(Failure::work(format!("no run at any point has a value of {}", empty.join(", "))))
+        }
+    }
 }
 
 fn distinct(cells: &[Cell], standing: Standing) -> usize {

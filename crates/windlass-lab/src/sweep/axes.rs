@@ -8,6 +8,20 @@ use super::range;
 use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
 use crate::run::World;
 
+/// Changes to a scenario's file with every `flow.*` and `link.*` in their keys spelt out.
+///
+/// # Errors
+///
+/// A sentence that says what would be right.
+pub fn spelt_out(text: &str, set: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
+    let items = Items::of(text);
+    let mut all = Vec::new();
+    for (key, value) in set {
+        all.extend(items.keys(key)?.into_iter().map(|key| (key, value.clone())));
+    }
+    Ok(all)
+}
+
 /// The items of a scenario's file that a `*` in a key stands for.
 pub(super) struct Items {
     flows: Vec<Item>,
@@ -184,13 +198,23 @@ fn check(name: String, values: Vec<AxisValue>) -> Result<Axis, String> {
 }
 
 /// The axis of worlds, if there is more to say than the simulator.
-pub(super) fn worlds(worlds: &[World]) -> Option<Axis> {
+///
+/// # Errors
+///
+/// A world is named twice.
+pub(super) fn worlds(worlds: &[World]) -> Result<Option<Axis>, String> {
     if worlds.is_empty() || worlds == [World::Sim] {
-        return None;
+        return Ok(None);
     }
     let value =
         |w: &World| AxisValue { label: w.to_string(), on: Some(*w), ..AxisValue::default() };
-    Some(Axis { name: "on".to_owned(), values: worlds.iter().map(value).collect() })
+    // Not by `check`: a kernel's name has a `=`.
+    match worlds.iter().enumerate().find(|(i, w)| worlds[..*i].contains(w)) {
+        Some((_, twice)) => Err(format!("the world `{twice}` stands there twice")),
+        None => {
+            Ok(Some(Axis { name: "on".to_owned(), values: worlds.iter().map(value).collect() }))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -285,9 +309,11 @@ mod tests {
 
     #[test]
     fn worlds_make_an_axis_where_there_is_more_than_the_simulator() {
-        assert_eq!(worlds(&[]), None);
-        assert_eq!(worlds(&[World::Sim]), None);
-        let axis = worlds(&[World::Sim, World::Linux]).unwrap();
+        assert_eq!(worlds(&[]), Ok(None));
+        assert_eq!(worlds(&[World::Sim]), Ok(None));
+        let axis = worlds(&[World::Sim, World::Linux]).unwrap().unwrap();
         assert_eq!(axis.values[1].on, Some(World::Linux));
+        let twice = worlds(&[World::Sim, World::Sim]).unwrap_err();
+        assert_eq!(twice, "the world `sim` stands there twice");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::warm::WarmUp;
 use crate::claims::{Kind, Metric};
-use crate::run::RunRecord;
-use crate::scenario::Scenario;
+use crate::run::{RunRecord, World};
+use crate::scenario::{Scenario, Traffic};
 use crate::stats::sequential::Width;
 
 /// A quantity of a run: `flow.download.goodput_bps`, or `flow.*.goodput_bps` for the mean over all
@@ -21,6 +22,23 @@ enum What {
     Result(Metric),
     /// Goodput after the warm-up of the flows whose names match.
     Steady(String),
+}
+
+/// What a scenario must have for a metric to have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// The delay of each packet is measured.
+    Delays,
+    /// Losses and progress are counted by intervals.
+    Bins,
+    /// Messages have a deadline.
+    Deadline,
+    /// There is a Wi-Fi station.
+    Radio,
+    /// It is said what a radio draws.
+    Power,
+    /// A station has a battery.
+    Battery,
 }
 
 /// The field of a flow that only a sweep with a warm-up has, bits per second.
@@ -81,6 +99,78 @@ impl Measure {
                 mean(matching.filter_map(|name| Metric { name, ..metric.clone() }.of(run)))
             }
         }
+    }
+
+    /// Whether only runs that measure the delay of each packet have it.
+    pub fn needs_delays(&self) -> bool {
+        self.need() == Some(Need::Delays)
+    }
+
+    /// What a scenario must have for the field to have a value.
+    fn need(&self) -> Option<Need> {
+        let What::Result(Metric { kind, field, .. }) = &self.what else { return None };
+        let begins = |words: &[&str]| words.iter().any(|w| field.starts_with(w));
+        match kind {
+            Kind::Flow | Kind::Run if begins(&["delay_", "jitter_", "gap_"]) => Some(Need::Delays),
+            Kind::Flow | Kind::Run if begins(&["message", "late_"]) => Some(Need::Deadline),
+            Kind::Run if begins(&["convergence_"]) => Some(Need::Bins),
+            Kind::Flow | Kind::Run if begins(&["radio_", "sender_radio", "receiver_radio"]) => {
+                Some(Need::Radio)
+            }
+            Kind::Run if field == "first_death_s" => Some(Need::Radio),
+            Kind::Flow | Kind::Run | Kind::Station if begins(&["battery_"]) => Some(Need::Battery),
+            Kind::Flow | Kind::Run | Kind::Station
+                if field == "energy_j" || begins(&["energy_per", "sender_en", "receiver_en"]) =>
+            {
+                Some(Need::Power)
+            }
+            _ => None,
+        }
+    }
+
+    /// Why no run of the scenario in this world can have a value, as far as that is known without one.
+    pub fn lacks(
+        &self,
+        scenario: &Scenario,
+        world: World,
+        warm_up: Option<WarmUp>,
+    ) -> Option<&'static str> {
+        if let (What::Steady(_), Some(WarmUp::Fixed(time))) = (&self.what, warm_up) {
+            return (time >= scenario.duration).then_some("the warm-up leaves nothing of a run");
+        }
+        let simulated = world == World::Sim;
+        let radios = || scenario.wifi.iter().map(|w| &w.radio);
+        let has_deadline =
+            |traffic: &Traffic| matches!(traffic, Traffic::Cbr { deadline: Some(_), .. });
+        let flows = |metric: &Metric| {
+            let meant = |name: &str| metric.kind == Kind::Run || matches(&metric.name, name);
+            scenario.flows.iter().any(|f| meant(&f.name) && has_deadline(&f.traffic))
+        };
+        let (has, why) = match (self.need()?, &self.what) {
+            (Need::Delays, _) => (simulated, "only the simulator measures the delay of a packet"),
+            (Need::Bins, _) if !simulated => (false, "only the simulator counts by intervals"),
+            (Need::Bins, _) if scenario.flows.len() != 2 => {
+                (false, "it is of the second of two flows, and the scenario has not two")
+            }
+            (Need::Bins, _) => (
+                scenario.record.bins.0 > 0,
+                "the scenario counts by no intervals; --set record.bins=1s has it count by seconds",
+            ),
+            (Need::Deadline, What::Result(metric)) => {
+                (flows(metric), "no flow has messages with a `deadline`")
+            }
+            (Need::Deadline, What::Steady(_)) => return None,
+            (Need::Radio, _) => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
+            (Need::Power, _) => (
+                radios().any(|r| r.consumption.is_some()),
+                "the scenario does not say what a radio draws",
+            ),
+            (Need::Battery, _) => (
+                radios().any(|r| r.stations.iter().any(|s| s.battery_uj.is_some())),
+                "no station has a battery",
+            ),
+        };
+        (!has).then_some(why)
     }
 
     /// Whether runs of the scenario have it.

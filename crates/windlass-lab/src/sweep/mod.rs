@@ -25,6 +25,7 @@ mod work;
 use std::io::Write;
 use std::path::PathBuf;
 
+pub use axes::spelt_out;
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request};
 pub use points::{Cell, Method};

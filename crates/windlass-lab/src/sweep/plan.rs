@@ -108,9 +108,13 @@ impl Plan {
     pub fn of(request: &Request) -> Result<Plan, SweepError> {
         let (file, scenario_path) = read_files(&request.file)?;
         let name = scenario_path.display().to_string();
-        let set = [file.set.clone(), request.set.clone()].concat();
-        let scenario = Scenario::from_file_with(&scenario_path, &set)?;
         let text = std::fs::read_to_string(&scenario_path).unwrap_or_default();
+        let set = [file.set.clone(), request.set.clone()].concat();
+        // What is wrong in the file alone is said first.
+        Scenario::from_file(&scenario_path)?;
+        let set =
+            axes::spelt_out(&text, &set).map_err(|e| SweepError::Input(format!("--set {e}")))?;
+        let scenario = Scenario::from_file_with(&scenario_path, &set)?;
         let on = if request.on.is_empty() { &file.on } else { &request.on };
         let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
         let count = count(request, &file)?;
@@ -123,13 +127,16 @@ impl Plan {
         check_seeds(&scenario, seeds)?;
         let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
         let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
-        let draft = Draft { text: &text, name: &name, set: &set, seeds: request.seeds, warm_up };
+        let draft = Draft {
+            text: &text,
+            name: &name,
+            set: &set,
+            seeds: request.seeds,
+            warm_up,
+            delays: measures.iter().any(Measure::needs_delays),
+        };
         let points = draft.points(&experiment)?;
-        for p in &points {
-            for m in &measures {
-                m.check(&p.scenario).map_err(SweepError::Input)?;
-            }
-        }
+        check_measures(&measures, &points, warm_up).map_err(SweepError::Input)?;
         // Runs with a warm-up have more in them than those without, and never stand in for them.
         let experiment = match warm_up {
             Some(warm_up) => format!("{title}, warm-up {warm_up}"),
@@ -244,7 +251,8 @@ fn all_axes(
         }
         axes.push(axis);
     }
-    if let Some(worlds) = axes::worlds(on) {
+    let worlds = axes::worlds(on).map_err(|e| SweepError::Input(format!("--on: {e}")))?;
+    if let Some(worlds) = worlds {
         if axes.iter().any(|a| a.name == worlds.name) {
             return Err(SweepError::Input("an axis cannot be called `on` beside --on".to_owned()));
         }
@@ -298,8 +306,8 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, SweepError> {
     let min = request.min_seeds.or(file.min_seeds).unwrap_or(Rule::MIN.min(max));
     if min < 2 || min > max {
         return Err(SweepError::Input(format!(
-            "{min} is no least number of runs where {max} is the largest; it is at least 2, and \
-             not above the largest"
+            "--min-seeds {min} with --max-seeds {max}: a point has at least 2 runs before it may \
+             stop, and no more than it may have at most"
         )));
     }
     Ok(Count::Until(goals, Rule { min, max }))
@@ -338,6 +346,23 @@ fn measures(
     }
 }
 
+/// Whether every point has what the metrics are of, and each can have a value at one point at least.
+fn check_measures(
+    measures: &[Measure],
+    points: &[PlannedPoint],
+    warm_up: Option<WarmUp>,
+) -> Result<(), String> {
+    for m in measures {
+        points.iter().try_for_each(|p| m.check(&p.scenario))?;
+        let lacks = |p: &PlannedPoint| m.lacks(&p.scenario, p.world, warm_up);
+        let lacking: Option<Vec<&str>> = points.iter().map(lacks).collect();
+        if let Some(why) = lacking.as_ref().and_then(|all| all.first()) {
+            return Err(format!("metric `{m}` can have no value at any point: {why}"));
+        }
+    }
+    Ok(())
+}
+
 fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), SweepError> {
     // TOML has no larger integers.
     match scenario.seed.checked_add(seeds).filter(|end| *end <= i64::MAX as u64) {
@@ -358,6 +383,8 @@ struct Draft<'a> {
     /// Runs of every point, whatever its values say.
     seeds: Option<u64>,
     warm_up: Option<WarmUp>,
+    /// Whether a metric needs the delay of each packet.
+    delays: bool,
 }
 
 impl Draft<'_> {
@@ -388,10 +415,14 @@ impl Draft<'_> {
         let scenario = Scenario::with_overrides(self.text, self.name, &set);
         let mut scenario = scenario.map_err(|e| e.at_point(&point.id))?;
         let world = experiment.world(&point);
-        scenario.record = match self.warm_up {
+        // Series and captures have no place in a sweep's tables; what becomes part of a run's own record has.
+        let own = &scenario.record;
+        let (delays, bins) = (own.delays || self.delays, own.bins);
+        let record = match self.warm_up {
             Some(warm_up) => warm_up.record(scenario.duration),
             None => RecordSpec::default(),
         };
+        scenario.record = RecordSpec { delays, bins, ..record };
         let hash = world.hash(&scenario).into();
         let seeds = self.seeds.unwrap_or(*experiment.seeds(&point, false).end());
         Ok(PlannedPoint { point, scenario: Arc::new(scenario), hash, world, seeds, group })

@@ -1,11 +1,14 @@
 //! What the runs of each point come to.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use super::plan::{Count, PlannedPoint};
 use super::work::{Standing, Sweep};
 use crate::run::RunRecord;
-use crate::run::store::{Column, Table, Values};
+use crate::run::store::export::{Provenance, write};
+use crate::run::store::{Column, Format, Table, Values};
 use crate::stats::Summary;
 use crate::stats::bootstrap::{self, Options};
 use crate::stats::sequential::Rule;
@@ -87,6 +90,51 @@ impl Sweep {
             }
         }
         cells
+    }
+
+    /// Metrics without a value at any point although runs are there.
+    pub fn empty_measures(&self, cells: &[Cell]) -> Vec<&str> {
+        let measures = self.plan.measures.iter().enumerate();
+        let empty = |i: usize| cells.iter().all(|c| c.measure != i || c.summary.is_none());
+        measures.filter(|(i, _)| empty(*i)).map(|(_, m)| m.path()).collect()
+    }
+
+    /// Whether the folder's `points.csv` has a row that the tables of this sweep will not have: it is
+    /// another sweep's.
+    ///
+    /// # Errors
+    ///
+    /// The table cannot be made.
+    pub fn replaces_another(&self) -> std::io::Result<bool> {
+        let Ok(earlier) = std::fs::read_to_string(self.results.dir().join("points.csv")) else {
+            return Ok(false);
+        };
+        let blank = |point, measure| Cell {
+            point,
+            measure,
+            runs: 0,
+            without: 0,
+            summary: None,
+            ci95: None,
+            method: Method::Student,
+            standing: Standing::Unfinished,
+        };
+        let all = 0..self.plan.points.len();
+        let cells: Vec<Cell> =
+            all.flat_map(|p| (0..self.plan.measures.len()).map(move |m| blank(p, m))).collect();
+        let mut table = self.table(&cells);
+        // Point, axes and metric tell a row.
+        table.columns.truncate(self.plan.axes.len() + 2);
+        let mut text = Vec::new();
+        write(&mut text, Format::Csv, [table], &Provenance::default())?;
+        let text = String::from_utf8_lossy(&text);
+        let rows: BTreeSet<String> = text.lines().map(|line| format!("{line},")).collect();
+        let known = |line: &str| {
+            let before =
+                rows.range::<str, _>((Bound::Unbounded, Bound::Included(line))).next_back();
+            before.is_some_and(|row| line.starts_with(row.as_str()))
+        };
+        Ok(!earlier.lines().all(known))
     }
 
     /// The table of `points`: a row a point and metric.

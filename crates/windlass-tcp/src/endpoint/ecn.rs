@@ -119,9 +119,15 @@ impl Endpoint {
 
     /// RFC 3168 section 6.1.2: an echo is answered once per window of data, and not while a loss is.
     /// The flight that met the mark has the bytes in it that this acknowledgement took off.
+    #[inline(always)] // mostly the one test
     pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
-        let classic = self.ecn.agreed && p.params.wants().ecn == Ecn::Classic;
-        if classic && s.flags.has(Flags::ECE) && self.send.phase == Phase::Open {
+        if self.ecn.agreed && s.flags.has(Flags::ECE) {
+            self.heed_echo(p, now, acked);
+        }
+    }
+
+    fn heed_echo(&mut self, p: &Profile, now: Time, acked: u64) {
+        if p.params.wants().ecn == Ecn::Classic && self.send.phase == Phase::Open {
             let flight = self.send.flight_size() + acked;
             self.answer_mark(p, now, flight);
         }

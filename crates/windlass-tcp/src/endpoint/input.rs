@@ -19,12 +19,12 @@ impl Endpoint {
             State::Closed => self.on_segment_closed(s),
             State::Listen => self.on_segment_listen(p, now, s),
             State::SynSent => self.on_segment_syn_sent(p, now, s),
-            State::SynReceived => {
-                if !self.on_repeated_syn(p, now, s) {
+            _ => {
+                let again = self.state == State::SynReceived && self.on_repeated_syn(p, now, s);
+                if !again {
                     self.on_segment_synchronised(p, now, s);
                 }
             }
-            _ => self.on_segment_synchronised(p, now, s),
         }
     }
 
@@ -49,6 +49,7 @@ impl Endpoint {
         opens && (later == Ordering::Greater || (later == Ordering::Equal && beyond))
     }
 
+    #[inline(always)] // called in one place
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {
         // A segment from before the stream's start is as unacceptable as any other.
         let start = s.seq.unwrap_near(self.recv.irs, self.recv.nxt);

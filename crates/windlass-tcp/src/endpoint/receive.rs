@@ -145,6 +145,7 @@ impl Endpoint {
     }
 
     /// Opens the window as far as it goes now; returns the header's field.
+    #[inline]
     pub(super) fn advance_window(&mut self, p: &Profile) -> u64 {
         let (field, edge) = if self.layer.on {
             self.layered_window()

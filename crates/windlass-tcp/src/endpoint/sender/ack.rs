@@ -105,7 +105,7 @@ impl Sender {
 impl Endpoint {
     /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
     /// the rest of the segment may be read.
-    #[inline]
+    #[inline(always)] // called in one place
     pub(in crate::endpoint) fn on_ack(
         &mut self,
         p: &Profile,

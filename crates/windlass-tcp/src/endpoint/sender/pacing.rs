@@ -23,6 +23,7 @@ impl Profile {
 
 impl Endpoint {
     /// The rate to pace at, zero for none.
+    #[inline]
     pub fn pacing_rate(&self, p: &Profile) -> Rate {
         match p.stack.pacing {
             Pacing::Off => Rate(0),
@@ -52,10 +53,8 @@ impl Endpoint {
     }
 
     /// A segment with so many bytes of payload leaves.
+    #[inline]
     pub(in crate::endpoint) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
-        if p.stack.pacing == Pacing::Off {
-            return;
-        }
         let rate = self.pacing_rate(p);
         if rate.0 > 0 {
             self.send.pacer.on_sent(&p.pacer_params(), now, bytes, rate);

@@ -7,13 +7,13 @@
 
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::Style;
-use windlass_cc::{Phase, Time, flags};
+use windlass_cc::{Loss, Phase, Time, flags};
 
 use super::detect::Rack;
 use super::undo::SpuriousDetector;
 use super::usage::Usage;
 use crate::endpoint::{Endpoint, Profile};
-use crate::scoreboard::{Record, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
@@ -91,21 +91,21 @@ impl Endpoint {
 
     /// The record at a place is deemed lost, its last transmission too, and the controller told.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize) {
-        let lost = self.send.scoreboard.lose(place);
-        self.tell_loss(p, now, lost);
+        let Some(record) = self.send.scoreboard.lose(place) else { return };
+        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
+        self.tell_loss(p, now, &loss);
     }
 
     /// The same of a record's first transmission.
     pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize) {
-        let lost = self.send.scoreboard.lose_original(place);
-        self.tell_loss(p, now, lost);
+        let Some(record) = self.send.scoreboard.lose_original(place) else { return };
+        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
+        self.tell_loss(p, now, &loss);
     }
 
-    fn tell_loss(&mut self, p: &Profile, now: Time, lost: Option<Record>) {
-        let Some(record) = lost else { return };
-        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
+    fn tell_loss(&mut self, p: &Profile, now: Time, loss: &Loss) {
         let conn = self.conn(now, flags::CWND_LIMITED);
-        self.cc.on_loss(&p.params, &conn, &loss);
+        self.cc.on_loss(&p.params, &conn, loss);
     }
 
     /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where
@@ -126,6 +126,7 @@ impl Endpoint {
     }
 
     /// Bytes that the congestion window leaves.
+    #[inline]
     pub(super) fn congestion_room(&self, p: &Profile) -> u64 {
         let (mut cwnd, mut in_flight) = (self.control.cwnd, self.send.in_flight());
         let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
@@ -221,12 +222,13 @@ impl Endpoint {
             .send
             .scoreboard
             .resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
-        let data_end = record.end().min(self.stream.end);
-        let len = data_end.saturating_sub(record.start);
-        let fin = record.end() > self.stream.end;
+        let (start, end) = (record.start, record.end());
+        let data_end = end.min(self.stream.end);
+        let len = data_end.saturating_sub(start);
+        let fin = end > self.stream.end;
         self.count_data(len, true);
         self.send.spurious.note_resent();
-        self.note_retransmission(p, record.start, record.end());
+        self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;
         // `tcp_xmit_retransmit_queue`: the first segment's time runs anew.
@@ -237,6 +239,6 @@ impl Endpoint {
         if len > 0 && data_end == self.stream.end {
             flags = flags.with(Flags::PSH);
         }
-        Some(self.finish(p, now, record.start, len, flags))
+        Some(self.finish(p, now, start, len, flags))
     }
 }

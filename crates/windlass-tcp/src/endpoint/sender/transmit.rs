@@ -25,6 +25,7 @@ impl Endpoint {
         }
     }
 
+    #[inline]
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if !self.recv.ack_now {
             return None;
@@ -45,6 +46,7 @@ impl Endpoint {
     }
 
     /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
+    #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
             0 => u64::from(self.agreed.mss),
@@ -53,6 +55,7 @@ impl Endpoint {
     }
 
     /// SACK blocks that a segment with payload reports: they may take half of it.
+    #[inline]
     fn sack_blocks_beside_data(&self) -> usize {
         let blocks = self.recv.ranges.len() + usize::from(self.recv.dsack.is_some());
         if !self.agreed.sack || blocks == 0 || self.layer.on {
@@ -93,6 +96,7 @@ impl Endpoint {
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
+    #[inline]
     pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
         let window = self.send.wnd.min(self.flight_limit(p));
         let offered = (self.send.una + window).saturating_sub(self.send.nxt);
@@ -100,6 +104,7 @@ impl Endpoint {
     }
 
     /// Bytes that the stack lets be in flight, whatever the windows say.
+    #[inline]
     fn flight_limit(&self, p: &Profile) -> u64 {
         u64::from(p.stack.flight_limit.max(1)) * u64::from(self.agreed.mss)
     }
@@ -226,6 +231,7 @@ impl Endpoint {
 
     /// Puts acknowledgement, window and options into a segment, which settles every debt of
     /// acknowledgement.
+    #[inline(always)] // as often as anything is sent, and a segment is worth no copy
     pub(in crate::endpoint) fn finish(
         &mut self,
         p: &Profile,

@@ -31,7 +31,12 @@ impl Endpoint {
             let receiver = used + mss > self.send.wnd;
             *usage = Usage { end: self.send.nxt, most: used, full, receiver };
         }
-        if available < mss && in_flight < cwnd && self.send.scoreboard.pending() == 0 {
+        // Samples and nothing else tell of it.
+        if self.send.samples
+            && available < mss
+            && in_flight < cwnd
+            && self.send.scoreboard.pending() == 0
+        {
             self.send.sampler.on_app_limited(in_flight);
         }
     }

@@ -5,9 +5,23 @@ mod rack;
 use windlass_cc::recovery::Style;
 use windlass_cc::{Phase, Time};
 
+use super::Sender;
 use crate::endpoint::{Endpoint, Profile};
 
 pub(in crate::endpoint) use rack::Rack;
+
+impl Sender {
+    /// New data were acknowledged in recovery: whether that is a partial acknowledgement, and the hole that
+    /// it shows not sent again yet.
+    fn misses_next_hole(&mut self) -> bool {
+        if self.ends_at_first_ack() || self.una >= self.recover {
+            return false;
+        }
+        self.partial_acks += 1;
+        self.retransmit_first |= self.style == Style::NewReno;
+        !self.scoreboard.get(0).is_some_and(|r| r.resent)
+    }
+}
 
 impl Endpoint {
     /// An acknowledgement has been counted, and has `advanced` or not.
@@ -30,18 +44,12 @@ impl Endpoint {
         }
         // RFC 6582 section 3.2 steps 2 and 3: duplicates up to `recover` may be echoes of what an
         // earlier recovery sent twice; a partial acknowledgement shows the next hole.
-        let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
-        let first = open && enough && self.send.una > self.send.recover;
-        let partial = self.send.phase == Phase::Recovery
-            && !self.send.ends_at_first_ack()
-            && advanced
-            && self.send.una < self.send.recover;
-        if partial {
-            self.send.partial_acks += 1;
-            self.send.retransmit_first |= self.send.style == Style::NewReno;
-        }
-        let head_resent = self.send.scoreboard.get(0).is_some_and(|r| r.resent);
-        if first || (partial && !head_resent) {
+        let lost = match self.send.phase {
+            Phase::Open | Phase::Cwr => enough && self.send.una > self.send.recover,
+            Phase::Recovery => advanced && self.send.misses_next_hole(),
+            Phase::Loss => false,
+        };
+        if lost {
             self.lose(p, now, 0);
         }
     }
