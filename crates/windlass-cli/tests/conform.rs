@@ -44,7 +44,8 @@ fn what_is_no_vector_ends_with_code_2_and_says_where() {
     for (args, says) in [
         (vec!["conform", file], "none.jsonl:1: "),
         (vec!["conform", "/no/such/vector.jsonl"], "cannot read /no/such/vector.jsonl"),
-        (vec!["conform", "--algorithm", "renoo"], "no algorithm is called \"renoo\"; there are "),
+        (vec!["conform", "--algorithm", "renoo"], "called \"renoo\"; did you mean `reno`?"),
+        (vec!["conform", "--algorithm", "quux"], "no algorithm is called \"quux\"; there are "),
         (vec!["conform", dir.path().to_str().expect("plain")], "none.jsonl:1: "),
     ] {
         let said = call(&args);
@@ -77,7 +78,11 @@ fn algorithms_are_listed_described_and_printed_as_the_page() {
     }
     let page = fs::read_to_string(root().join("docs/algorithms.md")).expect("the page");
     assert_eq!(done(&["algorithms", "--markdown"]).out, page);
-    let said = call(&["algorithms", "cubik"]);
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("\"cubik\"; there are tahoe, "), "{}", said.err);
+    for (name, says) in
+        [("cubik", "\"cubik\"; did you mean `cubic`?"), ("quux", "\"quux\"; there are tahoe, ")]
+    {
+        let said = call(&["algorithms", name]);
+        assert_eq!(said.code, Some(2));
+        assert!(said.err.contains(says), "{}", said.err);
+    }
 }
