@@ -137,7 +137,6 @@ fn start(spec: &FlowSpec, seed: u64) -> Time {
     Time::ZERO + spec.start + Span(delay as u64)
 }
 
-/// A flow whose ways carry packets of these sizes.
 /// A flow as random streams know it: by its name, so that others may come and go (FNV-1a).
 fn entity(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
