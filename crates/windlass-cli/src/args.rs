@@ -45,12 +45,13 @@ Examples:
 
 const CROSSCHECK_HELP: &str = "\
 Examples:
+  windlass crosscheck --kept                     beside the recorded runs of the kernel: seconds
   windlass crosscheck --quick                    four networks, every algorithm
   windlass crosscheck --algorithm cubic          one algorithm, every network
   windlass crosscheck --on linux-vt=6.1          another kernel
-  windlass crosscheck --kept --write             compare what is there, and put the tables into the page
+  windlass crosscheck --write                    make and record what is missing, and fill in the page
 
-The whole grid is 810 runs on the kernel, three or four hours of processor time; --verbose tells of each.";
+The whole grid is some 850 runs on the kernel, hours of processor time; --verbose tells of each.";
 
 const REPORT_HELP: &str = "\
 Examples:
