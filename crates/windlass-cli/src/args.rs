@@ -76,6 +76,12 @@ Examples:
   windlass papers             the list
   windlass papers reno-ber    summary and citation";
 
+const PAPER_HELP: &str = "\
+Examples:
+  windlass paper new mine        a folder that runs as it is
+  windlass paper check ./mine    whether its files fit each other; nothing is run
+  windlass reproduce ./mine      run it";
+
 const CONFORM_HELP: &str = "\
 Examples:
   windlass conform                         every vector below ./conformance
@@ -163,6 +169,11 @@ pub enum Command {
     /// List the papers, or print one's citation.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
+    /// Begin a paper of one's own as a folder, or check one.
+    ///
+    /// docs/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs it.
+    #[command(after_help = PAPER_HELP)]
+    Paper(PaperArgs),
     /// Hold the algorithms against conformance vectors.
     ///
     /// A vector is a file of events with the window, threshold and pacing rate expected after each;
@@ -203,7 +214,7 @@ pub enum Command {
 /// Arguments of `reproduce`.
 #[derive(Args)]
 pub struct Reproduce {
-    /// Papers, by identifier; all of them when none is named.
+    /// Papers, by identifier or folder; all that are built in when none is named.
     pub papers: Vec<String>,
     /// A smoke run: few seeds, the same tables, wider intervals.
     #[arg(long)]
@@ -296,7 +307,7 @@ pub struct Crosscheck {
 /// Arguments of `report`.
 #[derive(Args)]
 pub struct Report {
-    /// Papers, by identifier; all that OUT holds when none is named.
+    /// Papers, by identifier or folder; all that OUT holds when none is named.
     pub papers: Vec<String>,
     /// Folder of an earlier `reproduce --out`.
     #[arg(short, long, value_name = "DIR", default_value = "results")]
@@ -330,6 +341,35 @@ pub struct Algorithms {
 pub struct Named {
     /// Which one; the list when left out.
     pub name: Option<String>,
+}
+
+/// Arguments of `paper`.
+#[derive(Args)]
+pub struct PaperArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: PaperVerb,
+}
+
+/// What is done with a paper's folder.
+#[derive(Subcommand)]
+pub enum PaperVerb {
+    /// Write a folder with an example of everything, which runs as it is.
+    New {
+        /// The folder; its last part is the paper's name.
+        folder: PathBuf,
+    },
+    /// Whether every measure names a point and a flow that exist, every note that is cited exists, every
+    /// closed form is computed and every template renders. Nothing is run.
+    ///
+    /// Each mistake is one line with file, line and column, and ends with exit code 2.
+    Check {
+        /// Folders, or names of built-in papers; all of these when none is named.
+        papers: Vec<String>,
+        /// Print every point and claim as they stand after `for`, one a line, and check nothing else.
+        #[arg(long)]
+        list: bool,
+    },
 }
 
 /// Arguments of `conform`.

@@ -60,6 +60,7 @@ pub mod overview;
 pub mod papers;
 pub mod reproduce;
 pub mod sweep;
+mod template;
 
 pub use windlass_report as report;
 pub use windlass_run as run;

@@ -44,6 +44,9 @@ pub enum ReproduceError {
     /// A paper's scenario is not right.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// An experiment names a scenario that the paper's folder has not.
+    #[error("there is no {0}, which an experiment names as its scenario")]
+    NoScenario(String),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -64,8 +67,8 @@ pub enum ReproduceError {
 }
 
 /// A reproduction in the course of its work.
-pub struct Reproduction {
-    paper: &'static Paper,
+pub struct Reproduction<'p> {
+    paper: &'p Paper,
     plan: Plan,
     claims: Vec<Claim>,
     tasks: Vec<Task>,
@@ -88,15 +91,15 @@ pub struct Outcome {
     pub report: PathBuf,
 }
 
-impl Reproduction {
+impl<'p> Reproduction<'p> {
     /// Reads the paper's files, draws up its runs and opens its folder.
     pub fn prepare(
-        paper: &'static Paper,
+        paper: &'p Paper,
         options: &Options,
-    ) -> Result<Reproduction, ReproduceError> {
+    ) -> Result<Reproduction<'p>, ReproduceError> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let (batch, mut notices) = Batch::open(options.out.join(paper.id))?;
+        let (batch, mut notices) = Batch::open(options.out.join(&paper.id))?;
         let mut tasks = draw_up(paper, &plan, |experiment, point| match options.seeds {
             Some(n) => (1..=u64::from(n)).collect(),
             None => experiment.seeds(point, options.quick).collect(),
@@ -117,9 +120,9 @@ impl Reproduction {
     /// # Errors
     ///
     /// There are no runs, or the folder cannot be read and written.
-    pub fn revisit(paper: &'static Paper, out: &Path) -> Result<Reproduction, ReproduceError> {
-        let dir = out.join(paper.id);
-        let none = || ReproduceError::NoRuns { paper: paper.id.to_string(), dir: dir.clone() };
+    pub fn revisit(paper: &'p Paper, out: &Path) -> Result<Reproduction<'p>, ReproduceError> {
+        let dir = out.join(&paper.id);
+        let none = || ReproduceError::NoRuns { paper: paper.id.clone(), dir: dir.clone() };
         if !dir.join(JOURNAL).is_file() {
             return Err(none());
         }
@@ -213,10 +216,10 @@ impl Reproduction {
         let records = self.records();
         let dir = self.batch.dir().to_path_buf();
         if records.is_empty() {
-            return Err(ReproduceError::NoRuns { paper: self.paper.id.to_string(), dir });
+            return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
         let traces = self.trace()?;
-        let judgements = self.paper.judge(&self.claims, &records, &traces);
+        let judgements = self.paper.judge(&self.plan, &self.claims, &records, &traces)?;
         let sections = self.paper.sections(&Material {
             paper: self.paper,
             plan: &self.plan,
@@ -224,7 +227,7 @@ impl Reproduction {
             records: &records,
             judgements: &judgements,
             traces: &traces,
-        });
+        })?;
         export_records(&dir, &records, &self.command.join(" "), formats)?;
         replace(&dir, "verdicts.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &judgements)?;
@@ -317,8 +320,8 @@ fn load(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ReproduceError> {
-    let text = paper.scenario(file).unwrap_or_default();
-    let name = format!("papers/{}/{file}", paper.id);
+    let name = paper.place(file);
+    let text = paper.scenario(file).ok_or_else(|| ReproduceError::NoScenario(name.clone()))?;
     Ok(Scenario::with_overrides(text, &name, overrides)?)
 }
 

@@ -19,7 +19,7 @@ fn setup() -> Setup {
 
 impl Setup {
     fn judged(&self, records: &[RunRecord]) -> Vec<Judgement> {
-        self.paper.judge(&self.claims, records, &Traces::new())
+        self.paper.judge(&self.plan, &self.claims, records, &Traces::new()).unwrap()
     }
 
     fn sections(&self, records: &[RunRecord]) -> Vec<Section> {
@@ -31,7 +31,7 @@ impl Setup {
             records,
             judgements: &judgements,
             traces: &Traces::new(),
-        })
+        }).unwrap()
     }
 
     /// A run of a point at a tenth of the rate and a tenth of the time.
@@ -51,24 +51,6 @@ impl Setup {
 }
 
 #[test]
-fn every_measure_names_a_point_and_a_link_that_exist() {
-    let s = setup();
-    let mut metrics = 0;
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            let Quantity::Metric(at) = quantity else { continue };
-            let (experiment, point) = at.place().unwrap();
-            let found = s.plan.experiment(experiment).expect("known experiment");
-            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
-            let name = Metric::parse(&at.path).unwrap().name;
-            assert!(name.is_empty() || name == "bottleneck:r1>r2", "{}: {}", claim.id, at.path);
-            metrics += 1;
-        }
-    }
-    assert!(metrics > 100, "only {metrics} metrics were looked at");
-}
-
-#[test]
 fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
     let judged = setup().judged(&[]);
     let with = |v| -> BTreeSet<&str> {
@@ -79,20 +61,6 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
     assert_eq!(with(Verdict::Reproduced), ["eq20.lower"].into());
     for j in judged.iter().filter(|j| j.verdict == Verdict::Contradicted) {
         assert!(j.note.contains("CS-"), "{} cites no note: {}", j.id, j.note);
-    }
-}
-
-#[test]
-fn every_note_that_is_cited_exists_and_every_ambiguity_has_one() {
-    let s = setup();
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
-    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
-    let mut cited: BTreeSet<String> = all.split("CS-").skip(1).map(number).collect();
-    assert!(cited.len() > 12, "{cited:?}");
-    cited.extend((1..=19).map(|n| n.to_string()));
-    for id in cited {
-        assert!(s.paper.fidelity.contains(&format!("\n## CS-{id}: ")), "CS-{id} is not explained");
     }
 }
 

@@ -62,24 +62,6 @@ impl Setup {
 }
 
 #[test]
-fn every_measure_names_a_metric_and_a_point_that_exist() {
-    let s = setup();
-    let mut metrics = 0;
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            let Quantity::Metric(at) = quantity else { continue };
-            Metric::parse(&at.path).unwrap_or_else(|e| panic!("{}: {e}", claim.id));
-            let (experiment, point) = at.place().unwrap();
-            let found = s.plan.experiment(experiment).expect("known experiment");
-            let known = found.points().iter().any(|p| p.id == point);
-            assert!(known, "{}: {}", claim.id, at.at);
-            metrics += 1;
-        }
-    }
-    assert!(s.claims.len() == 70 && metrics > 100, "{} claims, {metrics}", s.claims.len());
-}
-
-#[test]
 fn every_point_has_ten_seeds_and_a_hash_of_its_own_in_its_experiment() {
     let s = setup();
     for experiment in &s.plan.experiments {
@@ -94,19 +76,6 @@ fn every_point_has_ten_seeds_and_a_hash_of_its_own_in_its_experiment() {
                 point.id
             );
         }
-    }
-}
-
-#[test]
-fn notes_are_numbered_throughout_and_cited_ones_exist() {
-    let s = setup();
-    let exists = |id: &str| s.paper.fidelity.contains(&format!("\n## C3-{id}: "));
-    assert!((1..=32).all(|id| exists(&id.to_string())));
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
-    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
-    for id in all.split("C3-").skip(1).map(number) {
-        assert!(exists(&id), "C3-{id} is not explained");
     }
 }
 
@@ -190,7 +159,7 @@ fn maps(sections: &[Section]) -> Vec<&NetworkMap> {
 fn the_report_of_short_runs_is_whole_and_its_maps_lead_to_the_base_station() {
     let s = setup();
     let (records, traces) = (s.short_runs(2), s.short_traces());
-    let judgements = s.paper.judge(&s.claims, &records, &traces);
+    let judgements = s.paper.judge(&s.plan, &s.claims, &records, &traces);
     let open: Vec<&str> = judgements
         .iter()
         .filter(|j| j.verdict == Verdict::NotComparable && !j.id.ends_with(".value"))
@@ -204,7 +173,7 @@ fn the_report_of_short_runs_is_whole_and_its_maps_lead_to_the_base_station() {
         records: &records,
         judgements: &judgements,
         traces: &traces,
-    });
+    }).unwrap();
     let maps = maps(&sections);
     assert_eq!(maps.len(), 2);
     for map in maps {
@@ -228,7 +197,7 @@ fn the_report_of_short_runs_is_whole_and_its_maps_lead_to_the_base_station() {
 #[test]
 fn without_runs_only_arithmetic_is_decided() {
     let s = setup();
-    let judgements = s.paper.judge(&s.claims, &[], &Traces::new());
+    let judgements = s.paper.judge(&s.plan, &s.claims, &[], &Traces::new()).unwrap();
     let with = |v| -> Vec<&str> {
         judgements.iter().filter(|j| j.verdict == v).map(|j| j.id.as_str()).collect()
     };

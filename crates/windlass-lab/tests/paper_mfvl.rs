@@ -13,67 +13,11 @@ fn setup() -> Setup {
 }
 
 #[test]
-fn every_measure_names_a_point_and_a_flow_or_subflow_that_exist() {
-    let s = setup();
-    let mut metrics = 0;
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            let Quantity::Metric(at) = quantity else { continue };
-            let (experiment, point) = at.place().unwrap();
-            let found = s.plan.experiment(experiment).expect("known experiment");
-            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
-            let file = s.paper.scenario(&found.scenario).expect("a scenario");
-            let scenario: toml::Table = file.parse().unwrap();
-            let metric = Metric::parse(&at.path).unwrap();
-            let known = match metric.kind {
-                Kind::Flow => named(&scenario, "flow").contains(&metric.name),
-                Kind::Subflow => ["meter:path-1", "meter:path-2"].contains(&metric.name.as_str()),
-                other => panic!("{}: {other:?}", claim.id),
-            };
-            assert!(known, "{}: {}", claim.id, at.path);
-            metrics += 1;
-        }
-    }
-    assert!(metrics > 150, "only {metrics} metrics were looked at");
-}
-
-#[test]
 fn every_stated_number_of_the_paper_is_a_claim() {
     let s = setup();
     let printed: Vec<f64> = s.claims.iter().filter_map(|c| c.paper).collect();
     for number in [30.0, -50.0, 100.0, 80.0, 75.0, 7.0] {
         assert!(printed.contains(&number), "{number} is not claimed");
-    }
-}
-
-#[test]
-fn every_point_can_be_read_and_has_twenty_seeds() {
-    let s = setup();
-    let mut read = 0;
-    for experiment in &s.plan.experiments {
-        let text = s.paper.scenario(&experiment.scenario).expect("a scenario");
-        for point in experiment.points() {
-            let scenario = Scenario::with_overrides(text, &experiment.scenario, &point.overrides);
-            scenario.unwrap_or_else(|e| panic!("{}/{}: {e}", experiment.id, point.id));
-            assert_eq!(experiment.seeds(&point, false), 1..=20);
-            read += 1;
-        }
-    }
-    assert!(read > 80, "{read} points");
-}
-
-#[test]
-fn the_extracted_notes_are_all_there_and_every_note_that_is_cited_exists() {
-    let s = setup();
-    let exists = |id: &str| s.paper.fidelity.contains(&format!("\n## MF-{id}: "));
-    for id in 1..=30 {
-        assert!(exists(&id.to_string()), "MF-{id} is missing");
-    }
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
-    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
-    for id in all.split("MF-").skip(1).map(number) {
-        assert!(exists(&id), "MF-{id} is not explained");
     }
 }
 
@@ -119,7 +63,7 @@ fn a_quick_reproduction_judges_every_claim_that_has_runs() {
 #[test]
 fn without_runs_every_claim_of_a_run_is_not_comparable() {
     let s = setup();
-    for judgement in s.paper.judge(&s.claims, &[], &Traces::new()) {
+    for judgement in s.paper.judge(&s.plan, &s.claims, &[], &Traces::new()).unwrap() {
         let arithmetic = judgement.n == 0 && judgement.measured.is_some();
         assert!(arithmetic || judgement.verdict == Verdict::NotComparable, "{}", judgement.id);
     }

@@ -25,7 +25,7 @@ impl Setup {
 
     /// Verdicts without a single run: only arithmetic can be judged.
     fn on_paper(&self) -> Vec<Judgement> {
-        self.paper.judge(&self.claims, &[], &Traces::new())
+        self.paper.judge(&self.plan, &self.claims, &[], &Traces::new()).unwrap()
     }
 }
 
@@ -49,39 +49,6 @@ fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
         Kind::Cell | Kind::Station => BTreeSet::new(),
         Kind::Run => BTreeSet::from([String::new()]),
         Kind::Multipath | Kind::Subflow => BTreeSet::new(),
-    }
-}
-
-#[test]
-fn every_measure_names_a_point_and_a_flow_or_link_that_exist() {
-    let s = setup();
-    let mut metrics = 0;
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            let Quantity::Metric(at) = quantity else { continue };
-            let (experiment, point) = at.place().unwrap();
-            let found = s.plan.experiment(experiment).expect("known experiment");
-            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
-            let metric = Metric::parse(&at.path).unwrap();
-            let known = names(&s.scenario(experiment), metric.kind);
-            assert!(known.contains(&metric.name), "{}: {} not in {known:?}", claim.id, at.path);
-            metrics += 1;
-        }
-    }
-    assert!(metrics > 50, "only {metrics} metrics were looked at");
-}
-
-#[test]
-fn every_model_that_a_claim_names_is_computed() {
-    let s = setup();
-    let models = s.paper.models();
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            if let Quantity::Model(name) = quantity {
-                let value = models.get(name).unwrap_or_else(|| panic!("{}: no {name}", claim.id));
-                assert!(value.is_finite(), "{name} is {value}");
-            }
-        }
     }
 }
 
@@ -186,19 +153,6 @@ fn claims_without_evidence_are_not_comparable_and_say_what_is_missing() {
 }
 
 #[test]
-fn every_note_that_is_cited_exists() {
-    let s = setup();
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
-    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
-    let cited: BTreeSet<String> = all.split("RB-").skip(1).map(number).collect();
-    assert!(cited.len() > 15, "{cited:?}");
-    for id in cited {
-        assert!(s.paper.fidelity.contains(&format!("\n## RB-{id}: ")), "RB-{id} is not explained");
-    }
-}
-
-#[test]
 fn tables_refer_to_claims_that_exist_and_print() {
     let s = setup();
     let judgements = s.on_paper();
@@ -210,7 +164,7 @@ fn tables_refer_to_claims_that_exist_and_print() {
         records: &[],
         judgements: &judgements,
         traces: &traces,
-    });
+    }).unwrap();
     let mut tables = 0;
     for block in sections.iter().flat_map(|s| &s.blocks) {
         let Block::Table(table) = block else { continue };
@@ -228,33 +182,6 @@ fn tables_refer_to_claims_that_exist_and_print() {
         printed.lines().any(|l| l.contains("7762") && l.ends_with("contradicted")),
         "{printed}"
     );
-}
-
-#[test]
-fn every_point_and_trace_of_every_paper_is_a_scenario_that_can_be_read() {
-    for paper in PAPERS {
-        let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
-        let mut read = 0;
-        let mut check = |experiment: &str, point: &str, more: Vec<(String, String)>| {
-            let experiment = plan.experiment(experiment).expect("known experiment");
-            let file = &experiment.scenario;
-            let text = paper.scenario(file).unwrap_or_else(|| panic!("no scenario {file}"));
-            let found = experiment.points().into_iter().find(|p| p.id == point);
-            let overrides = [found.expect("known point").overrides, more].concat();
-            let scenario = Scenario::with_overrides(text, file, &overrides);
-            scenario.unwrap_or_else(|e| panic!("{}/{point}: {e}", experiment.id));
-            read += 1;
-        };
-        for experiment in &plan.experiments {
-            for point in experiment.points() {
-                check(&experiment.id, &point.id, vec![]);
-            }
-        }
-        for trace in &plan.traces {
-            check(&trace.experiment, &trace.point, trace.overrides());
-        }
-        assert!(read > plan.traces.len(), "{}: {read}", paper.id);
-    }
 }
 
 #[test]
@@ -329,7 +256,7 @@ fn the_terminal_shows_no_line_wider_than_asked(outcome: &Outcome) {
 /// Reads each `windlass run` of the report as the program would: it is one of the batch's runs, or
 /// records something.
 fn commands_make_the_runs_of_their_section(s: &Setup, outcome: &Outcome, dir: &std::path::Path) {
-    let journal = std::fs::read_to_string(dir.join(s.paper.id).join("journal.jsonl")).unwrap();
+    let journal = std::fs::read_to_string(dir.join(&s.paper.id).join("journal.jsonl")).unwrap();
     let commands = outcome.sections.iter().flat_map(|s| &s.blocks).filter_map(|b| match b {
         Block::Command { command, .. } => command.strip_prefix("windlass run papers/reno-ber/"),
         _ => None,

@@ -17,74 +17,11 @@ fn setup() -> Setup {
 }
 
 #[test]
-fn every_measure_names_a_point_and_a_flow_or_link_that_exist() {
-    let s = setup();
-    let mut metrics = 0;
-    for claim in &s.claims {
-        for quantity in claim.quantities() {
-            let Quantity::Metric(at) = quantity else { continue };
-            let (experiment, point) = at.place().unwrap();
-            let found = s.plan.experiment(experiment).expect("known experiment");
-            assert!(found.points().iter().any(|p| p.id == point), "{}: {}", claim.id, at.at);
-            let file = s.paper.scenario(&found.scenario).expect("a scenario");
-            let scenario: toml::Table = file.parse().unwrap();
-            let metric = Metric::parse(&at.path).unwrap();
-            let known = match metric.kind {
-                Kind::Flow => named(&scenario, "flow").contains(&metric.name),
-                Kind::Link => {
-                    let link = metric.name.split(':').next().unwrap_or_default();
-                    named(&scenario, "link").contains(link)
-                }
-                Kind::Cell | Kind::Station => named(&scenario, "wifi").contains(&metric.name),
-                Kind::Run => true,
-                Kind::Multipath | Kind::Subflow => false,
-            };
-            assert!(known, "{}: {}", claim.id, at.path);
-            metrics += 1;
-        }
-    }
-    assert!(metrics > 100, "only {metrics} metrics were looked at");
-}
-
-#[test]
 fn every_stated_number_of_the_paper_is_a_claim() {
     let s = setup();
     let printed: Vec<f64> = s.claims.iter().filter_map(|c| c.paper).collect();
     for number in [0.165, 0.179, 0.6, -0.3, -0.4, 0.1] {
         assert!(printed.contains(&number), "{number} is not claimed");
-    }
-}
-
-#[test]
-fn every_point_can_be_read_and_has_twenty_seeds() {
-    let s = setup();
-    let mut read = 0;
-    for experiment in &s.plan.experiments {
-        let text = s.paper.scenario(&experiment.scenario).expect("a scenario");
-        for point in experiment.points() {
-            let scenario = Scenario::with_overrides(text, &experiment.scenario, &point.overrides);
-            scenario.unwrap_or_else(|e| panic!("{}/{}: {e}", experiment.id, point.id));
-            assert_eq!(experiment.seeds(&point, false), 1..=20);
-            read += 1;
-        }
-    }
-    assert!(read > 150, "{read} points");
-}
-
-#[test]
-fn the_extracted_notes_are_all_there_and_every_note_that_is_cited_exists() {
-    let s = setup();
-    let exists = |id: &str| s.paper.fidelity.contains(&format!("\n## TM-{id}: "));
-    for id in 1..=28 {
-        assert!(exists(&id.to_string()), "TM-{id} is missing");
-    }
-    let number = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
-    let scenarios: String = s.paper.scenarios.iter().map(|(_, text)| *text).collect();
-    let all = [s.paper.claims, s.paper.experiments, &scenarios].concat();
-    let cited: BTreeSet<String> = all.split("TM-").skip(1).map(number).collect();
-    assert!(cited.len() > 10, "{cited:?}");
-    for id in cited {
-        assert!(exists(&id), "TM-{id} is not explained");
     }
 }
 
@@ -139,7 +76,7 @@ fn flows_run_what_the_names_of_the_points_say() {
 #[test]
 fn only_the_slip_on_beta_is_contradicted_without_a_run() {
     let s = setup();
-    let judged = s.paper.judge(&s.claims, &[], &Traces::new());
+    let judged = s.paper.judge(&s.plan, &s.claims, &[], &Traces::new()).unwrap();
     let wrong = judged.iter().filter(|j| j.verdict == Verdict::Contradicted);
     assert_eq!(wrong.map(|j| j.id.as_str()).collect::<Vec<_>>(), ["sec3.flatten"]);
     assert!(judged.iter().all(|j| j.verdict != Verdict::Reproduced));

@@ -11,6 +11,7 @@ pub mod crosscheck;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub mod interop;
 pub mod making;
+pub mod paper;
 pub mod papers;
 pub mod presets;
 pub mod report;

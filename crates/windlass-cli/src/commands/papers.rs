@@ -1,6 +1,8 @@
 //! `windlass papers`.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::Path;
 
 use windlass_lab::catalogue::wrap;
 use windlass_lab::papers::{PAPERS, Paper};
@@ -11,20 +13,25 @@ use crate::output::{Failure, print};
 /// Lists the papers or prints one's summary and citation.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(id) = &args.name else { return print(&list()) };
-    print(&describe(find(id)?))
+    print(&describe(&*find(id)?))
 }
 
-/// The paper with this identifier.
-pub fn find(id: &str) -> Result<&'static Paper, Failure> {
-    Paper::by_id(id).ok_or_else(|| {
-        let known: Vec<&str> = PAPERS.iter().map(|p| p.id).collect();
-        Failure::unknown("paper", id, &known)
-    })
+/// The paper with this identifier, or in this folder.
+pub fn find(word: &str) -> Result<Cow<'static, Paper>, Failure> {
+    if let Some(paper) = Paper::by_id(word) {
+        return Ok(Cow::Borrowed(paper));
+    }
+    let path = Path::new(word);
+    if path.is_dir() || word.contains(['/', '.']) {
+        return Paper::read(path).map(Cow::Owned).map_err(Failure::input);
+    }
+    let known: Vec<&str> = PAPERS.iter().map(|p| p.id.as_str()).collect();
+    Err(Failure::unknown("paper", word, &known))
 }
 
 fn list() -> String {
     let mut out = String::new();
-    for p in PAPERS {
+    for p in PAPERS.iter() {
         let _ = writeln!(out, "{:<14} {}\n{:<14} {}", p.id, p.title, "", p.published);
     }
     out.push_str("\nwindlass papers NAME tells more; windlass reproduce NAME runs it.\n");
@@ -33,7 +40,7 @@ fn list() -> String {
 
 fn describe(paper: &Paper) -> String {
     let mut out = format!("{}\n{}\n{}\n\n", paper.title, paper.authors.join(", "), paper.published);
-    out.push_str(&wrap(paper.summary, 78, ""));
+    out.push_str(&wrap(&paper.summary, 78, ""));
     let _ = writeln!(out, "\n{}", paper.citation.trim());
     out
 }

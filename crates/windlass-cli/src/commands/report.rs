@@ -1,5 +1,6 @@
 //! `windlass report`.
 
+use std::borrow::Cow;
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{ReproduceError, Reproduction};
 use windlass_lab::run::store::Format;
@@ -11,8 +12,8 @@ use crate::output::{Chatter, Failure};
 
 /// Writes reports again from the runs that are there.
 pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
-    let papers: Vec<&'static Paper> = match args.papers.as_slice() {
-        [] => PAPERS.iter().filter(|p| args.out.join(p.id).is_dir()).collect(),
+    let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
+        [] => PAPERS.iter().filter(|p| args.out.join(&p.id).is_dir()).map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
     if papers.is_empty() {
@@ -26,7 +27,7 @@ pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
         Export::Csv => Format::Csv,
         Export::Json => Format::Json,
     }));
-    for paper in papers {
+    for paper in &papers {
         let work = Reproduction::revisit(paper, &args.out).map_err(|e| match e {
             ReproduceError::NoRuns { .. } => Failure::input(e),
             e => Failure::work(e),

@@ -1,5 +1,6 @@
 //! `windlass reproduce`.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use windlass_lab::claims::{Judgement, Verdict};
@@ -16,8 +17,8 @@ use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
 
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
-    let papers: Vec<&'static Paper> = match args.papers.as_slice() {
-        [] => PAPERS.iter().collect(),
+    let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
+        [] => PAPERS.iter().map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
     let options = Options {
@@ -28,7 +29,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         command: command(args),
     };
     let runner = runner(args.work.jobs.into());
-    for paper in papers {
+    for paper in &papers {
         let (outcome, end) = reproduce(paper, &options, &runner, chatter)?;
         show(paper, &outcome, chatter)?;
         end?;
@@ -54,7 +55,7 @@ fn command(args: &Reproduce) -> Vec<String> {
 }
 
 fn reproduce(
-    paper: &'static Paper,
+    paper: &Paper,
     options: &Options,
     runner: &Runner,
     chatter: &Chatter,
@@ -71,7 +72,7 @@ fn reproduce(
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
     }
-    let bar = chatter.bar((total - finished) as u64, paper.id);
+    let bar = chatter.bar((total - finished) as u64, &paper.id);
     let ticker = Ticker::new(TELL_EVERY);
     let result = work.work(runner, |record| {
         bar.inc(1);
@@ -84,7 +85,7 @@ fn reproduce(
     bar.finish_and_clear();
     let failed = result.map_err(Failure::work)?;
     let concluded = work.conclude(&[Format::Parquet]);
-    let end = super::making::outcome(&failed, Some(&options.out.join(paper.id)));
+    let end = super::making::outcome(&failed, Some(&options.out.join(&paper.id)));
     let outcome = match concluded {
         Ok(outcome) => outcome,
         // Where nothing is there the reason is what counts.

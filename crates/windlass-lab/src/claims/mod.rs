@@ -70,6 +70,9 @@ pub struct Claim {
     /// Remark that goes with the verdict.
     #[serde(default)]
     pub note: String,
+    /// Where in its file it stands, bytes.
+    #[serde(skip)]
+    pub span: std::ops::Range<usize>,
 }
 
 /// A printed value put right before it is compared.
@@ -206,10 +209,11 @@ struct ClaimsFile {
 ///
 /// The first thing wrong with the text, with its line and column.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Claim>, FileError> {
-    let raw: ClaimsFile = toml::from_str(text).map_err(|e| FileError::toml(file, text, &e))?;
+    let raw: ClaimsFile = crate::template::read(text, file)?;
     let mut claims: Vec<Claim> = Vec::new();
     for spanned in raw.claim {
-        let (span, claim) = (spanned.span(), spanned.into_inner());
+        let (span, mut claim) = (spanned.span(), spanned.into_inner());
+        claim.span = span.clone();
         let twice = claims.iter().any(|c| c.id == claim.id);
         let problem =
             if twice { Err("exists already, give it another id".into()) } else { claim.check() };

@@ -174,7 +174,7 @@ impl Plan {
     ///
     /// The first thing wrong with the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
-        let raw: PlanFile = toml::from_str(text).map_err(|e| FileError::toml(file, text, &e))?;
+        let raw: PlanFile = crate::template::read(text, file)?;
         let fail = |span, message: String| FileError::at(file, text, span, message);
         let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
         for e in raw.experiment {
@@ -196,6 +196,28 @@ impl Plan {
     /// The experiment with this identifier.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.id == id)
+    }
+
+    /// That an `experiment/point` is there; otherwise what is missing, and what there is.
+    pub(crate) fn look_up(&self, place: &str) -> Result<(), String> {
+        let (id, point) = place
+            .split_once('/')
+            .ok_or_else(|| format!("`{place}` must look like experiment/point"))?;
+        let Some(experiment) = self.experiment(id) else {
+            let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
+            let advice = crate::scenario::did_you_mean(id, &known);
+            return Err(format!("there is no experiment `{id}`{advice}; there are {}", known.join(", ")));
+        };
+        let points = experiment.points();
+        if points.iter().any(|p| p.id == point) {
+            return Ok(());
+        }
+        let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
+        let advice = match crate::scenario::did_you_mean(point, &known) {
+            none if none.is_empty() => format!("; its first is `{}`", known[0]),
+            meant => meant,
+        };
+        Err(format!("experiment `{id}` has no point `{point}`{advice}"))
     }
 
     fn check_trace(&self, t: &TraceRequest) -> Result<(), String> {

@@ -1,57 +1,78 @@
-//! The papers that Windlass reproduces.
+//! Papers and what reproduces them.
 //!
-//! A paper is a folder under `papers/` with its scenarios, `experiments.toml`, `claims.toml` and
-//! `fidelity.md`, all built into the program, and a module here that draws its tables and figures
-//! from the evidence.
+//! A paper is a folder: `paper.toml` says what it is, `experiments.toml` what runs, `claims.toml` what it
+//! states, `models.toml` its closed forms, `measures.toml`, `report.toml` and `findings.md` the report,
+//! `fidelity.md` what it leaves open. The folders under `papers/` are built into the program; any other
+//! can be read from a disk.
 
-pub mod ccm_ss;
+mod ask;
+pub mod check;
 pub mod cocoa3plus;
-pub mod mfvl;
+mod folder;
+mod forms;
 pub(crate) mod parts;
 pub mod reno_ber;
-pub mod tcp_modified;
+mod report;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
 use crate::experiment::{FileError, Plan};
 use crate::report::model::Section;
 use crate::run::RunRecord;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use windlass_cc::Time;
 use windlass_sim::{PacketEvent, RunResult, Sample, Series};
 
+pub use folder::{FolderError, new};
+
 /// A paper with everything that reproduces it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Paper {
     /// Identifier on the command line, the name of its folder.
-    pub id: &'static str,
+    pub id: String,
     /// Title.
-    pub title: &'static str,
+    pub title: String,
     /// Authors in the paper's order.
-    pub authors: &'static [&'static str],
+    pub authors: Vec<String>,
     /// Where and when it appeared.
-    pub published: &'static str,
-    /// Digital object identifier.
-    pub doi: &'static str,
-    /// BibTeX entry.
-    pub citation: &'static str,
+    pub published: String,
+    /// Digital object identifier; may be empty.
+    pub doi: String,
+    /// BibTeX entry; may be empty.
+    pub citation: String,
     /// One paragraph on what it claims and what is done here.
-    pub summary: &'static str,
+    pub summary: String,
     /// Text of `experiments.toml`.
-    pub experiments: &'static str,
+    pub experiments: String,
     /// Text of `claims.toml`.
-    pub claims: &'static str,
+    pub claims: String,
     /// Text of `fidelity.md`.
-    pub fidelity: &'static str,
+    pub fidelity: String,
     /// Scenarios: file name and text.
-    pub scenarios: &'static [(&'static str, &'static str)],
+    pub scenarios: Vec<(String, String)>,
+    files: BTreeMap<String, String>,
+    folder: String,
+    code: Option<Code>,
+}
+
+/// What a paper has in Rust.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
     models: fn() -> BTreeMap<String, f64>,
     quantities: fn(&Traces) -> BTreeMap<String, f64>,
     sections: fn(&Material) -> Vec<Section>,
 }
 
-/// Every paper.
-pub static PAPERS: &[Paper] =
-    &[reno_ber::PAPER, tcp_modified::PAPER, ccm_ss::PAPER, mfvl::PAPER, cocoa3plus::PAPER];
+fn code(id: &str) -> Option<Code> {
+    match id {
+        "reno-ber" => Some(reno_ber::CODE),
+        "cocoa3plus" => Some(cocoa3plus::CODE),
+        _ => None,
+    }
+}
+
+/// The papers that are built in, in their order.
+pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(folder::built_in);
 
 /// Anchor of the section that says in sentences what a reproduction finds.
 pub const FINDINGS: &str = "findings";
@@ -93,7 +114,7 @@ pub type Traces = BTreeMap<String, Trace>;
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// The paper.
-    pub paper: &'static Paper,
+    pub paper: &'a Paper,
     /// The paper's experiments.
     pub plan: &'a Plan,
     /// Its claims, which carry the tolerances.
@@ -114,57 +135,89 @@ impl Material<'_> {
 }
 
 impl Paper {
-    /// The paper with this identifier, in any case.
+    /// The built-in paper with this identifier, in any case.
     pub fn by_id(id: &str) -> Option<&'static Paper> {
         PAPERS.iter().find(|p| p.id.eq_ignore_ascii_case(id))
+    }
+
+    /// One of the paper's own files.
+    pub(crate) fn file(&self, name: &str) -> Option<&str> {
+        self.files.get(name).map(String::as_str)
+    }
+
+    /// Where a file of the paper stands.
+    pub fn place(&self, file: &str) -> String {
+        format!("{}/{file}", self.folder)
     }
 
     /// The experiments.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the built-in text; a test keeps it right.
+    /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse(self.experiments, &format!("papers/{}/experiments.toml", self.id))
+        Plan::parse(&self.experiments, &self.place("experiments.toml"))
     }
 
     /// The claims.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the built-in text; a test keeps it right.
+    /// The first thing wrong with the text.
     pub fn parsed_claims(&self) -> Result<Vec<Claim>, FileError> {
-        claims::parse(self.claims, &format!("papers/{}/claims.toml", self.id))
+        claims::parse(&self.claims, &self.place("claims.toml"))
     }
 
     /// Text of the scenario with this file name.
-    pub fn scenario(&self, name: &str) -> Option<&'static str> {
-        self.scenarios.iter().find(|(file, _)| *file == name).map(|(_, text)| *text)
+    pub fn scenario(&self, name: &str) -> Option<&str> {
+        self.scenarios.iter().find(|(file, _)| *file == name).map(|(_, text)| text.as_str())
     }
 
     /// The paper's closed forms by the names that claims use.
-    pub fn models(&self) -> BTreeMap<String, f64> {
-        (self.models)()
-    }
-
-    /// What claims read from traced runs, by name; only what the given traces yield.
-    pub fn quantities(&self, traces: &Traces) -> BTreeMap<String, f64> {
-        (self.quantities)(traces)
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with `models.toml`.
+    pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
+        match self.code {
+            Some(code) => Ok((code.models)()),
+            None => report::models(self),
+        }
     }
 
     /// Judges the claims on these runs.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the expressions of `models.toml` or `quantities.toml`.
     pub fn judge(
         &self,
+        plan: &Plan,
         claims: &[Claim],
         records: &[RunRecord],
         traces: &Traces,
-    ) -> Vec<Judgement> {
-        let (models, quantities) = (self.models(), self.quantities(traces));
-        claims::judge(claims, &Evidence { records, models: &models, traces: &quantities })
+    ) -> Result<Vec<Judgement>, FileError> {
+        let models = self.models()?;
+        let quantities = match self.code {
+            Some(code) => (code.quantities)(traces),
+            None => {
+                let (paper, judgements) = (self, &[][..]);
+                let m = Material { paper, plan, claims, records: &[], judgements, traces };
+                report::quantities(&m, false)?
+            }
+        };
+        Ok(claims::judge(claims, &Evidence { records, models: &models, traces: &quantities }))
     }
 
     /// The paper's tables, figures and notes with ours beside them.
-    pub fn sections(&self, material: &Material) -> Vec<Section> {
-        (self.sections)(material)
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the expressions of the report.
+    pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
+        match self.code {
+            Some(code) => Ok((code.sections)(material)),
+            None => report::sections(material, false),
+        }
     }
 }

@@ -46,7 +46,7 @@ pub fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
 }
 
 /// A quick reproduction in a folder.
-pub fn quick(paper: &'static Paper, dir: &Path) -> Outcome {
+pub fn quick(paper: &Paper, dir: &Path) -> Outcome {
     let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
     let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));

@@ -39,13 +39,17 @@ pub(crate) fn recording(
 
 /// Everything.
 pub(crate) fn whole(m: &Material) -> Block {
-    block("The whole report:", format!("windlass reproduce {}", m.paper.id))
+    block("The whole report:", format!("windlass reproduce {}", m.paper.called()))
 }
 
 /// Arithmetic alone, which no number of runs changes.
 pub(crate) fn arithmetic(m: &Material) -> Block {
-    let command = format!("windlass reproduce {} --quick", m.paper.id);
-    block("Arithmetic, the same after a quick run:", command)
+    quick(m, "Arithmetic, the same after a quick run:")
+}
+
+/// A quick run of everything.
+pub(crate) fn quick(m: &Material, about: &str) -> Block {
+    block(about, format!("windlass reproduce {} --quick", m.paper.called()))
 }
 
 fn block(about: &str, command: String) -> Block {
@@ -84,7 +88,7 @@ fn setting<'a>(
 
 fn run(m: &Material, scenario: &str, overrides: &[Override]) -> String {
     let sets = overrides.iter().map(|(key, value)| format!(" --set {}", quoted(key, value)));
-    format!("windlass run papers/{}/{scenario}{}", m.paper.id, sets.collect::<String>())
+    format!("windlass run {}{}", m.paper.place(scenario), sets.collect::<String>())
 }
 
 /// `KEY=VALUE` as a shell takes it for one word.

@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn every_note_of_every_paper_is_complete_and_in_order() {
-        for paper in crate::papers::PAPERS {
-            let notes = parse(paper.fidelity);
+        for paper in crate::papers::PAPERS.iter() {
+            let notes = parse(&paper.fidelity);
             assert!(!notes.is_empty(), "{} has no notes", paper.id);
             let series = notes[0].id.split('-').next().unwrap().to_owned();
             for (k, note) in notes.iter().enumerate() {

@@ -27,18 +27,6 @@ pub(crate) struct Tested {
     pub(crate) effect: Option<f64>,
 }
 
-impl Tested {
-    /// Mean with its 95 % interval, both p-values, effect size.
-    pub(crate) fn cells(&self) -> Vec<String> {
-        vec![
-            cells::mean(self.summary),
-            probability(self.t),
-            probability(self.rank),
-            cells::optional(self.effect),
-        ]
-    }
-}
-
 /// Tests sets of differences that are one family of comparisons.
 pub(crate) fn tested(family: &[&[f64]]) -> Vec<Tested> {
     let by_t = corrected(family, |d| t_test(d, CONFIDENCE).map(|t| t.p));
@@ -51,11 +39,6 @@ pub(crate) fn tested(family: &[&[f64]]) -> Vec<Tested> {
         effect: cohen_dz(d),
     };
     family.iter().zip(by_t).zip(by_rank).map(one).collect()
-}
-
-/// The same as cells.
-pub(crate) fn compared(family: &[&[f64]]) -> Vec<Vec<String>> {
-    tested(family).iter().map(Tested::cells).collect()
 }
 
 /// What Holm's procedure says of each set that can be tested.
@@ -82,12 +65,16 @@ mod tests {
     /// Of 1, 2, 3: t is 2·√3 with two degrees of freedom, p is 0.0742; two signs of eight are as far out.
     #[test]
     fn tests_are_corrected_for_each_other_and_those_that_cannot_be_made_are_left_out() {
-        let one = compared(&[&[1.0, 2.0, 3.0]]);
-        assert_eq!(one[0][1..], ["0.074", "0.25", "2"]);
-        let more = compared(&[&[1.0, 2.0, 3.0], &[5.0], &[-1.0, 1.0, 0.0]]);
-        assert_eq!(more[0][1..], ["0.148", "0.5", "2"]);
-        assert_eq!(more[1][1..], ["–", "–", "–"]);
-        assert_eq!(more[2][1..], ["1", "1", "0"]);
+        let said = |family: &[&[f64]]| -> Vec<[String; 3]> {
+            let of = |t: &Tested| [probability(t.t), probability(t.rank), cells::optional(t.effect)];
+            tested(family).iter().map(of).collect()
+        };
+        let one = said(&[&[1.0, 2.0, 3.0]]);
+        assert_eq!(one[0], ["0.074", "0.25", "2"]);
+        let more = said(&[&[1.0, 2.0, 3.0], &[5.0], &[-1.0, 1.0, 0.0]]);
+        assert_eq!(more[0], ["0.148", "0.5", "2"]);
+        assert_eq!(more[1], ["–", "–", "–"]);
+        assert_eq!(more[2], ["1", "1", "0"]);
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn exchange_quantities(trace: &Trace, found: &mut BTreeMap<String, f64>) {
 mod tests {
     use super::*;
     use crate::claims::Quantity;
-    use crate::papers::reno_ber::PAPER;
+    use crate::papers::Paper;
     use std::collections::BTreeSet;
     use windlass_sim::Sample;
 
@@ -367,7 +367,8 @@ mod tests {
     /// Every quantity that a claim reads comes out of the traces that the plan asks for.
     #[test]
     fn every_trace_quantity_that_a_claim_names_is_read_from_a_planned_trace() {
-        let plan = PAPER.plan().unwrap();
+        let paper = Paper::by_id("reno-ber").unwrap();
+        let plan = paper.plan().unwrap();
         let mut traces = Traces::new();
         for request in &plan.traces {
             let series: Vec<&str> = request.series.iter().map(String::as_str).collect();
@@ -383,7 +384,7 @@ mod tests {
             traces.insert(request.id.clone(), trace);
         }
         let found = quantities(&traces);
-        let claims = PAPER.parsed_claims().unwrap();
+        let claims = paper.parsed_claims().unwrap();
         let named: BTreeSet<&String> = claims
             .iter()
             .flat_map(|c| c.quantities())

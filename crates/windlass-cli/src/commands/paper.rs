@@ -1,0 +1,75 @@
+//! `windlass paper`.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use windlass_lab::claims::Claim;
+use windlass_lab::papers::check::{Checked, check};
+use windlass_lab::papers::{PAPERS, Paper, new};
+
+use super::papers::find;
+use crate::args::{PaperArgs, PaperVerb};
+use crate::output::{Failure, print};
+
+/// Begins or checks folders.
+pub fn run(args: &PaperArgs) -> Result<(), Failure> {
+    match &args.verb {
+        PaperVerb::New { folder } => {
+            let made = new(folder).map_err(Failure::input)?;
+            let path = made.display();
+            let shown = if made.components().count() > 1 { path.to_string() } else { format!("./{path}") };
+            print(&format!(
+                "{shown} is a paper that runs as it is:\n  windlass paper check {shown}\n  \
+                 windlass reproduce {shown} --quick\n"
+            ))
+        }
+        PaperVerb::Check { papers, list } => {
+            let papers: Vec<Cow<Paper>> = match papers.as_slice() {
+                [] => PAPERS.iter().map(Cow::Borrowed).collect(),
+                words => words.iter().map(|word| find(word)).collect::<Result<_, _>>()?,
+            };
+            let mut failed = String::new();
+            for paper in &papers {
+                if *list {
+                    print(&listed(paper)?)?;
+                    continue;
+                }
+                match check(paper) {
+                    Ok(checked) => print(&said(paper, checked))?,
+                    Err(errors) => errors.iter().for_each(|e| {
+                        let _ = writeln!(failed, "{e}");
+                    }),
+                }
+            }
+            if failed.is_empty() { Ok(()) } else { Err(Failure::input(failed.trim_end().to_owned())) }
+        }
+    }
+}
+
+fn said(paper: &Paper, c: Checked) -> String {
+    let Checked { experiments, points, claims, sections, notes } = c;
+    format!(
+        "{}: {experiments} experiments with {points} points, {claims} claims, {sections} sections, \
+         {notes} notes: nothing is wrong\n",
+        paper.id
+    )
+}
+
+/// The points and claims after `for`, one a line.
+fn listed(paper: &Paper) -> Result<String, Failure> {
+    let mut out = String::new();
+    for e in paper.plan().map_err(Failure::input)?.experiments {
+        for point in e.points() {
+            let runs = [false, true].map(|quick| e.seeds(&point, quick).count());
+            let set: Vec<String> = point.overrides.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            let _ = writeln!(out, "{}/{}: {runs:?} {} {}", e.id, point.id, e.world(&point), set.join(" "));
+        }
+    }
+    for claim in paper.parsed_claims().map_err(Failure::input)? {
+        let Claim { id, source, quantity, measure, .. } = &claim;
+        let criteria = (claim.paper, &claim.compare_with, &claim.tolerance, &claim.direction);
+        let rest = (&claim.statistic, &claim.not_comparable, &claim.note, &claim.unit);
+        let _ = writeln!(out, "{id}: {source}: {quantity}: {measure:?} {criteria:?} {rest:?}");
+    }
+    Ok(out)
+}

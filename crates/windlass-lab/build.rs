@@ -1,0 +1,32 @@
+//! Embeds the folders of papers, so that the program reproduces them from anywhere.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", papers.display());
+    let mut code = String::from("&[\n");
+    for folder in sorted(&papers)?.iter().filter(|path| path.is_dir()) {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        code.push_str(&format!("    ({:?}, &[\n", name(folder)));
+        for file in sorted(folder)? {
+            code.push_str(&format!("        ({:?}, include_str!({file:?})),\n", name(&file)));
+        }
+        code.push_str("    ]),\n");
+    }
+    code.push_str("]\n");
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    fs::write(Path::new(&out).join("papers.rs"), code)
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    all.sort();
+    Ok(all)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

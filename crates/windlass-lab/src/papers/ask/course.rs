@@ -1,0 +1,335 @@
+//! Traced runs: series of flows over time, and moments of packets.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::value::{Object, ObjectRepr, from_args};
+use minijinja::{Error, ErrorKind, State, Value};
+use windlass_sim::{PacketFate, Series};
+
+use crate::papers::Trace;
+use crate::papers::parts::series::seconds;
+use crate::report::model::ChartPoint;
+use crate::run::RunRecord;
+use crate::template::{absent, mistake};
+
+/// A traced run.
+#[derive(Debug)]
+pub(super) struct Traced {
+    trace: Arc<Trace>,
+    probing: bool,
+}
+
+impl Traced {
+    pub(super) fn of(trace: Arc<Trace>) -> Traced {
+        Traced { trace, probing: false }
+    }
+
+    /// A trace that there is not, of which everything may be asked.
+    pub(super) fn probe() -> Traced {
+        Traced { trace: Arc::default(), probing: true }
+    }
+
+    fn series(&self, name: &str, flow: u32) -> Result<Course, Error> {
+        let known = Series::known();
+        let Some((_, series)) = known.iter().find(|(known, _)| known == name) else {
+            let all: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(mistake(format!("no series `{name}`; there are {}", all.join(", "))));
+        };
+        if self.probing {
+            return Ok(Course((0..5).map(|i| (f64::from(i), f64::from(5 - i))).collect()));
+        }
+        let values = self.trace.values_of(flow, *series);
+        Ok(Course(values.map(|(t, v)| (seconds(t), v as f64)).collect()))
+    }
+
+    fn end(&self) -> f64 {
+        self.trace.samples.last().map_or(0.0, |s| seconds(s.time))
+    }
+
+    /// The flows that have a series.
+    fn flows(&self, name: &str) -> Vec<u32> {
+        let known = Series::known();
+        let series = known.iter().find(|(known, _)| known == name).map(|(_, s)| *s);
+        let mine = self.trace.samples.iter().filter(|s| Some(s.series) == series);
+        if self.probing { vec![0] } else { BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect() }
+    }
+
+    /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
+    fn counted(&self, flows: &[u32], fate: &str, bytes: bool) -> Result<Course, Error> {
+        const FATES: [(&str, PacketFate); 4] = [
+            ("sent", PacketFate::Sent),
+            ("delivered", PacketFate::Delivered),
+            ("dropped_queue", PacketFate::DroppedQueue),
+            ("dropped_error", PacketFate::DroppedError),
+        ];
+        let Some((_, fate)) = FATES.iter().find(|(name, _)| *name == fate) else {
+            let all = FATES.map(|(name, _)| name).join(", ");
+            return Err(mistake(format!("no packet is `{fate}`; there are {all}")));
+        };
+        if self.probing {
+            return Ok(Course(vec![(1.0, 1.0), (2.0, 2.0)]));
+        }
+        let mine = self.trace.packets.iter();
+        let mine = mine.filter(|p| flows.contains(&p.flow) && p.forward && p.fate == *fate);
+        let mut so_far = 0.0;
+        let point = |p: &windlass_sim::PacketEvent| {
+            so_far += if bytes { f64::from(p.ip_len) } else { 1.0 };
+            (seconds(p.time), so_far)
+        };
+        Ok(Course(mine.map(point).collect()))
+    }
+}
+
+impl Object for Traced {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        (key.as_str()? == "end").then(|| self.end().into())
+    }
+
+    fn call_method(
+        self: &Arc<Self>,
+        _: &mut State<'_, '_>,
+        method: &str,
+        args: &[Value],
+    ) -> Result<Value, Error> {
+        match method {
+            "series" => {
+                let (name, flow): (&str, Option<u32>) = from_args(args)?;
+                Ok(Value::from_object(self.series(name, flow.unwrap_or(0))?))
+            }
+            "flows" => {
+                let (name,): (&str,) = from_args(args)?;
+                Ok(self.flows(name).into())
+            }
+            "packets" | "bytes" => {
+                let (flows, fate): (Vec<u32>, &str) = from_args(args)?;
+                Ok(Value::from_object(self.counted(&flows, fate, method == "bytes")?))
+            }
+            _ => Err(Error::from(ErrorKind::UnknownMethod)),
+        }
+    }
+}
+
+/// A value over time: seconds and values, each of which holds until the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Course(pub(super) Vec<(f64, f64)>);
+
+impl Course {
+    /// As points of a chart.
+    pub(crate) fn points(&self) -> Vec<ChartPoint> {
+        self.0.iter().map(|(x, y)| ChartPoint { x: *x, y: *y, ..ChartPoint::default() }).collect()
+    }
+
+    fn at(&self, moment: f64) -> Option<f64> {
+        self.0.iter().take_while(|(t, _)| *t <= moment).last().map(|(_, v)| *v)
+    }
+
+    /// What held at any moment of an interval, its beginning included.
+    fn within(&self, from: f64, until: f64) -> Course {
+        let first = self.at(from).map(|v| (from, v));
+        let later = self.0.iter().filter(|(t, _)| *t > from && *t <= until).copied();
+        Course(first.into_iter().chain(later).collect())
+    }
+
+    /// What a growing count has come to at a moment.
+    fn held(&self, moment: f64) -> f64 {
+        let n = self.0.partition_point(|(t, _)| *t <= moment);
+        n.checked_sub(1).map_or(0.0, |last| self.0[last].1)
+    }
+
+    fn mapped(&self, f: impl Fn(f64) -> f64) -> Course {
+        Course(self.0.iter().map(|(t, v)| (*t, f(*v))).collect())
+    }
+
+    /// Mean up to `end`, each value counting for as long as it held.
+    fn mean(&self, end: f64) -> Option<f64> {
+        let (first, _) = self.0.first()?;
+        let ends = self.0.iter().skip(1).map(|(t, _)| *t).chain([end]);
+        let sum: f64 = self.0.iter().zip(ends).map(|((t, v), until)| v * (until - t)).sum();
+        (end > *first).then(|| sum / (end - first))
+    }
+}
+
+fn course(value: &Value) -> Result<&Course, Error> {
+    value.downcast_object_ref().ok_or_else(|| mistake(format!("`{value}` is nothing over time")))
+}
+
+/// Moments after a start at which averages are taken.
+fn steps(start: f64, step: f64, end: f64) -> impl Iterator<Item = f64> {
+    let n = ((end - start) / step).max(0.0) as u32;
+    (1..=n).map(move |i| start + f64::from(i) * step)
+}
+
+impl Object for Course {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let values = || self.0.iter().map(|(_, v)| *v);
+        match key.as_str()? {
+            "n" => Some(self.0.len().into()),
+            "max" => values().reduce(f64::max).map(Value::from),
+            "min" => values().reduce(f64::min).map(Value::from),
+            "last" => values().last().map(Value::from),
+            "end" => self.0.last().map(|(t, _)| (*t).into()),
+            "start" => self.0.first().map(|(t, _)| (*t).into()),
+            // The moments at which it became another, with what it became.
+            "changes" => {
+                let later = self.0.windows(2).filter(|w| w[0].1 != w[1].1).map(|w| w[1]);
+                Some(Value::from_object(Course(later.collect())))
+            }
+            "pairs" => Some(self.0.iter().map(|(t, v)| Value::from(vec![*t, *v])).collect()),
+            _ => None,
+        }
+    }
+
+    fn is_true(self: &Arc<Self>) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn call_method(
+        self: &Arc<Self>,
+        _: &mut State<'_, '_>,
+        method: &str,
+        args: &[Value],
+    ) -> Result<Value, Error> {
+        let number = |v: Option<f64>| v.map(Value::from).ok_or_else(absent);
+        let one = || from_args::<(f64,)>(args).map(|(a,)| a);
+        Ok(match method {
+            "at" => return number(self.at(one()?)),
+            "mean" => return number(self.mean(one()?)),
+            "within" => {
+                let (from, until) = from_args(args)?;
+                Value::from_object(self.within(from, until))
+            }
+            "until" => {
+                let end = one()?;
+                let kept = self.0.iter().take_while(|(t, _)| *t <= end).copied();
+                Value::from_object(Course(kept.collect()))
+            }
+            "before" => {
+                let end = one()?;
+                Value::from_object(Course(self.0.iter().take_while(|(t, _)| *t < end).copied().collect()))
+            }
+            "since" => {
+                let start = one()?;
+                Value::from_object(Course(self.0.iter().filter(|(t, _)| *t >= start).copied().collect()))
+            }
+            "over" => {
+                let k = one()?;
+                Value::from_object(self.mapped(|v| v / k))
+            }
+            "most" => {
+                let most = one()?;
+                Value::from_object(self.mapped(|v| v.min(most)))
+            }
+            "positive" => Value::from_object(Course(self.0.iter().filter(|p| p.1 > 0.0).copied().collect())),
+            // When it first is at most so much; the second if it never is.
+            "reaches" => {
+                let (most, never): (f64, f64) = from_args(args)?;
+                self.0.iter().find(|(_, v)| *v <= most).map_or(never, |(t, _)| *t).into()
+            }
+            "ever_below" => {
+                let (other,): (&Value,) = from_args(args)?;
+                let other = course(other)?;
+                let below = |(t, v): &(f64, f64)| other.at(*t).is_some_and(|o| *v < o);
+                f64::from(u8::from(self.0.iter().any(below))).into()
+            }
+            // A growing count over the time since a start, at steps.
+            "averages" => {
+                let (start, step, end): (f64, f64, f64) = from_args(args)?;
+                let of = |t: f64| (t, self.held(t) / (t - start));
+                Value::from_object(Course(steps(start, step, end).map(of).collect()))
+            }
+            // Of two growing counts, the first as per cent of both together, at steps.
+            "share_of" => {
+                let (other, start, step, end): (&Value, f64, f64, f64) = from_args(args)?;
+                let other = course(other)?;
+                let of = |t: f64| {
+                    let (mine, all) = (self.held(t), self.held(t) + other.held(t));
+                    (t, if all > 0.0 { 100.0 * mine / all } else { 0.0 })
+                };
+                Value::from_object(Course(steps(start, step, end).map(of).collect()))
+            }
+            "rates" => {
+                let step = one()?;
+                let points = crate::papers::parts::series::rates(&self.points(), step);
+                Value::from_object(Course(points.iter().map(|p| (p.x, p.y)).collect()))
+            }
+            _ => return Err(Error::from(ErrorKind::UnknownMethod)),
+        })
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values over time", self.0.len())
+    }
+}
+
+/// Of the events that changed the threshold of these flows, the share that left less than the window of
+/// before.
+pub(super) fn cuts_below_window(traced: &Value, flows: Vec<u32>) -> Result<f64, Error> {
+    let Some(traced) = traced.downcast_object_ref::<Traced>() else {
+        return Err(mistake("`cuts_below_window` needs a trace"));
+    };
+    let (mut below, mut all) = (0, 0);
+    for flow in flows {
+        let windows = traced.series("cwnd_bytes", flow)?.0;
+        let thresholds = traced.series("ssthresh_bytes", flow)?.0;
+        for pair in thresholds.windows(2).filter(|w| w[0].1 != w[1].1) {
+            let (moment, threshold) = pair[1];
+            let until = windows.partition_point(|(t, _)| *t < moment);
+            let Some((_, window)) = until.checked_sub(1).map(|last| windows[last]) else { continue };
+            all += 1;
+            below += u64::from(threshold < window);
+        }
+    }
+    if all == 0 { Err(absent()) } else { Ok(below as f64 / f64::from(all)) }
+}
+
+/// Mean drops a second of runs in steps.
+pub(super) fn drops(all: &[&RunRecord], step_s: f64) -> Course {
+    let courses: Vec<_> = all.iter().filter_map(|r| r.course.as_ref()).collect();
+    let end = all.iter().map(|r| r.end_s).fold(0.0, f64::max);
+    let Some(bin_s) = courses.first().map(|c| c.bin_s) else { return Course(Vec::new()) };
+    let per_step = (step_s / bin_s).round().max(1.0) as usize;
+    let mut sums = vec![0u64; (end / bin_s) as usize];
+    for course in &courses {
+        let dropped = course.dropped(sums.len());
+        sums.iter_mut().zip(dropped).for_each(|(sum, n)| *sum += n);
+    }
+    let scale = courses.len() as f64 * per_step as f64 * bin_s;
+    let step = |(i, bins): (usize, &[u64])| {
+        ((i * per_step) as f64 * bin_s, bins.iter().sum::<u64>() as f64 / scale)
+    };
+    Course(sums.chunks_exact(per_step).enumerate().map(step).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::fixtures::run;
+    use crate::run::{Course as Bins, Drops};
+
+    #[test]
+    fn what_holds_at_the_beginning_of_an_interval_belongs_to_it() {
+        let course = Course(vec![(1.0, 10.0), (4.0, 80.0), (6.0, 4.0), (20.0, 50.0)]);
+        assert_eq!((course.at(5.0), course.at(0.5)), (Some(80.0), None));
+        // 80 for one second of ten, 4 for nine.
+        assert_eq!(course.within(5.0, 15.0).mean(15.0), Some((80.0 + 9.0 * 4.0) / 10.0));
+    }
+
+    #[test]
+    fn losses_are_averaged_over_steps_and_runs() {
+        let with = |bins: Vec<(u32, u64)>| {
+            let drops = vec![Drops { link: "l:a>b".to_owned(), bins }];
+            let (convergence_cwnd_s, convergence_rate_s) = (None, None);
+            let course = Bins { bin_s: 1.0, convergence_cwnd_s, convergence_rate_s, drops };
+            RunRecord { end_s: 30.0, course: Some(course), ..run("e", "p", 1, 1.0) }
+        };
+        let (a, b) = (with(vec![(0, 20), (29, 40)]), with(vec![(9, 20)]));
+        assert_eq!(drops(&[&a, &b], 10.0).0, [(0.0, 2.0), (10.0, 0.0), (20.0, 2.0)]);
+        assert!(drops(&[], 10.0).0.is_empty());
+    }
+}

@@ -1,0 +1,436 @@
+//! What the expressions of a paper may ask: runs, traces, claims, and what is computed of them.
+
+mod course;
+mod values;
+
+pub(crate) use course::Course;
+pub(crate) use values::Values;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minijinja::value::{Kwargs, Object};
+use minijinja::{Environment, Error, State, Value};
+use serde::Deserialize;
+
+use super::parts::cells::{self, printed, signed};
+use super::parts::significance::{Tested, probability, tested};
+use super::parts::verdicts::listed;
+use super::{Material, Trace};
+use crate::claims::{Claim, Judgement, Metric};
+use crate::experiment::{FileError, Plan};
+use crate::report::numbers::number;
+use crate::run::RunRecord;
+use crate::template::{absent, environment, mistake};
+
+/// `measures.toml`: what the report reads from each run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Measures {
+    /// How the runs of a point are summed up.
+    #[serde(default)]
+    statistic: Summing,
+    #[serde(default)]
+    measure: Vec<Measure>,
+}
+
+/// How the runs of a point stand in cells and charts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Summing {
+    /// Median, with the interval between two order statistics.
+    #[default]
+    Median,
+    /// Mean, with Student's interval.
+    Mean,
+}
+
+/// A number that a run yields.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Measure {
+    /// Its name in expressions.
+    name: String,
+    /// A metric's path, or an expression over `metric(PATH)`.
+    of: toml::Spanned<String>,
+    /// Name and unit in headings.
+    #[serde(default)]
+    label: String,
+}
+
+/// Evidence that expressions share.
+#[derive(Debug)]
+struct Source {
+    plan: Plan,
+    claims: Vec<Claim>,
+    judgements: Vec<Judgement>,
+    traces: BTreeMap<String, Arc<Trace>>,
+    runs: BTreeMap<String, Vec<Arc<RunRecord>>>,
+    summing: Summing,
+    /// No run is asked: everything that exists answers, so that only mistakes are left.
+    probing: bool,
+}
+
+/// Stand-ins for three runs.
+const PROBES: [f64; 3] = [1.0, 2.0, 3.0];
+
+/// The environment in which a paper's report, findings and quantities are evaluated.
+pub(crate) fn asking(m: &Material, probing: bool) -> Result<Environment<'static>, FileError> {
+    let file = m.paper.place("measures.toml");
+    let text = m.paper.file("measures.toml").unwrap_or_default();
+    let measures: Measures = crate::template::read(text, &file)?;
+    let mut runs: BTreeMap<String, Vec<Arc<RunRecord>>> = BTreeMap::new();
+    for r in m.records {
+        runs.entry(format!("{}/{}", r.experiment, r.point)).or_default().push(Arc::new(r.clone()));
+    }
+    let source = Arc::new(Source {
+        plan: m.plan.clone(),
+        claims: m.claims.to_vec(),
+        judgements: m.judgements.to_vec(),
+        traces: m.traces.iter().map(|(id, t)| (id.clone(), Arc::new(t.clone()))).collect(),
+        runs,
+        summing: measures.statistic,
+        probing,
+    });
+    let mut env = environment();
+    super::forms::add(&mut env);
+    add_functions(&mut env, &source, &m.paper.models()?);
+    add_filters(&mut env);
+    for m in measures.measure {
+        let span = m.of.span();
+        let of = m.of.into_inner();
+        let of = if of.contains('(') {
+            of
+        } else {
+            let path = Metric::parse(&of).map(|_| format!("metric({of:?})"));
+            path.map_err(|e| FileError::at(&file, text, span.clone(), e))?
+        };
+        env.compile_expression(&of)
+            .map_err(|e| FileError::at(&file, text, span, crate::template::said(&e)))?;
+        let asked = Asked { source: source.clone(), of, label: m.label };
+        env.add_global(m.name, Value::from_object(asked));
+    }
+    Ok(env)
+}
+
+/// A measure in an environment: called with `experiment/point` it gives the values of the runs there.
+#[derive(Debug)]
+struct Asked {
+    source: Arc<Source>,
+    of: String,
+    label: String,
+}
+
+impl Object for Asked {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        (key.as_str() == Some("label")).then(|| Value::from(self.label.clone()))
+    }
+
+    fn call(self: &Arc<Self>, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
+        let (place,): (&str,) = minijinja::value::from_args(args)?;
+        self.source.exists(place)?;
+        let env = state.env();
+        let expression = env.compile_expression_owned(self.of.clone())?;
+        let one = |run: Value| match expression.eval(minijinja::context! { run }) {
+            Ok(v) => Ok(f64::try_from(v).ok()),
+            Err(e) if crate::template::is_absent(&e) => Ok(None),
+            Err(e) => Err(e),
+        };
+        let mut values = BTreeMap::new();
+        if self.source.probing {
+            one(Value::from_object(Probe))?;
+            values.extend((1..).zip(PROBES));
+        }
+        for run in self.source.at(place) {
+            if let Some(v) = one(Value::from_object(Run(run.clone())))? {
+                values.insert(run.seed, v);
+            }
+        }
+        Ok(Value::from_object(Values { values, summing: self.source.summing }))
+    }
+}
+
+/// The run that a measure is taken of.
+#[derive(Debug)]
+struct Run(Arc<RunRecord>);
+impl Object for Run {}
+
+/// A run that there is not.
+#[derive(Debug)]
+struct Probe;
+impl Object for Probe {}
+
+/// Whether a name is meant by a pattern, which may end in `*`.
+fn meant(pattern: &str, name: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == name, |stem| name.starts_with(stem))
+}
+
+/// What the run at hand has of a metric, over the flows that `flows` names if it does.
+fn metric(state: &State, path: &str, options: Kwargs) -> Result<Value, Error> {
+    let metric = Metric::parse(path).map_err(mistake)?;
+    let flows: Option<&str> = options.get("flows")?;
+    options.assert_all_used()?;
+    let run = state.lookup("run").ok_or_else(|| mistake("`metric` is for measures"))?;
+    let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
+    let value = match flows {
+        None => metric.of(record),
+        Some(pattern) => {
+            let mut part = RunRecord::clone(record);
+            part.flows.retain(|f| meant(pattern, &f.name));
+            metric.of(&part)
+        }
+    };
+    value.map(Value::from).ok_or_else(absent)
+}
+
+/// How many of the flows that a pattern names have more than nothing of a field.
+fn count(state: &State, pattern: &str, field: &str) -> Result<Value, Error> {
+    Metric::parse(&format!("flow.f.{field}")).map_err(mistake)?;
+    let run = state.lookup("run").ok_or_else(|| mistake("`count` is for measures"))?;
+    let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
+    let has = |name: &str| {
+        let metric = Metric::parse(&format!("flow.{name}.{field}")).ok();
+        metric.and_then(|m| m.of(record)).is_some_and(|v| v > 0.0)
+    };
+    let mine = record.flows.iter().filter(|f| meant(pattern, &f.name) && has(&f.name));
+    Ok(Value::from(mine.count() as f64))
+}
+
+/// Packets dropped in the first seconds of the run at hand.
+fn dropped_until(state: &State, end_s: f64) -> Result<Value, Error> {
+    let run = state.lookup("run").ok_or_else(|| mistake("`dropped_until` is for measures"))?;
+    let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
+    let course = record.course.as_ref().ok_or_else(absent)?;
+    let bins = (end_s / course.bin_s) as usize;
+    Ok(Value::from(course.dropped(bins).iter().sum::<u64>() as f64))
+}
+
+impl Source {
+    fn at(&self, place: &str) -> &[Arc<RunRecord>] {
+        self.runs.get(place).map_or(&[], Vec::as_slice)
+    }
+
+    /// That the plan has this `experiment/point`.
+    fn exists(&self, place: &str) -> Result<(), Error> {
+        self.plan.look_up(place).map_err(mistake)
+    }
+
+    fn axis(&self, experiment: &str, axis: &str) -> Result<&[crate::experiment::AxisValue], Error> {
+        let found = self.plan.experiment(experiment);
+        let found = found.ok_or_else(|| mistake(format!("there is no experiment `{experiment}`")))?;
+        let axis = found.axes.iter().find(|a| a.name == axis).ok_or_else(|| {
+            let known: Vec<&str> = found.axes.iter().map(|a| a.name.as_str()).collect();
+            mistake(format!("experiment `{experiment}` has no axis `{axis}`; it has {}", known.join(", ")))
+        })?;
+        Ok(&axis.values)
+    }
+
+    fn claim(&self, id: &str) -> Result<Value, Error> {
+        let claim = self.claims.iter().find(|c| c.id == id);
+        let claim = claim.ok_or_else(|| mistake(format!("there is no claim `{id}`")))?;
+        let judgement = self.judgements.iter().find(|j| j.id == id).cloned();
+        let said = Said { claim: claim.clone(), judgement, probing: self.probing };
+        Ok(Value::from_object(said))
+    }
+
+    fn trace(&self, id: &str) -> Result<Value, Error> {
+        if self.plan.traces.iter().all(|t| t.id != id) {
+            let known: Vec<&str> = self.plan.traces.iter().map(|t| t.id.as_str()).collect();
+            let all = known.join(", ");
+            return Err(mistake(format!("there is no trace `{id}`; there are {all}")));
+        }
+        if self.probing {
+            return Ok(Value::from_object(course::Traced::probe()));
+        }
+        let trace = self.traces.get(id).ok_or_else(absent)?;
+        Ok(Value::from_object(course::Traced::of(trace.clone())))
+    }
+
+    /// Of the seeds that two points have in common, in how many the runs are the same to the last packet,
+    /// and how many there are.
+    fn alike(&self, a: &str, b: &str) -> Result<Vec<usize>, Error> {
+        self.exists(a)?;
+        self.exists(b)?;
+        if self.probing {
+            return Ok(vec![1, 2]);
+        }
+        let trail = |place: &str| -> BTreeMap<u64, (u64, u64)> {
+            self.at(place).iter().map(|r| (r.seed, (r.events, r.packet_hops))).collect()
+        };
+        let (a, b) = (trail(a), trail(b));
+        let common: Vec<bool> = a.iter().filter_map(|(s, a)| Some(a == b.get(s)?)).collect();
+        if common.is_empty() {
+            return Err(absent());
+        }
+        Ok(vec![common.iter().filter(|same| **same).count(), common.len()])
+    }
+}
+
+/// A claim with its verdict; as text, our value with its interval.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// What the paper says.
+    pub(crate) claim: Claim,
+    /// How it stands, once judged.
+    pub(crate) judgement: Option<Judgement>,
+    probing: bool,
+}
+
+impl Object for Said {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let j = self.judgement.as_ref();
+        let text = |t: &str| Some(Value::from(t));
+        match key.as_str()? {
+            "paper" => self.claim.paper.map(Value::from),
+            "printed" => text(&printed(self.claim.paper)),
+            "corrected" => {
+                let value = self.claim.compare_with.as_ref().map(|c| printed(Some(c.value)));
+                Some(Value::from(value.unwrap_or_default()))
+            }
+            "source" => text(&self.claim.source),
+            "quantity" => text(&self.claim.quantity),
+            "measured" if self.probing => Some(Value::from(1.0)),
+            "measured" => j?.measured.map(Value::from),
+            "verdict" => text(j.map_or("not judged", |j| j.verdict.badge().name)),
+            _ => None,
+        }
+    }
+
+    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.judgement {
+            Some(j) => f.write_str(&cells::measured(j)),
+            None => f.write_str("not judged"),
+        }
+    }
+}
+
+/// What a test says of paired differences.
+#[derive(Debug)]
+struct Answer(Tested);
+
+impl Object for Answer {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let t = &self.0;
+        Some(match key.as_str()? {
+            "mean" => cells::mean(t.summary).into(),
+            "p" => probability(t.t).into(),
+            "p_rank" => probability(t.rank).into(),
+            "effect" => cells::optional(t.effect).into(),
+            "rejected" => t.t.is_some_and(|h| h.rejected).into(),
+            "value" => t.summary?.mean.into(),
+            "low" => t.ci?[0].into(),
+            "high" => t.ci?[1].into(),
+            _ => return None,
+        })
+    }
+}
+
+/// Tests sets of paired differences that are one family.
+fn family(sets: Vec<Value>) -> Result<Vec<Value>, Error> {
+    let sets: Vec<Vec<f64>> = sets.iter().map(values::numbers).collect::<Result<_, _>>()?;
+    let slices: Vec<&[f64]> = sets.iter().map(Vec::as_slice).collect();
+    Ok(tested(&slices).into_iter().map(|t| Value::from_object(Answer(t))).collect())
+}
+
+/// An expression for each item of a list, under a name.
+fn each(state: &State, expression: &str, name: &str, items: Vec<Value>) -> Result<Vec<Value>, Error> {
+    let compiled = state.env().compile_expression_owned(expression.to_owned())?;
+    let mut all = Vec::new();
+    for item in items {
+        let mut context: BTreeMap<String, Value> = BTreeMap::new();
+        for name in compiled.undeclared_variables(false) {
+            context.extend(state.lookup(&name).map(|v| (name, v)));
+        }
+        context.insert(name.to_owned(), item);
+        match compiled.eval(Value::from(context)) {
+            Ok(value) => all.push(value),
+            Err(e) if crate::template::is_absent(&e) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(all)
+}
+
+/// What an expression in a variable comes to.
+fn evaluate(state: &State, expression: &str) -> Result<Value, Error> {
+    each(state, expression, "", vec![Value::from(0)])?.pop().ok_or_else(absent)
+}
+
+fn add_functions(
+    env: &mut Environment<'static>,
+    source: &Arc<Source>,
+    models: &BTreeMap<String, f64>,
+) {
+    env.add_function("metric", metric);
+    env.add_function("count", count);
+    env.add_function("dropped_until", dropped_until);
+    env.add_function("each", each);
+    env.add_function("evaluate", evaluate);
+    env.add_function("tested", family);
+    env.add_function("cuts_below_window", course::cuts_below_window);
+    values::add(env);
+    let s = source.clone();
+    env.add_function("labels", move |experiment: &str, axis: &str| {
+        let values = s.axis(experiment, axis)?;
+        Ok::<_, Error>(values.iter().map(|v| v.label.clone()).collect::<Vec<String>>())
+    });
+    let s = source.clone();
+    env.add_function("axis", move |experiment: &str, axis: &str| {
+        let values = s.axis(experiment, axis)?;
+        let rows = values.iter().map(|v| vec![v.label.clone(), v.about.clone()]);
+        Ok::<_, Error>(rows.collect::<Vec<Vec<String>>>())
+    });
+    env.add_function("model", {
+        let models = models.clone();
+        move |name: &str| {
+            let value = models.get(name).copied();
+            value.ok_or_else(|| mistake(format!("models.toml has no model `{name}`")))
+        }
+    });
+    let s = source.clone();
+    env.add_function("claim", move |id: &str| s.claim(id));
+    let s = source.clone();
+    env.add_function("trace", move |id: &str| s.trace(id));
+    let s = source.clone();
+    env.add_function("alike", move |a: &str, b: &str| s.alike(a, b));
+    let s = source.clone();
+    env.add_function("drop_curve", move |places: Vec<String>, step_s: f64| {
+        places.iter().try_for_each(|place| s.exists(place))?;
+        let runs: Vec<&RunRecord> = places.iter().flat_map(|p| s.at(p)).map(AsRef::as_ref).collect();
+        Ok::<_, Error>(Value::from_object(course::drops(&runs, step_s)))
+    });
+    let s = source.clone();
+    env.add_function("kernels", move |experiment: &str| {
+        let mine = s.runs.values().flatten().filter(|r| r.experiment == experiment);
+        let mut all: Vec<String> =
+            mine.filter_map(|r| Some(format!("{}: kernel {}.", r.world, r.kernel.as_ref()?))).collect();
+        all.sort();
+        all.dedup();
+        all
+    });
+}
+
+/// A number to three digits.
+fn three(v: f64) -> String {
+    if v == 0.0 {
+        return number(v);
+    }
+    let unit = 10f64.powf((v.abs().log10().floor() - 2.0).floor());
+    number((v / unit).round() * unit)
+}
+
+/// With a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn add_filters(env: &mut Environment<'static>) {
+    env.add_filter("number", number);
+    env.add_filter("signed", signed);
+    env.add_filter("three", three);
+    env.add_filter("sentence", |text: &str| sentence(text));
+    env.add_filter("printed", |v: f64| printed(Some(v)));
+    env.add_filter("fixed", |v: f64, digits: usize| format!("{v:.digits$}"));
+    env.add_filter("listed", |items: Vec<String>| listed(&items));
+}

@@ -1,0 +1,222 @@
+//! Whether a paper's folder is right, without a run: every file reads, every measure names a point and a
+//! flow that exist, every model is computed, every cited note exists, every template renders.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Material, Paper, Traces, parts, report};
+use crate::claims::{Claim, Kind, Metric, Quantity};
+use crate::experiment::{FileError, Plan};
+use crate::scenario::{Scenario, did_you_mean};
+
+/// What a check has looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Experiments.
+    pub experiments: usize,
+    /// Points of all experiments.
+    pub points: usize,
+    /// Claims.
+    pub claims: usize,
+    /// Sections of the report.
+    pub sections: usize,
+    /// Fidelity notes.
+    pub notes: usize,
+}
+
+/// Checks a paper.
+///
+/// # Errors
+///
+/// Every mistake that can be told apart, each with its place and what would be right.
+pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
+    let plan = paper.plan().map_err(|e| vec![e])?;
+    let claims = paper.parsed_claims().map_err(|e| vec![e])?;
+    let mut found = Found { paper, errors: Vec::new() };
+    let names = found.scenarios(&plan);
+    let models = paper.models().map_err(|e| found.errors.push(e)).unwrap_or_default();
+    let traces = Traces::new();
+    let m = Material { paper, plan: &plan, claims: &claims, records: &[], judgements: &[], traces: &traces };
+    let quantities = match paper.code {
+        Some(_) => None,
+        None => Some(report::quantities(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default()),
+    };
+    for claim in &claims {
+        found.claim(claim, &plan, &names, &models, quantities.as_ref());
+    }
+    let notes = found.notes();
+    let drawn = if paper.code.is_some() { Ok(Vec::new()) } else { report::sections(&m, true) };
+    let sections = drawn.map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
+    if !found.errors.is_empty() {
+        return Err(found.errors);
+    }
+    let points = plan.experiments.iter().map(|e| e.points().len()).sum();
+    Ok(Checked { experiments: plan.experiments.len(), points, claims: claims.len(), sections, notes })
+}
+
+/// Names of what the runs of an experiment measure.
+struct Names(BTreeMap<&'static str, BTreeSet<String>>);
+
+impl Names {
+    fn of(scenario: &Scenario) -> Names {
+        let node = |n: usize| scenario.nodes[n].clone();
+        let flows = scenario.flows.iter().map(|f| f.name.clone()).collect();
+        let multipath = scenario.flows.iter().filter(|f| f.multipath.is_some());
+        let multipath = multipath.map(|f| f.name.clone()).collect();
+        let subflows = scenario.tracks().into_iter().filter(|name| name.contains(':')).collect();
+        let directions = |l: &crate::scenario::LinkSpec| {
+            [(l.a, l.b), (l.b, l.a)].map(|(a, b)| format!("{}:{}>{}", l.name, node(a), node(b)))
+        };
+        let links = scenario.links.iter().flat_map(directions).collect();
+        let cells = scenario.wifi.iter().map(|w| w.radio.name.clone()).collect();
+        Names(BTreeMap::from([
+            ("flow", flows),
+            ("multipath", multipath),
+            ("subflow", subflows),
+            ("link", links),
+            ("cell", cells),
+        ]))
+    }
+
+    /// What is wrong with the name of a metric.
+    fn wrong(&self, metric: &Metric) -> Option<String> {
+        let (kind, name) = match metric.kind {
+            Kind::Run => return None,
+            Kind::Flow => ("flow", metric.name.as_str()),
+            Kind::Multipath => ("multipath", metric.name.as_str()),
+            Kind::Subflow => ("subflow", metric.name.as_str()),
+            Kind::Link => ("link", metric.name.as_str()),
+            Kind::Cell => ("cell", metric.name.as_str()),
+            Kind::Station => ("cell", metric.name.split(':').next().unwrap_or_default()),
+        };
+        let known = self.0.get(kind)?;
+        if known.contains(name) {
+            return None;
+        }
+        let all: Vec<&str> = known.iter().map(String::as_str).collect();
+        let word = if kind == "link" { "direction of a link" } else { kind };
+        let advice = match did_you_mean(name, &all) {
+            none if none.is_empty() => format!("; there are {}", all.join(", ")),
+            meant => meant,
+        };
+        Some(format!("the scenario has no {word} `{name}`{advice}"))
+    }
+}
+
+struct Found<'a> {
+    paper: &'a Paper,
+    errors: Vec<FileError>,
+}
+
+impl Found<'_> {
+    /// An error where a text first stands in a file; at its beginning if it does not.
+    fn at(&mut self, file: &str, needle: &str, message: String) {
+        let text = self.paper.file(file).unwrap_or_default();
+        let start = text.find(needle).unwrap_or(0);
+        let error = FileError::at(&self.paper.place(file), text, start..start + needle.len(), message);
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    /// Reads the scenario of every point; the names of each experiment's first.
+    fn scenarios(&mut self, plan: &Plan) -> BTreeMap<String, Names> {
+        let mut names = BTreeMap::new();
+        for e in &plan.experiments {
+            let Some(text) = self.paper.scenario(&e.scenario) else {
+                let known: Vec<&str> = self.paper.scenarios.iter().map(|(f, _)| f.as_str()).collect();
+                let message = format!("there is no {}; the folder has {}", e.scenario, known.join(", "));
+                self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
+                continue;
+            };
+            for point in e.points() {
+                match Scenario::with_overrides(text, &self.paper.place(&e.scenario), &point.overrides) {
+                    Ok(s) => {
+                        names.entry(e.id.clone()).or_insert_with(|| Names::of(&s));
+                    }
+                    Err(error) => {
+                        let said = error.to_string();
+                        let message = format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
+                        self.at("experiments.toml", &format!("\"{}\"", e.id), message);
+                        break;
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    fn claim(
+        &mut self,
+        claim: &Claim,
+        plan: &Plan,
+        names: &BTreeMap<String, Names>,
+        models: &BTreeMap<String, f64>,
+        quantities: Option<&BTreeMap<String, f64>>,
+    ) {
+        for quantity in claim.quantities() {
+            let wrong = match quantity {
+                Quantity::Metric(at) => plan.look_up(&at.at).err().or_else(|| {
+                    let metric = Metric::parse(&at.path).ok()?;
+                    names.get(at.place()?.0)?.wrong(&metric)
+                }),
+                Quantity::Model(name) => unknown("model", name, models, "models.toml"),
+                Quantity::Trace(name) => {
+                    quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml"))
+                }
+                _ => None,
+            };
+            if let Some(wrong) = wrong {
+                let text = &self.paper.claims;
+                let place = claim.span.clone();
+                let message = format!("claim `{}`: {wrong}", claim.id);
+                let error = FileError::at(&self.paper.place("claims.toml"), text, place, message);
+                self.errors.push(error);
+            }
+        }
+    }
+
+    /// Every note is whole, and every note that any file cites is there; how many there are.
+    fn notes(&mut self) -> usize {
+        let notes = parts::notes::parse(&self.paper.fidelity);
+        for note in &notes {
+            let parts = [("Problem", &note.problem), ("Choice", &note.choice), ("Consequence", &note.consequence)];
+            for (word, _) in parts.iter().filter(|(_, text)| text.is_empty()) {
+                let message = format!("note {} has no paragraph that begins with `{word}: `", note.id);
+                self.at("fidelity.md", &format!("## {}:", note.id), message);
+            }
+        }
+        let known: BTreeSet<&str> = notes.iter().map(|n| n.id.as_str()).collect();
+        let Some(series) = notes.first().and_then(|n| n.id.split('-').next()) else { return 0 };
+        let files: Vec<String> = self.paper.files.keys().filter(|f| !f.ends_with(".bib")).cloned().collect();
+        for file in files {
+            let text = self.paper.file(&file).unwrap_or_default().to_owned();
+            for id in cited(&text, series).difference(&known.iter().map(|k| (*k).to_owned()).collect()) {
+                self.at(&file, id, format!("fidelity.md has no note {id}"));
+            }
+        }
+        notes.len()
+    }
+}
+
+/// Notes of a series that a text names.
+fn cited(text: &str, series: &str) -> BTreeSet<String> {
+    let marker = format!("{series}-");
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices(&marker) {
+        let number: String =
+            text[at + marker.len()..].chars().take_while(char::is_ascii_digit).collect();
+        let begins = !text[..at].ends_with(|c: char| c.is_alphanumeric());
+        if begins && !number.is_empty() {
+            found.insert(format!("{marker}{number}"));
+        }
+    }
+    found
+}
+
+fn unknown(what: &str, name: &str, all: &BTreeMap<String, f64>, file: &str) -> Option<String> {
+    if all.contains_key(name) {
+        return None;
+    }
+    let known: Vec<&str> = all.keys().map(String::as_str).collect();
+    Some(format!("{file} has no {what} `{name}`{}", did_you_mean(name, &known)))
+}

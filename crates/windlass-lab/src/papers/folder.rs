@@ -1,0 +1,186 @@
+//! Papers as folders: reading one, those that are built in, and a new one to begin with.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Deserialize;
+
+use super::{Paper, code};
+use crate::experiment::FileError;
+
+/// The folders under `papers/` with the texts of their files.
+type Folders = &'static [(&'static str, &'static [(&'static str, &'static str)])];
+
+const BUILT_IN: Folders = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+
+/// What a folder cannot do without, and what a new one begins with.
+const NEW: [(&str, &str); 7] = [
+    ("paper.toml", include_str!("new/paper.toml")),
+    ("experiments.toml", include_str!("new/experiments.toml")),
+    ("claims.toml", include_str!("new/claims.toml")),
+    ("models.toml", include_str!("new/models.toml")),
+    ("measures.toml", include_str!("new/measures.toml")),
+    ("report.toml", include_str!("new/report.toml")),
+    ("network.toml", include_str!("new/network.toml")),
+];
+const NEW_TEXTS: [(&str, &str); 2] = [
+    ("findings.md", include_str!("new/findings.md")),
+    ("fidelity.md", include_str!("new/fidelity.md")),
+];
+
+/// Files of a folder that are no scenario.
+const OWN: [&str; 7] = [
+    "paper.toml",
+    "experiments.toml",
+    "claims.toml",
+    "models.toml",
+    "measures.toml",
+    "quantities.toml",
+    "report.toml",
+];
+
+/// Why a folder is no paper.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is missing.
+    #[error("{} has no {file}; `windlass paper new` writes a folder with all that it takes", folder.display())]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        file: &'static str,
+    },
+    /// A file is not right.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The folder of a new paper is there.
+    #[error("{} is there already; give another name", .0.display())]
+    Exists(PathBuf),
+    /// The name of a new paper would not do as an identifier.
+    #[error("`{0}` cannot be a paper's name: letters, digits and dashes can")]
+    Name(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    name: String,
+    #[serde(default)]
+    order: u32,
+    title: String,
+    authors: Vec<String>,
+    published: String,
+    #[serde(default)]
+    doi: String,
+    summary: String,
+}
+
+/// The built-in papers in their order.
+pub(super) fn built_in() -> Vec<Paper> {
+    let read = |(folder, files): &(&str, &[(&str, &str)])| {
+        let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let (order, mut paper) = described(files.collect(), format!("papers/{folder}")).ok()?;
+        paper.code = code(&paper.id);
+        Some((order, paper))
+    };
+    let mut all: Vec<(u32, Paper)> = BUILT_IN.iter().filter_map(read).collect();
+    all.sort_by_key(|(order, _)| *order);
+    all.into_iter().map(|(_, paper)| paper).collect()
+}
+
+fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Paper), FolderError> {
+    let need = |file: &'static str| {
+        let missing = || FolderError::Missing { folder: PathBuf::from(&folder), file };
+        files.get(file).cloned().ok_or_else(missing)
+    };
+    let place = format!("{folder}/paper.toml");
+    let d: Described = crate::template::read(&need("paper.toml")?, &place)?;
+    let scenario = |name: &&String| name.ends_with(".toml") && !OWN.contains(&name.as_str());
+    let scenarios = files.keys().filter(scenario).map(|n| (n.clone(), files[n].clone())).collect();
+    let paper = Paper {
+        id: d.name,
+        title: d.title,
+        authors: d.authors,
+        published: d.published,
+        doi: d.doi,
+        citation: files.get("citation.bib").cloned().unwrap_or_default(),
+        summary: d.summary,
+        experiments: need("experiments.toml")?,
+        claims: need("claims.toml")?,
+        fidelity: need("fidelity.md")?,
+        scenarios,
+        files,
+        folder,
+        code: None,
+    };
+    Ok((d.order, paper))
+}
+
+impl Paper {
+    /// The paper in a folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read, lacks a file, or has a `paper.toml` that is not right.
+    pub fn read(folder: &Path) -> Result<Paper, FolderError> {
+        let fail = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| FolderError::Io { path, source }
+        };
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(folder).map_err(fail(folder))? {
+            let path = entry.map_err(fail(folder))?.path();
+            let known = path.extension().is_some_and(|e| e == "toml" || e == "md" || e == "bib");
+            if known && path.is_file() {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                files.insert(name, fs::read_to_string(&path).map_err(fail(&path))?);
+            }
+        }
+        let shown = folder.display().to_string();
+        let (_, paper) = described(files, shown.trim_end_matches('/').to_owned())?;
+        if !is_name(&paper.id) {
+            return Err(FolderError::Name(paper.id));
+        }
+        Ok(paper)
+    }
+
+    /// What `windlass reproduce` calls it: its name if it is built in, else its folder.
+    pub(crate) fn called(&self) -> &str {
+        let built_in = self.folder.strip_prefix("papers/").is_some_and(|id| id == self.id);
+        if built_in { &self.id } else { &self.folder }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// Writes the folder of a new paper, which runs as it is, and returns its path.
+///
+/// # Errors
+///
+/// The folder is there, its last part cannot be a name, or it cannot be written.
+pub fn new(folder: &Path) -> Result<PathBuf, FolderError> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if !is_name(&name) {
+        return Err(FolderError::Name(name));
+    }
+    if folder.exists() {
+        return Err(FolderError::Exists(folder.to_path_buf()));
+    }
+    let fail = |source| FolderError::Io { path: folder.to_path_buf(), source };
+    fs::create_dir_all(folder).map_err(fail)?;
+    for (file, text) in NEW.iter().chain(&NEW_TEXTS) {
+        fs::write(folder.join(file), text.replace("NAME", &name)).map_err(fail)?;
+    }
+    Ok(folder.to_path_buf())
+}

@@ -1,0 +1,28 @@
+//! Closed forms of links and TCP, as functions of expressions.
+
+use minijinja::Environment;
+
+use crate::models::link::{ber_for_per, expected_retransmissions, per_exact, per_linear};
+use crate::models::tcp::{Pftk, mathis, window_bound};
+
+/// Adds `exp`, `ln`, `sqrt` and the forms of [`crate::models`].
+pub(crate) fn add(env: &mut Environment<'static>) {
+    env.add_function("exp", f64::exp);
+    env.add_function("ln", f64::ln);
+    env.add_function("sqrt", f64::sqrt);
+    env.add_function("per_exact", per_exact);
+    env.add_function("per_linear", per_linear);
+    env.add_function("ber_for_per", ber_for_per);
+    env.add_function("expected_retransmissions", expected_retransmissions);
+    env.add_function("mathis", mathis);
+    env.add_function("window_bound", window_bound);
+    env.add_function("pftk", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
+        Pftk { rtt_s, t0_s, w_max, b }.throughput(p)
+    });
+    env.add_function("pftk_sent", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
+        Pftk { rtt_s, t0_s, w_max, b }.send_rate(p)
+    });
+    env.add_function("pftk_approximate", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
+        Pftk { rtt_s, t0_s, w_max, b }.approximate(p)
+    });
+}

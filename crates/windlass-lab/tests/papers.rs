@@ -1,0 +1,221 @@
+//! Papers as folders: those that are built in are right, a new one is right as it is and runs, and each kind
+//! of mistake is one error with its place.
+
+mod paper_support;
+
+use std::fs;
+use std::path::Path;
+
+use windlass_lab::papers::check::check;
+use windlass_lab::papers::{PAPERS, Paper, new};
+
+#[test]
+fn every_built_in_paper_is_right() {
+    assert_eq!(PAPERS.len(), 5);
+    for paper in PAPERS.iter() {
+        let checked = check(paper).unwrap_or_else(|e| panic!("{}: {e:?}", paper.id));
+        assert!(checked.claims > 50 && checked.notes > 20, "{}: {checked:?}", paper.id);
+    }
+}
+
+#[test]
+fn a_new_paper_is_right_as_it_is_and_reproduces_its_claims() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = new(&dir.path().join("mine")).unwrap();
+    let paper = Paper::read(&folder).unwrap();
+    check(&paper).unwrap_or_else(|e| panic!("{e:?}"));
+    let outcome = paper_support::quick(&paper, &dir.path().join("out"));
+    assert_eq!(outcome.judgements.len(), 3);
+    for j in &outcome.judgements {
+        assert_eq!((j.verdict.badge().name, j.n), ("reproduced", 6), "{}: {}", j.id, j.note);
+    }
+    let charts = outcome.sections.iter().find(|s| s.id == "loss").expect("its section");
+    assert_eq!(charts.blocks.len(), 3);
+}
+
+#[test]
+fn a_new_papers_name_must_do_as_one_and_nothing_is_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |name: &str| new(&dir.path().join(name)).unwrap_err().to_string();
+    assert!(said("a b").contains("letters, digits and dashes"));
+    new(&dir.path().join("a")).unwrap();
+    assert!(said("a").contains("is there already"));
+}
+
+/// A mistake: file, what stands there, what is put in its place, and the error without its folder.
+type Mistake = (&'static str, &'static str, &'static str, &'static str);
+
+const MISTAKES: &[Mistake] = &[
+    ("paper.toml", "title =", "titel =", "paper.toml:5:1: unknown field `titel`"),
+    (
+        "experiments.toml",
+        "\"network.toml\"",
+        "\"netwerk.toml\"",
+        "experiments.toml:6:12: there is no netwerk.toml; the folder has network.toml",
+    ),
+    (
+        "experiments.toml",
+        "link.path.loss",
+        "link.peth.loss",
+        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+    ),
+    (
+        "network.toml",
+        "\"drop\"",
+        "\"drip\"",
+        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+    ),
+    (
+        "claims.toml",
+        "at = \"loss/p=1%\" } },\n] }\ndirection",
+        "at = \"loss/p=2%\" } },\n] }\ndirection",
+        "claims.toml:15:1: claim `order`: experiment `loss` has no point `p=2%`; did you mean `p=1%`?",
+    ),
+    (
+        "claims.toml",
+        "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
+        "\"flow.transfre.goodput_bps\", at = \"loss/p=0.1%\"",
+        "claims.toml:15:1: claim `order`: the scenario has no flow `transfre`; did you mean `transfer`?",
+    ),
+    (
+        "claims.toml",
+        "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
+        "\"flow.transfer.godput_bps\", at = \"loss/p=0.1%\"",
+        "claims.toml:15:1: claim `order` metric `flow.transfer.godput_bps` ends in an unknown field",
+    ),
+    (
+        "claims.toml",
+        "rate.{{ p }}",
+        "rete.{{ p }}",
+        "claims.toml:3:1: claim `model.0.1%`: models.toml has no model `rete.0.1%`; did you mean `rate.0.1%`?",
+    ),
+    (
+        "claims.toml",
+        "quantity = \"Goodput over the model's rate at a loss of {{ p }}\"",
+        "quantity = \"Goodput over the model's rate at a loss of {{ q }}\"",
+        "claims.toml:7:12: undefined value",
+    ),
+    (
+        "models.toml",
+        "mathis(0.1, p, 1.0)",
+        "mathi(0.1, p, 1.0)",
+        "models.toml:7:6: unknown function",
+    ),
+    ("claims.toml", "(EX-1)", "(EX-7)", "claims.toml:14:88: fidelity.md has no note EX-7"),
+    (
+        "fidelity.md",
+        "Choice: ",
+        "Chosen: ",
+        "fidelity.md:5:1: note EX-1 has no paragraph that begins with `Choice: `",
+    ),
+    (
+        "measures.toml",
+        "flow.transfer.rto_count",
+        "flow.transfer.rto_cuont",
+        "measures.toml:12:6: ",
+    ),
+    (
+        "report.toml",
+        "labels('loss', 'p') }}\" }\nclaim",
+        "labels('loss', 'q') }}\" }\nclaim",
+        "report.toml:14:13: experiment `loss` has no axis `q`; it has p",
+    ),
+    (
+        "report.toml",
+        "claim('model.' ~ p)",
+        "claim('modle.' ~ p)",
+        "report.toml:16:85: there is no claim `modle.0.1%`",
+    ),
+    (
+        "report.toml",
+        "runs = \"loss/p=1%\"",
+        "runs = \"loss/p=3%\"",
+        "report.toml:33:9: experiment `loss` has no point `p=3%`; did you mean `p=1%`?",
+    ),
+    (
+        "report.toml",
+        "caption = \"Goodput by",
+        "captoin = \"Goodput by",
+        "unknown field `captoin`",
+    ),
+    (
+        "findings.md",
+        "goodput('loss/p=1%') }}",
+        "goodputt('loss/p=1%') }}",
+        "findings.md:1:1: unknown function",
+    ),
+];
+
+#[test]
+fn each_kind_of_mistake_is_one_error_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    for (k, (file, right, wrong, expected)) in MISTAKES.iter().enumerate() {
+        let folder = new(&dir.path().join(format!("m{k}"))).unwrap();
+        let said = mistaken(&folder, file, right, wrong);
+        assert_eq!(said.lines().count(), 1, "{file}, {wrong}: {said}");
+        assert!(said.contains(expected), "{file}, {wrong}: {said} does not contain {expected}");
+        assert!(said.starts_with(&folder.display().to_string()), "{said}");
+    }
+}
+
+/// What a check says of a folder with one mistake.
+fn mistaken(folder: &Path, file: &str, right: &str, wrong: &str) -> String {
+    let path = folder.join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(right), "{file} has no {right}");
+    fs::write(&path, text.replacen(right, wrong, 1)).unwrap();
+    match Paper::read(folder) {
+        Err(e) => e.to_string(),
+        Ok(paper) => {
+            let errors = check(&paper).expect_err("a mistake is found");
+            errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
+        }
+    }
+}
+
+#[test]
+fn a_folder_without_a_file_says_which() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = new(&dir.path().join("mine")).unwrap();
+    fs::remove_file(folder.join("claims.toml")).unwrap();
+    let said = Paper::read(&folder).unwrap_err().to_string();
+    assert!(said.ends_with("has no claims.toml; `windlass paper new` writes a folder with all that it takes"));
+    let said = Paper::read(&dir.path().join("none")).unwrap_err().to_string();
+    assert!(said.contains("none: "), "{said}");
+}
+
+/// The files that docs/add-a-paper.md has in full, in its order: name and text.
+fn of_the_tutorial() -> Vec<(String, String)> {
+    let page = include_str!("../../../docs/add-a-paper.md");
+    let blocks = page.split("<!-- file: ").skip(1);
+    let one = |rest: &str| {
+        let (name, rest) = rest.split_once(" -->\n```").expect("a block");
+        let (_, rest) = rest.split_once('\n').expect("its language");
+        let (text, _) = rest.split_once("\n```").expect("its end");
+        (name.to_owned(), format!("{text}\n"))
+    };
+    blocks.map(one).collect()
+}
+
+#[test]
+fn the_tutorial_holds_when_it_is_followed_to_the_letter() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = new(&dir.path().join("cubic-response")).unwrap();
+    let files = of_the_tutorial();
+    assert_eq!(files.len(), 9);
+    for (name, text) in &files {
+        assert!(folder.join(name).is_file(), "the new folder has no {name}");
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let paper = Paper::read(&folder).unwrap();
+    check(&paper).unwrap_or_else(|e| panic!("{e:?}"));
+    let outcome = paper_support::quick(&paper, &dir.path().join("out"));
+    let verdicts: Vec<(&str, &str)> =
+        outcome.judgements.iter().map(|j| (j.id.as_str(), j.verdict.badge().name)).collect();
+    assert_eq!(verdicts.len(), 6);
+    assert!(verdicts.iter().all(|(_, v)| *v != "not comparable"), "{verdicts:?}");
+    let of = |id: &str| verdicts.iter().find(|(known, _)| *known == id).expect("a claim").1;
+    assert_eq!(of("larger.0.02%"), "reproduced");
+    let told = windlass_lab::report::text::prose(&outcome.sections[0], usize::MAX);
+    assert!(told.contains("At a loss of 0.02 % CUBIC's mean window is "), "{told}");
+}
