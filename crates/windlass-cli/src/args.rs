@@ -280,7 +280,7 @@ pub enum Export {
 pub struct Algorithms {
     /// Which one; the list when left out.
     pub name: Option<String>,
-    /// Print the page docs/algorithms.md.
+    /// Print the page docs/src/reference/algorithms.md.
     #[arg(long, conflicts_with = "name")]
     pub markdown: bool,
 }

@@ -50,13 +50,13 @@ pub enum Command {
     /// Hold the algorithms against conformance vectors.
     ///
     /// A vector is a file of events with the window, threshold and pacing rate expected after each;
-    /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
+    /// docs/src/inside/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
     #[command(after_help = CONFORM_HELP)]
     Conform(Conform),
     /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
     ///
     /// A script says which segments arrive and which must leave, when, and what shall be seen
-    /// meanwhile; docs/packet-scripts.md describes the language. A difference is printed with the
+    /// meanwhile; docs/src/guides/packet-scripts.md describes the language. A difference is printed with the
     /// exchange up to there and ends with exit code 1.
     #[command(after_help = SCRIPT_HELP)]
     Script(Script),
@@ -70,7 +70,7 @@ pub enum Command {
     /// Measure what the testbed's links deliver against what was asked of them.
     ///
     /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
-    /// namespaces and emulator as runs; docs/testbed.md says how, and why the bounds are what they are.
+    /// namespaces and emulator as runs; docs/src/inside/testbed.md says how, and why the bounds are what they are.
     #[command(after_help = CALIBRATE_HELP)]
     Calibrate(Calibrate),
 }

@@ -1,4 +1,4 @@
-//! Which crate knows which, as docs/architecture.md draws it; and what the libraries that we take ask of us.
+//! Which crate knows which, as docs/src/inside/architecture.md draws it; and what the libraries that we take ask of us.
 
 use std::collections::BTreeSet;
 use std::process::Command;
