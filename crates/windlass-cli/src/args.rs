@@ -1,6 +1,8 @@
 //! The command line: one definition for parsing, help and completions.
 
 mod compare;
+#[cfg(test)]
+mod page;
 mod sweep;
 
 use std::path::PathBuf;
