@@ -186,7 +186,7 @@ fn a_folder_without_a_file_says_which() {
 
 /// The files that docs/add-a-paper.md has in full, in its order: name and text.
 fn of_the_tutorial() -> Vec<(String, String)> {
-    let page = include_str!("../../../docs/add-a-paper.md");
+    let page = include_str!("../../../docs/src/guides/add-a-paper.md");
     let blocks = page.split("<!-- file: ").skip(1);
     let one = |rest: &str| {
         let (name, rest) = rest.split_once(" -->\n```").expect("a block");
