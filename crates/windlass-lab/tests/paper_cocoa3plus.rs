@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use paper_support::Setup;
-use windlass_lab::claims::{Metric, Quantity, Verdict};
+use windlass_lab::claims::Verdict;
 use windlass_lab::compile::senders;
 use windlass_lab::papers::{FINDINGS, Material, Trace, Traces};
 use windlass_lab::report::html::render;
@@ -159,7 +159,7 @@ fn maps(sections: &[Section]) -> Vec<&NetworkMap> {
 fn the_report_of_short_runs_is_whole_and_its_maps_lead_to_the_base_station() {
     let s = setup();
     let (records, traces) = (s.short_runs(2), s.short_traces());
-    let judgements = s.paper.judge(&s.plan, &s.claims, &records, &traces);
+    let judgements = s.paper.judge(&s.plan, &s.claims, &records, &traces).unwrap();
     let open: Vec<&str> = judgements
         .iter()
         .filter(|j| j.verdict == Verdict::NotComparable && !j.id.ends_with(".value"))

@@ -2,8 +2,8 @@
 
 mod paper_support;
 
-use paper_support::{Setup, named, quick};
-use windlass_lab::claims::{Kind, Metric, Quantity, Verdict};
+use paper_support::{Setup, quick};
+use windlass_lab::claims::Verdict;
 use windlass_lab::papers::{FINDINGS, Traces};
 use windlass_lab::run::simulate;
 use windlass_lab::scenario::Scenario;

@@ -4,8 +4,8 @@ mod paper_support;
 
 use paper_support::{Setup, quick};
 use std::collections::{BTreeMap, BTreeSet};
-use windlass_lab::claims::{Judgement, Kind, Metric, Quantity, Verdict};
-use windlass_lab::papers::{FINDINGS, LONG, Material, PAPERS, Traces};
+use windlass_lab::claims::{Judgement, Quantity, Verdict};
+use windlass_lab::papers::{FINDINGS, LONG, Material, Traces};
 use windlass_lab::report::model::Block;
 use windlass_lab::report::text;
 use windlass_lab::reproduce::Outcome;
@@ -32,24 +32,6 @@ impl Setup {
 fn entries<'a>(scenario: &'a toml::Table, list: &str) -> impl Iterator<Item = &'a toml::Table> {
     let list = scenario[list].as_array().expect("a list of tables");
     list.iter().filter_map(toml::Value::as_table)
-}
-
-fn names(scenario: &toml::Table, kind: Kind) -> BTreeSet<String> {
-    let text = |t: &toml::Table, key: &str| t[key].as_str().expect("text").to_owned();
-    match kind {
-        Kind::Flow => entries(scenario, "flow").map(|f| text(f, "name")).collect(),
-        Kind::Link => entries(scenario, "link")
-            .flat_map(|l| {
-                let ends = l["between"].as_array().expect("two ends");
-                let end = |k: usize| ends[k].as_str().expect("a node").to_owned();
-                let name = text(l, "name");
-                [(0, 1), (1, 0)].map(|(a, b)| format!("{name}:{}>{}", end(a), end(b)))
-            })
-            .collect(),
-        Kind::Cell | Kind::Station => BTreeSet::new(),
-        Kind::Run => BTreeSet::from([String::new()]),
-        Kind::Multipath | Kind::Subflow => BTreeSet::new(),
-    }
 }
 
 #[test]

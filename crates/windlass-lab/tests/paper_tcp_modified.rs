@@ -3,14 +3,12 @@
 
 mod paper_support;
 
-use paper_support::{Setup, named, quick};
-use std::collections::BTreeSet;
-use windlass_lab::claims::{Kind, Metric, Quantity, Verdict};
+use paper_support::{Setup, quick};
+use windlass_lab::claims::Verdict;
 use windlass_lab::papers::{FINDINGS, LONG, Traces};
 use windlass_lab::report::model::Block;
 use windlass_lab::report::text;
 use windlass_lab::reproduce::Outcome;
-use windlass_lab::scenario::Scenario;
 
 fn setup() -> Setup {
     paper_support::setup("TCP-Modified")

@@ -219,3 +219,32 @@ fn the_tutorial_holds_when_it_is_followed_to_the_letter() {
     let told = windlass_lab::report::text::prose(&outcome.sections[0], usize::MAX);
     assert!(told.contains("At a loss of 0.02 % CUBIC's mean window is "), "{told}");
 }
+
+#[test]
+#[ignore]
+fn throw_away_lists_are_equal() {
+    for paper in PAPERS.iter() {
+        let old = Paper::read(Path::new(&format!("{}/{}", std::env::var("OLD").unwrap(), paper.id))).unwrap();
+        let new = Paper::read(Path::new(&format!("{}/{}", std::env::var("NEW").unwrap(), paper.id))).unwrap();
+        let list = |p: &Paper| {
+            let plan = p.plan().map_err(|e| e.to_string())?;
+            let mut claims = p.parsed_claims().map_err(|e| e.to_string())?;
+            claims.iter_mut().for_each(|c| c.span = 0..0);
+            Ok::<_, String>((plan, claims))
+        };
+        match (list(&old), list(&new)) {
+            (Ok(a), Ok(b)) => {
+                let claims = a.1.iter().zip(&b.1).filter(|(a, b)| a != b).map(|(a, _)| a.id.clone()).collect::<Vec<_>>();
+                println!("{}: plans {} claims {} {} {claims:?}", paper.id, a.0 == b.0, a.1 == b.1, a.1.len());
+                if a.0 != b.0 {
+                    for (x, y) in a.0.experiments.iter().zip(&b.0.experiments) { if x != y { println!("   {} differs", x.id); } }
+                    println!("   traces {}", a.0.traces == b.0.traces);
+                }
+            }
+            (a, b) => println!("{}: {:?} {:?}", paper.id, a.err(), b.err()),
+        }
+        if let Ok(list) = std::env::var("CHECK") {
+            if list.contains(&paper.id) { println!("{:?}", check(&new)); }
+        }
+    }
+}

@@ -16,6 +16,7 @@ pub(crate) fn add(env: &mut Environment<'static>) {
     env.add_function("expected_retransmissions", expected_retransmissions);
     env.add_function("mathis", mathis);
     env.add_function("window_bound", window_bound);
+    env.add_function("growth_per_ack", growth_per_ack);
     env.add_function("pftk", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
         Pftk { rtt_s, t0_s, w_max, b }.throughput(p)
     });
@@ -25,4 +26,30 @@ pub(crate) fn add(env: &mut Environment<'static>) {
     env.add_function("pftk_approximate", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
         Pftk { rtt_s, t0_s, w_max, b }.approximate(p)
     });
+}
+
+/// The window, bytes, after so many round trips in which additive increase is applied once per
+/// acknowledgement, of which a window of whole segments yields one for every `b` segments.
+fn growth_per_ack(start: f64, mss: f64, round_trips: usize, b: f64) -> f64 {
+    let (mut w, mut owed) = (start, 0.0);
+    for _ in 0..round_trips {
+        // A segment left over waits for the next round's first one before it is acknowledged.
+        owed += (w / mss).floor();
+        while owed >= b {
+            w += mss * mss / w;
+            owed -= b;
+        }
+    }
+    w
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn per_ack_growth_reaches_the_window_in_a_few_round_trips() {
+        let first = |b| (0..20).find(|k| growth_per_ack(4380.0, 1460.0, *k, b) >= 8760.0);
+        assert_eq!((first(1.0), first(2.0)), (Some(4), Some(8)));
+    }
 }

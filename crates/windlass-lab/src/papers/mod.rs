@@ -8,10 +8,10 @@
 mod ask;
 pub mod check;
 pub mod cocoa3plus;
+mod exchange;
 mod folder;
 mod forms;
 pub(crate) mod parts;
-pub mod reno_ber;
 mod report;
 
 use crate::claims::{self, Claim, Evidence, Judgement};
@@ -65,7 +65,6 @@ pub(crate) struct Code {
 
 fn code(id: &str) -> Option<Code> {
     match id {
-        "reno-ber" => Some(reno_ber::CODE),
         "cocoa3plus" => Some(cocoa3plus::CODE),
         _ => None,
     }

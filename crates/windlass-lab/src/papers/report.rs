@@ -51,6 +51,7 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
     let Some(text) = paper.file("models.toml") else { return Ok(BTreeMap::new()) };
     let mut env = environment();
     super::forms::add(&mut env);
+    super::ask::add_lists(&mut env);
     let file = paper.place("models.toml");
     let read: ModelsFile = read_with(text, &file, &env, &|_| None)?;
     numbers(read.model, text, &file)
@@ -106,6 +107,7 @@ enum BlockFile {
     Table(TableFile),
     Chart(ChartFile),
     Heat(HeatFile),
+    Exchange(ExchangeFile),
     Command(CommandFile),
 }
 
@@ -220,6 +222,18 @@ struct HeatCellFile {
     of: Cell,
 }
 
+/// One loss and its repair, packet by packet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExchangeFile {
+    id: String,
+    caption: String,
+    /// The traced run.
+    of: String,
+    left: String,
+    right: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CommandFile {
@@ -325,6 +339,7 @@ impl Drawing<'_> {
                 BlockFile::Table(t) => Some(Block::Table(self.table(t)?)),
                 BlockFile::Chart(c) => Some(Block::Chart(self.chart(c))),
                 BlockFile::Heat(h) => Some(self.heat(h)),
+                BlockFile::Exchange(e) => self.exchange(e),
                 BlockFile::Command(c) => self.command(c)?,
             });
         }
@@ -428,6 +443,11 @@ impl Drawing<'_> {
         }
         let (id, caption) = (h.id, h.caption);
         Block::Heat(HeatMap { id, caption, x: h.x, y: h.y, value: h.value, cells })
+    }
+
+    fn exchange(&self, e: ExchangeFile) -> Option<Block> {
+        let asked = super::exchange::Asked::of(self.m.traces.get(&e.of)?)?;
+        Some(Block::Ladder(asked.ladder(e.id, e.caption, [e.left, e.right])?))
     }
 
     fn command(&self, c: CommandFile) -> Result<Option<Block>, FileError> {

@@ -1,7 +1,6 @@
 //! What the tests of the papers share.
 #![allow(dead_code)] // each test binary uses its own part
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use windlass_lab::claims::Claim;
@@ -37,12 +36,6 @@ impl Setup {
         Scenario::with_overrides(text, &found.scenario, &overrides)
             .unwrap_or_else(|e| panic!("{e}"))
     }
-}
-
-/// Names of the entries of a list of a scenario.
-pub fn named(scenario: &toml::Table, list: &str) -> BTreeSet<String> {
-    let entries = scenario[list].as_array().expect("a list of tables");
-    entries.iter().map(|e| e["name"].as_str().expect("a name").to_owned()).collect()
 }
 
 /// A quick reproduction in a folder.

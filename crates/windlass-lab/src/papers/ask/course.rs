@@ -8,7 +8,7 @@ use minijinja::value::{Object, ObjectRepr, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 use windlass_sim::{PacketFate, Series};
 
-use crate::papers::Trace;
+use crate::papers::{Trace, exchange};
 use crate::papers::parts::series::seconds;
 use crate::report::model::ChartPoint;
 use crate::run::RunRecord;
@@ -102,6 +102,11 @@ impl Object for Traced {
                 let (name,): (&str,) = from_args(args)?;
                 Ok(self.flows(name).into())
             }
+            "exchange" if self.probing => Ok(Value::from_object(exchange::Asked::probe())),
+            "exchange" => {
+                let asked = exchange::Asked::of(&self.trace).ok_or_else(absent)?;
+                Ok(Value::from_object(asked))
+            }
             "packets" | "bytes" => {
                 let (flows, fate): (Vec<u32>, &str) = from_args(args)?;
                 Ok(Value::from_object(self.counted(&flows, fate, method == "bytes")?))
@@ -138,6 +143,28 @@ impl Course {
         n.checked_sub(1).map_or(0.0, |last| self.0[last].1)
     }
 
+    fn pauses(&self, least: f64) -> Option<f64> {
+        let (mut last, mut highest, mut paused) = (0.0, 0.0, 0.0);
+        for (time, value) in self.0.iter().filter(|(_, v)| *v > 0.0) {
+            if *value > highest {
+                let pause = time - last;
+                paused += if pause >= least { pause } else { 0.0 };
+                (last, highest) = (*time, *value);
+            }
+        }
+        (last > 0.0).then(|| paused / last)
+    }
+
+    fn regrowth(&self, low: f64, high: f64, unit: &Course) -> Option<f64> {
+        let start = 1 + self.0.windows(2).position(|w| w[0].1 > low && w[1].1 == low)?;
+        let (from, to) = (nanoseconds(self.0[start].0), {
+            let (t, _) = self.0[start..].iter().find(|(_, v)| *v >= high)?;
+            nanoseconds(*t)
+        });
+        let (_, unit) = unit.0.iter().take_while(|(t, _)| nanoseconds(*t) <= to).last()?;
+        (*unit > 0.0).then(|| (to - from) / unit)
+    }
+
     fn mapped(&self, f: impl Fn(f64) -> f64) -> Course {
         Course(self.0.iter().map(|(t, v)| (*t, f(*v))).collect())
     }
@@ -149,6 +176,11 @@ impl Course {
         let sum: f64 = self.0.iter().zip(ends).map(|((t, v), until)| v * (until - t)).sum();
         (end > *first).then(|| sum / (end - first))
     }
+}
+
+/// Seconds as the whole nanoseconds that they come from.
+fn nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round()
 }
 
 fn course(value: &Value) -> Result<&Course, Error> {
@@ -253,6 +285,13 @@ impl Object for Course {
                 };
                 Value::from_object(Course(steps(start, step, end).map(of).collect()))
             }
+            // Share of the time in pauses of at least so long during which it did not grow.
+            "pauses" => return number(self.pauses(one()?)),
+            // How many of the other course's last value it takes to grow from where it falls to `low` to `high`.
+            "regrowth" => {
+                let (low, high, unit): (f64, f64, &Value) = from_args(args)?;
+                return number(self.regrowth(low, high, course(unit)?));
+            }
             "rates" => {
                 let step = one()?;
                 let points = crate::papers::parts::series::rates(&self.points(), step);
@@ -318,6 +357,17 @@ mod tests {
         assert_eq!((course.at(5.0), course.at(0.5)), (Some(80.0), None));
         // 80 for one second of ten, 4 for nine.
         assert_eq!(course.within(5.0, 15.0).mean(15.0), Some((80.0 + 9.0 * 4.0) / 10.0));
+    }
+
+    #[test]
+    fn growth_is_counted_from_the_end_of_recovery_and_pauses_where_nothing_grows() {
+        let cwnd = [(0.0, 2920.0), (0.02, 4380.0), (0.04, 20_000.0), (0.1, 4380.0), (0.34, 9000.0)];
+        let srtt = Course(vec![(0.01, 99e6), (0.03, 40e6)]);
+        // On the way up in slow start 4380 is not the start.
+        assert_eq!(Course(cwnd.to_vec()).regrowth(4380.0, 8760.0, &srtt), Some(6.0));
+        let acks = [(0.1, 1.0), (1.2, 1.0), (2.1, 2.0), (2.9, 3.0), (4.0, 4.0)];
+        let share = Course(acks.to_vec()).pauses(1.0).unwrap();
+        assert!((share - 3.1 / 4.0).abs() < 1e-12, "{share}");
     }
 
     #[test]

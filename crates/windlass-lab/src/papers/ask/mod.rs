@@ -356,16 +356,21 @@ fn evaluate(state: &State, expression: &str) -> Result<Value, Error> {
     each(state, expression, "", vec![Value::from(0)])?.pop().ok_or_else(absent)
 }
 
+/// Adds what evaluates expressions for the items of a list.
+pub(crate) fn add_lists(env: &mut Environment<'static>) {
+    env.add_function("each", each);
+    env.add_function("evaluate", evaluate);
+}
+
 fn add_functions(
     env: &mut Environment<'static>,
     source: &Arc<Source>,
     models: &BTreeMap<String, f64>,
 ) {
+    add_lists(env);
     env.add_function("metric", metric);
     env.add_function("count", count);
     env.add_function("dropped_until", dropped_until);
-    env.add_function("each", each);
-    env.add_function("evaluate", evaluate);
     env.add_function("tested", family);
     env.add_function("cuts_below_window", course::cuts_below_window);
     values::add(env);

@@ -70,6 +70,8 @@ impl Object for Values {
         let s = || self.summary();
         Some(match key.as_str()? {
             "n" => self.values.len().into(),
+            "text" => cells::optional(s().map(|s| s.median)).into(),
+            "signed" => signed(s()).into(),
             "all" => self.all().into(),
             "value" => match self.summing {
                 Summing::Median => s()?.median.into(),
@@ -90,6 +92,17 @@ impl Object for Values {
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.cell())
+    }
+}
+
+/// A change in per cent with its interval.
+fn signed(summary: Option<Summary>) -> String {
+    match summary {
+        None => cells::NONE.to_owned(),
+        Some(Summary { median, ci95_median: Some([low, high]), .. }) if low < high => {
+            format!("{} [{}, {}]", cells::signed(median), cells::signed(low), cells::signed(high))
+        }
+        Some(s) => cells::signed(s.median),
     }
 }
 

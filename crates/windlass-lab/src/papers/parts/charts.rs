@@ -23,15 +23,3 @@ pub(crate) fn over_time(id: &str, caption: &str, y: &str, all: Vec<ChartSeries>)
         zoom: true,
     }
 }
-
-/// Bars by category.
-pub(crate) fn bars(id: &str, caption: &str, x: &str, y: &str, all: Vec<ChartSeries>) -> Chart {
-    Chart {
-        id: id.to_owned(),
-        caption: caption.to_owned(),
-        x: axis(x, Scale::Category),
-        y: axis(y, Scale::Linear),
-        series: all,
-        zoom: false,
-    }
-}

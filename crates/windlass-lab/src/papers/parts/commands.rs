@@ -42,11 +42,6 @@ pub(crate) fn whole(m: &Material) -> Block {
     block("The whole report:", format!("windlass reproduce {}", m.paper.called()))
 }
 
-/// Arithmetic alone, which no number of runs changes.
-pub(crate) fn arithmetic(m: &Material) -> Block {
-    quick(m, "Arithmetic, the same after a quick run:")
-}
-
 /// A quick run of everything.
 pub(crate) fn quick(m: &Material, about: &str) -> Block {
     block(about, format!("windlass reproduce {} --quick", m.paper.called()))

@@ -1,18 +1,7 @@
 //! Time series of traced runs as points of charts.
 
-use crate::papers::Trace;
 use crate::report::model::ChartPoint;
 use windlass_cc::Time;
-use windlass_sim::Series;
-
-/// A series up to `end` seconds, scaled.
-pub(crate) fn samples(trace: &Trace, series: Series, end: f64) -> Vec<ChartPoint> {
-    trace
-        .values(series)
-        .map(|(t, v)| ChartPoint { x: seconds(t), y: v as f64, ..ChartPoint::default() })
-        .take_while(|p| p.x <= end)
-        .collect()
-}
 
 pub(crate) fn seconds(t: Time) -> f64 {
     t.as_nanos() as f64 / 1e9

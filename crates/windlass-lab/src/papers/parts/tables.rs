@@ -1,12 +1,11 @@
 //! Tables of verdicts, and what stands in them.
 
-use super::cells::{self, measured, printed};
+use super::cells::{measured, printed};
 use super::commands;
-use crate::claims::{Claim, Judgement, Metric};
+use crate::claims::{Claim, Judgement};
 use crate::papers::Material;
 use crate::report::model::{Block, Row, Section, Table};
 use crate::report::numbers::number;
-use crate::stats::Summary;
 
 /// A section that ends with the commands that make its content again.
 pub(crate) fn section(
@@ -91,21 +90,12 @@ pub(crate) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Ro
     judged(cells, j)
 }
 
-/// The same with the corrected value after the paper's.
-pub(crate) fn row_corrected(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
-    let mut row = row(m, label, claim, more);
     let found = m.claims.iter().find(|c| c.id == claim);
     row.cells.insert(2, found.map_or(String::new(), corrected));
     row
 }
 
-/// Median and interval of a metric over the runs of a point.
-pub(crate) fn median(m: &Material, path: &str, experiment: &str, point: &str) -> Option<Summary> {
-    let metric = Metric::parse(path).ok()?;
     let here = m.records.iter().filter(|r| r.experiment == experiment && r.point == point);
     Summary::of(&here.filter_map(|r| metric.of(r)).collect::<Vec<f64>>())
 }
 
-pub(crate) fn median_cell(m: &Material, path: &str, experiment: &str, point: &str) -> String {
-    median(m, path, experiment, point).map_or(cells::NONE.to_owned(), |s| cells::median(&s))
-}

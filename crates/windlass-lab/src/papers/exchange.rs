@@ -1,49 +1,54 @@
-//! What is read from traced runs: peaks of the windows, round trips of growth, and the packet
-//! exchange of figure 10.
+//! A packet exchange of a traced run: one lost segment and its repair, packet by packet.
 
-use crate::papers::{Trace, Traces};
-use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::Value;
+use minijinja::value::{Object, ObjectRepr};
 use windlass_cc::{Span, Time};
 use windlass_sim::{PacketEvent, PacketFate, Series};
 use windlass_tcp::{Flags, Segment, Seq};
 
-/// Identifier of figure 10's trace in `experiments.toml`.
-pub(crate) const EXCHANGE: &str = "exchange";
-/// The receiver's window, bytes.
-pub(crate) const RWND: u64 = 8760;
-/// Half of the window in flight when figure 10's segment is lost, bytes.
-const HALF: u64 = 4380;
+use super::Trace;
+use super::parts::series::seconds;
+use crate::report::model::{Ladder, Message};
+
+/// How long before the loss the drawing begins: a little more than a round trip.
+const BEFORE: Span = Span::from_millis(48);
+/// Packets shown after the retransmission has arrived: its acknowledgement, a window update, the
+/// next flight and its acknowledgement.
+const AFTER: usize = 6;
 
 /// One packet's way between server and client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passage {
+struct Passage {
     /// When its first transmission began.
-    pub(crate) sent: Time,
+    sent: Time,
     /// When it arrived; `None` when it was lost or still under way at the end.
-    pub(crate) received: Option<Time>,
+    received: Option<Time>,
     /// From the server to the client.
-    pub(crate) from_server: bool,
+    from_server: bool,
     /// The segment.
-    pub(crate) segment: Segment,
+    segment: Segment,
 }
 
 /// A packet exchange with its turning points.
 #[derive(Clone, Debug)]
-pub(crate) struct Exchange {
+struct Exchange {
     /// Packets in order of sending.
-    pub(crate) passages: Vec<Passage>,
+    passages: Vec<Passage>,
     /// Sequence number of the server's first data byte less one.
-    pub(crate) server_isn: Seq,
+    server_isn: Seq,
     /// Index of the lost segment.
-    pub(crate) lost: usize,
+    lost: usize,
     /// Index of its retransmission.
-    pub(crate) resent: usize,
+    resent: usize,
 }
 
 impl Exchange {
     /// Reads the exchange from a trace whose captures cover the whole path; `None` when it has no
     /// handshake, no loss or no retransmission.
-    pub(crate) fn read(trace: &Trace) -> Option<Exchange> {
+    fn read(trace: &Trace) -> Option<Exchange> {
         let passages = passages(trace);
         let syn = passages.iter().find(|p| p.from_server && p.segment.flags.has(Flags::SYN))?;
         let server_isn = syn.segment.seq;
@@ -56,17 +61,17 @@ impl Exchange {
     }
 
     /// The lost segment's number as Wireshark counts: the first data byte is 1.
-    pub(crate) fn lost_number(&self) -> u32 {
+    fn lost_number(&self) -> u32 {
         self.relative(self.passages[self.lost].segment.seq)
     }
 
     /// A sequence number of the server's relative to its first.
-    pub(crate) fn relative(&self, seq: Seq) -> u32 {
+    fn relative(&self, seq: Seq) -> u32 {
         seq.0.wrapping_sub(self.server_isn.0)
     }
 
     /// Acknowledgements that ask for the lost segment and had arrived when it was resent.
-    pub(crate) fn asking(&self) -> impl Iterator<Item = (usize, &Passage)> {
+    fn asking(&self) -> impl Iterator<Item = (usize, &Passage)> {
         let seq = self.passages[self.lost].segment.seq;
         let resent = self.passages[self.resent].sent;
         self.passages.iter().enumerate().filter(move |(_, p)| {
@@ -77,7 +82,7 @@ impl Exchange {
 
     /// Acknowledgements sent, in time or not, that repeat the number of the lost segment at the
     /// same window.
-    pub(crate) fn repeats(&self) -> usize {
+    fn repeats(&self) -> usize {
         let seq = self.passages[self.lost].segment.seq;
         let asking: Vec<u16> = self
             .passages
@@ -90,7 +95,7 @@ impl Exchange {
 
     /// Duplicates among them in the sense of RFC 5681: nothing new acknowledged and the same
     /// window as before, so that a window update is none.
-    pub(crate) fn duplicates(&self) -> Vec<usize> {
+    fn duplicates(&self) -> Vec<usize> {
         let asking: Vec<(usize, u16)> = self.asking().map(|(i, p)| (i, p.segment.window)).collect();
         asking.windows(2).filter(|w| w[0].1 == w[1].1).map(|w| w[1].0).collect()
     }
@@ -148,83 +153,136 @@ fn passages(trace: &Trace) -> Vec<Passage> {
     all
 }
 
-/// The quantities that `trace = "…"` in `claims.toml` refers to, as far as the traces yield them.
-pub(crate) fn quantities(traces: &Traces) -> BTreeMap<String, f64> {
-    let mut found = BTreeMap::new();
-    for (id, trace) in traces {
-        if let Some(p) = id.strip_prefix("p=") {
-            let mut peak = |name: &str, series| {
-                if let Some(value) = trace.values(series).map(|(_, v)| v).max() {
-                    found.insert(format!("{name}.p={p}"), value as f64);
-                }
-            };
-            peak("cwnd_max", Series::Cwnd);
-            peak("in_flight_max", Series::InFlight);
-        } else if let Some(growth) = id.strip_prefix("growth=") {
-            if let Some(rtts) = rtts_to_full_window(trace) {
-                found.insert(format!("growth.{growth}.rtts"), rtts);
+
+/// An exchange as expressions ask of it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    exchange: Option<Exchange>,
+    cwnd_after: Option<f64>,
+}
+
+impl Asked {
+    /// Of a trace whose captures cover the whole path; none without a loss and its repair.
+    pub(super) fn of(trace: &Trace) -> Option<Asked> {
+        let exchange = Exchange::read(trace)?;
+        let resent = exchange.passages[exchange.resent].sent;
+        let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t < resent);
+        let mut falls = after.scan(u64::MAX, |last, (_, v)| Some((std::mem::replace(last, v), v)));
+        // Recovery inflates the window by duplicates; its end is the first fall.
+        let fall = falls.find(|(before, v)| *before != u64::MAX && v < before);
+        Some(Asked { exchange: Some(exchange), cwnd_after: fall.map(|(_, v)| v as f64) })
+    }
+
+    /// One that there is not, of which everything may be asked.
+    pub(super) fn probe() -> Asked {
+        Asked { exchange: None, cwnd_after: Some(1.0) }
+    }
+
+    /// Drawn as a ladder.
+    pub(super) fn ladder(&self, id: String, caption: String, ends: [String; 2]) -> Option<Ladder> {
+        let e = self.exchange.as_ref()?;
+        let [left, right] = ends;
+        let messages = shown(e).iter().map(|i| message(e, *i)).collect();
+        Some(Ladder { id, caption, left, right, messages })
+    }
+}
+
+impl Object for Asked {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let key = key.as_str()?;
+        const KNOWN: [&str; 9] = [
+            "lost", "duplicates", "repeats", "window_low", "window_high", "cwnd_after", "between",
+            "fresh", "closed",
+        ];
+        let Some(e) = &self.exchange else {
+            return KNOWN.contains(&key).then(|| Value::from(1.0));
+        };
+        let windows = || e.asking().map(|(_, p)| f64::from(p.segment.window));
+        let data = |i: &usize| e.passages[*i].from_server && e.passages[*i].segment.len > 0;
+        Some(match key {
+            "lost" => f64::from(e.lost_number()).into(),
+            "duplicates" => (e.duplicates().len() as f64).into(),
+            "repeats" => e.repeats().into(),
+            "window_low" => windows().reduce(f64::min)?.into(),
+            "window_high" => windows().reduce(f64::max)?.into(),
+            "cwnd_after" => self.cwnd_after?.into(),
+            "between" => (e.lost + 1..e.resent).filter(data).count().into(),
+            "fresh" => shown(e).into_iter().filter(|i| *i > e.resent && data(i)).count().into(),
+            "closed" => {
+                let later = e.passages[e.resent..].iter();
+                later.into_iter().any(|p| !p.from_server && p.segment.window == 0).into()
             }
-        } else if id == EXCHANGE {
-            exchange_quantities(trace, &mut found);
+            _ => return None,
+        })
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a packet exchange")
+    }
+}
+
+/// Packets drawn, by index.
+fn shown(e: &Exchange) -> Vec<usize> {
+    let lost = e.passages[e.lost].sent;
+    let from = Time(lost.as_nanos().saturating_sub(BEFORE.as_nanos()));
+    let repaired = e.passages[e.resent].received;
+    let mut after = 0;
+    let mut shown = Vec::new();
+    for (i, p) in e.passages.iter().enumerate().filter(|(_, p)| p.sent >= from) {
+        if repaired.is_some_and(|t| p.sent >= t) {
+            after += 1;
         }
-    }
-    found
-}
-
-/// Share of a download's time in pauses of at least `least` during which nothing new was
-/// acknowledged; `None` without a download.
-pub(crate) fn waiting(trace: &Trace, least: Span) -> Option<f64> {
-    let (mut last, mut highest, mut paused) = (Time(0), 0, 0);
-    for (time, value) in trace.values(Series::AckNumber).filter(|(_, v)| *v > 0) {
-        if value > highest {
-            let pause = time.since(last).as_nanos();
-            paused += if pause >= least.as_nanos() { pause } else { 0 };
-            (last, highest) = (time, value);
+        if after > AFTER {
+            break;
         }
+        shown.push(i);
     }
-    (last > Time(0)).then(|| paused as f64 / last.as_nanos() as f64)
+    shown
 }
 
-/// Round trips from the end of the only recovery, where the congestion window falls to three
-/// segments, until it is back at the receiver's; the round trip is the smoothed one at that time.
-fn rtts_to_full_window(trace: &Trace) -> Option<f64> {
-    let cwnd: Vec<(Time, u64)> = trace.values(Series::Cwnd).collect();
-    let start = 1 + cwnd.windows(2).position(|w| w[0].1 > HALF && w[1].1 == HALF)?;
-    let (from, _) = cwnd[start];
-    let (to, _) = *cwnd[start..].iter().find(|(_, v)| *v >= RWND)?;
-    let (_, rtt) = trace.values(Series::Srtt).take_while(|(t, _)| *t <= to).last()?;
-    (rtt > 0).then(|| to.since(from).as_nanos() as f64 / rtt as f64)
+fn message(e: &Exchange, i: usize) -> Message {
+    let p = &e.passages[i];
+    Message {
+        sent_s: seconds(p.sent),
+        received_s: p.received.map(seconds),
+        rightward: p.from_server,
+        label: label(e, p),
+        remark: remark(e, i, &e.duplicates()),
+    }
 }
 
-fn exchange_quantities(trace: &Trace, found: &mut BTreeMap<String, f64>) {
-    let Some(exchange) = Exchange::read(trace) else { return };
-    let mut put = |name: &str, value: f64| {
-        found.insert(format!("{EXCHANGE}.{name}"), value);
-    };
-    put("lost", f64::from(exchange.lost_number()));
-    put("duplicates", exchange.duplicates().len() as f64);
-    let windows = || exchange.asking().map(|(_, p)| f64::from(p.segment.window));
-    if let Some(low) = windows().reduce(f64::min) {
-        put("window_low", low);
+fn label(e: &Exchange, p: &Passage) -> String {
+    if p.from_server {
+        let fin = if p.segment.flags.has(Flags::FIN) { " FIN" } else { "" };
+        format!("seq {} len {}{fin}", e.relative(p.segment.seq), p.segment.len)
+    } else {
+        format!("ack {} win {}", e.relative(p.segment.ack), p.segment.window)
     }
-    if let Some(high) = windows().reduce(f64::max) {
-        put("window_high", high);
+}
+
+fn remark(e: &Exchange, i: usize, duplicates: &[usize]) -> Option<String> {
+    if i == e.resent {
+        return Some("fast retransmit".to_owned());
     }
-    let resent = exchange.passages[exchange.resent].sent;
-    let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t < resent);
-    let mut falls = after.scan(u64::MAX, |last, (_, v)| Some((std::mem::replace(last, v), v)));
-    // Recovery inflates the window by duplicates; its end is the first fall.
-    if let Some((_, window)) = falls.find(|(before, v)| *before != u64::MAX && v < before) {
-        put("cwnd_after", window as f64);
+    if i == e.lost {
+        return Some("lost".to_owned());
     }
+    if let Some(nth) = duplicates.iter().position(|d| *d == i) {
+        return Some(format!("duplicate {}", nth + 1));
+    }
+    let mut asking = e.asking().map(|(k, p)| (k, p.segment.window));
+    let first = asking.next()?;
+    let update = asking.find(|(_, window)| *window > first.1);
+    (update.is_some_and(|(k, _)| k == i)).then(|| "window update".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Quantity;
-    use crate::papers::Paper;
-    use std::collections::BTreeSet;
     use windlass_sim::Sample;
 
     const ISN: u32 = 4_000_000_000;
@@ -310,8 +368,7 @@ mod tests {
 
     #[test]
     fn the_exchange_yields_the_quantities_of_figure_10() {
-        let traces = Traces::from([(EXCHANGE.to_owned(), exchange())]);
-        let found = quantities(&traces);
+        let asked = Value::from_object(Asked::of(&exchange()).unwrap());
         for (name, value) in [
             ("lost", 1461.0),
             ("duplicates", 3.0),
@@ -319,41 +376,8 @@ mod tests {
             ("window_high", 8760.0),
             ("cwnd_after", 4380.0),
         ] {
-            assert_eq!(found.get(&format!("exchange.{name}")), Some(&value), "{name}");
+            assert_eq!(asked.get_attr(name).unwrap(), Value::from(value), "{name}");
         }
-    }
-
-    #[test]
-    fn growth_is_counted_in_round_trips_from_the_end_of_recovery() {
-        let sample = |t: u64, series, value| Sample { time: ms(t), flow: 0, series, value };
-        let samples = vec![
-            sample(0, Series::Cwnd, 2920),
-            sample(10, Series::Srtt, 99_000_000),
-            sample(20, Series::Cwnd, 4380), // on the way up in slow start: not the start
-            sample(30, Series::Srtt, 40_000_000),
-            sample(40, Series::Cwnd, 20_000),
-            sample(100, Series::Cwnd, 4380),
-            sample(300, Series::Cwnd, 8000),
-            sample(340, Series::Cwnd, 9000),
-        ];
-        let trace = Trace { samples, packets: vec![] };
-        assert_eq!(rtts_to_full_window(&trace), Some(6.0));
-    }
-
-    #[test]
-    fn pauses_between_new_acknowledgements_count_from_the_least_length_on() {
-        let sample =
-            |t: u64, value| Sample { time: ms(t), flow: 0, series: Series::AckNumber, value };
-        let samples = vec![
-            sample(100, 1460),
-            sample(1200, 1460), // nothing new
-            sample(2100, 2920), // 2 s after the first
-            sample(2900, 4380),
-            sample(4000, 5840), // 1.1 s
-        ];
-        let trace = Trace { samples, packets: vec![] };
-        assert_eq!(waiting(&trace, Span::from_millis(1000)), Some(3.1 / 4.0));
-        assert_eq!(waiting(&Trace::default(), Span::from_millis(1)), None);
     }
 
     #[test]
@@ -364,35 +388,4 @@ mod tests {
         assert!(Exchange::read(&trace).is_none());
     }
 
-    /// Every quantity that a claim reads comes out of the traces that the plan asks for.
-    #[test]
-    fn every_trace_quantity_that_a_claim_names_is_read_from_a_planned_trace() {
-        let paper = Paper::by_id("reno-ber").unwrap();
-        let plan = paper.plan().unwrap();
-        let mut traces = Traces::new();
-        for request in &plan.traces {
-            let series: Vec<&str> = request.series.iter().map(String::as_str).collect();
-            let mut trace = if request.capture.is_empty() { Trace::default() } else { exchange() };
-            for (at, value) in [(1, 9000), (2, 4380), (3, 9000)] {
-                for (name, series_id) in Series::ALL {
-                    if series.contains(&name) && request.capture.is_empty() {
-                        let (time, flow) = (ms(at), 0);
-                        trace.samples.push(Sample { time, flow, series: series_id, value });
-                    }
-                }
-            }
-            traces.insert(request.id.clone(), trace);
-        }
-        let found = quantities(&traces);
-        let claims = paper.parsed_claims().unwrap();
-        let named: BTreeSet<&String> = claims
-            .iter()
-            .flat_map(|c| c.quantities())
-            .filter_map(|q| if let Quantity::Trace(name) = q { Some(name) } else { None })
-            .collect();
-        assert!(named.len() >= 9);
-        for name in named {
-            assert!(found.contains_key(name), "{name} is not read from any trace");
-        }
-    }
 }
