@@ -424,8 +424,8 @@ fn a_failed_export_leaves_nothing_behind() {
 
 #[test]
 fn every_column_is_explained_in_the_data_dictionary() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let text = fs::read_to_string(path).expect("docs/results.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
+    let text = fs::read_to_string(path).expect("docs/src/reference/results.md");
     let tables = LISTINGS.map(|listing| listing.table(&[]));
     for table in tables.into_iter().chain(table::series([])) {
         let heading = format!("## `{}`", table.name);
@@ -443,8 +443,8 @@ fn every_column_is_explained_in_the_data_dictionary() {
 /// The tables of metrics in the data dictionary, which are written from what is declared of each.
 #[test]
 fn every_metric_is_explained_in_the_data_dictionary() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let text = fs::read_to_string(&path).expect("docs/results.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
+    let text = fs::read_to_string(&path).expect("docs/src/reference/results.md");
     let (before, rest) = text.split_once("<!-- metrics -->\n").expect("the tables' beginning");
     let (tables, after) = rest.split_once("<!-- end of metrics -->").expect("and end");
     let expected = metrics();
@@ -452,7 +452,10 @@ fn every_metric_is_explained_in_the_data_dictionary() {
         let text = format!("{before}<!-- metrics -->\n{expected}<!-- end of metrics -->{after}");
         return fs::write(&path, text).expect("written");
     }
-    assert!(tables == expected, "docs/results.md differs; WINDLASS_BLESS=1 writes it anew");
+    assert!(
+        tables == expected,
+        "docs/src/reference/results.md differs; WINDLASS_BLESS=1 writes it anew"
+    );
 }
 
 /// A table for each kind of what a metric may be of.

@@ -1,7 +1,7 @@
 //! What a run yields: every quantity declared once, with its name, unit, meaning and better direction.
 //!
 //! The columns of the [tables](crate::store::table), the metrics of claims, sweeps and comparisons, the
-//! terminal's overview and the tables of `docs/results.md` are all taken from here. A name ends in its
+//! terminal's overview and the tables of `docs/src/reference/results.md` are all taken from here. A name ends in its
 //! unit where it has one.
 
 mod flow;

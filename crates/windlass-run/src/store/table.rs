@@ -1,7 +1,7 @@
 //! Results as tables: named columns with their meaning, independent of any file format.
 //!
 //! What has a row a run, or a part of one, has the columns that [`fields`](crate::fields) declares;
-//! `docs/results.md` explains every column.
+//! `docs/src/reference/results.md` explains every column.
 
 use std::borrow::Cow;
 use std::iter;
