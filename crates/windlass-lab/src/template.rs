@@ -347,7 +347,9 @@ impl Expander<'_> {
         let context = Value::from(vars.clone());
         let inner = text.trim().strip_prefix("{{").and_then(|t| t.strip_suffix("}}"));
         match inner.filter(|t| !t.contains("{{") && !t.contains("}}")) {
-            Some(expression) => self.env.compile_expression_owned(expression.to_owned())?.eval(context),
+            Some(expression) => {
+                self.env.compile_expression_owned(expression.to_owned())?.eval(context)
+            }
             None => self.env.render_str(text, context).map(Value::from),
         }
     }
@@ -373,9 +375,8 @@ impl Expander<'_> {
             ValueKind::String => Content::Text(value.to_string()),
             ValueKind::Bool | ValueKind::Number => Content::Plain(value.to_string().to_lowercase()),
             ValueKind::Seq | ValueKind::Iterable => {
-                let node = |v: Value| {
-                    Ok(Node { span: span.clone(), content: self.content(&v, span)? })
-                };
+                let node =
+                    |v: Value| Ok(Node { span: span.clone(), content: self.content(&v, span)? });
                 let items = value.try_iter().into_iter().flatten();
                 Content::List(items.map(node).collect::<Result<_, FileError>>()?)
             }

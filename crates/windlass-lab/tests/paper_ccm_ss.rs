@@ -24,14 +24,16 @@ impl Setup {
 
     fn sections(&self, records: &[RunRecord]) -> Vec<Section> {
         let judgements = self.judged(records);
-        self.paper.sections(&Material {
-            paper: self.paper,
-            plan: &self.plan,
-            claims: &self.claims,
-            records,
-            judgements: &judgements,
-            traces: &Traces::new(),
-        }).unwrap()
+        self.paper
+            .sections(&Material {
+                paper: self.paper,
+                plan: &self.plan,
+                claims: &self.claims,
+                records,
+                judgements: &judgements,
+                traces: &Traces::new(),
+            })
+            .unwrap()
     }
 
     /// A run of a point at a tenth of the rate and a tenth of the time.

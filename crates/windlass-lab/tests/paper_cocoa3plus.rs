@@ -166,14 +166,17 @@ fn the_report_of_short_runs_is_whole_and_its_maps_lead_to_the_base_station() {
         .map(|j| j.id.as_str())
         .collect();
     assert!(open.is_empty(), "{open:?}");
-    let sections = s.paper.sections(&Material {
-        paper: s.paper,
-        plan: &s.plan,
-        claims: &s.claims,
-        records: &records,
-        judgements: &judgements,
-        traces: &traces,
-    }).unwrap();
+    let sections = s
+        .paper
+        .sections(&Material {
+            paper: s.paper,
+            plan: &s.plan,
+            claims: &s.claims,
+            records: &records,
+            judgements: &judgements,
+            traces: &traces,
+        })
+        .unwrap();
     let maps = maps(&sections);
     assert_eq!(maps.len(), 2);
     for map in maps {

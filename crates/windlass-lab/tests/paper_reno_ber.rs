@@ -139,14 +139,17 @@ fn tables_refer_to_claims_that_exist_and_print() {
     let s = setup();
     let judgements = s.on_paper();
     let traces = Traces::new();
-    let sections = s.paper.sections(&Material {
-        paper: s.paper,
-        plan: &s.plan,
-        claims: &s.claims,
-        records: &[],
-        judgements: &judgements,
-        traces: &traces,
-    }).unwrap();
+    let sections = s
+        .paper
+        .sections(&Material {
+            paper: s.paper,
+            plan: &s.plan,
+            claims: &s.claims,
+            records: &[],
+            judgements: &judgements,
+            traces: &traces,
+        })
+        .unwrap();
     let mut tables = 0;
     for block in sections.iter().flat_map(|s| &s.blocks) {
         let Block::Table(table) = block else { continue };

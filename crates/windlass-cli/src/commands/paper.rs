@@ -17,7 +17,8 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
         PaperVerb::New { folder } => {
             let made = new(folder).map_err(Failure::input)?;
             let path = made.display();
-            let shown = if made.components().count() > 1 { path.to_string() } else { format!("./{path}") };
+            let shown =
+                if made.components().count() > 1 { path.to_string() } else { format!("./{path}") };
             print(&format!(
                 "{shown} is a paper that runs as it is:\n  windlass paper check {shown}\n  \
                  windlass reproduce {shown} --quick\n"
@@ -41,7 +42,11 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
                     }),
                 }
             }
-            if failed.is_empty() { Ok(()) } else { Err(Failure::input(failed.trim_end().to_owned())) }
+            if failed.is_empty() {
+                Ok(())
+            } else {
+                Err(Failure::input(failed.trim_end().to_owned()))
+            }
         }
     }
 }
@@ -61,8 +66,16 @@ fn listed(paper: &Paper) -> Result<String, Failure> {
     for e in paper.plan().map_err(Failure::input)?.experiments {
         for point in e.points() {
             let runs = [false, true].map(|quick| e.seeds(&point, quick).count());
-            let set: Vec<String> = point.overrides.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            let _ = writeln!(out, "{}/{}: {runs:?} {} {}", e.id, point.id, e.world(&point), set.join(" "));
+            let set: Vec<String> =
+                point.overrides.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            let _ = writeln!(
+                out,
+                "{}/{}: {runs:?} {} {}",
+                e.id,
+                point.id,
+                e.world(&point),
+                set.join(" ")
+            );
         }
     }
     for claim in paper.parsed_claims().map_err(Failure::input)? {

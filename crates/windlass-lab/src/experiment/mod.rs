@@ -206,7 +206,10 @@ impl Plan {
         let Some(experiment) = self.experiment(id) else {
             let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
             let advice = crate::scenario::did_you_mean(id, &known);
-            return Err(format!("there is no experiment `{id}`{advice}; there are {}", known.join(", ")));
+            return Err(format!(
+                "there is no experiment `{id}`{advice}; there are {}",
+                known.join(", ")
+            ));
         };
         let points = experiment.points();
         if points.iter().any(|p| p.id == point) {

@@ -33,24 +33,42 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     let claims = paper.parsed_claims().map_err(|e| vec![e])?;
     let mut found = Found { paper, errors: Vec::new() };
     let names = found.scenarios(&plan);
-    let models = paper.models().map_err(|e| found.errors.push(e)).unwrap_or_default();
+    let models = paper.models().map_err(|e| found.errors.push(e)).ok();
     let traces = Traces::new();
-    let m = Material { paper, plan: &plan, claims: &claims, records: &[], judgements: &[], traces: &traces };
+    let m = Material {
+        paper,
+        plan: &plan,
+        claims: &claims,
+        records: &[],
+        judgements: &[],
+        traces: &traces,
+    };
     let quantities = match paper.code {
         Some(_) => None,
-        None => Some(report::quantities(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default()),
+        None => {
+            Some(report::quantities(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default())
+        }
     };
     for claim in &claims {
-        found.claim(claim, &plan, &names, &models, quantities.as_ref());
+        found.claim(claim, &plan, &names, models.as_ref(), quantities.as_ref());
     }
     let notes = found.notes();
     let drawn = if paper.code.is_some() { Ok(Vec::new()) } else { report::sections(&m, true) };
     let sections = drawn.map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
     if !found.errors.is_empty() {
+        // Elements of one `for` share their mistake and its place.
+        let mut places = BTreeSet::new();
+        found.errors.retain(|e| places.insert((e.file.clone(), e.line, e.column)));
         return Err(found.errors);
     }
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
-    Ok(Checked { experiments: plan.experiments.len(), points, claims: claims.len(), sections, notes })
+    Ok(Checked {
+        experiments: plan.experiments.len(),
+        points,
+        claims: claims.len(),
+        sections,
+        notes,
+    })
 }
 
 /// Names of what the runs of an experiment measure.
@@ -112,7 +130,8 @@ impl Found<'_> {
     fn at(&mut self, file: &str, needle: &str, message: String) {
         let text = self.paper.file(file).unwrap_or_default();
         let start = text.find(needle).unwrap_or(0);
-        let error = FileError::at(&self.paper.place(file), text, start..start + needle.len(), message);
+        let error =
+            FileError::at(&self.paper.place(file), text, start..start + needle.len(), message);
         if !self.errors.contains(&error) {
             self.errors.push(error);
         }
@@ -123,19 +142,26 @@ impl Found<'_> {
         let mut names = BTreeMap::new();
         for e in &plan.experiments {
             let Some(text) = self.paper.scenario(&e.scenario) else {
-                let known: Vec<&str> = self.paper.scenarios.iter().map(|(f, _)| f.as_str()).collect();
-                let message = format!("there is no {}; the folder has {}", e.scenario, known.join(", "));
+                let known: Vec<&str> =
+                    self.paper.scenarios.iter().map(|(f, _)| f.as_str()).collect();
+                let message =
+                    format!("there is no {}; the folder has {}", e.scenario, known.join(", "));
                 self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
                 continue;
             };
             for point in e.points() {
-                match Scenario::with_overrides(text, &self.paper.place(&e.scenario), &point.overrides) {
+                match Scenario::with_overrides(
+                    text,
+                    &self.paper.place(&e.scenario),
+                    &point.overrides,
+                ) {
                     Ok(s) => {
                         names.entry(e.id.clone()).or_insert_with(|| Names::of(&s));
                     }
                     Err(error) => {
                         let said = error.to_string();
-                        let message = format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
+                        let message =
+                            format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
                         self.at("experiments.toml", &format!("\"{}\"", e.id), message);
                         break;
                     }
@@ -150,7 +176,7 @@ impl Found<'_> {
         claim: &Claim,
         plan: &Plan,
         names: &BTreeMap<String, Names>,
-        models: &BTreeMap<String, f64>,
+        models: Option<&BTreeMap<String, f64>>,
         quantities: Option<&BTreeMap<String, f64>>,
     ) {
         for quantity in claim.quantities() {
@@ -159,7 +185,9 @@ impl Found<'_> {
                     let metric = Metric::parse(&at.path).ok()?;
                     names.get(at.place()?.0)?.wrong(&metric)
                 }),
-                Quantity::Model(name) => unknown("model", name, models, "models.toml"),
+                Quantity::Model(name) => {
+                    models.and_then(|m| unknown("model", name, m, "models.toml"))
+                }
                 Quantity::Trace(name) => {
                     quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml"))
                 }
@@ -179,18 +207,26 @@ impl Found<'_> {
     fn notes(&mut self) -> usize {
         let notes = parts::notes::parse(&self.paper.fidelity);
         for note in &notes {
-            let parts = [("Problem", &note.problem), ("Choice", &note.choice), ("Consequence", &note.consequence)];
+            let parts = [
+                ("Problem", &note.problem),
+                ("Choice", &note.choice),
+                ("Consequence", &note.consequence),
+            ];
             for (word, _) in parts.iter().filter(|(_, text)| text.is_empty()) {
-                let message = format!("note {} has no paragraph that begins with `{word}: `", note.id);
+                let message =
+                    format!("note {} has no paragraph that begins with `{word}: `", note.id);
                 self.at("fidelity.md", &format!("## {}:", note.id), message);
             }
         }
         let known: BTreeSet<&str> = notes.iter().map(|n| n.id.as_str()).collect();
         let Some(series) = notes.first().and_then(|n| n.id.split('-').next()) else { return 0 };
-        let files: Vec<String> = self.paper.files.keys().filter(|f| !f.ends_with(".bib")).cloned().collect();
+        let files: Vec<String> =
+            self.paper.files.keys().filter(|f| !f.ends_with(".bib")).cloned().collect();
         for file in files {
             let text = self.paper.file(&file).unwrap_or_default().to_owned();
-            for id in cited(&text, series).difference(&known.iter().map(|k| (*k).to_owned()).collect()) {
+            for id in
+                cited(&text, series).difference(&known.iter().map(|k| (*k).to_owned()).collect())
+            {
                 self.at(&file, id, format!("fidelity.md has no note {id}"));
             }
         }

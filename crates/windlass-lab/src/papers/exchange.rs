@@ -153,7 +153,6 @@ fn passages(trace: &Trace) -> Vec<Passage> {
     all
 }
 
-
 /// An exchange as expressions ask of it.
 #[derive(Debug)]
 pub(crate) struct Asked {
@@ -195,8 +194,15 @@ impl Object for Asked {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let key = key.as_str()?;
         const KNOWN: [&str; 9] = [
-            "lost", "duplicates", "repeats", "window_low", "window_high", "cwnd_after", "between",
-            "fresh", "closed",
+            "lost",
+            "duplicates",
+            "repeats",
+            "window_low",
+            "window_high",
+            "cwnd_after",
+            "between",
+            "fresh",
+            "closed",
         ];
         let Some(e) = &self.exchange else {
             return KNOWN.contains(&key).then(|| Value::from(1.0));
@@ -387,5 +393,4 @@ mod tests {
         trace.packets.retain(|e| e.segment != Some(data(1)));
         assert!(Exchange::read(&trace).is_none());
     }
-
 }

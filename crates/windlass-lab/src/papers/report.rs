@@ -54,7 +54,7 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
     super::ask::add_lists(&mut env);
     let file = paper.place("models.toml");
     let read: ModelsFile = read_with(text, &file, &env, &|_| None)?;
-    numbers(read.model, text, &file)
+    numbers(read.model, text, &file, None)
 }
 
 /// The quantities of `quantities.toml`, as far as the traces yield them.
@@ -66,18 +66,32 @@ pub(super) fn quantities(m: &Material, probing: bool) -> Result<BTreeMap<String,
     let env = asking(m, probing)?;
     let file = m.paper.place("quantities.toml");
     let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
-    numbers(read.quantity, text, &file)
+    numbers(read.quantity, text, &file, probing.then_some(1.0))
 }
 
-fn numbers(all: Vec<Named>, text: &str, file: &str) -> Result<BTreeMap<String, f64>, FileError> {
+/// The numbers by name; `missing` stands for those that no run yields.
+fn numbers(
+    all: Vec<Named>,
+    text: &str,
+    file: &str,
+    missing: Option<f64>,
+) -> Result<BTreeMap<String, f64>, FileError> {
     let mut found = BTreeMap::new();
     for Named { name, is } in all {
         let span = is.span();
         let value = match is.into_inner() {
             Number::Value(value) => value,
-            Number::Text(t) if t.trim() == NONE => continue,
+            Number::Text(t) if t.trim() == NONE => match missing {
+                Some(value) => value,
+                None => continue,
+            },
             Number::Text(t) => t.trim().parse().map_err(|_| {
-                FileError::at(file, text, span, format!("`{name}` comes to `{t}`, which is no number"))
+                FileError::at(
+                    file,
+                    text,
+                    span,
+                    format!("`{name}` comes to `{t}`, which is no number"),
+                )
             })?,
         };
         found.insert(name, value);
@@ -313,7 +327,8 @@ fn paragraphs(m: &Material, env: &Environment<'_>) -> Result<Vec<String>, FileEr
         place = span.end + 2;
         match env.render_str(&format!("{preamble}\n{paragraph}"), ()) {
             Ok(rendered) => {
-                let words = rendered.split(' ').flat_map(|w| w.split('\n')).filter(|w| !w.is_empty());
+                let words =
+                    rendered.split(' ').flat_map(|w| w.split('\n')).filter(|w| !w.is_empty());
                 let line = words.collect::<Vec<&str>>().join(" ");
                 told.extend((!line.is_empty()).then_some(line));
             }
@@ -472,7 +487,9 @@ impl Drawing<'_> {
             _ => Some(commands::quick(self.m, &about)),
         };
         Ok(made.map(|block| match block {
-            Block::Command { about, command } => Block::Command { about, command: command + &c.more },
+            Block::Command { about, command } => {
+                Block::Command { about, command: command + &c.more }
+            }
             other => other,
         }))
     }

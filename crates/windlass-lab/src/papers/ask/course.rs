@@ -8,8 +8,8 @@ use minijinja::value::{Object, ObjectRepr, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 use windlass_sim::{PacketFate, Series};
 
-use crate::papers::{Trace, exchange};
 use crate::papers::parts::series::seconds;
+use crate::papers::{Trace, exchange};
 use crate::report::model::ChartPoint;
 use crate::run::RunRecord;
 use crate::template::{absent, mistake};
@@ -53,7 +53,11 @@ impl Traced {
         let known = Series::known();
         let series = known.iter().find(|(known, _)| known == name).map(|(_, s)| *s);
         let mine = self.trace.samples.iter().filter(|s| Some(s.series) == series);
-        if self.probing { vec![0] } else { BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect() }
+        if self.probing {
+            vec![0]
+        } else {
+            BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect()
+        }
     }
 
     /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
@@ -243,11 +247,15 @@ impl Object for Course {
             }
             "before" => {
                 let end = one()?;
-                Value::from_object(Course(self.0.iter().take_while(|(t, _)| *t < end).copied().collect()))
+                Value::from_object(Course(
+                    self.0.iter().take_while(|(t, _)| *t < end).copied().collect(),
+                ))
             }
             "since" => {
                 let start = one()?;
-                Value::from_object(Course(self.0.iter().filter(|(t, _)| *t >= start).copied().collect()))
+                Value::from_object(Course(
+                    self.0.iter().filter(|(t, _)| *t >= start).copied().collect(),
+                ))
             }
             "over" => {
                 let k = one()?;
@@ -257,7 +265,9 @@ impl Object for Course {
                 let most = one()?;
                 Value::from_object(self.mapped(|v| v.min(most)))
             }
-            "positive" => Value::from_object(Course(self.0.iter().filter(|p| p.1 > 0.0).copied().collect())),
+            "positive" => {
+                Value::from_object(Course(self.0.iter().filter(|p| p.1 > 0.0).copied().collect()))
+            }
             // When it first is at most so much; the second if it never is.
             "reaches" => {
                 let (most, never): (f64, f64) = from_args(args)?;
@@ -319,7 +329,9 @@ pub(super) fn cuts_below_window(traced: &Value, flows: Vec<u32>) -> Result<f64, 
         for pair in thresholds.windows(2).filter(|w| w[0].1 != w[1].1) {
             let (moment, threshold) = pair[1];
             let until = windows.partition_point(|(t, _)| *t < moment);
-            let Some((_, window)) = until.checked_sub(1).map(|last| windows[last]) else { continue };
+            let Some((_, window)) = until.checked_sub(1).map(|last| windows[last]) else {
+                continue;
+            };
             all += 1;
             below += u64::from(threshold < window);
         }

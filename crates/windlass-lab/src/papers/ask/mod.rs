@@ -217,10 +217,14 @@ impl Source {
 
     fn axis(&self, experiment: &str, axis: &str) -> Result<&[crate::experiment::AxisValue], Error> {
         let found = self.plan.experiment(experiment);
-        let found = found.ok_or_else(|| mistake(format!("there is no experiment `{experiment}`")))?;
+        let found =
+            found.ok_or_else(|| mistake(format!("there is no experiment `{experiment}`")))?;
         let axis = found.axes.iter().find(|a| a.name == axis).ok_or_else(|| {
             let known: Vec<&str> = found.axes.iter().map(|a| a.name.as_str()).collect();
-            mistake(format!("experiment `{experiment}` has no axis `{axis}`; it has {}", known.join(", ")))
+            mistake(format!(
+                "experiment `{experiment}` has no axis `{axis}`; it has {}",
+                known.join(", ")
+            ))
         })?;
         Ok(&axis.values)
     }
@@ -333,7 +337,12 @@ fn family(sets: Vec<Value>) -> Result<Vec<Value>, Error> {
 }
 
 /// An expression for each item of a list, under a name.
-fn each(state: &State, expression: &str, name: &str, items: Vec<Value>) -> Result<Vec<Value>, Error> {
+fn each(
+    state: &State,
+    expression: &str,
+    name: &str,
+    items: Vec<Value>,
+) -> Result<Vec<Value>, Error> {
     let compiled = state.env().compile_expression_owned(expression.to_owned())?;
     let mut all = Vec::new();
     for item in items {
@@ -401,14 +410,16 @@ fn add_functions(
     let s = source.clone();
     env.add_function("drop_curve", move |places: Vec<String>, step_s: f64| {
         places.iter().try_for_each(|place| s.exists(place))?;
-        let runs: Vec<&RunRecord> = places.iter().flat_map(|p| s.at(p)).map(AsRef::as_ref).collect();
+        let runs: Vec<&RunRecord> =
+            places.iter().flat_map(|p| s.at(p)).map(AsRef::as_ref).collect();
         Ok::<_, Error>(Value::from_object(course::drops(&runs, step_s)))
     });
     let s = source.clone();
     env.add_function("kernels", move |experiment: &str| {
         let mine = s.runs.values().flatten().filter(|r| r.experiment == experiment);
-        let mut all: Vec<String> =
-            mine.filter_map(|r| Some(format!("{}: kernel {}.", r.world, r.kernel.as_ref()?))).collect();
+        let mut all: Vec<String> = mine
+            .filter_map(|r| Some(format!("{}: kernel {}.", r.world, r.kernel.as_ref()?)))
+            .collect();
         all.sort();
         all.dedup();
         all

@@ -110,7 +110,8 @@ fn values(v: &Value) -> Result<&Values, Error> {
     if is_missing(v) {
         return Err(absent());
     }
-    v.downcast_object_ref::<Values>().ok_or_else(|| mistake(format!("`{v}` is not a measure of runs")))
+    v.downcast_object_ref::<Values>()
+        .ok_or_else(|| mistake(format!("`{v}` is not a measure of runs")))
 }
 
 /// The numbers of a measure's runs or of a list.

@@ -16,7 +16,8 @@ use super::{Code, Material};
 use crate::report::model::Section;
 
 /// What of it is in Rust.
-pub(super) const CODE: Code = Code { models: closed_forms::all, quantities: windows::quantities, sections };
+pub(super) const CODE: Code =
+    Code { models: closed_forms::all, quantities: windows::quantities, sections };
 
 fn sections(m: &Material) -> Vec<Section> {
     let mut all = vec![findings::section(m), grid::section(m)];

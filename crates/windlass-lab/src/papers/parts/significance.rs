@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn tests_are_corrected_for_each_other_and_those_that_cannot_be_made_are_left_out() {
         let said = |family: &[&[f64]]| -> Vec<[String; 3]> {
-            let of = |t: &Tested| [probability(t.t), probability(t.rank), cells::optional(t.effect)];
+            let of =
+                |t: &Tested| [probability(t.t), probability(t.rank), cells::optional(t.effect)];
             tested(family).iter().map(of).collect()
         };
         let one = said(&[&[1.0, 2.0, 3.0]]);

@@ -89,13 +89,3 @@ pub(crate) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Ro
     cells.extend_from_slice(more);
     judged(cells, j)
 }
-
-    let found = m.claims.iter().find(|c| c.id == claim);
-    row.cells.insert(2, found.map_or(String::new(), corrected));
-    row
-}
-
-    let here = m.records.iter().filter(|r| r.experiment == experiment && r.point == point);
-    Summary::of(&here.filter_map(|r| metric.of(r)).collect::<Vec<f64>>())
-}
-
