@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use windlass_lab::run::RunError;
-use windlass_lab::run::keep::KeepError;
+use windlass_lab::Error;
 use windlass_lab::scenario::did_you_mean;
 
 /// Why a command ended without success.
@@ -69,16 +68,14 @@ impl Failure {
         }
     }
 
-    /// A run that failed: a scenario that the simulator does not take is the user's to mend.
-    pub fn of_run(e: RunError) -> Failure {
-        if e.is_input() { Failure::input(e) } else { Failure::work(e) }
-    }
-
-    /// Results that could not be kept.
-    pub fn of_keeping(e: KeepError) -> Failure {
-        match e {
-            KeepError::Run(e) => Failure::of_run(e),
-            KeepError::Store(e) => Failure::work(e),
+    /// What the laboratory says: what was asked for is the user's to mend, the rest went wrong in the
+    /// course.
+    pub fn of(e: impl Into<Error>) -> Failure {
+        match e.into() {
+            e @ (Error::Input(_) | Error::File(_)) => Failure::input(e),
+            Error::Scenario(e) => Failure::Located(miette::Report::new(e)),
+            Error::Run(e) if e.is_input() => Failure::input(e),
+            e => Failure::work(e),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::output::{Chatter, Failure, print};
 pub fn run(args: &Calibrate, chatter: &Chatter) -> Result<(), Failure> {
     let mut tell = |point: &str| chatter.say(format!("measuring: {point}"));
     let calibration =
-        calibration::calibrate(args.on, args.quick, &mut tell).map_err(Failure::of_run)?;
+        calibration::calibrate(args.on, args.quick, &mut tell).map_err(Failure::of)?;
     if args.json {
         let text =
             serde_json::to_string_pretty(&calibration::document(args.on, args.quick, &calibration));

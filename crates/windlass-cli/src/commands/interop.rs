@@ -21,7 +21,7 @@ pub fn run(args: &Interop, chatter: &Chatter) -> Result<(), Failure> {
     if args.list {
         return list(&chosen, args);
     }
-    runner(1).backend(args.on).and_then(|b| b.check()).map_err(Failure::of_run)?;
+    runner(1).backend(args.on).and_then(|b| b.check()).map_err(Failure::of)?;
     let bar = chatter.bar(chosen.len() as u64, &format!("interop on {}", args.on));
     let done = |report: &Report| {
         chatter.detail(line(report).trim_end());
@@ -29,7 +29,7 @@ pub fn run(args: &Interop, chatter: &Chatter) -> Result<(), Failure> {
     };
     let outcome = interoperate(args.on, &chosen, args.seed, done);
     bar.finish_and_clear();
-    let (reports, kernel) = outcome.map_err(Failure::of_run)?;
+    let (reports, kernel) = outcome.map_err(Failure::of)?;
     if let Some(dir) = &args.out {
         keep(dir, &reports, chatter)?;
     }

@@ -1,12 +1,11 @@
 //! Making runs with progress, for the verbs that have a list of them.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 use windlass_lab::run::keep::{Filled, Folder};
-use windlass_lab::run::store::FAILURES;
-use windlass_lab::run::{Failed, RunError, RunRecord, Runner, Task};
+use windlass_lab::run::store::{FAILURES, Memory};
+use windlass_lab::run::{Failed, RunRecord, Runner, Task};
 
 use crate::output::{Chatter, Failure};
 
@@ -69,24 +68,22 @@ impl Making<'_> {
         let bar = self.chatter.bar((total - finished) as u64, self.noun);
         let filled = folder.fill(self.runner, command, |record| self.tell(record, &bar));
         bar.finish_and_clear();
-        let Filled { records, failed } = filled.map_err(Failure::of_keeping)?;
-        Ok((records, outcome(&failed, Some(dir))))
+        let Filled { records, failed } = filled.map_err(Failure::of)?;
+        Ok((records, outcome(&failed, Some(folder.own_dir()))))
     }
 
-    /// Makes the runs and keeps only their totals, in the order in which they end.
+    /// Makes the runs and keeps only their totals, by experiment, point and seed.
     pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
         let bar = self.chatter.bar(tasks.len() as u64, self.noun);
-        let records = Mutex::new(Vec::new());
-        let failed = self.runner.execute(tasks, |task, ran, _| {
-            let record = task.record(&ran);
-            self.tell(&record, &bar);
-            records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-            Ok::<(), RunError>(())
-        });
+        let mut store = Memory::default();
+        let failed = self.runner.fill(
+            tasks,
+            &mut store,
+            |task, ran| Ok(task.record(ran)),
+            |_, record, _| self.tell(record, &bar),
+        );
         bar.finish_and_clear();
-        let failed = failed.map_err(Failure::of_run)?;
-        let records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((records, outcome(&failed, None)))
+        Ok((store.into_records(), outcome(&failed.map_err(Failure::of)?, None)))
     }
 
     fn tell(&self, record: &RunRecord, bar: &ProgressBar) {

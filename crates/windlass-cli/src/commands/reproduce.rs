@@ -69,7 +69,7 @@ fn reproduce(
         chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
     }
     for world in work.worlds() {
-        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
     let bar = chatter.bar((total - finished) as u64, paper.id);
     let ticker = Ticker::new(TELL_EVERY);

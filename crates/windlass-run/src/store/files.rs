@@ -1,13 +1,26 @@
 //! Files that are there whole or not at all.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::error::StoreError;
 
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".windlass-tmp";
+/// A temporary file that nobody has touched for so long was left by a killed instance.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// A name that no other instance takes, on this machine or another; later ones sort after earlier ones.
+pub(super) fn unique() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let nanos = since.map_or(0, |d| d.as_nanos() as u64);
+    // The hasher's keys are the system's random numbers.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{nanos:016x}-{random:016x}")
+}
 
 /// Makes `dir` and the folders above it.
 pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
@@ -63,7 +76,7 @@ fn put_in_place(
 ) -> Result<PathBuf, StoreError> {
     make_folder(dir)?;
     let path = dir.join(name);
-    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
+    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", unique()));
     let result = write(&temporary).map_err(StoreError::io("write", &path)).and_then(|()| {
         fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path))
     });
@@ -97,11 +110,16 @@ pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
         let path = entry.map_err(StoreError::io("read", dir))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if name.starts_with('.') && name.ends_with(TEMPORARY) {
+        if name.starts_with('.') && name.ends_with(TEMPORARY) && is_abandoned(&path) {
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }
     }
     Ok(())
+}
+
+fn is_abandoned(path: &Path) -> bool {
+    let changed = fs::metadata(path).and_then(|meta| meta.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
 }
 
 /// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not
