@@ -166,14 +166,14 @@ pub enum Command {
     /// Hold the algorithms against conformance vectors.
     ///
     /// A vector is a file of events with the window, threshold and pacing rate expected after each;
-    /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
+    /// docs/src/inside/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
     #[command(after_help = CONFORM_HELP)]
     Conform(Conform),
     #[cfg(all(feature = "linux", target_os = "linux"))]
     /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
     ///
     /// A script says which segments arrive and which must leave, when, and what shall be seen
-    /// meanwhile; docs/packet-scripts.md describes the language. A difference is printed with the
+    /// meanwhile; docs/src/guides/packet-scripts.md describes the language. A difference is printed with the
     /// exchange up to there and ends with exit code 1.
     #[command(after_help = testbed::SCRIPT_HELP)]
     Script(Script),
@@ -192,7 +192,7 @@ pub enum Command {
     /// Measure what the testbed's links deliver against what was asked of them.
     ///
     /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
-    /// namespaces and emulator as runs; docs/testbed.md says how, and why the bounds are what they are.
+    /// namespaces and emulator as runs; docs/src/inside/testbed.md says how, and why the bounds are what they are.
     #[command(after_help = testbed::CALIBRATE_HELP)]
     Calibrate(Calibrate),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
@@ -320,7 +320,7 @@ pub enum Export {
 pub struct Algorithms {
     /// Which one; the list when left out.
     pub name: Option<String>,
-    /// Print the page docs/algorithms.md.
+    /// Print the page docs/src/reference/algorithms.md.
     #[arg(long, conflicts_with = "name")]
     pub markdown: bool,
 }

@@ -76,7 +76,8 @@ fn algorithms_are_listed_described_and_printed_as_the_page() {
     for text in ["RFC 9438", "Citation key:  rfc9438", "keep", "default 0.7", "Source: RFC 9438"] {
         assert!(cubic.contains(text), "{text}: {cubic}");
     }
-    let page = fs::read_to_string(root().join("docs/algorithms.md")).expect("the page");
+    let page =
+        fs::read_to_string(root().join("docs/src/reference/algorithms.md")).expect("the page");
     assert_eq!(done(&["algorithms", "--markdown"]).out, page);
     for (name, says) in
         [("cubik", "\"cubik\"; did you mean `cubic`?"), ("quux", "\"quux\"; there are tahoe, ")]

@@ -248,7 +248,7 @@ fn expect(model: &dyn Model) -> Expect {
 fn coverage() -> String {
     let mut out = String::from(
         "# Conformance vectors\n\nWritten by `windlass conform --write`; the format stands in \
-         [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n",
+         [docs/src/inside/conformance.md](../docs/src/inside/conformance.md).\n\n## Cases\n\n",
     );
     out += &table(CASES.iter().map(|case| (case.id, case.about)));
     out += "\n### Cases with two paths\n\nOf the algorithms that couple them.\n\n";

@@ -297,7 +297,7 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     out
 }
 
-/// The page `docs/algorithms.md`.
+/// The page `docs/src/reference/algorithms.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Algorithms, slow starts and timers\n\n\

@@ -18,7 +18,8 @@ fn committed() -> Vec<Script> {
 
 /// The blocks of the language's description that are marked as scripts.
 fn documented() -> Vec<Script> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/packet-scripts.md");
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/guides/packet-scripts.md");
     let text = std::fs::read_to_string(&file).expect("the description is there");
     let blocks = text.split("```text\ntitle").skip(1).map(|rest| rest.split("```").next().unwrap());
     let scripts = blocks.map(|block| {

@@ -4,7 +4,7 @@
 //! our own [`Endpoint`](windlass_tcp::Endpoint) in virtual time, where it is the clock as well, and
 //! against this machine's kernel through a TUN device. The same script passes on both; where one is
 //! known to do otherwise, the script says so and why, and that is checked too.
-//! `docs/packet-scripts.md` describes the language.
+//! `docs/src/guides/packet-scripts.md` describes the language.
 //!
 //! ```
 //! use windlass_testbed::script::{Script, World, run};

@@ -47,10 +47,16 @@ mod tests {
 
     #[test]
     fn the_documentation_has_every_case() {
-        let page = include_str!("../../../../../docs/testbed.md");
+        let page = include_str!("../../../../../docs/src/inside/testbed.md");
         for Case { name, about, .. } in cases() {
-            assert!(page.contains(&format!("| `{name}`")), "docs/testbed.md lacks {name}");
-            assert!(page.contains(&about), "docs/testbed.md: {name} must be \"{about}\"");
+            assert!(
+                page.contains(&format!("| `{name}`")),
+                "docs/src/inside/testbed.md lacks {name}"
+            );
+            assert!(
+                page.contains(&about),
+                "docs/src/inside/testbed.md: {name} must be \"{about}\""
+            );
         }
     }
 }
