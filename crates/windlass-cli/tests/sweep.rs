@@ -102,7 +102,7 @@ fn shards_come_to_the_same_tables_as_a_single_sweep() {
         }
         let parts = fs::read_dir(sharded.join("parts")).expect("parts").map(|p| p.expect("a part"));
         let counts: Vec<usize> = parts.map(|p| lines(&p.path().join("journal.jsonl"))).collect();
-        assert!(counts.len() == 3 && counts.iter().all(|n| *n > 0), "{counts:?}");
+        assert!(counts.len() >= 2 && counts.iter().all(|n| *n > 0), "{counts:?}");
         let merged = done(&sweep(&file, &sharded, &[how, &["--csv"]].concat()));
         assert!(merged.err.contains(" 0 to make"), "{}", merged.err);
         let kept = done(&sweep(&file, &sharded, &[how, &["--kept", "--csv"]].concat()));

@@ -25,14 +25,15 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder for the runs of `tasks`, of which those at the same point share a scenario,
+    /// Opens the folder for the runs of `tasks`, which `runner` is to make, and of which those at the same point share a scenario,
     /// and keeps the scenarios there, beside those of other forms that were run at this point.
     ///
     /// # Errors
     ///
     /// The folder cannot be made or written.
-    pub fn open(dir: &Path, tasks: Vec<Task>) -> Result<Folder, StoreError> {
-        let (batch, mut notices) = Batch::open(dir)?;
+    pub fn open(dir: &Path, tasks: Vec<Task>, runner: &Runner) -> Result<Folder, StoreError> {
+        let (mut batch, mut notices) = Batch::open(dir)?;
+        batch.count_only(runner);
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         let folder = Folder { batch, tasks, notices };

@@ -121,6 +121,11 @@ impl Runner {
         found.map(|b| &**b).ok_or(RunError::NotBuilt(world))
     }
 
+    /// What a run in the world of this name would be on now, as far as that can be told.
+    pub(crate) fn release(&self, world: &str) -> Option<String> {
+        self.backends.iter().find(|b| b.world().to_string() == world)?.release()
+    }
+
     /// Makes one run.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         out: args.work.out.clone(),
         command: command(args),
     };
-    let work = crosscheck::Crosscheck::prepare(&options).map_err(Failure::of)?;
+    let runner = runner(args.work.jobs.into());
+    let work = crosscheck::Crosscheck::prepare(&options, &runner).map_err(Failure::of)?;
     if !work.left_out().is_empty() {
         chatter.say(format!(
             "note: this machine's kernel does not offer {}, which are left out; `modprobe tcp_NAME` \
@@ -43,16 +44,14 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     if finished > 0 {
         chatter.say(format!("{finished} of {total} runs are there already"));
     }
-    let runner = runner(args.work.jobs.into());
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
-    let bar = chatter.bar((total - finished) as u64, "crosscheck");
+    let progress = chatter.progress(finished, total, "crosscheck");
     let outcome = work.work(&runner, |record| {
-        bar.inc(1);
-        chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
-    bar.finish_and_clear();
+    progress.end();
     let outcome = outcome.map_err(Failure::of)?;
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
     show(&outcome, args, chatter)?;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use indicatif::ProgressBar;
 use windlass_lab::run::keep::{Filled, Folder};
 use windlass_lab::run::store::{FAILURES, Memory};
 use windlass_lab::run::{Failed, RunRecord, Runner, Task};
@@ -57,7 +56,7 @@ impl Making<'_> {
     /// Makes the runs and keeps them in a folder; `command` makes them again.
     pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
         let total = tasks.len();
-        let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
+        let mut folder = Folder::open(dir, tasks, self.runner).map_err(Failure::work)?;
         for notice in &folder.notices {
             self.chatter.say(format!("note: {notice}"));
         }
@@ -65,29 +64,24 @@ impl Making<'_> {
         if finished > 0 {
             self.chatter.say(format!("{finished} of {total} runs are there already"));
         }
-        let bar = self.chatter.bar((total - finished) as u64, self.noun);
-        let filled = folder.fill(self.runner, command, |record| self.tell(record, &bar));
-        bar.finish_and_clear();
+        let progress = self.chatter.progress(finished, total, self.noun);
+        let filled = folder.fill(self.runner, command, |r| progress.made((self.line)(r)));
+        progress.end();
         let Filled { records, failed } = filled.map_err(Failure::of)?;
         Ok((records, outcome(&failed, Some(folder.own_dir()))))
     }
 
     /// Makes the runs and keeps only their totals, by experiment, point and seed.
     pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
-        let bar = self.chatter.bar(tasks.len() as u64, self.noun);
+        let progress = self.chatter.progress(0, tasks.len(), self.noun);
         let mut store = Memory::default();
         let failed = self.runner.fill(
             tasks,
             &mut store,
             |task, ran| Ok(task.record(ran)),
-            |_, record, _| self.tell(record, &bar),
+            |_, r, _| progress.made((self.line)(r)),
         );
-        bar.finish_and_clear();
+        progress.end();
         Ok((store.into_records(), outcome(&failed.map_err(Failure::of)?, None)))
-    }
-
-    fn tell(&self, record: &RunRecord, bar: &ProgressBar) {
-        bar.inc(1);
-        self.chatter.detail((self.line)(record));
     }
 }

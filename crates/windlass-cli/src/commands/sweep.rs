@@ -4,13 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
+use windlass_lab::Error;
 use windlass_lab::report::text;
 use windlass_lab::run::store::Format;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::{Runner, World};
-use windlass_lab::sweep::{
-    Cell, Count, Estimate, Outcome, Plan, Progress, Request, Standing, Sweep,
-};
+use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standing, Sweep};
 
 use super::making::{outcome, runner};
 use super::run::{overrides, quoted};
@@ -36,7 +35,7 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
         tell_of_another(&sweep, &dir, chatter)?;
         return conclude(&sweep, &dir, args, chatter);
     }
-    let mut sweep = Sweep::open(plan, &dir, command(args)).map_err(Failure::of)?;
+    let mut sweep = Sweep::open(plan, &dir, command(args), &runner).map_err(Failure::of)?;
     for notice in sweep.notices() {
         chatter.say(format!("note: {notice}"));
     }
@@ -226,7 +225,12 @@ fn range(least: u64, most: u64) -> String {
 
 /// Writes tables and report, and prints the points.
 fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
-    let Outcome { cells, report } = sweep.conclude().map_err(Failure::of)?;
+    let cells = sweep.cells();
+    let report = sweep.conclude(&cells);
+    if let Err(e @ Error::Input(_)) = report {
+        return Err(Failure::of(e));
+    }
+    // Runs of hours are shown even if there is no room left for their files.
     if args.json || args.csv {
         let format = if args.json { Format::Json } else { Format::Csv };
         let mut out = Vec::new();
@@ -244,6 +248,7 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
             several(wide, "point")
         )),
     }
+    let report = report.map_err(Failure::of)?;
     chatter.say(format!(
         "report:  {}\nresults: {} (points.csv, points.parquet and every run)",
         report.display(),

@@ -106,12 +106,12 @@ pub struct Outcome {
 }
 
 impl Crosscheck {
-    /// Draws up the runs and opens the folder.
+    /// Draws up the runs, which `runner` is to make, and opens the folder.
     ///
     /// # Errors
     ///
     /// An option is not right, or the folder cannot be used.
-    pub fn prepare(options: &Options) -> Result<Crosscheck, Error> {
+    pub fn prepare(options: &Options, runner: &Runner) -> Result<Crosscheck, Error> {
         if options.world == World::Sim {
             return Err(Error::Input(
                 "the cross-check holds the simulator against a kernel; name one with --on, such as \
@@ -143,7 +143,7 @@ impl Crosscheck {
             tasks.sort_by_key(|t| t.seed);
             tasks
         };
-        let mut folder = Folder::open(&dir, all(&cells))?;
+        let mut folder = Folder::open(&dir, all(&cells), runner)?;
         if options.kept {
             for cell in &mut cells {
                 cell.pairs.retain(|p| p.recorded.is_some() || folder.has(&p.kernel));

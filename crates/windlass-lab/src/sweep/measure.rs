@@ -1,5 +1,6 @@
 //! What a sweep looks at: a metric, whose name may hold a `*`, and how well it is to be known.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::warm::WarmUp;
@@ -81,22 +82,34 @@ impl Measure {
             .unwrap_or("")
     }
 
-    /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
-    /// value.
-    pub fn of(&self, run: &RunRecord) -> Option<f64> {
+    /// The value in each run of a point: the mean over what the name matches. What has no value in any of the
+    /// runs, as datagrams have no round trip, is not meant; where something that is has none, neither has the
+    /// run, for the mean of some would be another quantity.
+    pub fn of(&self, runs: &[&RunRecord]) -> Vec<Option<f64>> {
+        let each: Vec<BTreeMap<String, f64>> = runs.iter().map(|run| self.values(run)).collect();
+        let meant: BTreeSet<&String> = each.iter().flat_map(BTreeMap::keys).collect();
+        let whole =
+            |values: &&BTreeMap<String, f64>| !meant.is_empty() && values.len() == meant.len();
+        let mean = |values: &BTreeMap<_, f64>| values.values().sum::<f64>() / values.len() as f64;
+        each.iter().map(|values| Some(values).filter(whole).map(mean)).collect()
+    }
+
+    /// What the name matches in a run and has a value there.
+    fn values(&self, run: &RunRecord) -> BTreeMap<String, f64> {
         match &self.what {
             What::Steady(pattern) => {
                 let named = run.flows.iter().zip(&run.steady);
                 let matching = named.filter(|(f, _)| matches(pattern, &f.name));
-                // The mean of some of the flows would be another quantity.
-                let values: Option<Vec<f64>> =
-                    matching.map(|(_, s)| Some((*s)?.goodput_bps)).collect();
-                mean(values?.into_iter())
+                matching.filter_map(|(f, s)| Some((f.name.clone(), (*s)?.goodput_bps))).collect()
             }
             What::Result(metric) => {
                 let names = names_in(metric.kind, run);
                 let matching = names.into_iter().filter(|n| matches(&metric.name, n));
-                mean(matching.filter_map(|name| Metric { name, ..metric.clone() }.of(run)))
+                let of = |name: String| {
+                    let metric = Metric { name, ..metric.clone() };
+                    Some((metric.name.clone(), metric.of(run)?))
+                };
+                matching.filter_map(of).collect()
             }
         }
     }
@@ -204,7 +217,8 @@ impl Measure {
             shown.push("...".to_owned());
         }
         let path = &self.path;
-        Err(format!("metric `{path}` matches no {noun}; there are {}", shown.join(", ")))
+        let there = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+        Err(format!("metric `{path}` matches no {noun}; there are {there}"))
     }
 }
 
@@ -254,11 +268,6 @@ fn directions(scenario: &Scenario) -> Vec<String> {
         [(l.a, l.b), (l.b, l.a)].map(|(from, to)| format!("{}:{}>{}", l.name, name(from), name(to)))
     };
     scenario.links.iter().flat_map(both).collect()
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, n) = values.fold((0.0, 0_u32), |(sum, n), v| (sum + v, n + 1));
-    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// Whether the text is the pattern, in which each `*` stands for any text.
@@ -347,13 +356,29 @@ mod tests {
         second.name = "up-2".to_owned();
         second.goodput_bps = 3e6;
         record.flows.push(second);
-        let of = |path: &str| Measure::parse(path).unwrap().of(&record);
+        let of = |path: &str| Measure::parse(path).unwrap().of(&[&record]).remove(0);
         assert_eq!(of("flow.*.goodput_bps"), Some(2e6));
         assert_eq!(of("flow.up-*.goodput_bps"), Some(2e6));
         assert_eq!(of("flow.*-2.goodput_bps"), Some(3e6));
         assert_eq!(of("flow.up-1.goodput_bps"), Some(1e6));
         assert_eq!(of("flow.down*.goodput_bps"), None);
         assert_eq!(of("run.jain_index"), Some(0.8));
+    }
+
+    #[test]
+    fn a_run_in_which_a_flow_has_no_value_has_none_unless_the_flow_never_has() {
+        let mut all = run("e", "p", 1, 2.0);
+        let (mut slow, mut datagrams) = (all.flows[0].clone(), all.flows[0].clone());
+        all.flows[0].srtt_ms = Some(10.0);
+        (slow.name, slow.srtt_ms) = ("slow".to_owned(), Some(30.0));
+        (datagrams.name, datagrams.srtt_ms) = ("datagrams".to_owned(), None);
+        all.flows.extend([slow, datagrams]);
+        let mut lacking = all.clone();
+        lacking.flows[1].srtt_ms = None;
+        let srtt = Measure::parse("flow.*.srtt_ms").unwrap();
+        assert_eq!(srtt.of(&[&all, &lacking]), [Some(20.0), None]);
+        assert_eq!(srtt.of(&[&lacking]), [Some(10.0)]);
+        assert_eq!(srtt.of(&[]), []);
     }
 
     #[test]

@@ -38,22 +38,13 @@ use crate::run::store::export::{Provenance, export, export_records};
 use crate::run::store::{Format, replace};
 use crate::{Error, report};
 
-/// What a sweep came to, and where it is.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Every metric at every point.
-    pub cells: Vec<Cell>,
-    /// The report's file.
-    pub report: PathBuf,
-}
-
 impl Sweep {
-    /// Writes the tables of every run that counts and of the points, and the report.
+    /// Writes the tables of every run that counts and of the points, and the report, and returns its path.
     ///
     /// # Errors
     ///
     /// There is no run, or a file cannot be written.
-    pub fn conclude(&self) -> Result<Outcome, Error> {
+    pub fn conclude(&self, cells: &[Cell]) -> Result<PathBuf, Error> {
         let records: Vec<RunRecord> =
             self.counted().into_iter().flat_map(|(_, _, r)| r).cloned().collect();
         let dir = self.batch.dir();
@@ -61,14 +52,12 @@ impl Sweep {
             let dir = dir.display();
             return Err(Error::Input(format!("{dir} holds no run of this sweep yet")));
         }
-        let cells = self.cells();
         export_records(dir, &records, &self.command, &[Format::Parquet])?;
         let provenance = Provenance::of(&records, &self.command);
         for format in [Format::Parquet, Format::Csv] {
-            export(dir, "points", format, [self.table(&cells)], &provenance)?;
+            export(dir, "points", format, [self.table(cells)], &provenance)?;
         }
-        let page = report::html::render(&self.report(&cells))?;
-        let report = replace(dir, "report.html", |out| out.write_all(page.as_bytes()))?;
-        Ok(Outcome { cells, report })
+        let page = report::html::render(&self.report(cells))?;
+        Ok(replace(dir, "report.html", |out| out.write_all(page.as_bytes()))?)
     }
 }

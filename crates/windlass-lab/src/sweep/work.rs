@@ -77,16 +77,17 @@ pub struct Estimate {
 }
 
 impl Sweep {
-    /// Opens the sweep's folder to make runs, beside whoever else does.
+    /// Opens the sweep's folder to make runs by this runner, beside whoever else does.
     ///
     /// # Errors
     ///
     /// It cannot be used, or a journal cannot be read.
-    pub fn open(plan: Plan, dir: &Path, command: String) -> Result<Sweep, Error> {
-        let (batch, notices) = match plan.shard {
+    pub fn open(plan: Plan, dir: &Path, command: String, runner: &Runner) -> Result<Sweep, Error> {
+        let (mut batch, notices) = match plan.shard {
             None => Batch::open(dir)?,
             Some(_) => Batch::share(dir)?,
         };
+        batch.count_only(runner);
         Ok(Sweep::with(plan, batch, notices, command))
     }
 
@@ -192,7 +193,7 @@ impl Sweep {
     pub(super) fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
         self.plan.goals().iter().all(|goal| {
             let records = self.records(point, n);
-            let values: Option<Vec<f64>> = records.iter().map(|r| goal.measure.of(r)).collect();
+            let values: Option<Vec<f64>> = goal.measure.of(&records).into_iter().collect();
             values.is_some_and(|values| Rule::is_narrow(&values, goal.width))
         })
     }

@@ -15,7 +15,7 @@ use super::journal::Content;
 use super::parts::{self, Own};
 use super::table::{self, SeriesRun};
 use super::{Store, files, journal};
-use crate::{Failed, RunRecord, version};
+use crate::{Failed, RunRecord, Runner, version};
 
 /// What makes a run this run: the same key means the same result.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -110,7 +110,7 @@ pub enum Notice {
     },
     /// Another instance is at work, or the disk has no locks to tell.
     Beside,
-    /// Runs that another version made, or another form of the scenario. They stay and are ignored.
+    /// Runs that another version made, another kernel, or another form of the scenario. They stay and are ignored.
     Stale {
         /// Experiment identifier.
         experiment: String,
@@ -144,7 +144,7 @@ impl fmt::Display for Notice {
             Notice::Stale { experiment, point, runs } => write!(
                 f,
                 "{runs} earlier runs of {experiment} at {point:?} come from another version of \
-                 Windlass or of the scenario and do not count"
+                 Windlass, of the scenario or of the kernel and do not count"
             ),
         }
     }
@@ -198,6 +198,8 @@ pub struct Batch {
     records: Vec<RunRecord>,
     /// Place in `records` by key.
     index: BTreeMap<RunKey, usize>,
+    /// Keys of runs that were made on another kernel than the one there is.
+    outdated: Vec<RunKey>,
     /// What this instance writes into; none before it writes where another holds the journal.
     own: Option<Own>,
 }
@@ -256,7 +258,13 @@ impl Batch {
     }
 
     fn empty(dir: &Path) -> Batch {
-        Batch { dir: dir.to_path_buf(), records: Vec::new(), index: BTreeMap::new(), own: None }
+        Batch {
+            dir: dir.to_path_buf(),
+            records: Vec::new(),
+            index: BTreeMap::new(),
+            outdated: Vec::new(),
+            own: None,
+        }
     }
 
     /// Knows the runs of a journal; of runs made twice the first counts.
@@ -264,7 +272,8 @@ impl Batch {
         let mut notices = content.notices;
         for (line, record) in content.records {
             let key = RunKey::of(&record);
-            if self.index.contains_key(&key) {
+            // On another kernel it is another run, and the last counts unless it is said which kernel does.
+            if self.get(&key).is_some_and(|known| known.kernel == record.kernel) {
                 notices.push(Notice::RepeatedLine { line });
             } else {
                 self.remember(key, record);
@@ -323,6 +332,25 @@ impl Batch {
         self.index.contains_key(key)
     }
 
+    /// Of the runs on kernels only those count from now on that were made on what the runner's back ends have
+    /// now, as far as they can tell.
+    pub fn count_only(&mut self, runner: &Runner) {
+        let mut releases: BTreeMap<&str, Option<String>> = BTreeMap::new();
+        let mut index = BTreeMap::new();
+        for (place, record) in self.records.iter().enumerate() {
+            let release =
+                releases.entry(&record.world).or_insert_with(|| runner.release(&record.world));
+            let counts = release.is_none() || *release == record.kernel;
+            let key = RunKey::of(record);
+            if counts {
+                index.insert(key, place);
+            } else {
+                self.outdated.push(key);
+            }
+        }
+        self.index = index;
+    }
+
     /// Notices on runs in the journal that are at the place of a wanted one (experiment, point
     /// and seed) but were made by another version or from another scenario, and so do not count.
     pub fn stale(&self, wanted: &[RunKey]) -> Vec<Notice> {
@@ -333,6 +361,9 @@ impl Batch {
             if places.contains(&key.place()) && !keys.contains(key) {
                 *counts.entry((&key.experiment, &key.point)).or_default() += 1;
             }
+        }
+        for key in self.outdated.iter().filter(|key| places.contains(&key.place())) {
+            *counts.entry((&key.experiment, &key.point)).or_default() += 1;
         }
         let notice = |((experiment, point), runs): ((&str, &str), usize)| Notice::Stale {
             experiment: experiment.into(),

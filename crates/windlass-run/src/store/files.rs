@@ -13,6 +13,9 @@ const TEMPORARY: &str = ".windlass-tmp";
 /// A temporary file that nobody has touched for so long was left by a killed instance.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
+/// Most bytes of a name, with room for what is put before and behind it.
+const LONGEST: usize = 160;
+
 /// A name that no other instance takes, on this machine or another; later ones sort after earlier ones.
 pub(super) fn unique() -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -139,7 +142,8 @@ pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
-/// are, every other byte and a leading dot as `%` and two hexadecimal digits.
+/// are, every other byte and a leading dot as `%` and two hexadecimal digits. Of one that is longer than file
+/// systems take, the beginning, `%~` and a checksum.
 pub fn file_name(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for (i, byte) in id.bytes().enumerate() {
@@ -149,6 +153,10 @@ pub fn file_name(id: &str) -> String {
         } else {
             name.push_str(&format!("%{byte:02x}"));
         }
+    }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST);
+        name.push_str(&format!("%~{:08x}", crc32fast::hash(id.as_bytes())));
     }
     name
 }
@@ -163,5 +171,7 @@ mod tests {
         assert_eq!(file_name("../a b"), "%2e.%2fa%20b");
         assert_eq!(file_name("."), "%2e");
         assert_ne!(file_name("a/b"), file_name("a%2fb"));
+        let [long, other] = ["a", "b"].map(|last| file_name(&("é".repeat(5000) + last)));
+        assert!(long != other && long.len() < 180, "{long}");
     }
 }
