@@ -35,6 +35,7 @@ mod backend;
 pub mod capture;
 mod course;
 mod error;
+pub mod fields;
 pub mod keep;
 mod record;
 mod runner;

@@ -81,7 +81,7 @@ impl Sweep {
         let mut cells = Vec::new();
         for (point, (_, standing, records)) in self.counted().into_iter().enumerate() {
             for (measure, m) in self.plan.measures.iter().enumerate() {
-                let values: Vec<f64> = m.of(&records).into_iter().flatten().collect();
+                let values: Vec<f64> = records.iter().filter_map(|r| m.of(r)).collect();
                 let summary = Summary::of(&values);
                 let (method, ci95) = interval(&values, summary.as_ref(), sequential);
                 let (runs, with) = (records.len() as u64, values.len() as u64);

@@ -193,7 +193,7 @@ impl Sweep {
     pub(super) fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
         self.plan.goals().iter().all(|goal| {
             let records = self.records(point, n);
-            let values: Option<Vec<f64>> = goal.measure.of(&records).into_iter().collect();
+            let values: Option<Vec<f64>> = records.iter().map(|r| goal.measure.of(r)).collect();
             values.is_some_and(|values| Rule::is_narrow(&values, goal.width))
         })
     }

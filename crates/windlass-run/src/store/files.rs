@@ -2,16 +2,14 @@
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::error::StoreError;
 
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".windlass-tmp";
-/// A temporary file that nobody has touched for so long was left by a killed instance.
-const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Most bytes of a name, with room for what is put before and behind it.
 const LONGEST: usize = 160;
@@ -54,7 +52,11 @@ pub fn replace(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, StoreError> {
-    let path = put_in_place(dir, name, |temporary| write_synced(temporary, write))?;
+    let path = put_in_place(dir, name, |temporary| {
+        let file = written(temporary, write)?;
+        file.sync_all()?;
+        Ok(file)
+    })?;
     sync_folder(dir)?;
     Ok(path)
 }
@@ -65,22 +67,20 @@ pub(super) fn put(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, StoreError> {
-    put_in_place(dir, name, |temporary| {
-        let mut out = BufWriter::new(File::create(temporary)?);
-        write(&mut out)?;
-        out.flush()
-    })
+    put_in_place(dir, name, |temporary| written(temporary, write))
 }
 
 fn put_in_place(
     dir: &Path,
     name: &str,
-    write: impl FnOnce(&Path) -> io::Result<()>,
+    write: impl FnOnce(File) -> io::Result<File>,
 ) -> Result<PathBuf, StoreError> {
     make_folder(dir)?;
     let path = dir.join(name);
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", unique()));
-    let result = write(&temporary).map_err(StoreError::io("write", &path)).and_then(|()| {
+    let file = begin(&temporary).and_then(write).map_err(StoreError::io("write", &path));
+    // Locked until it has its name.
+    let result = file.and_then(|_locked| {
         fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path))
     });
     if result.is_err() {
@@ -90,14 +90,25 @@ fn put_in_place(
     result.map(|()| path)
 }
 
-fn write_synced(
-    path: &Path,
+/// Makes a temporary file and locks it, so that nobody takes it for one that was left.
+fn begin(path: &Path) -> io::Result<File> {
+    loop {
+        let file = File::create(path)?;
+        // Where there are no locks, nobody clears away.
+        let _ = file.lock();
+        if path.exists() {
+            return Ok(file);
+        }
+    }
+}
+
+fn written(
+    file: File,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+) -> io::Result<File> {
+    let mut out = BufWriter::new(file);
     write(&mut out)?;
-    out.flush()?;
-    out.get_ref().sync_all()
+    out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// Makes the names in `dir` last: on Unix a new file's name is only safe once its folder is.
@@ -108,7 +119,7 @@ pub(super) fn sync_folder(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes what a killed instance was writing in `dir` itself.
+/// Removes what killed instances were writing in `dir` itself.
 pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
         let path = entry.map_err(StoreError::io("read", dir))?.path();
@@ -120,9 +131,9 @@ pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether nobody writes to a temporary file any more: whoever does has it locked.
 fn is_abandoned(path: &Path) -> bool {
-    let changed = fs::metadata(path).and_then(|meta| meta.modified());
-    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
+    File::options().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not

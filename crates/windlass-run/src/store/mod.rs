@@ -33,9 +33,7 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
-pub mod multipath;
 mod parts;
-pub mod radio;
 pub mod read;
 pub mod table;
 
