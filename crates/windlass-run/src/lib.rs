@@ -28,13 +28,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Arrow and Parquet are known to [`store`] only.
+//! Parquet is known to [`store`] only.
 #![forbid(unsafe_code)]
 
 mod backend;
 pub mod capture;
 mod course;
 pub mod keep;
+mod pcapng;
 mod record;
 mod runner;
 mod simulator;

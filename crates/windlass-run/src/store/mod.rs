@@ -27,8 +27,8 @@ pub mod export;
 mod files;
 mod journal;
 pub mod multipath;
+pub mod parquet_file;
 pub mod radio;
-pub mod read;
 pub mod table;
 
 pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey, share};
