@@ -26,9 +26,7 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
-pub mod multipath;
 pub mod parquet_file;
-pub mod radio;
 pub mod table;
 
 pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey, share};
