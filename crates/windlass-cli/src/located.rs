@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn the_offending_text_is_underlined_between_its_neighbours_with_the_help_beneath() {
         let text = "duration = \"20s\"\n\n[[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10Mbps\"\ndealy = \"20ms\"\n\
-            queue = \"unlimited\"\n";
+            queue = \"unlimited\"\n\n[[flow]]\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"reno\"\n";
         let error = Scenario::from_str(text, "s.toml").unwrap_err();
         let plain = shown(&error, &Renderer::plain());
         let expected = [
