@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod located;
 mod output;
 
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Papers(a) => commands::papers::run(a),
         Command::Paper(a) => commands::paper::run(a),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Schema => commands::schema::run(),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

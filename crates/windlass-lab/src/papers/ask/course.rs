@@ -208,7 +208,7 @@ impl Object for Course {
             "n" => Some(self.0.len().into()),
             "max" => values().reduce(f64::max).map(Value::from),
             "min" => values().reduce(f64::min).map(Value::from),
-            "last" => values().last().map(Value::from),
+            "last" => values().next_back().map(Value::from),
             "end" => self.0.last().map(|(t, _)| (*t).into()),
             "start" => self.0.first().map(|(t, _)| (*t).into()),
             // The moments at which it became another, with what it became.
