@@ -1,7 +1,7 @@
 //! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
 //! a cut on loss, one segment after a timeout.
 
-use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::math::{div, divisor, mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
@@ -119,27 +119,26 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     }
 
     fn avoid(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack, credit: u64) {
-        if p.counting == Counting::Bytes {
-            self.growth.avoid(&p.own, c, a, credit, &mut self.window);
-            return;
-        }
-        let part = self.window.take_part(c);
+        let whole = p.counting == Counting::Segments;
+        let part = if whole { self.window.take_part(c) } else { 0 };
         self.growth.avoid(&p.own, c, a, credit, &mut self.window);
-        self.window.put_back(c, part);
+        if whole {
+            self.window.put_back(c, part);
+        }
     }
 
     /// The acknowledgement that has just ended a reduction opens the window, if that is asked for.
     fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        let news = mul(u64::from(core::mem::take(&mut self.news)), u64::from(c.mss));
-        if p.credit == Credit::Delivered && news > 0 {
+        if p.credit == Credit::Delivered && self.news > 0 {
+            let news = mul(self.news.into(), c.mss.into());
             self.on_new_ack(p, c, &Ack::of(news));
         }
     }
 
     /// Remembers what an acknowledgement that may end a reduction delivers.
     fn remember(&mut self, c: &Conn, a: &Ack) {
-        let segments = if a.acked > 0 { a.delivered / divisor(u64::from(c.mss)) } else { 0 };
-        self.news = segments.min(u64::from(u16::MAX)) as u16;
+        let segments = if a.acked > 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
+        self.news = segments.min(u16::MAX.into()) as u16;
     }
 
     /// Fast recovery begins, `ssthresh` being set already.
@@ -148,6 +147,23 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         let cwnd = match self.style {
             Style::Prr => self.prr.enter(c, ssthresh, p.counting),
             style => style.enter(c, ssthresh),
+        };
+        self.window.set(c, cwnd);
+    }
+
+    /// An acknowledgement during fast recovery.
+    fn repair(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
+        if self.reduction == Reduction::Undone {
+            // Nothing was lost, and the phase that says so is about to follow.
+            return;
+        }
+        let cwnd = self.cwnd();
+        let cwnd = match self.style {
+            Style::Prr => self.prr.ack(c, a, cwnd, self.window.ssthresh(), p.counting),
+            style if a.duplicate => style.duplicate(c, cwnd),
+            // Nothing new: a window update, for instance.
+            _ if a.acked == 0 => return,
+            style => style.partial(c, cwnd, a.acked),
         };
         self.window.set(c, cwnd);
     }
@@ -178,14 +194,35 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
         ssthresh
     }
 
+    /// The window is reduced: the threshold, the window that repairs begin with, and a new epoch.
+    fn reduce(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, from: Phase, why: Cut) {
+        let (mut prior, mut most) = (self.window, u64::MAX);
+        if why == Cut::Timeout && from != Phase::Open {
+            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
+            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
+            // cuts for a loss are one reduction of the window before it: undoing takes both back.
+            // A mark's stays.
+            most = self.window.ssthresh();
+            if !matches!(self.reduction, Reduction::Final | Reduction::Undone) {
+                prior = self.prior;
+            }
+            if matches!(self.reduction, Reduction::Cut | Reduction::TimedOut) {
+                self.growth.undo(&p.own, c, &prior);
+            }
+        }
+        let ssthresh = self.cut(p, c, prior, why).min(most);
+        self.window.set_ssthresh(ssthresh);
+        match why {
+            Cut::Loss => self.enter_recovery(p, c),
+            Cut::Ecn => self.window.set(c, self.cwnd().min(ssthresh)),
+            Cut::Timeout => self.window.set(c, c.mss.into()),
+        }
+        self.begin_epoch(p, c);
+    }
+
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         self.slow_start.restart(&p.slow_start, c);
         self.growth.restart(&p.own, c, &mut self.window);
-    }
-
-    fn after_timeout(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        self.window.set(c, u64::from(c.mss));
-        self.begin_epoch(p, c);
     }
 }
 
@@ -217,36 +254,29 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.observe(p, c, a);
-        if matches!(c.phase, Phase::Recovery | Phase::Cwr) {
+        if p.credit == Credit::Delivered && matches!(c.phase, Phase::Recovery | Phase::Cwr) {
             self.remember(c, a);
         }
-        if c.phase != Phase::Recovery {
-            self.prr.observe(c, a);
+        if c.phase == Phase::Recovery {
+            self.repair(p, c, a);
+            return;
         }
-        if self.reduction == Reduction::Undone && c.phase == Phase::Recovery {
-            // Nothing was lost, and the phase that says so is about to follow.
-        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
-            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
-            self.window.set(c, cwnd);
-        } else if a.duplicate {
-            if c.phase == Phase::Recovery {
-                self.window.set(c, self.style.duplicate(c, self.cwnd()));
-            }
-        } else if a.acked == 0 {
-            // Nothing new: a window update, for instance.
-        } else if c.phase == Phase::Recovery {
-            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
-        } else if c.phase != Phase::Cwr {
+        self.prr.observe(c, a);
+        if c.phase != Phase::Cwr && !a.duplicate && a.acked > 0 {
             self.on_new_ack(p, c, a);
         }
     }
 
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase) {
         match (from, to) {
-            (Phase::Open | Phase::Loss, Phase::Recovery) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Loss);
-                self.window.set_ssthresh(ssthresh);
-                self.enter_recovery(p, c);
+            (Phase::Open | Phase::Loss, Phase::Recovery) => self.reduce(p, c, from, Cut::Loss),
+            (Phase::Open | Phase::Loss, Phase::Cwr) => self.reduce(p, c, from, Cut::Ecn),
+            // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
+            (Phase::Open | Phase::Recovery | Phase::Cwr, Phase::Loss) => {
+                self.reduce(p, c, from, Cut::Timeout);
+            }
+            (Phase::Loss, Phase::Loss) => {
+                self.window.set(c, c.mss.into());
                 self.begin_epoch(p, c);
             }
             // The mark has cut the window for this round trip already.
@@ -254,47 +284,18 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 (self.prior, self.reduction) = (self.window, Reduction::Held);
                 self.enter_recovery(p, c);
             }
-            (Phase::Open | Phase::Loss, Phase::Cwr) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Ecn);
-                self.window.set_ssthresh(ssthresh);
-                self.window.set(c, self.cwnd().min(ssthresh));
-                self.begin_epoch(p, c);
-            }
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
                 self.prr.leave(c);
             }
-            (Phase::Recovery, Phase::Open) => {
-                self.leave_recovery(c);
-                self.slow_start.recovered(&p.slow_start, c, &mut self.window);
-                self.growth.restart(&p.own, c, &mut self.window);
-                self.grow_at_end(p, c);
-            }
-            // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
-            (Phase::Open, Phase::Loss) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Timeout);
-                self.window.set_ssthresh(ssthresh);
-                self.after_timeout(p, c);
-            }
-            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
-            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
-            // cuts for a loss are one reduction of the window before it: undoing takes both back.
-            // A mark's stays.
-            (Phase::Recovery | Phase::Cwr, Phase::Loss) => {
-                let prior = match self.reduction {
-                    Reduction::Cut | Reduction::TimedOut | Reduction::Held => self.prior,
-                    Reduction::Final | Reduction::Undone => self.window,
-                };
-                if matches!(self.reduction, Reduction::Cut | Reduction::TimedOut) {
-                    self.growth.undo(&p.own, c, &prior);
+            (Phase::Recovery | Phase::Cwr, Phase::Open) => {
+                if from == Phase::Recovery {
+                    self.leave_recovery(c);
                 }
-                let ssthresh = self.cut(p, c, prior, Cut::Timeout).min(self.window.ssthresh());
-                self.window.set_ssthresh(ssthresh);
-                self.after_timeout(p, c);
-            }
-            (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),
-            (Phase::Cwr, Phase::Open) => {
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
+                if from == Phase::Recovery {
+                    self.growth.restart(&p.own, c, &mut self.window);
+                }
                 self.grow_at_end(p, c);
             }
             (Phase::Loss, Phase::Open)
