@@ -4,12 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use windlass_cc::recovery::Style;
-use windlass_cc::{
-    Ack, AnyParams, Conn, Event, Loss, Phase, RateSample, Setup, Span, Time, Undo, flags,
-};
+use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time, Undo, flags};
 
 use super::parameters::{read_slow_start, read_table};
 use super::paths::{BelowLine, PathLine, group};
+use super::words::{PHASES, known, meaning, word};
 
 /// What [`Header::format`] says.
 pub const FORMAT: &str = "windlass-conformance";
@@ -192,38 +191,13 @@ pub struct RateLine {
     pub app_limited: bool,
 }
 
-pub(crate) const PHASES: [(&str, Phase); 4] = [
-    ("open", Phase::Open),
-    ("recovery", Phase::Recovery),
-    ("loss", Phase::Loss),
-    ("cwr", Phase::Cwr),
-];
 const UNDOS: [(&str, Undo); 3] =
     [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
 const LIMITS: [(&str, u32); 3] =
     [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
 
-pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
-    words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()
-}
-
-pub(crate) fn meaning<T: Copy>(
-    words: &[(&'static str, T)],
-    key: &str,
-    text: &str,
-) -> Result<T, String> {
-    words.iter().find(|(w, _)| *w == text).map(|(_, v)| *v).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(w, _)| *w).collect();
-        format!("`{key}` is \"{text}\"; it must be one of {}", known.join(", "))
-    })
-}
-
 fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("the event `{event}` lacks `{key}`"))
-}
-
-pub(crate) fn known(span: Span) -> Option<u64> {
-    span.is_known().then_some(span.0)
 }
 
 impl ConnLine {

@@ -2,7 +2,8 @@
 
 use windlass_cc::{AnyController, Setup, Time, flags};
 
-use super::{Endpoint, Failure, Profile, Reset, State};
+use super::status::Reset;
+use super::{Endpoint, Failure, Profile, State};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 

@@ -11,7 +11,7 @@ use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::stack::{InitialWindow, LossDetection};
 use windlass_tcp::{Pacing, StackConfig};
 
-use super::error::readable;
+use super::lateness::readable;
 use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use windlass_cc::Span;
 use windlass_sim::{ConfigError, ConservationError};
 
 use super::lateness::{Bound, Lateness};
@@ -95,15 +94,5 @@ impl Error {
     pub fn on(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let action = action.into();
         move |source| Error::System { action, source }
-    }
-}
-
-/// A span in the unit that suits it.
-pub(crate) fn readable(span: Span) -> String {
-    match span.0 {
-        ns if ns >= 10_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
-        ns if ns >= 10_000_000 => format!("{:.0} ms", ns as f64 / 1e6),
-        ns if ns >= 100_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        ns => format!("{:.1} us", ns as f64 / 1e3),
     }
 }

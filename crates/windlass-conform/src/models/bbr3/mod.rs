@@ -8,37 +8,17 @@
 
 mod control;
 mod probe;
+mod terms;
 
 use windlass_cc::recovery::Style;
 use windlass_cc::{Ack, Conn, Event, Loss, Phase, RateSample};
 
 use super::Model;
 use super::filters::{Best, DeliveryRounds, delivery_rate};
+use terms::{AckPhase, INFINITY, State, now, smss};
 
 const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
-const INFINITY: f64 = f64::INFINITY;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
 /// The undo state, and whether it is that of the recovery under way.
 #[derive(Clone, Copy)]
 struct Undo {
@@ -100,18 +80,6 @@ pub struct Bbr3 {
     held_back: Option<(u64, u64)>,
     idle_restart: bool,
     undo: Undo,
-}
-
-fn now(c: &Conn) -> f64 {
-    c.now.0 as f64
-}
-
-fn smss(c: &Conn) -> f64 {
-    f64::from(c.mss)
-}
-
-fn min_pipe_cwnd(c: &Conn) -> f64 {
-    4.0 * smss(c)
 }
 
 impl Bbr3 {

@@ -7,6 +7,7 @@ mod deliver;
 mod detect;
 mod pacing;
 mod repair;
+mod summary;
 mod timing;
 mod transmit;
 mod undo;
@@ -17,12 +18,12 @@ use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::Style;
 use windlass_cc::{AnyRto, Phase, Span, Time};
 
-use super::Profile;
+use super::profile::Profile;
 use crate::scoreboard::{Record, Scoreboard};
 use crate::seq::Seq;
 
-use ack::AckSummary;
 use detect::Rack;
+use summary::AckSummary;
 use timing::Timed;
 use undo::SpuriousDetector;
 use usage::Usage;

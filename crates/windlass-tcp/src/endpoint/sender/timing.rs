@@ -2,7 +2,7 @@
 
 use windlass_cc::{RttSample, Span, Time};
 
-use super::ack::AckSummary;
+use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::stack::LeastRtt;
 
