@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cells import MSS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/validation.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/src/trust/validation-ns3.md"
 MARKS = ("<!-- grid: written by bench/ns3/grid.py --write -->", "<!-- /grid -->")
 
 # What the comparison aims at: relative difference of goodput, median and 95th percentile.

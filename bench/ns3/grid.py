@@ -129,7 +129,7 @@ def parse_arguments():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--csv", metavar="FILE", help="write every network's line there")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3.md")
     return parser.parse_args()
 
 

@@ -147,7 +147,7 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/validation.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3.md")
     return parser.parse_args()
 
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_testbed::script::{Script, VirtualTime, World, play};
+use windlass_interop::script::{Script, VirtualTime, World, play};
 
 fuzz_target!(|text: &str| {
     match Script::parse(text, "fuzzed.script") {

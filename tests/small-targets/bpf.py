@@ -15,7 +15,7 @@ from targets import (
 )
 
 TARGET = "bpfel-unknown-none"
-TABLE = ROOT / "docs/verifier.md"
+TABLE = ROOT / "docs/src/trust/verifier.md"
 BTF = "/sys/kernel/btf/vmlinux"
 # Functions of windlass_cc's `math` that the verifier looks at once, and not at each place where they are called:
 # the shim makes each a global BPF function.

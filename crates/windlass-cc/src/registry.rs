@@ -38,7 +38,7 @@ impl ChosenStart for () {
 }
 
 /// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
-/// those of this crate here, and any others for who uses it. `docs/new-algorithm.md` shows how.
+/// those of this crate here, and any others for who uses it. `docs/src/guides/new-algorithm.md` shows how.
 #[macro_export]
 macro_rules! algorithms {
     ($($variant:ident: $state:ty;)*) => {

@@ -1,4 +1,4 @@
-//! What a connection may hold. Counted instructions and flash are in docs/cost.md, which
+//! What a connection may hold. Counted instructions and flash are in docs/src/inside/cost.md, which
 //! `tests/small-targets/cost` writes.
 
 use windlass_cc::Controller;

@@ -254,7 +254,7 @@ fn shared_events_are_found_by_either_matching_unless_most_losses_are_each_paths_
     }
 }
 
-/// Prints the table of alarms that docs/shared-bottlenecks.md has.
+/// Prints the table of alarms that docs/src/studies/shared-bottlenecks.md has.
 #[test]
 #[ignore = "prints a table"]
 fn table_of_alarms() {

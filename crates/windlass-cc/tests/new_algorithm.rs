@@ -1,4 +1,4 @@
-//! The worked example of `docs/new-algorithm.md`, compiled and run as a user's crate would.
+//! The worked example of `docs/src/guides/new-algorithm.md`, compiled and run as a user's crate would.
 
 #[path = "example/aimd.rs"]
 mod aimd;
@@ -21,7 +21,7 @@ mod registry {
 
 use registry::{ALGORITHMS, AnyController, AnyParams, STATE_BYTES};
 
-const PAGE: &str = include_str!("../../../docs/new-algorithm.md");
+const PAGE: &str = include_str!("../../../docs/src/guides/new-algorithm.md");
 
 #[test]
 fn the_page_shows_the_file_that_is_tested() {

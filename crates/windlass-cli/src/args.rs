@@ -1,9 +1,9 @@
 //! The command line: one definition for parsing, help and completions.
 
 mod compare;
+#[cfg(test)]
+mod page;
 mod sweep;
-#[cfg(all(feature = "linux", target_os = "linux"))]
-mod testbed;
 
 use std::path::PathBuf;
 
@@ -14,8 +14,6 @@ use windlass_lab::run::World;
 
 pub use compare::Compare;
 pub use sweep::Sweep;
-#[cfg(all(feature = "linux", target_os = "linux"))]
-pub use testbed::{Calibrate, Interop, Script, ScriptWorld};
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -75,13 +73,6 @@ const PAPERS_HELP: &str = "\
 Examples:
   windlass papers             the list
   windlass papers reno-ber    summary and citation";
-
-const CONFORM_HELP: &str = "\
-Examples:
-  windlass conform                         every vector below ./conformance
-  windlass conform --algorithm cubic       one algorithm's
-  windlass conform my-vectors/one.jsonl    a file of one's own
-  windlass conform --write conformance     write the vectors again";
 
 const BENCH_HELP: &str = "\
 Examples:
@@ -163,38 +154,9 @@ pub enum Command {
     /// List the papers, or print one's citation.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
-    /// Hold the algorithms against conformance vectors.
-    ///
-    /// A vector is a file of events with the window, threshold and pacing rate expected after each;
-    /// docs/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
-    #[command(after_help = CONFORM_HELP)]
-    Conform(Conform),
-    #[cfg(all(feature = "linux", target_os = "linux"))]
-    /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
-    ///
-    /// A script says which segments arrive and which must leave, when, and what shall be seen
-    /// meanwhile; docs/packet-scripts.md describes the language. A difference is printed with the
-    /// exchange up to there and ends with exit code 1.
-    #[command(after_help = testbed::SCRIPT_HELP)]
-    Script(Script),
-    #[cfg(all(feature = "linux", target_os = "linux"))]
-    /// Hold our endpoint and a Linux kernel's to each other over real packets.
-    ///
-    /// One end of a connection is ours, the other a kernel's socket, with emulated links and listed
-    /// faults between them; each case is run with either end as the sender. A case that fails ends with
-    /// exit code 1.
-    #[command(after_help = testbed::INTEROP_HELP)]
-    Interop(Interop),
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
-    #[cfg(all(feature = "linux", target_os = "linux"))]
-    /// Measure what the testbed's links deliver against what was asked of them.
-    ///
-    /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
-    /// namespaces and emulator as runs; docs/testbed.md says how, and why the bounds are what they are.
-    #[command(after_help = testbed::CALIBRATE_HELP)]
-    Calibrate(Calibrate),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
@@ -320,7 +282,7 @@ pub enum Export {
 pub struct Algorithms {
     /// Which one; the list when left out.
     pub name: Option<String>,
-    /// Print the page docs/algorithms.md.
+    /// Print the page docs/src/reference/algorithms.md.
     #[arg(long, conflicts_with = "name")]
     pub markdown: bool,
 }
@@ -330,19 +292,6 @@ pub struct Algorithms {
 pub struct Named {
     /// Which one; the list when left out.
     pub name: Option<String>,
-}
-
-/// Arguments of `conform`.
-#[derive(Args)]
-pub struct Conform {
-    /// Vectors, or folders with vectors; ./conformance when none is named.
-    pub files: Vec<PathBuf>,
-    /// Only this algorithm's.
-    #[arg(long, value_name = "ID")]
-    pub algorithm: Option<String>,
-    /// Write the vectors into this folder instead of checking any.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "algorithm"])]
-    pub write: Option<PathBuf>,
 }
 
 /// Arguments of `bench`.

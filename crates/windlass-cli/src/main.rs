@@ -61,14 +61,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Algorithms(a) => commands::algorithms::run(a),
         Command::Presets(a) => commands::presets::run(a),
         Command::Papers(a) => commands::papers::run(a),
-        Command::Conform(a) => commands::conform::run(a, &chatter),
-        #[cfg(all(feature = "linux", target_os = "linux"))]
-        Command::Script(a) => commands::script::run(a, &chatter),
-        #[cfg(all(feature = "linux", target_os = "linux"))]
-        Command::Interop(a) => commands::interop::run(a, &chatter),
         Command::Bench(a) => commands::bench::run(a, &chatter),
-        #[cfg(all(feature = "linux", target_os = "linux"))]
-        Command::Calibrate(a) => commands::calibrate::run(a, &chatter),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

@@ -167,7 +167,6 @@ fn unknown_names_are_answered_with_the_known_ones() {
     );
     refuses(&["presets", "windows"], &["no preset is called \"windows\"; there are rfc, riverbed"]);
     refuses(&["algorithms", "cubc"], &["timer is called \"cubc\"; did you mean `cubic`?"]);
-    refuses(&["conform", "--algorithm", "cubc"], &["is called \"cubc\"; did you mean `cubic`?"]);
     refuses(&["papers", "none"], &["no paper is called \"none\"; there are reno-ber"]);
     let paper = "no paper is called \"reno\"; did you mean `reno-ber`?";
     refuses(&["papers", "reno"], &[paper]);

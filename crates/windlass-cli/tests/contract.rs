@@ -1,10 +1,12 @@
-//! The two machine-readable outputs that other programs rely on.
+//! The outputs that other programs and the documentation rely on.
 
 mod support;
 
-use serde_json::Value;
 use std::collections::BTreeSet;
-use support::{SMALL, done, scenario};
+use std::fs;
+
+use serde_json::Value;
+use support::{SMALL, call, done, root, scenario};
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
@@ -117,5 +119,27 @@ fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
         let csv = std::fs::read_to_string(paper.join(format!("{table}.csv"))).expect(table);
         assert!(!rows.is_empty());
         assert_eq!(csv.lines().count(), rows.len() + 1, "{table}");
+    }
+}
+
+#[test]
+fn algorithms_are_listed_described_and_printed_as_the_page() {
+    let list = done(&["algorithms"]).out;
+    for line in ["Algorithms", "Slow starts", "Timers"] {
+        assert!(list.lines().any(|l| l == line), "{list}");
+    }
+    let cubic = done(&["algorithms", "Cubic"]).out;
+    for text in ["RFC 9438", "Citation key:  rfc9438", "keep", "default 0.7", "Source: RFC 9438"] {
+        assert!(cubic.contains(text), "{text}: {cubic}");
+    }
+    let page =
+        fs::read_to_string(root().join("docs/src/reference/algorithms.md")).expect("the page");
+    assert_eq!(done(&["algorithms", "--markdown"]).out, page);
+    for (name, says) in
+        [("cubik", "\"cubik\"; did you mean `cubic`?"), ("quux", "\"quux\"; there are tahoe, ")]
+    {
+        let said = call(&["algorithms", name]);
+        assert_eq!(said.code, Some(2));
+        assert!(said.err.contains(says), "{}", said.err);
     }
 }

@@ -1,4 +1,4 @@
-//! The file format: one JSON object a line, the first one the header. `docs/conformance.md`
+//! The file format: one JSON object a line, the first one the header. `docs/src/inside/conformance.md`
 //! describes it for readers of other programs.
 
 use serde::{Deserialize, Serialize};

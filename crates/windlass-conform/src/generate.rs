@@ -247,8 +247,8 @@ fn expect(model: &dyn Model) -> Expect {
 /// Which case is there for which algorithm, and why not.
 fn coverage() -> String {
     let mut out = String::from(
-        "# Conformance vectors\n\nWritten by `windlass conform --write`; the format stands in \
-         [docs/conformance.md](../docs/conformance.md).\n\n## Cases\n\n",
+        "# Conformance vectors\n\nWritten by `windlass-dev conform --write`; the format stands in \
+         [docs/src/inside/conformance.md](../docs/src/inside/conformance.md).\n\n## Cases\n\n",
     );
     out += &table(CASES.iter().map(|case| (case.id, case.about)));
     out += "\n### Cases with two paths\n\nOf the algorithms that couple them.\n\n";

@@ -1,7 +1,7 @@
 //! The conformance kit: event vectors that any implementation of an algorithm can be held against.
 //!
 //! A vector is a file of events with the window, threshold and pacing rate that are expected after
-//! each ([`format`](mod@format), described in `docs/conformance.md`). The expected values come from
+//! each ([`format`](mod@format), described in `docs/src/inside/conformance.md`). The expected values come from
 //! floating-point [`models`] of the RFCs' and papers' equations, which share nothing with the
 //! integer algorithms; [`generate()`] plays the scripts of [`cases`] to them through a [`host`] in
 //! miniature. [`check`] holds our algorithms against the files. [`bytes`] makes histories of

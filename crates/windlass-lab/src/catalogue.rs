@@ -297,7 +297,7 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     out
 }
 
-/// The page `docs/algorithms.md`.
+/// The page `docs/src/reference/algorithms.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Algorithms, slow starts and timers\n\n\
@@ -364,8 +364,12 @@ fn row(param: &Param, default: u64) -> String {
     )
 }
 
-/// Text in a cell of a table: one line, and nothing that Markdown would take for its own.
+/// Text in a cell of a table: one line, and outside of code nothing that Markdown would take for its own.
 fn cell(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.replace('|', "\\|").replace('*', "\\*").replace('_', "\\_").replace('<', "&lt;")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+    let plain = |part: &str| part.replace('*', "\\*").replace('_', "\\_").replace('<', "&lt;");
+    let parts = text.split('`').enumerate();
+    let parts =
+        parts.map(|(place, part)| if place % 2 == 0 { plain(part) } else { part.to_owned() });
+    parts.collect::<Vec<_>>().join("`")
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use windlass_lab::catalogue::{describe, entries, find, list, markdown};
 
 fn docs(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(name)
 }
 
 /// `WINDLASS_BLESS=1` writes it.
 #[test]
 fn the_page_is_what_the_algorithms_say_of_themselves() {
-    let path = docs("algorithms.md");
+    let path = docs("reference/algorithms.md");
     let page = markdown();
     if std::env::var_os("WINDLASS_BLESS").is_some() {
         fs::write(&path, &page).unwrap();
@@ -21,13 +21,13 @@ fn the_page_is_what_the_algorithms_say_of_themselves() {
     let committed = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == page,
-        "docs/algorithms.md is not what `windlass algorithms --markdown` prints"
+        "docs/src/reference/algorithms.md is not what `windlass algorithms --markdown` prints"
     );
 }
 
 /// Entry types and keys of the BibTeX file.
 fn references() -> Vec<(String, String)> {
-    let text = fs::read_to_string(docs("references.bib")).unwrap();
+    let text = fs::read_to_string(docs("reference/references.bib")).unwrap();
     let heads = text.lines().filter_map(|line| line.strip_prefix('@')?.strip_suffix(','));
     heads
         .map(|head| head.split_once('{').expect("an entry"))
@@ -46,7 +46,7 @@ fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
     }
     let cited: BTreeSet<&str> = entries().iter().map(|entry| entry.info().citation).collect();
     // What scenarios are made of is cited by the page that explains it.
-    let ward = fs::read_to_string(docs("patient-ward.md")).unwrap();
+    let ward = fs::read_to_string(docs("studies/patient-ward.md")).unwrap();
     for key in &keys {
         let on_the_page = ward.contains(&format!("`{key}`"));
         assert!(cited.contains(key.as_str()) || on_the_page, "nothing cites {key}");
@@ -55,7 +55,7 @@ fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
 
 #[test]
 fn references_are_well_formed() {
-    let text = fs::read_to_string(docs("references.bib")).unwrap();
+    let text = fs::read_to_string(docs("reference/references.bib")).unwrap();
     let count = |c: char| text.chars().filter(|x| *x == c).count();
     assert_eq!(count('{'), count('}'));
     for entry in text.split("\n@").skip(1) {

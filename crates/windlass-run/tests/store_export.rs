@@ -424,8 +424,8 @@ fn a_failed_export_leaves_nothing_behind() {
 
 #[test]
 fn every_column_is_explained_in_the_data_dictionary() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let text = fs::read_to_string(path).expect("docs/results.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
+    let text = fs::read_to_string(path).expect("docs/src/reference/results.md");
     let records = records();
     let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
     tables.extend([radio::cells(&records), radio::stations(&records), radio::routing(&records)]);

@@ -1,4 +1,4 @@
-//! `docs/scenarios.md` against the code.
+//! `docs/src/reference/scenarios.md` against the code.
 
 use windlass_cc::Flavour;
 use windlass_cc::rto::{self, TIMERS};
@@ -10,7 +10,7 @@ use super::{
     Scenario, flow, multipath, network, params, queue, quick_start, read, stack, two_path, wifi,
 };
 
-const REFERENCE: &str = include_str!("../../../docs/scenarios.md");
+const REFERENCE: &str = include_str!("../../../docs/src/reference/scenarios.md");
 
 /// The table rows of the section with this heading.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {

@@ -2,7 +2,7 @@
 //!
 //! A scenario is one experiment as TOML: links, flows that cross them, and what to record. Nodes
 //! exist by being an end of a link, quantities carry their units, and whatever is left out has a
-//! default. `docs/scenarios.md` lists every key.
+//! default. `docs/src/reference/scenarios.md` lists every key.
 //!
 //! ```
 //! use windlass_scenario::Scenario;

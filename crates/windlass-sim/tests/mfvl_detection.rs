@@ -234,7 +234,7 @@ fn paths_that_differ_by_more_than_the_interval_do_not_match() {
 }
 
 #[test]
-#[ignore = "prints the table of docs/shared-bottlenecks.md"]
+#[ignore = "prints the table of docs/src/studies/shared-bottlenecks.md"]
 fn table_of_alarms() {
     const SEEDS: u64 = 20;
     const CYCLES: u64 = 3;

@@ -4,20 +4,14 @@
 //!   namespace of its own, and TUN devices join them to a [`windlass_sim::Simulation`] that keeps real
 //!   time, so that rates, delays, queues, error models and seeds are the simulator's.
 //! * [`vm`] does so in virtual time: a Debian kernel under QEMU, whose clock counts instructions.
-//! * [`calibrate`] measures what the emulated links deliver against what was asked of them.
-//! * [`interop`] holds our endpoint and the kernel's to each other, over real packets.
-//! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
 //!
 //! [`Linux`] and [`LinuxVt`] are back ends of a [`windlass_run::Runner`].
 
-pub mod calibrate;
-pub mod calibration;
-pub mod interop;
+pub mod guest;
 mod linux;
 mod linux_vt;
 pub mod live;
-pub mod script;
 pub mod vm;
 
-pub use linux::{Linux, interoperate};
+pub use linux::Linux;
 pub use linux_vt::{LinuxVt, serve_if_guest};

@@ -15,7 +15,7 @@ Examples:
   windlass compare scenarios/dumbbell.toml --algorithms cubic,cubic:beta=0.5 --baseline cubic
   windlass compare scenarios/two-rates.toml --algorithms reno,vegas --flows firmware --metric loss
 
-docs/compare.md explains the tables and the statistics.";
+docs/src/guides/compare.md explains the tables and the statistics.";
 
 /// Arguments of `compare`.
 #[derive(Args)]

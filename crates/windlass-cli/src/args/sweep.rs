@@ -16,7 +16,7 @@ Examples:
   windlass sweep scenarios/sweeps/loss.toml --shard 3/8     the third of a cluster's eight jobs
   windlass sweep scenarios/sweeps/loss.toml --kept          what is there by now
 
-docs/sweeps.md tells of sweep files, statistics and clusters.";
+docs/src/guides/sweeps.md tells of sweep files, statistics and clusters.";
 
 /// Arguments of `sweep`.
 #[derive(Args)]

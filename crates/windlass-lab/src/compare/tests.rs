@@ -291,7 +291,7 @@ fn report_and_tables_say_where_they_come_from() {
 
 #[test]
 fn every_column_is_explained_in_the_documentation() {
-    let page = include_str!("../../../../docs/compare.md");
+    let page = include_str!("../../../../docs/src/guides/compare.md");
     let question = question(LOSSY, &["reno", "cubic"], 2);
     for table in files::tables(&question.answer(&runs(&question))) {
         for column in table.columns {

@@ -9,7 +9,7 @@ use crate::report::model::Table;
 use crate::run::store::{StoreError, replace};
 
 /// The page that holds them.
-pub const PAGE: &str = "docs/validation-linux.md";
+pub const PAGE: &str = "docs/src/trust/validation-linux.md";
 const BEGIN: &str = "<!-- crosscheck: written by windlass crosscheck --write -->";
 const END: &str = "<!-- /crosscheck -->";
 

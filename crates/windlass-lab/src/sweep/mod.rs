@@ -1,7 +1,7 @@
 //! Sweeps: a scenario varied along axes, as many runs a point as it takes.
 //!
 //! [`Plan::of`] reads what is asked for ([`Request`]): a scenario or a sweep file, axes, how many
-//! runs. A [`Sweep`] opens the folder, makes the runs that are missing and sums them up; `docs/sweeps.md`
+//! runs. A [`Sweep`] opens the folder, makes the runs that are missing and sums them up; `docs/src/guides/sweeps.md`
 //! tells of it from the user's side.
 //!
 //! - What to run next is decided from the runs that are there alone, so that the same command comes

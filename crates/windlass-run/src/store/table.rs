@@ -1,6 +1,6 @@
 //! Results as tables: named columns with their meaning, independent of any file format.
 //!
-//! A column's name ends in its unit where it has one, and `docs/results.md` explains every column.
+//! A column's name ends in its unit where it has one, and `docs/src/reference/results.md` explains every column.
 
 use std::borrow::Cow;
 use std::iter;

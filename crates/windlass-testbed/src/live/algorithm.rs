@@ -32,7 +32,7 @@ pub fn algorithm(id: &str) -> Option<&'static str> {
 }
 
 /// The kernel's name of the algorithm of a flow over TCP.
-pub(crate) fn of_flow(flow: &FlowConfig) -> Result<&'static str, Error> {
+pub fn of_flow(flow: &FlowConfig) -> Result<&'static str, Error> {
     let id = flow.profile.params.info().id;
     algorithm(id).ok_or_else(|| Error::NoCounterpart {
         flow: flow.name.clone(),

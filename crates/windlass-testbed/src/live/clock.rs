@@ -7,7 +7,7 @@ use windlass_cc::{Span, Time};
 
 /// A clock that all parts of a run share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     origin: Instant,
     skipped: Duration,
 }
@@ -23,6 +23,7 @@ impl Clock {
         thread::sleep(self.origin.saturating_duration_since(Instant::now()));
     }
 
+    /// The time it shows.
     pub fn now(&self) -> Time {
         let elapsed = Instant::now().saturating_duration_since(self.origin) + self.skipped;
         Time(elapsed.as_nanos().min(u128::from(u64::MAX - 1)) as u64)

@@ -100,7 +100,7 @@ impl<'a> Emulator<'a> {
             arrived: Vec::new(),
             buffer: vec![0; BUFFER],
             written: Vec::new(),
-            log: Log::new(),
+            log: Log::default(),
         })
     }
 

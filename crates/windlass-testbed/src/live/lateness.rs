@@ -68,18 +68,21 @@ const STEPS: u32 = 32;
 /// Counts deliveries by lateness, in buckets of equal ratio, so that a long run needs no more memory
 /// than a short one.
 #[derive(Clone, Debug)]
-pub(crate) struct Log {
+pub struct Log {
     counts: Vec<u64>,
     deliveries: u64,
     max: u64,
     lost: u64,
 }
 
-impl Log {
-    pub fn new() -> Log {
+impl Default for Log {
+    fn default() -> Log {
         Log { counts: vec![0; bucket(u64::MAX) + 1], deliveries: 0, max: 0, lost: 0 }
     }
+}
 
+impl Log {
+    /// A delivery was so late.
     pub fn add(&mut self, late: Span) {
         self.counts[bucket(late.0)] += 1;
         self.deliveries += 1;
@@ -96,6 +99,7 @@ impl Log {
         self.lost += packets;
     }
 
+    /// What has been counted so far.
     pub fn summary(&self) -> Lateness {
         Lateness {
             deliveries: self.deliveries,
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_values() {
-        let mut log = Log::new();
+        let mut log = Log::default();
         (1..=1000).for_each(|v| log.add(Span(v * 1000)));
         let summary = log.summary();
         assert!((500_000..=520_000).contains(&summary.median.0), "{summary}");

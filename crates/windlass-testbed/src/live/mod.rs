@@ -5,29 +5,29 @@
 //! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
 //! namespaces and devices have no name outside this process and end with it, however it ends.
 
-pub(crate) mod algorithm;
+pub mod algorithm;
 mod app;
 mod check;
-pub(crate) mod clock;
+pub mod clock;
 mod counters;
 mod datagrams;
 mod desk;
 mod differences;
 mod emulator;
 mod error;
-pub(crate) mod info;
-pub(crate) mod lateness;
+pub mod info;
+pub mod lateness;
 mod multipath;
 pub mod namespace;
 pub mod netlink;
-pub(crate) mod packet;
-pub(crate) mod path_manager;
+pub mod packet;
+pub mod path_manager;
 mod run;
 mod series;
-pub(crate) mod settings;
-pub(crate) mod socket;
+pub mod settings;
+pub mod socket;
 mod stream;
-pub(crate) mod sys;
+pub mod sys;
 mod totals;
 mod trace;
 pub mod tun;

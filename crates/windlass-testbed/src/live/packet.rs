@@ -22,7 +22,7 @@ const TCP_CHECKSUM: usize = 16;
 
 /// What an IPv4 packet is to the simulation; `None` for all that is neither a valid TCP segment nor a
 /// datagram, such as ICMP.
-pub(crate) fn body(packet: &[u8]) -> Option<Body> {
+pub fn body(packet: &[u8]) -> Option<Body> {
     match wire::parse(packet) {
         Ok(parsed) => Some(Body::Segment(parsed.segment)),
         Err(wire::WireError::NotTcp(UDP)) => {
@@ -61,7 +61,7 @@ pub(crate) fn pin_window(packet: &mut [u8], most: u16) {
 }
 
 /// Marks an IPv4 packet: congestion experienced (RFC 3168 section 5).
-pub(crate) fn mark(packet: &mut [u8]) {
+pub fn mark(packet: &mut [u8]) {
     let before = word(packet, 0);
     packet[TRAFFIC_CLASS] |= Codepoint::Ce as u8;
     let checksum = updated(word(packet, IP_CHECKSUM), before, word(packet, 0));

@@ -40,7 +40,7 @@ const SUBFLOW: u32 = 1 << 1;
 
 /// What an end of Multipath TCP has besides.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Multihomed {
+pub struct Multihomed {
     /// Further addresses, from each of which it opens a subflow.
     pub addresses: Vec<Ipv4Addr>,
     /// Whether it wants checksums.

@@ -19,7 +19,7 @@ const NO_LIMIT: u64 = u64::MAX - 1;
 
 /// What the socket of a host is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Opens a connection.
     Connect,
     /// Awaits one.
@@ -39,7 +39,7 @@ pub(crate) fn ends(addresses: &FlowAddresses, host: u32) -> (SocketAddrV4, Socke
 
 /// Who wants a socket, and how it is to be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
+pub struct Wanted<'a> {
     /// Name of the flow.
     pub flow: &'a str,
     /// What for.

@@ -25,7 +25,7 @@ const PORT: &str = "/dev/vport0p1";
 /// [arguments](super::Job::args), in a folder that holds its [files](super::Job::files), and the bytes
 /// that it returns are the [answer](super::Answer::output). If it returns a message, or panics, the
 /// caller of `run` gets an error that says so.
-pub fn guest_main(serve: fn(&[String]) -> Result<Vec<u8>, String>) {
+pub fn guest_main(serve: impl Fn(&[String]) -> Result<Vec<u8>, String>) {
     if process::id() != 1 || !Path::new(image::ARGS).exists() {
         return;
     }

@@ -11,7 +11,7 @@
 //! randomness or clock reaches the guest.
 //!
 //! Kernels are Debian's packages, fetched and verified by apt, unpacked into a cache and checked
-//! against their SHA-256 by each process that uses them. No root is needed. `docs/testbed.md` has the recipe.
+//! against their SHA-256 by each process that uses them. No root is needed. `docs/src/inside/testbed.md` has the recipe.
 
 mod apt;
 mod cache;

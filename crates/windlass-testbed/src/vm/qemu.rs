@@ -58,7 +58,7 @@ pub struct Answer {
 /// The oldest QEMU that the guest has been tried on.
 const OLDEST_QEMU: (u32, u32) = (7, 2);
 
-/// What is the same for every guest. `docs/testbed.md` explains each choice.
+/// What is the same for every guest. `docs/src/inside/testbed.md` explains each choice.
 ///
 /// `rr=record` is not for the record: it makes QEMU's main loop wait while the processor is at work.
 /// Without it the loop now and then sees a processor that has halted but not yet accounted for its last

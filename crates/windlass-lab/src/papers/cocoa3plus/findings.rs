@@ -216,7 +216,7 @@ fn timer(m: &Material) -> Option<String> {
         ))
     };
     Some(format!(
-        "Under the rest of CoCoA3+ a flow gets {}. That is the timer's whole part in the result: `docs/timers.md` \
+        "Under the rest of CoCoA3+ a flow gets {}. That is the timer's whole part in the result: `docs/src/studies/timers.md` \
          says what the optimizer finds and costs.",
         listed(&[
             one("cmbo-margin", "with equation 17 as a margin")?,

@@ -64,7 +64,7 @@ pub(super) fn sections(m: &Material) -> Vec<Section> {
 /// What the table of timers is not.
 const TIMERS: &str = "How far the optimizer is from the exact minimum of its objective, what a search costs, and \
     how its timeouts compare with those of the closed forms on recorded connections and in other networks stands in \
-    `docs/timers.md`. Here the timers run on the grid.";
+    `docs/src/studies/timers.md`. Here the timers run on the grid.";
 
 /// Rows without a single figure say nothing.
 fn filled(rows: impl Iterator<Item = Row>) -> Vec<Row> {

@@ -168,7 +168,7 @@ fn battery(m: &Material) -> Table {
         ]),
         rows: rows.collect(),
         notes: vec![
-            "Powers: docs/scenarios.md, `consumption`. A radio that waits draws nearly what one that \
+            "Powers: docs/src/reference/scenarios.md, `consumption`. A radio that waits draws nearly what one that \
              receives does, so that energy for a byte falls with goodput above all; beyond idling is what \
              sending the byte costs (MF-34)."
                 .to_owned(),

@@ -1,0 +1,124 @@
+//! The book's commands, run as a reader would, print what its pages show.
+//!
+//! In a page of [`PAGES`] a block whose first line is `# NAME.toml` is a file; in a `console` block every line after `$ ` is
+//! a command, and what follows it is its standard output, where a line `...` stands for any lines.
+//! `WINDLASS_BLESS=1` writes what has changed into the pages.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::root;
+
+const PAGES: [&str; 3] = ["start/first-run.md", "start/compare.md", "start/reproduce.md"];
+
+#[test]
+fn every_command_prints_what_its_page_shows() {
+    for page in PAGES {
+        let path = root().join("docs/src").join(page);
+        let text = fs::read_to_string(&path).expect(page);
+        let folder = tempfile::tempdir().expect("a folder");
+        let played = play(&text, folder.path());
+        if std::env::var_os("WINDLASS_BLESS").is_some() {
+            fs::write(&path, &played).expect("written");
+            continue;
+        }
+        let odd = text.lines().zip(played.lines()).find(|(shown, printed)| shown != printed);
+        assert!(text == played, "{page} (WINDLASS_BLESS=1 mends it): {odd:?}");
+    }
+}
+
+/// The page with what its commands print today.
+fn play(page: &str, folder: &Path) -> String {
+    let mut out = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        out.push(line.to_owned());
+        let Some(language) = line.strip_prefix("```") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if language == "console" {
+            let sessions = block.chunk_by(|_, next| !next.starts_with("$ "));
+            out.extend(sessions.flat_map(|session| session_of(session, folder)));
+        } else {
+            write_file(&block, folder);
+            out.extend(block.iter().map(|line| (*line).to_owned()));
+        }
+        out.push("```".to_owned());
+    }
+    out.join("\n") + "\n"
+}
+
+/// A command and its output: the one shown if it is the one printed.
+fn session_of(session: &[&str], folder: &Path) -> Vec<String> {
+    let command = session[0].strip_prefix("$ ").expect("a console block begins with a command");
+    let mut lines = vec![session[0].to_owned()];
+    let printed = run(command, folder);
+    match agrees(&session[1..], &printed) {
+        true => lines.extend(session[1..].iter().map(|line| (*line).to_owned())),
+        false => lines.extend(printed),
+    }
+    lines
+}
+
+fn agrees(shown: &[&str], printed: &[String]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((&"...", rest)) => (0..=printed.len()).any(|left| agrees(rest, &printed[left..])),
+        Some((line, rest)) => {
+            printed.first().is_some_and(|first| first == line) && agrees(rest, &printed[1..])
+        }
+    }
+}
+
+fn run(command: &str, folder: &Path) -> Vec<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().expect("its folder");
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).env("PATH", path).env_remove("COLUMNS");
+    let output = shell.output().expect("a shell");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {err}");
+    let out = String::from_utf8(output.stdout).expect("UTF-8");
+    let out = out.trim_end_matches('\n');
+    out.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn write_file(block: &[&str], folder: &Path) {
+    let Some(name) = block.first().and_then(|line| line.strip_prefix("# ")) else { return };
+    if name.ends_with(".toml") && !name.contains(['/', ' ']) {
+        fs::write(folder.join(name), block.join("\n") + "\n").expect("written");
+    }
+}
+
+#[test]
+fn three_dots_stand_for_any_lines_and_nothing_else_does() {
+    let printed = ["a", "b", "c"].map(str::to_owned);
+    for (shown, holds) in [
+        (&["a", "b", "c"][..], true),
+        (&["a", "...", "c"], true),
+        (&["...", "b", "..."], true),
+        (&["a", "b", "c", "..."], true),
+        (&["a", "b"], false),
+        (&["a", "...", "d"], false),
+        (&["b", "..."], false),
+    ] {
+        assert_eq!(agrees(shown, &printed), holds, "{shown:?}");
+    }
+}
+
+#[test]
+fn the_readme_counts_what_there_is() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).expect(name);
+    let page = read("docs/src/reference/algorithms.md");
+    let counts: Vec<usize> =
+        page.split("\n## ").skip(1).map(|part| part.matches("\n### ").count()).collect();
+    let [algorithms, slow_starts, timers] = counts[..] else { panic!("{counts:?}") };
+    let says =
+        format!("{slow_starts} slow starts and {timers} retransmission timers combine with them");
+    let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(readme.contains(&format!("**{algorithms} algorithms**")), "{algorithms}");
+    assert!(readme.contains(&says), "{says}");
+}

@@ -1,0 +1,150 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use windlass_interop::interop::Direction;
+use windlass_run::World;
+
+const CONFORM_HELP: &str = "\
+Examples:
+  windlass-dev conform                         every vector below ./conformance
+  windlass-dev conform --algorithm cubic       one algorithm's
+  windlass-dev conform my-vectors/one.jsonl    a file of one's own
+  windlass-dev conform --write conformance     write the vectors again";
+
+const SCRIPT_HELP: &str = "\
+Examples:
+  windlass-dev script                                          every script below ./conformance/scripts
+  windlass-dev script conformance/scripts/paws.script          one of them
+  sudo windlass-dev script --on linux                          against this machine's kernel";
+
+const INTEROP_HELP: &str = "\
+Examples:
+  windlass-dev interop                                     every case, against this machine's kernel (needs root)
+  windlass-dev interop --on linux-vt=6.1                   against a Debian kernel in virtual time (needs QEMU)
+  windlass-dev interop --case lost-syn --case zero-window  two cases
+  windlass-dev interop --list                              the cases, and what must come of each
+  windlass-dev interop --out captures                      captures of the cases that fail, for Wireshark";
+
+const CALIBRATE_HELP: &str = "\
+Examples:
+  windlass-dev calibrate                       this machine's kernel, about a minute; needs root
+  windlass-dev calibrate --on linux-vt=6.12    a Debian kernel in virtual time; needs QEMU
+  windlass-dev calibrate --json | jq '.points[].rows[] | select(.ok | not)'
+
+Exit codes: 0 all within bounds; 1 something was not, or the machine was too busy to tell.";
+
+/// For those who work on Windlass: what holds its algorithms, its TCP and its testbed to the truth.
+#[derive(Parser)]
+#[command(name = "windlass-dev", version = windlass_run::VERSION, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Hold the algorithms against conformance vectors.
+    ///
+    /// A vector is a file of events with the window, threshold and pacing rate expected after each;
+    /// docs/src/inside/conformance.md describes it. A difference beyond its tolerance ends with exit code 1.
+    #[command(after_help = CONFORM_HELP)]
+    Conform(Conform),
+    /// Hold TCP to scripted exchanges of segments, ours or this machine's kernel.
+    ///
+    /// A script says which segments arrive and which must leave, when, and what shall be seen
+    /// meanwhile; docs/src/guides/packet-scripts.md describes the language. A difference is printed with the
+    /// exchange up to there and ends with exit code 1.
+    #[command(after_help = SCRIPT_HELP)]
+    Script(Script),
+    /// Hold our endpoint and a Linux kernel's to each other over real packets.
+    ///
+    /// One end of a connection is ours, the other a kernel's socket, with emulated links and listed
+    /// faults between them; each case is run with either end as the sender. A case that fails ends with
+    /// exit code 1.
+    #[command(after_help = INTEROP_HELP)]
+    Interop(Interop),
+    /// Measure what the testbed's links deliver against what was asked of them.
+    ///
+    /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
+    /// namespaces and emulator as runs; docs/src/inside/testbed.md says how, and why the bounds are what they are.
+    #[command(after_help = CALIBRATE_HELP)]
+    Calibrate(Calibrate),
+}
+
+/// Arguments of `conform`.
+#[derive(Args)]
+pub struct Conform {
+    /// Vectors, or folders with vectors; ./conformance when none is named.
+    pub files: Vec<PathBuf>,
+    /// Only this algorithm's.
+    #[arg(long, value_name = "ID")]
+    pub algorithm: Option<String>,
+    /// Write the vectors into this folder instead of checking any.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "algorithm"])]
+    pub write: Option<PathBuf>,
+}
+
+/// Arguments of `script`.
+#[derive(Args)]
+pub struct Script {
+    /// Scripts, or folders with scripts; ./conformance/scripts when none is named.
+    pub files: Vec<PathBuf>,
+    /// What the scripts are held against.
+    #[arg(long, value_enum, value_name = "WORLD", default_value_t = ScriptWorld::Sim)]
+    pub on: ScriptWorld,
+}
+
+/// What scripts are held against.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScriptWorld {
+    /// Windlass's own TCP, in virtual time.
+    Sim,
+    /// This machine's kernel, through a TUN device; needs root.
+    Linux,
+}
+
+/// Arguments of `interop`.
+#[derive(Args)]
+pub struct Interop {
+    /// Whose kernel: linux (this machine's; needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel
+    /// in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
+    pub on: World,
+    /// Only this case; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub case: Vec<String>,
+    /// Only this direction: ours-sends or kernel-sends.
+    #[arg(long, value_name = "DIRECTION")]
+    pub direction: Option<Direction>,
+    /// Seed of the random losses.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print the cases and what must come of each; run nothing.
+    #[arg(long)]
+    pub list: bool,
+    /// Print one JSON document instead of a table.
+    #[arg(long)]
+    pub json: bool,
+    /// Write a capture of each failure into this folder: CASE-DIRECTION.pcapng.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Args)]
+pub struct Calibrate {
+    /// Where: linux (this machine's kernel, in real time; needs root), linux-vt=6.12 or linux-vt=6.1
+    /// (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
+    pub on: World,
+    /// A smoke run: fewer datagrams.
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON document with `points` and their `rows` instead of the table.
+    #[arg(long)]
+    pub json: bool,
+}

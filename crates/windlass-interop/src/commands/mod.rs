@@ -1,0 +1,6 @@
+//! One module a verb.
+
+pub mod calibrate;
+pub mod conform;
+pub mod interop;
+pub mod script;

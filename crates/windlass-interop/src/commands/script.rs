@@ -1,0 +1,76 @@
+//! `windlass-dev script`.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use windlass_interop::script::{Script as Loaded, Trouble, World, available, load, run_all};
+
+use crate::args::{Script, ScriptWorld};
+use crate::failure::{Failure, print};
+
+/// Where scripts are looked for when none is named.
+const FOLDER: &str = "conformance/scripts";
+
+/// Plays scripts and prints a table of their results.
+pub fn run(args: &Script) -> Result<(), Failure> {
+    let world = match args.on {
+        ScriptWorld::Sim => World::Sim,
+        ScriptWorld::Linux => World::Linux,
+    };
+    let scripts = load_all(&args.files)?;
+    available(world).map_err(Failure::work)?;
+    let answers = run_all(&scripts, world);
+    print(&table(&scripts, &answers, world))?;
+    let mut failures = Vec::new();
+    for (script, answer) in scripts.iter().zip(answers) {
+        match answer {
+            Ok(()) => {}
+            Err(Trouble::Unable(why)) => {
+                eprintln!("*** SKIPPED: {}: {why} ***", script.file);
+            }
+            Err(trouble) => failures.push(trouble.to_string()),
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(Failure::work(failures.join("\nerror: "))) }
+}
+
+fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Failure> {
+    let default = [PathBuf::from(FOLDER)];
+    let paths = if paths.is_empty() { &default } else { paths };
+    let mut scripts = Vec::new();
+    for path in paths {
+        scripts.extend(load(path).map_err(Failure::input)?);
+    }
+    if scripts.is_empty() {
+        return Err(Failure::input("there is no script to play; give files or folders with them"));
+    }
+    Ok(scripts)
+}
+
+fn table(scripts: &[Loaded], answers: &[Result<(), Trouble>], world: World) -> String {
+    let name = |script: &Loaded| {
+        let stem = Path::new(&script.file).file_stem();
+        stem.map_or(script.file.clone(), |stem| stem.to_string_lossy().into_owned())
+    };
+    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+    let names = widest(&mut scripts.iter().map(|s| name(s).chars().count())).max(6);
+    let sources = widest(&mut scripts.iter().map(|s| s.sources[0].chars().count())).max(6);
+    let mut out = format!("{:<names$}  {:<sources$}  result\n", "script", "source");
+    let mut counts = [0; 3];
+    for (script, answer) in scripts.iter().zip(answers) {
+        let differs = script.differs.as_ref().is_some_and(|d| d.world == world);
+        let (kind, result) = match answer {
+            Ok(()) if differs => (0, "ok, differs as it says"),
+            Ok(()) => (0, "ok"),
+            Err(Trouble::Unable(_)) => (1, "skipped"),
+            Err(_) => (2, "FAILED"),
+        };
+        counts[kind] += 1;
+        let _ =
+            writeln!(out, "{:<names$}  {:<sources$}  {result}", name(script), script.sources[0]);
+    }
+    let [_, skipped, failed] = counts;
+    let _ =
+        writeln!(out, "\n{} scripts on {world}, {failed} failed, {skipped} skipped", scripts.len());
+    out
+}

@@ -1,0 +1,134 @@
+//! What has happened in a run, and how cases ask about it.
+
+use windlass_cc::{Span, Time};
+use windlass_sim::results::{PacketEvent, PacketFate};
+use windlass_tcp::{Flags, Options, Segment};
+
+use super::host::Standing;
+use super::script::Step;
+use super::spans::Spans;
+use super::{Direction, Side};
+use windlass_testbed::live::Lateness;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    pub direction: Direction,
+    /// Every packet: as an end sends it, as it arrives at the other, as it is lost.
+    pub packets: Vec<PacketEvent>,
+    /// How each end stood at last.
+    pub standings: [Standing; 2],
+    /// What each application still waited for.
+    pub waiting: [Option<Step>; 2],
+    /// Faults that never struck.
+    pub unused: Vec<String>,
+    /// Packets that the queue towards the receiver has marked.
+    pub marks: u64,
+    pub lateness: Lateness,
+    /// When both applications were done.
+    pub done: Time,
+}
+
+/// A segment that one end has sent, with offsets of its data, from 0 and for the first connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent<'a> {
+    pub time: Time,
+    pub segment: &'a Segment,
+    pub start: u64,
+}
+
+impl Sent<'_> {
+    /// One past the last byte.
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.segment.len)
+    }
+}
+
+impl Trace {
+    fn with_fate(
+        &self,
+        from: Side,
+        fate: PacketFate,
+    ) -> impl Iterator<Item = (Time, &Segment)> + Clone {
+        let forward = from == Side::Sender;
+        let events = self.packets.iter().filter(move |p| p.forward == forward && p.fate == fate);
+        events.filter_map(|p| Some((p.time, p.segment.as_ref()?)))
+    }
+
+    /// Segments that an end has sent.
+    pub fn sent(&self, from: Side) -> impl Iterator<Item = (Time, &Segment)> + Clone {
+        self.with_fate(from, PacketFate::Sent)
+    }
+
+    /// Segments of an end that have arrived at its peer.
+    pub fn arrived(&self, from: Side) -> impl Iterator<Item = (Time, &Segment)> + Clone {
+        self.with_fate(from, PacketFate::Delivered)
+    }
+
+    /// How many segments with all of these flags an end has sent.
+    pub fn count(&self, from: Side, flags: Flags) -> usize {
+        self.sent(from).filter(|(_, s)| s.flags.has(flags)).count()
+    }
+
+    /// Options of an end's first SYN.
+    pub fn offered(&self, from: Side) -> Options {
+        self.first_syn(from).map(|s| s.options).unwrap_or_default()
+    }
+
+    pub fn first_syn(&self, from: Side) -> Option<&Segment> {
+        self.sent(from).map(|(_, s)| s).find(|s| s.flags.has(Flags::SYN))
+    }
+
+    /// Segments with data that an end has sent, in order.
+    pub fn data(&self, from: Side) -> Vec<Sent<'_>> {
+        let base = self.first_syn(from).map_or(0, |s| s.seq.0.wrapping_add(1));
+        self.sent(from)
+            .filter(|(_, s)| s.len > 0)
+            .map(|(time, segment)| Sent {
+                time,
+                segment,
+                start: u64::from(segment.seq.0.wrapping_sub(base)),
+            })
+            .collect()
+    }
+
+    /// When the byte with this offset was sent, each time.
+    pub fn copies(&self, from: Side, offset: u64) -> Vec<Time> {
+        let data = self.data(from).into_iter();
+        data.filter(|s| (s.start..s.end()).contains(&offset)).map(|s| s.time).collect()
+    }
+
+    /// Segments of data of which something had been sent before.
+    pub fn retransmissions(&self, from: Side) -> usize {
+        let mut sent = Spans::default();
+        let mut again = 0;
+        for s in self.data(from) {
+            again += usize::from(s.start < sent.contiguous());
+            sent.insert(s.start, s.end());
+        }
+        again
+    }
+
+    /// Most bytes that were sent and not acknowledged, as the sender saw it.
+    pub fn most_in_flight(&self, from: Side) -> u64 {
+        let base = self.first_syn(from).map_or(0, |s| s.seq.0.wrapping_add(1));
+        let (mut sent, mut acknowledged, mut most) = (0, 0, 0);
+        for p in &self.packets {
+            let Some(s) = &p.segment else { continue };
+            let mine = p.forward == (from == Side::Sender);
+            if mine && p.fate == PacketFate::Sent && s.len > 0 {
+                sent = sent.max(s.seq.0.wrapping_sub(base) + s.len);
+            } else if !mine && p.fate == PacketFate::Delivered && s.flags.has(Flags::ACK) {
+                let offset = s.ack.0.wrapping_sub(base);
+                acknowledged = if offset <= sent { acknowledged.max(offset) } else { acknowledged };
+            }
+            most = most.max(sent - acknowledged);
+        }
+        most.into()
+    }
+
+    /// Times between one moment and the next.
+    pub fn gaps(times: &[Time]) -> Vec<Span> {
+        times.windows(2).map(|pair| pair[1].since(pair[0])).collect()
+    }
+}

@@ -1,0 +1,192 @@
+//! This machine's kernel as the stack under test: a socket in a network namespace of its own, whose
+//! only way out is a TUN device that the script holds.
+
+mod settings;
+mod socket;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use windlass_cc::{Span, Time};
+use windlass_sim::addresses::FlowAddresses;
+use windlass_tcp::wire::{self, Addresses, WireError};
+use windlass_tcp::{Flags, Segment, Seq};
+
+use self::settings::{NAME, told};
+use self::socket::Application;
+use super::ast::{Action, Check, World};
+use super::peer::{PEER_ISS, pattern};
+use super::settings::Settings;
+use super::stack::{Departure, Seen, Stack, Tolerance};
+use windlass_testbed::live::Error;
+use windlass_testbed::live::namespace::Namespace;
+use windlass_testbed::live::socket::{Purpose, Wanted};
+use windlass_testbed::live::sys::be_punctual;
+use windlass_testbed::live::tun::{self, Tun};
+
+/// Real-time priority of the thread that plays: the least.
+const PRIORITY: i32 = 1;
+/// A timer may be early by a tick, since its expiry is a whole number of ticks after a tick that has
+/// begun (4 ms at 250 Hz), and the clocks of TCP are whole milliseconds.
+const EARLY: Span = Span::from_millis(5);
+/// Late by a tick, and by what a loaded machine takes to wake a process.
+const LATE: Span = Span::from_millis(10);
+/// A timer of the kernel's wheel expires up to an eighth of its time late.
+const WHEEL: u64 = 8;
+
+/// A kernel's end of one connection.
+#[derive(Debug)]
+pub struct Kernel {
+    application: Application,
+    tun: Tun,
+    /// From the kernel to the script's peer.
+    addresses: Addresses,
+    begin: Instant,
+    /// The kernel's initial sequence number.
+    iss: Option<Seq>,
+    packet: Vec<u8>,
+}
+
+impl Kernel {
+    /// A namespace with nothing in it but the kernel's end, and the settings of a script. To be used
+    /// by the thread that makes it, which is asked to be punctual.
+    ///
+    /// # Errors
+    ///
+    /// Without root, where the kernel lacks something, or when it refuses a setting.
+    pub fn new(settings: &Settings) -> Result<Kernel, Error> {
+        be_punctual(PRIORITY);
+        let ends = FlowAddresses::new(0, 0, 1);
+        let (told, algorithm) = told(settings)?;
+        let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
+        let device = tun::Settings {
+            address: *ends.from.ip(),
+            mtu: told.mtu,
+            metrics: told.metrics.clone(),
+        };
+        let tun = Tun::new(&namespace, &device)?;
+        let application = namespace.enter(|| {
+            told.apply_sysctls()?;
+            let wanted = Wanted {
+                flow: NAME,
+                purpose: Purpose::Connect,
+                algorithm: Some(algorithm),
+                settings: &told,
+                ends: (ends.from, ends.to),
+                multipath: false,
+            };
+            Application::new(wanted.open()?, ends.to)
+        })?;
+        Ok(Kernel {
+            application,
+            tun,
+            addresses: ends.addresses(true),
+            begin: Instant::now(),
+            iss: None,
+            packet: vec![0; 1 << 16],
+        })
+    }
+
+    /// The segment in a packet that the kernel sent, if it is one of this connection.
+    fn departure(&mut self, len: usize) -> Result<Option<Departure>, String> {
+        let at = self.now();
+        let packet = match wire::parse(&self.packet[..len]) {
+            Ok(packet) => packet,
+            Err(WireError::NotTcp(_) | WireError::Version(_)) => return Ok(None),
+            Err(e) => return Err(format!("the kernel sent a packet that cannot be read: {e}")),
+        };
+        if packet.addresses != self.addresses {
+            return Ok(None);
+        }
+        let segment = packet.segment;
+        if segment.flags.has(Flags::SYN) {
+            self.iss = Some(segment.seq);
+        }
+        let offset = segment.seq.0.wrapping_sub(self.iss.unwrap_or_default().0);
+        let mut expected = vec![0; packet.payload.len()];
+        pattern(offset, &mut expected);
+        let intact = packet.payload == expected;
+        Ok(Some(Departure { at, segment, intact }))
+    }
+
+    /// Waits for a packet until a time; returns whether that has come first.
+    fn wait(&self, until: Time) -> Result<bool, String> {
+        let left = until.since(self.now());
+        if until <= self.now() {
+            return Ok(true);
+        }
+        let timeout = TimeSpec::from_duration(Duration::from_nanos(left.0));
+        let mut fds = [PollFd::new(self.tun.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut fds, Some(timeout), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(false),
+            Err(e) => Err(format!("cannot wait for the TUN device: {e}")),
+        }
+    }
+}
+
+fn refused(what: &str) -> impl FnOnce(io::Error) -> String {
+    move |e| format!("the kernel refuses to {what}: {e}")
+}
+
+impl Stack for Kernel {
+    fn world(&self) -> World {
+        World::Linux
+    }
+
+    fn now(&self) -> Time {
+        Time(self.begin.elapsed().as_nanos() as u64)
+    }
+
+    fn tolerance(&self, wait: Span) -> Tolerance {
+        Tolerance { early: EARLY, late: Span(LATE.0 + wait.0 / WHEEL) }
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), String> {
+        let sockets = &mut self.application;
+        match action {
+            Action::Listen => sockets.listen().map_err(refused("listen")),
+            Action::Connect => sockets.connect().map_err(refused("connect")),
+            Action::Write(bytes) => sockets.write(bytes as usize),
+            Action::Read(bytes) => sockets.read(bytes as usize),
+            Action::Shutdown => sockets.shutdown().map_err(refused("shut the connection down")),
+            Action::Close => sockets.close().map_err(refused("close the connection")),
+            Action::Abort => sockets.abort().map_err(refused("abort the connection")),
+        }
+    }
+
+    fn deliver(&mut self, segment: &Segment) -> Result<(), String> {
+        let offset = segment.seq.0.wrapping_sub(PEER_ISS.0);
+        let mut packet = Vec::new();
+        wire::emit(
+            segment,
+            &self.addresses.reversed(),
+            |bytes| pattern(offset, bytes),
+            &mut packet,
+        )
+        .map_err(|e| format!("the segment has no wire format: {e}"))?;
+        self.tun.write(&packet).map_err(refused("take the packet"))?;
+        self.application.after_delivery().map_err(refused("set the socket up"))
+    }
+
+    fn next(&mut self, until: Time) -> Result<Option<Departure>, String> {
+        loop {
+            match self.tun.read(&mut self.packet).map_err(refused("give its packets"))? {
+                Some(len) => {
+                    if let Some(departure) = self.departure(len)? {
+                        return Ok(Some(departure));
+                    }
+                }
+                None if self.wait(until)? => return Ok(None),
+                None => {}
+            }
+        }
+    }
+
+    fn look(&mut self, at: &Check) -> Result<Seen, String> {
+        self.application.look(at)
+    }
+}

@@ -1,0 +1,42 @@
+//! A script's settings as the kernel's: those of a flow of the live testbed.
+
+use windlass_cc::Time;
+use windlass_scenario::ReceiveWindow;
+use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
+
+use crate::script::settings::Settings;
+use windlass_testbed::live::Error;
+use windlass_testbed::live::algorithm::of_flow;
+use windlass_testbed::live::settings::{Settings as Told, Sysctl};
+
+/// What stands for the connection in errors.
+pub(super) const NAME: &str = "script";
+
+/// What the kernel is told, and its name of the algorithm.
+///
+/// # Errors
+///
+/// No kernel has such an algorithm.
+pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
+    let flow = FlowConfig {
+        name: NAME.into(),
+        from: 0,
+        to: 1,
+        profile: settings.profile(),
+        traffic: Traffic::Bulk { bytes: None },
+        read: ReadPolicy::Immediate,
+        start: Time::ZERO,
+        multipath: None,
+        pauses: Vec::new(),
+    };
+    let mut told = Told::new(&flow, ReceiveWindow::Pinned);
+    // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each
+    // write is taken whole.
+    let size = settings.stack.send_buffer;
+    let value = format!("{} {size} {size}", size.min(4_096));
+    told.sysctls.push(Sysctl { name: "tcp_wmem", value, recent: false });
+    if settings.sets_receive_buffer {
+        told.receive_buffer = Some(settings.stack.receive_buffer as usize);
+    }
+    Ok((told, of_flow(&flow)?))
+}

@@ -1,0 +1,54 @@
+//! Our endpoint against Debian's kernels in virtual time: every case of the conformance run. The test
+//! itself is what the guest boots, hence no harness.
+
+use std::process::exit;
+use std::time::Duration;
+
+use windlass_interop::interop::{self, Case, Direction, Options, Report};
+use windlass_skip::skip;
+use windlass_testbed::vm::{self, Job, Series};
+
+/// Longest that a guest may take on a busy host.
+const PATIENCE: Duration = Duration::from_secs(1_800);
+
+fn main() {
+    vm::guest_main(serve);
+    let mut failed = false;
+    for series in Series::ALL {
+        if let Err(e) = vm::check(series) {
+            skip(e);
+            continue;
+        }
+        let kernel = match vm::prepare(series, &mut |_| {}) {
+            Ok(kernel) => kernel,
+            Err(e) => {
+                skip(e);
+                continue;
+            }
+        };
+        let job = Job { timeout: PATIENCE, ..Job::default() };
+        let answer = vm::run(&kernel, &job).unwrap_or_else(|e| panic!("{series}: {e}"));
+        let reports: Vec<Report> = serde_json::from_slice(&answer.output).unwrap();
+        assert_eq!(reports.len(), runs(&interop::cases()).len());
+        for report in reports.iter().filter(|report| !report.passed()) {
+            failed = true;
+            println!("{series}: {} {} FAILED", report.case, report.direction);
+            report.findings.iter().for_each(|finding| println!("    {finding}"));
+        }
+        println!("{series}: {} cases in virtual time", reports.len());
+    }
+    exit(i32::from(failed));
+}
+
+fn runs(cases: &[Case]) -> Vec<(&Case, Direction)> {
+    cases.iter().flat_map(|case| case.directions.iter().map(move |d| (case, *d))).collect()
+}
+
+/// In the guest: every case. What has passed has no need of its packets.
+fn serve(_: &[String]) -> Result<Vec<u8>, String> {
+    let cases = interop::cases();
+    let mut reports = interop::run(&runs(&cases), &Options::in_virtual_time(), |_| {})
+        .map_err(|e| e.to_string())?;
+    reports.iter_mut().for_each(|report| report.packets.clear());
+    serde_json::to_vec(&reports).map_err(|e| e.to_string())
+}

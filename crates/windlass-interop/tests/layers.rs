@@ -1,0 +1,115 @@
+//! Which crate knows which, as docs/src/inside/architecture.md draws it; and what the libraries that we take ask of us.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Our crates from the bottom up, each with those of ours that it knows. A line may name what stands above it only.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("windlass-skip", &[]),
+    ("windlass-cc", &[]),
+    ("windlass-conform", &["cc"]),
+    ("windlass-stats", &[]),
+    ("windlass-tcp", &["cc"]),
+    ("windlass-sim", &["cc", "tcp"]),
+    ("windlass-scenario", &["cc", "stats", "tcp", "sim"]),
+    ("windlass-report", &[]),
+    ("windlass-run", &["cc", "tcp", "sim", "scenario"]),
+    ("windlass-lab", &["cc", "tcp", "sim", "stats", "scenario", "run", "report"]),
+    ("windlass-testbed", &["cc", "tcp", "sim", "scenario", "run"]),
+    ("windlass-cli", &["cc", "tcp", "sim", "lab", "testbed"]),
+    ("windlass-interop", &["cc", "conform", "tcp", "sim", "scenario", "run", "testbed"]),
+];
+
+/// Licences under which a library may come; of several that it offers, one suffices.
+const LICENCES: &[&str] = &[
+    "MIT",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Zlib",
+    "0BSD",
+    "Unlicense",
+    "Unicode-3.0",
+    "CC0-1.0",
+    "BSL-1.0",
+];
+
+/// Every package of a build for this machine; those of other systems need not have been fetched.
+fn metadata() -> Vec<Value> {
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let cargo = std::env::var("CARGO").expect("cargo runs the tests");
+    let said = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["--filter-platform", &platform])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let all: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    all["packages"].as_array().expect("packages").clone()
+}
+
+fn name(package: &Value) -> &str {
+    package["name"].as_str().expect("a name")
+}
+
+#[test]
+fn each_crate_knows_those_below_it_that_the_drawing_says() {
+    let packages = metadata();
+    let ours = packages.iter().filter(|p| p["source"].is_null());
+    assert_eq!(ours.clone().count(), LAYERS.len(), "a crate without a line in LAYERS");
+    for package in ours {
+        let place = LAYERS.iter().position(|(of, _)| *of == name(package));
+        let place = place.unwrap_or_else(|| panic!("{} has no line in LAYERS", name(package)));
+        let known: BTreeSet<&str> = package["dependencies"]
+            .as_array()
+            .expect("dependencies")
+            .iter()
+            .filter(|d| d["kind"].is_null() && !d["path"].is_null())
+            .map(name)
+            .collect();
+        let said: BTreeSet<String> =
+            LAYERS[place].1.iter().map(|short| format!("windlass-{short}")).collect();
+        assert_eq!(known, said.iter().map(String::as_str).collect(), "{}", name(package));
+        let above = |k: &str| LAYERS[..place].iter().any(|(of, _)| *of == k);
+        assert!(known.iter().all(|k| above(k)), "{} knows one above it", name(package));
+    }
+}
+
+/// Whether a licence expression leaves us one of [`LICENCES`].
+fn is_free(expression: &str) -> bool {
+    let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
+    let all = |part: &str| {
+        part.split(" AND ")
+            .all(|word| LICENCES.contains(&word.split(" WITH ").next().unwrap_or(word).trim()))
+    };
+    // Without brackets `A AND (B OR C)` reads `A AND B OR C`, of which the first choice settles it.
+    expression.split(" OR ").any(all)
+}
+
+#[test]
+fn every_library_comes_under_a_licence_that_asks_for_no_more_than_its_name() {
+    let wrong: Vec<String> = metadata()
+        .iter()
+        .filter(|p| !p["license"].as_str().is_some_and(is_free))
+        .map(|p| format!("{}: {}", name(p), p["license"]))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(is_free("MIT/Apache-2.0") && !is_free("GPL-3.0") && !is_free("MIT AND GPL-2.0"));
+}
+
+#[test]
+fn no_library_needs_a_newer_compiler_than_we_say() {
+    // A patch release of the compiler is none.
+    let version =
+        |text: &str| -> Vec<u32> { text.split('.').take(2).flat_map(str::parse).collect() };
+    let packages = metadata();
+    let of = |p: &Value| p["rust_version"].as_str().map(version);
+    let ours = packages.iter().find(|p| name(p) == "windlass-cli").and_then(of).expect("ours");
+    let newer: Vec<&str> =
+        packages.iter().filter(|p| of(p).is_some_and(|theirs| theirs > ours)).map(name).collect();
+    assert!(newer.is_empty(), "{newer:?} need more than Rust {ours:?}");
+}

@@ -1,0 +1,194 @@
+//! What is a script and what is not, and where an error is said to be.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::sample;
+use windlass_cc::Span;
+use windlass_interop::script::{
+    Action, Bounds, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, play,
+};
+
+const HEAD: &str = "title t\nsource RFC 9293\n";
+
+fn parse(rest: &str) -> Script {
+    Script::parse(&format!("{HEAD}{rest}"), "a.script").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn events(rest: &str) -> Vec<Event> {
+    parse(rest).lines.into_iter().map(|line| line.event).collect()
+}
+
+/// The error in a script that consists of the head and these lines.
+fn error(rest: &str) -> String {
+    match Script::parse(&format!("{HEAD}{rest}"), "a.script") {
+        Err(e) => e.to_string(),
+        Ok(script) => panic!("this is a script: {script:?}"),
+    }
+}
+
+#[test]
+fn times_are_absolute_relative_or_ranges_and_now_if_none_is_written() {
+    let script = parse("1s listen\n+1.5ms quiet\n+10us..2s > . 1\nquiet");
+    let times: Vec<_> =
+        script.lines.iter().map(|l| (l.when.relative, l.when.earliest, l.when.latest)).collect();
+    let ms = Span::from_millis;
+    assert_eq!(times[0], (false, ms(1_000), ms(1_000)));
+    assert_eq!(times[1], (true, Span::from_micros(1_500), Span::from_micros(1_500)));
+    assert_eq!(times[2], (true, Span::from_micros(10), ms(2_000)));
+    assert_eq!(times[3], (true, Span::ZERO, Span::ZERO));
+}
+
+#[test]
+fn remarks_and_empty_lines_say_nothing() {
+    let script = parse("\n# a remark\n   # another\nlisten # and one more\n\n");
+    assert_eq!(script.lines.len(), 1);
+    assert_eq!((script.lines[0].number, script.lines[0].text.as_str()), (6, "listen"));
+}
+
+#[test]
+fn a_segment_may_leave_open_what_is_expected() {
+    let Event::Out(s) = &events("> .E *+100 ack 5 win 1..9 ect <ts now *, sack 1-2 3-4, ...>")[0]
+    else {
+        panic!("a segment")
+    };
+    assert_eq!((s.seq, s.len, s.ack), (None, 100, Some(5)));
+    assert_eq!(s.window, Some(Bounds { least: 1, most: 9 }));
+    assert!(s.options.others && s.options.sack == [(1, 2), (3, 4)]);
+    let named = TimestampsSpec::Given(Stamp::Named("now".into()), Stamp::Any);
+    assert_eq!(s.options.timestamps, named);
+}
+
+#[test]
+fn a_sequence_number_may_lie_before_the_initial_one() {
+    let Event::In(s) = &events("< . -5+10 ack -1")[0] else { panic!("a segment") };
+    assert_eq!((s.seq, s.len, s.ack), (Some(-5), 10, Some(-1)));
+}
+
+#[test]
+fn settings_change_the_stack() {
+    let script = parse("set stack = rfc, sack = off\nset mss = 700, algorithm = cubic\nwrite 7");
+    let s = &script.settings;
+    assert!(!s.stack.sack && s.stack.mss == Some(700) && !s.stack.tlp);
+    assert_eq!(s.algorithm.info().id, "cubic");
+    assert_eq!(script.lines[0].event, Event::Act(Action::Write(7)));
+}
+
+#[test]
+fn a_world_of_its_own_needs_a_reason() {
+    let script = parse("differs linux: because\nlinux: listen\nsim: +1ms connect");
+    assert_eq!(script.lines[0].only, Some(World::Linux));
+    assert_eq!(script.lines[1].only, Some(World::Sim));
+    assert_eq!(script.differs.unwrap().reason, "because");
+    let said = error("linux: listen");
+    assert!(said.starts_with("a.script:3:1: a line is for one world only"), "{said}");
+}
+
+#[test]
+fn an_error_names_its_place_and_what_would_be_right() {
+    let cases = [
+        ("lisen", "a.script:3:1: \"lisen\" is nothing that can happen; a line is"),
+        ("+5 listen", "a.script:3:2: \"5\" is not a time; write a number and a unit"),
+        ("+5h listen", "a.script:3:2: \"5h\" is not a time"),
+        ("+99999s listen", "a.script:3:2: no script waits for longer than a day"),
+        ("+1ms..2ms listen", "a.script:3:1: what the script does has one time"),
+        ("+2ms..1ms > . 1", "a.script:3:2: the range runs backward"),
+        ("listen now", "a.script:3:8: nothing is expected where \"now\" stands; remove it"),
+        ("write", "a.script:3:6: the line ends here; write how many bytes to write"),
+        ("write 0", "a.script:3:7: \"0\" is not a number from 1 to"),
+        ("> X 1", "a.script:3:3: \"X\" are no flags; flags are S, F, R, P"),
+        ("> SS 1", "a.script:3:3: \"SS\" are no flags"),
+        ("> S one", "a.script:3:5: \"one\" is not a sequence number; count bytes"),
+        ("> S 1 ack", "a.script:3:10: the line ends here; write a number after ack"),
+        ("> S 1 wim 5", "a.script:3:7: \"wim\" is no part of a segment; a segment is written"),
+        ("> S 1 win 1 win 2", "a.script:3:13: this stands here twice"),
+        ("> S 1 <mss 5", "a.script:3:7: the options do not end; write > behind them"),
+        ("> S 1 <mess 5>", "a.script:3:8: no option is called \"mess\"; options are mss N"),
+        ("> S 1 <mss 5, mss 6>", "a.script:3:15: this option stands here twice"),
+        ("> . 1 <sack 1-2 3>", "a.script:3:17: \"3\" is no SACK block; write LEFT-RIGHT"),
+        ("> . 1 <sack 1-2 3-4 5-6 7-8>", "a.script:3:8: 4 SACK blocks; write 1 to 3"),
+        ("> . 1 <ts 5 *>", "a.script:3:3: nobody can know this timestamp"),
+        ("< . *+5 ack 1", "a.script:3:3: a segment that arrives has definite values"),
+        ("< . 1", "a.script:3:3: flag and acknowledgement number belong together"),
+        ("< S 1 ack 5", "a.script:3:3: flag and acknowledgement number belong together"),
+        ("= cwmd 5", "a.script:3:3: no value that can be seen is called \"cwmd\"; there are state"),
+        ("= state OPEN", "a.script:3:9: no state is called \"OPEN\"; there are CLOSED, LISTEN"),
+        ("set sakc = off", "a.script:3:5: no setting is called \"sakc\"; there are stack"),
+        ("set sack off", "a.script:3:10: a setting is written NAME = VALUE; write = here"),
+        ("set sack = no", "a.script:3:12: no switch position is called \"no\"; there are on, off"),
+        ("set sack = off, stack = rfc", "a.script:3:17: the stack would undo earlier settings"),
+        ("set algorithm = tcp", "a.script:3:17: no algorithm is called \"tcp\""),
+        ("listen\nset sack = off", "a.script:4:1: \"set\" stands behind the first event"),
+        ("title again", "a.script:3:1: the script has a title already"),
+        ("differs linux because", "a.script:3:9: a colon is missing; write: differs linux: reason"),
+        ("differs mars: why", "a.script:3:9: no world is called \"mars\"; there are sim, linux"),
+        ("differs linux:", "the line ends here; write the reason"),
+        ("", "a.script:3:1: nothing happens in the script"),
+    ];
+    for (text, expected) in cases {
+        let said = error(text);
+        assert!(said.contains(expected), "{text:?} gives\n  {said}\nand not\n  {expected}");
+    }
+}
+
+#[test]
+fn a_column_counts_characters_and_a_span_bytes() {
+    let e = Script::parse("title ä\nsource ö\nset sack = ü", "a.script").unwrap_err();
+    assert_eq!((e.line, e.column), (3, 12));
+    assert_eq!(e.span.len(), 2);
+}
+
+#[test]
+fn a_script_has_a_title_and_a_source() {
+    let said = Script::parse("listen", "b.script").unwrap_err().to_string();
+    assert!(said.starts_with("b.script:1:7: the script has no title; write at its head"), "{said}");
+    let said = Script::parse("title t\nlisten", "b.script").unwrap_err().to_string();
+    assert!(said.contains("the script names no source"), "{said}");
+}
+
+/// Every line of the committed scripts.
+fn committed_lines() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
+    let mut lines = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    lines.sort();
+    lines
+}
+
+/// A line, one character of which may be another.
+fn line() -> impl Strategy<Value = String> {
+    let damaged = (sample::select(committed_lines()), any::<sample::Index>(), any::<char>());
+    let damaged = damaged.prop_map(|(line, at, c)| {
+        let at = if line.is_empty() { 0 } else { at.index(line.chars().count()) };
+        line.chars().enumerate().map(|(i, old)| if i == at { c } else { old }).collect()
+    });
+    prop_oneof![4 => sample::select(committed_lines()), 1 => damaged]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// What `fuzz/fuzz_targets/script.rs` asks, of lines that are nearly right.
+    #[test]
+    fn any_text_is_refused_at_a_place_in_it_or_can_be_played(
+        lines in proptest::collection::vec(line(), 1..30)
+    ) {
+        let text = format!("{HEAD}{}", lines.join("\n"));
+        match Script::parse(&text, "a.script") {
+            Err(e) => prop_assert!(text.get(e.span.clone()).is_some() && e.line <= text.lines().count() + 1),
+            Ok(script) => {
+                let _ = play(&script, World::Sim, &mut VirtualTime::new(&script.settings));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_at_a_place_in_them(text in ".{0,200}") {
+        let e = Script::parse(&text, "a.script").expect_err("no title");
+        prop_assert!(text.get(e.span).is_some());
+    }
+}
