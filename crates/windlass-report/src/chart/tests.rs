@@ -1,5 +1,5 @@
 use super::*;
-use crate::drawn::drawn;
+use crate::drawn::{categories, drawn};
 use crate::model::ChartPoint;
 use crate::model::{Block, ChartAxis, Report, Section};
 
