@@ -65,12 +65,13 @@ struct Subflow {
 }
 
 /// What a connection on this stack has that says no more.
-fn defaults(stack: &StackConfig) -> MultipathConfig {
-    MultipathConfig {
-        receive_buffer: stack.receive_buffer,
-        send_buffer: stack.send_buffer,
-        ..MultipathConfig::default()
-    }
+fn defaults(stack: &Stack) -> MultipathConfig {
+    let config = match stack.flavour {
+        Flavour::Linux => MultipathConfig::linux(),
+        Flavour::Rfc | Flavour::Ns3 => MultipathConfig::default(),
+    };
+    let StackConfig { receive_buffer, send_buffer, .. } = stack.config;
+    MultipathConfig { receive_buffer, send_buffer, ..config }
 }
 
 /// Reads the `multipath` of a flow with this controller and stack.
@@ -81,7 +82,7 @@ pub(super) fn read(
 ) -> Result<Template, Problem> {
     let known = [CONFIG_KEYS, &PATH_KEYS].concat();
     let fields = Fields::open(field.node, "`multipath`", &known)?;
-    let mut config = defaults(&stack.config);
+    let mut config = defaults(stack);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
     let items = fields.req(SUBFLOWS, example, tables)?;

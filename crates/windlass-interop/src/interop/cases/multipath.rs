@@ -11,7 +11,7 @@ use super::super::Side;
 use super::super::Side::{Receiver, Sender};
 use super::super::faults::{Fault, What, Which};
 use super::super::plan::{Case, KernelSocket, Multipath, Outage, Plan};
-use super::super::report::Findings;
+use super::super::findings::Findings;
 use super::super::script::Step;
 use super::super::trace::Trace;
 use super::handshake::{both_ways, request_response};
