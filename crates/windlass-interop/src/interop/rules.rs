@@ -6,8 +6,8 @@ use std::fmt::Display;
 use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Codepoint, Flags, Options, Segment, Seq};
 
-use super::plan::Plan;
 use super::findings::Findings;
+use super::plan::Plan;
 use super::spans::Spans;
 use super::trace::{Trace, describe};
 use super::{Side, multipath};
@@ -341,7 +341,6 @@ impl Book<'_> {
         both.unwrap_or(0).min(14)
     }
 }
-
 
 #[cfg(test)]
 mod tests;

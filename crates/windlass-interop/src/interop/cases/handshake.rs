@@ -3,13 +3,13 @@
 use windlass_cc::Span;
 use windlass_tcp::Flags;
 
+use super::super::Side;
 use super::super::Side::{Receiver, Sender};
 use super::super::faults::{What, Which};
-use super::super::plan::{Case, Plan};
 use super::super::findings::Findings;
+use super::super::plan::{Case, Plan};
 use super::super::script::Step;
 use super::super::trace::{Trace, describe};
-use super::super::Side;
 
 const BYTES: u64 = 20_000;
 
