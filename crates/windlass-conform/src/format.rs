@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time, Undo, flags};
 
 use super::parameters::{read_slow_start, read_table};
@@ -432,7 +432,10 @@ impl SetupLine {
         SetupLine {
             initial_window: common.initial_window,
             initial_ssthresh: common.initial_ssthresh,
-            recovery: word(&Style::ALL, common.recovery.unwrap_or(params.wants().recovery)),
+            recovery: word(
+                &LossRecovery::ALL,
+                common.recovery.unwrap_or(params.requirements().recovery),
+            ),
             ack_limit: common.ack_limit,
         }
     }
@@ -453,7 +456,7 @@ impl Header {
         let mut common = Setup {
             initial_window: self.setup.initial_window,
             initial_ssthresh: self.setup.initial_ssthresh,
-            recovery: Some(meaning(&Style::ALL, "recovery", &self.setup.recovery)?),
+            recovery: Some(meaning(&LossRecovery::ALL, "recovery", &self.setup.recovery)?),
             ack_limit: self.setup.ack_limit,
             ..params.common()
         };

@@ -133,7 +133,7 @@ fn read_subflow(
     };
     params::read_settings(&fields, flavour, &mut controller)?;
     // A subflow's SYN asks nobody, and the window would be the usual one.
-    if controller.wants().slow_start.is_some()
+    if controller.requirements().slow_start.is_some()
         && controller.common().slow_start.rate_code().is_some()
     {
         let place = fields.field("slow_start").map_or(fields.place(), |f| &f.node.place);

@@ -1,7 +1,7 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
 use windlass_cc::Flavour;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
@@ -99,8 +99,8 @@ table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
     "eifel" eifel: boolean, plain;
     "dsack_undo" dsack_undo: boolean, plain;
     "ecn" ecn: boolean, plain;
-    "recovery" recovery: recovery, |style: &Option<Style>| match style {
-        Some(style) => quoted(word_of(&Style::ALL, style)),
+    "recovery" recovery: recovery, |style: &Option<LossRecovery>| match style {
+        Some(style) => quoted(word_of(&LossRecovery::ALL, style)),
         None => quoted(AUTO),
     };
     "loss_cut" loss_cut: choice(&LossCut::ALL), |cut: &LossCut| quoted(word_of(&LossCut::ALL, cut));
@@ -155,9 +155,9 @@ fn segments_or_unlimited(field: &Field) -> Result<u32, Problem> {
     }
 }
 
-fn recovery(field: &Field) -> Result<Option<Style>, Problem> {
+fn recovery(field: &Field) -> Result<Option<LossRecovery>, Problem> {
     let mut words = vec![(AUTO, None)];
-    words.extend(Style::ALL.iter().map(|(word, style)| (*word, Some(*style))));
+    words.extend(LossRecovery::ALL.iter().map(|(word, style)| (*word, Some(*style))));
     choice(&words)(field)
 }
 

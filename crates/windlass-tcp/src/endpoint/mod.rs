@@ -2,7 +2,7 @@
 
 mod api;
 mod autotune;
-mod below;
+mod cross_layer;
 mod ecn;
 mod handshake;
 mod input;

@@ -83,7 +83,7 @@ pub enum Error {
     },
     /// Packets are unaccounted for.
     #[error(transparent)]
-    Books(#[from] ConservationError),
+    Conservation(#[from] ConservationError),
     /// A part of the testbed has panicked.
     #[error("the {0} of the live testbed has failed: this is a defect of Windlass")]
     Defect(&'static str),

@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::{cbrt, div, divisor, mul, mul_div, mul_shift};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -86,7 +86,7 @@ enum Clock {
     Stopped,
 }
 
-/// Growth of CUBIC.
+/// CongestionAvoidance of CUBIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cubic {
@@ -265,7 +265,7 @@ impl Cubic {
     }
 }
 
-impl Growth for Cubic {
+impl CongestionAvoidance for Cubic {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "cubic",
@@ -286,7 +286,8 @@ impl Growth for Cubic {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("hystart"), ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("c", Ratio::of(410, 1024).0, "`bic_scale` is 41, of 2^10 for each ten"),
         Departure::linux("keep", Ratio::of(717, 1024).0, "`beta`"),
@@ -352,16 +353,16 @@ impl Growth for Cubic {
         w.add_q(mul_div(gap_q, counted, cwnd));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         self.prior_epoch = self.epoch;
         self.prior_clock = self.clock;
         self.prior_k = self.k;
         self.prior_w_max = self.w_max;
         self.prior_cwnd_prior = self.cwnd_prior;
         self.prior_w_est = segments(c, self.w_est_q);
-        let keep = if why == Cut::Ecn { p.keep_ecn } else { p.keep };
+        let keep = if why == CongestionEvent::Ecn { p.keep_ecn } else { p.keep };
         let cwnd = segments(c, w.cwnd_q());
-        self.w_max = if why == Cut::Timeout {
+        self.w_max = if why == CongestionEvent::Timeout {
             0
         } else if cwnd < self.w_max && p.fast_convergence {
             let raised = Ratio(Ratio::ONE.0 + keep.0).times(u64::from(cwnd)) / 2;
@@ -370,7 +371,7 @@ impl Growth for Cubic {
             cwnd
         };
         // In Linux a timeout forgets that there has been a loss.
-        self.cwnd_prior = if p.reno_paced && why == Cut::Timeout { 0 } else { cwnd };
+        self.cwnd_prior = if p.reno_paced && why == CongestionEvent::Timeout { 0 } else { cwnd };
         self.counted = 0;
         kept_flight(c, keep)
     }

@@ -10,7 +10,7 @@ mod control;
 mod probe;
 mod terms;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, Conn, Event, Loss, Phase, RateSample};
 
 use super::Model;
@@ -84,10 +84,10 @@ pub struct Bbr3 {
 
 impl Bbr3 {
     /// Section 5.2.1.
-    pub fn new(initial_cwnd: f64, style: Style, c: &Conn) -> Bbr3 {
+    pub fn new(initial_cwnd: f64, style: LossRecovery, c: &Conn) -> Bbr3 {
         Bbr3 {
             state: State::Startup,
-            has_selective_acks: matches!(style, Style::Sack | Style::Prr),
+            has_selective_acks: matches!(style, LossRecovery::Sack | LossRecovery::Prr),
             initial_cwnd,
             cwnd: initial_cwnd,
             prior_cwnd: 0.0,

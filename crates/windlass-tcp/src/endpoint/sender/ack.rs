@@ -1,4 +1,4 @@
-//! An acknowledgement's way, the same for every style of recovery and with or without SACK:
+//! An acknowledgement's way, the same for every kind of loss recovery and with or without SACK:
 //! [parse](Sender::parse) → [deliver](Sender::deliver) → [measure](Endpoint::measure) → [judge](Sender::judge) →
 //! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
 //! on the way goes on in one [`AckSummary`].
