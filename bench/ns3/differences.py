@@ -9,7 +9,9 @@ from pathlib import Path
 
 from cells import MSS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/src/trust/validation-ns3.md"
+TRUST = Path(__file__).resolve().parents[2] / "docs/src/trust"
+PAGE = TRUST / "validation-ns3.md"
+RADIO_PAGE = TRUST / "validation-ns3-radio.md"
 MARKS = ("<!-- grid: written by bench/ns3/grid.py --write -->", "<!-- /grid -->")
 
 # What the comparison aims at: relative difference of goodput, median and 95th percentile.

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import STUDENT, aligned, put
+from differences import RADIO_PAGE, STUDENT, TRUST, aligned, put
 from grid import Kept, Stream
 
 # Raised when mesh.cc or a case changes what ns-3 simulates.
@@ -89,7 +89,7 @@ def cases(quick):
 # What scenarios/bench/grid-aodv.toml has too.
 SPEED = Case("grid-aodv", 10, 10, tuple((s, BASE) for s in SENDERS[:10]), 512, 16_384, 60)
 SPEED_SCENARIO = compare.ROOT / "scenarios/bench/grid-aodv.toml"
-BENCHMARKS = compare.ROOT / "docs/src/trust/benchmarks.md"
+BENCHMARKS = TRUST / "benchmarks.md"
 SPEED_MARKS = ("<!-- mesh-speed: written by bench/ns3/mesh.py --speed --write -->", "<!-- /mesh-speed -->")
 # Beyond this difference the two did not do the same work, and it is said which.
 SAME_WORK = 0.05
@@ -199,7 +199,7 @@ def rows(runs, ns3, ours):
 
 
 def write_page(lines):
-    put(MARKS, table(lines))
+    put(MARKS, table(lines), RADIO_PAGE)
 
 
 def table(lines):
@@ -283,7 +283,7 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3.md, that of --speed into docs/src/trust/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md, that of --speed into docs/src/trust/benchmarks.md")
     return parser.parse_args()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import STUDENT, aligned, jain, put
+from differences import RADIO_PAGE, STUDENT, aligned, jain, put
 from grid import Kept, Stream
 from wifi_cells import grid, ns3_line, scenario
 
@@ -136,7 +136,7 @@ def write_page(found):
     head, *lines = cells_of_table(found)
     table = [head, ("---", *["---:"] * (len(head) - 1)), *lines]
     text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    put(MARKS, f"{text}\n\n{summary(found)}.")
+    put(MARKS, f"{text}\n\n{summary(found)}.", RADIO_PAGE)
 
 
 def parse_arguments():
@@ -147,7 +147,7 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md")
     return parser.parse_args()
 
 

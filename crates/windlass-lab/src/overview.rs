@@ -3,10 +3,10 @@
 use crate::report::model::{Row, Table};
 use crate::report::text;
 use crate::run::RunRecord;
+use crate::run::fields::{Kind, Row as FieldRow, Value};
 use crate::scenario::Scenario;
 use crate::stats::Summary;
-use windlass_sim::routing::aodv::RoutingResult;
-use windlass_sim::{MultipathResult, SubflowResult};
+use windlass_sim::MultipathResult;
 
 /// Flows and links of one run, or medians with 95 % intervals over several.
 pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
@@ -63,40 +63,81 @@ fn place(records: &[RunRecord]) -> String {
     }
 }
 
-fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
-    let columns = [
-        "flow",
-        "algorithm",
-        "goodput (Mbps)",
-        "throughput (Mbps)",
-        "retransmits",
-        "timeouts",
-        "loss (%)",
-        "srtt (ms)",
-        "completion (s)",
-    ];
-    let mut table = table("Flows", &columns);
-    for (i, flow) in scenario.flows.iter().enumerate() {
-        let of = |value: &dyn Fn(&windlass_sim::FlowResult) -> Option<f64>, digits: usize| {
-            let values: Vec<f64> =
-                records.iter().filter_map(|r| r.flows.get(i).and_then(value)).collect();
+/// A column: its heading, the fields whose sum it shows, how that is scaled, and its decimals.
+type Shown = (&'static str, &'static [&'static str], Scale, usize);
+
+/// A value as it is shown, of this run.
+type Scale = fn(f64, &RunRecord) -> f64;
+
+const PLAIN: Scale = |v, _| v;
+const MEGA: Scale = |v, _| v / 1e6;
+const KILO: Scale = |v, _| v / 1e3;
+const PERCENT: Scale = |v, _| v * 100.0;
+/// A time as a share of the run.
+const PERCENT_OF_RUN: Scale = |v, r| 100.0 * v / r.end_s.max(f64::MIN_POSITIVE);
+
+/// A table with a row for each part of a kind, whose first cells are given.
+fn listing(
+    caption: &str,
+    (kind, heads): (Kind, &[&str]),
+    firsts: Vec<Vec<String>>,
+    columns: &[Shown],
+    records: &[RunRecord],
+) -> Table {
+    let headings = heads.iter().copied().chain(columns.iter().map(|(heading, ..)| *heading));
+    let mut table = Table {
+        caption: caption.to_string(),
+        columns: headings.map(str::to_owned).collect(),
+        ..Table::default()
+    };
+    let parts: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
+    for (i, mut cells) in firsts.into_iter().enumerate() {
+        for (_, fields, scale, digits) in columns {
+            let value = |parts: &Vec<FieldRow<'_>>| shown(*parts.get(i)?, kind, fields, *scale);
+            let values: Vec<f64> = parts.iter().filter_map(value).collect();
             // A run without the value, such as an unfinished one, must not go unnoticed.
-            match values.len() {
-                n if n == records.len() || n == 0 => cell(&values, digits),
-                n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
-            }
-        };
-        table.rows.push(row(vec![
-            flow.name.clone(),
-            flow.algorithm().to_string(),
-            of(&|f| Some(f.goodput_bps / 1e6), 3),
-            of(&|f| Some(f.throughput_bps / 1e6), 3),
-            of(&|f| Some(f.retransmits as f64), 0),
-            of(&|f| Some(f.rto_count as f64), 0),
-            of(&|f| Some(f.loss_rate * 100.0), 2),
-            of(&|f| f.srtt_ms, 1),
-            of(&|f| f.completion_s, 3),
-        ]));
+            cells.push(match values.len() {
+                n if n == records.len() || n == 0 => cell(&values, *digits),
+                n => format!("{} ({n} of {} runs)", cell(&values, *digits), records.len()),
+            });
+        }
+        table.rows.push(Row { cells, ..Row::default() });
+    }
+    table
+}
+
+/// The sum of these fields of a part, scaled; `None` where one has no value.
+fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option<f64> {
+    let value = |name: &&str| match kind.metric(name)?.value(row)? {
+        Value::Integer(n) => Some(n as f64),
+        Value::Real(x) => Some(x),
+        Value::Text(_) | Value::Reals(_) => None,
+    };
+    let sum: f64 = fields.iter().map(value).sum::<Option<f64>>()?;
+    Some(scale(sum, row.record()))
+}
+
+/// The names of the parts of a kind, as the first cells of their rows.
+fn names(kind: Kind, records: &[RunRecord]) -> Vec<Vec<String>> {
+    let rows = records.first().map_or_else(Vec::new, |first| kind.rows(first));
+    rows.into_iter().map(|row| vec![row.name().into_owned()]).collect()
+}
+
+fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
+    const COLUMNS: &[Shown] = &[
+        ("goodput (Mbps)", &["goodput_bps"], MEGA, 3),
+        ("throughput (Mbps)", &["throughput_bps"], MEGA, 3),
+        ("retransmits", &["retransmits"], PLAIN, 0),
+        ("timeouts", &["rto_count"], PLAIN, 0),
+        ("loss (%)", &["loss_rate"], PERCENT, 2),
+        ("srtt (ms)", &["srtt_ms"], PLAIN, 1),
+        ("completion (s)", &["completion_s"], PLAIN, 3),
+    ];
+    let flows = &scenario.flows;
+    let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().to_owned()]).collect();
+    let kind = (Kind::Flow, &["flow", "algorithm"][..]);
+    let mut table = listing("Flows", kind, firsts, COLUMNS, records);
+    for (i, flow) in flows.iter().enumerate() {
         for failure in records.iter().filter_map(|r| r.flows.get(i)?.failure.as_ref()) {
             let note = format!("{}: {failure}", flow.name);
             if !table.notes.contains(&note) {
@@ -109,42 +150,28 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
 
 /// The subflows of all multipath flows, with what the connections did in notes.
 fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
-    let columns = [
-        "subflow",
-        "algorithm",
-        "goodput (Mbps)",
-        "share (%)",
-        "retransmits",
-        "timeouts",
-        "loss (%)",
-        "srtt (ms)",
-        "window (kB)",
+    const COLUMNS: &[Shown] = &[
+        ("goodput (Mbps)", &["goodput_bps"], MEGA, 3),
+        ("share (%)", &["share"], PERCENT, 1),
+        ("retransmits", &["retransmits"], PLAIN, 0),
+        ("timeouts", &["rto_count"], PLAIN, 0),
+        ("loss (%)", &["loss_rate"], PERCENT, 2),
+        ("srtt (ms)", &["srtt_ms"], PLAIN, 1),
+        ("window (kB)", &["cwnd_bytes"], KILO, 1),
     ];
-    let mut table = table("Subflows", &columns);
+    let (mut firsts, mut notes) = (Vec::new(), Vec::new());
     for (i, flow) in scenario.flows.iter().enumerate() {
         let Some(spec) = &flow.multipath else { continue };
+        firsts.extend(spec.subflows.iter().map(|subflow| {
+            let algorithm = subflow.controller.info().id.to_owned();
+            vec![format!("{}:{}", flow.name, subflow.name), algorithm]
+        }));
         let results: Vec<&MultipathResult> =
             records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_ref()).collect();
-        for (place, subflow) in spec.subflows.iter().enumerate() {
-            let of = |value: &dyn Fn(&SubflowResult) -> Option<f64>, digits: usize| {
-                let all = results.iter().filter_map(|m| m.subflows.get(place).and_then(value));
-                cell(&all.collect::<Vec<f64>>(), digits)
-            };
-            table.rows.push(row(vec![
-                format!("{}:{}", flow.name, subflow.name),
-                subflow.controller.info().id.to_string(),
-                of(&|s| Some(s.goodput_bps / 1e6), 3),
-                of(&|s| Some(s.share * 100.0), 1),
-                of(&|s| Some(s.retransmits as f64), 0),
-                of(&|s| Some(s.rto_count as f64), 0),
-                of(&|s| Some(s.loss_rate * 100.0), 2),
-                of(&|s| s.srtt_ms, 1),
-                of(&|s| Some(s.cwnd_bytes as f64 / 1e3), 1),
-            ]));
-        }
-        table.notes.push(connection(&flow.name, &results));
+        notes.push(connection(&flow.name, &results));
     }
-    table
+    let kind = (Kind::Subflow, &["subflow", "algorithm"][..]);
+    Table { notes, ..listing("Subflows", kind, firsts, COLUMNS, records) }
 }
 
 /// What a multipath connection did above its subflows, in a sentence.
@@ -168,189 +195,97 @@ fn connection(flow: &str, results: &[&MultipathResult]) -> String {
 }
 
 fn links(records: &[RunRecord]) -> Table {
-    let columns = [
-        "link",
-        "sent (packets)",
-        "dropped by queue",
-        "dropped by errors",
-        "utilisation (%)",
-        "mean queue (packets)",
-        "mean wait (ms)",
+    const COLUMNS: &[Shown] = &[
+        ("sent (packets)", &["sent"], PLAIN, 0),
+        ("dropped by queue", &["drops_queue"], PLAIN, 0),
+        ("dropped by errors", &["drops_error"], PLAIN, 0),
+        ("utilisation (%)", &["utilisation"], PERCENT, 1),
+        ("mean queue (packets)", &["mean_queue_packets"], PLAIN, 2),
+        ("mean wait (ms)", &["mean_queue_delay_ms"], PLAIN, 3),
     ];
-    let mut table = table("Links", &columns);
-    let Some(first) = records.first() else { return table };
-    for (i, link) in first.links.iter().enumerate() {
-        let of = |value: &dyn Fn(&windlass_sim::LinkResult) -> f64, digits: usize| {
-            let values: Vec<f64> =
-                records.iter().filter_map(|r| r.links.get(i).map(value)).collect();
-            cell(&values, digits)
-        };
-        table.rows.push(row(vec![
-            link.name.clone(),
-            of(&|l| l.sent as f64, 0),
-            of(&|l| l.drops_queue as f64, 0),
-            of(&|l| l.drops_error as f64, 0),
-            of(&|l| l.utilisation * 100.0, 1),
-            of(&|l| l.mean_queue_packets, 2),
-            of(&|l| l.mean_queue_delay_ms, 3),
-        ]));
-    }
-    table
+    let kind = (Kind::Link, &["link"][..]);
+    listing("Links", kind, names(Kind::Link, records), COLUMNS, records)
 }
 
 /// The stations of all cells, with the share of time that each cell is busy in a note.
 fn stations(records: &[RunRecord]) -> Table {
-    let columns = [
-        "station",
-        "offered (packets)",
-        "delivered",
-        "dropped by queue",
-        "dropped after retries",
-        "frames sent again",
-        "airtime (%)",
-        "mean queue (packets)",
-        "mean service (ms)",
+    const COLUMNS: &[Shown] = &[
+        ("offered (packets)", &["offered"], PLAIN, 0),
+        ("delivered", &["delivered"], PLAIN, 0),
+        ("dropped by queue", &["drops_queue"], PLAIN, 0),
+        ("dropped after retries", &["drops_retry"], PLAIN, 0),
+        ("frames sent again", &["retransmissions"], PLAIN, 0),
+        ("airtime (%)", &["airtime_s"], PERCENT_OF_RUN, 1),
+        ("mean queue (packets)", &["mean_queue_packets"], PLAIN, 2),
+        ("mean service (ms)", &["mean_service_ms"], PLAIN, 3),
     ];
-    let mut table = table("Wi-Fi stations", &columns);
-    let Some(first) = records.first() else { return table };
-    for (c, cell) in first.radios.iter().enumerate() {
-        for (i, station) in cell.stations.iter().enumerate() {
-            let of = |value: &dyn Fn(&windlass_sim::StationResult) -> f64, digits: usize| {
-                let station = |r: &RunRecord| Some(value(r.radios.get(c)?.stations.get(i)?));
-                cell_of(records, &station, digits)
-            };
-            let airtime = |r: &RunRecord| {
-                let station = r.radios.get(c)?.stations.get(i)?;
-                (r.end_s > 0.0).then(|| 100.0 * station.airtime_s / r.end_s)
-            };
-            table.rows.push(row(vec![
-                format!("{}:{}", cell.name, station.name),
-                of(&|s| s.offered as f64, 0),
-                of(&|s| s.delivered as f64, 0),
-                of(&|s| s.drops_queue as f64, 0),
-                of(&|s| s.drops_retry as f64, 0),
-                of(&|s| s.retransmissions as f64, 0),
-                cell_of(records, &airtime, 1),
-                of(&|s| s.mean_queue_packets, 2),
-                of(&|s| s.mean_service_ms, 3),
-            ]));
-        }
-        let busy = cell_of(records, &|r| Some(100.0 * r.radios.get(c)?.busy), 1);
-        table.notes.push(format!("{}: a station transmits {busy} % of the time", cell.name));
+    let kind = (Kind::Station, &["station"][..]);
+    let mut table =
+        listing("Wi-Fi stations", kind, names(Kind::Station, records), COLUMNS, records);
+    let cells = records.first().map_or(&[][..], |first| &first.radios);
+    for (c, radio) in cells.iter().enumerate() {
+        let busy: Vec<f64> =
+            records.iter().filter_map(|r| Some(100.0 * r.radios.get(c)?.busy)).collect();
+        let note = format!("{}: a station transmits {} % of the time", radio.name, cell(&busy, 1));
+        table.notes.push(note);
     }
     table
 }
 
 /// What came of routing in the cells whose packets find their own way.
 fn routing(records: &[RunRecord]) -> Table {
-    let columns = [
-        "cell",
-        "requests sent (packets)",
-        "replies",
-        "errors",
-        "HELLO",
-        "searches",
-        "without success",
-        "broken links",
-        "mean hops",
-        "dropped for want of a route (packets)",
+    const COLUMNS: &[Shown] = &[
+        ("requests sent (packets)", &["rreq_originated", "rreq_forwarded"], PLAIN, 0),
+        ("replies", &["rrep_originated", "rrep_forwarded"], PLAIN, 0),
+        ("errors", &["rerr_sent"], PLAIN, 0),
+        ("HELLO", &["hello_sent"], PLAIN, 0),
+        ("searches", &["discoveries"], PLAIN, 0),
+        ("without success", &["discoveries_failed"], PLAIN, 0),
+        ("broken links", &["link_breaks"], PLAIN, 0),
+        ("mean hops", &["mean_hops"], PLAIN, 2),
+        (
+            "dropped for want of a route (packets)",
+            &["drops_no_route", "drops_on_way", "drops_buffer_time"],
+            PLAIN,
+            0,
+        ),
     ];
-    let mut table = table("Routing (AODV)", &columns);
-    let Some(first) = records.first() else { return table };
-    for (c, cell) in first.radios.iter().enumerate().filter(|(_, c)| c.routing.is_some()) {
-        let of = |value: &dyn Fn(&RoutingResult) -> f64, digits: usize| {
-            let routing = |r: &RunRecord| Some(value(r.radios.get(c)?.routing.as_ref()?));
-            cell_of(records, &routing, digits)
-        };
-        table.rows.push(row(vec![
-            cell.name.clone(),
-            of(&|r| (r.rreq_originated + r.rreq_forwarded) as f64, 0),
-            of(&|r| (r.rrep_originated + r.rrep_forwarded) as f64, 0),
-            of(&|r| r.rerr_sent as f64, 0),
-            of(&|r| r.hello_sent as f64, 0),
-            of(&|r| r.discoveries as f64, 0),
-            of(&|r| r.discoveries_failed as f64, 0),
-            of(&|r| r.link_breaks as f64, 0),
-            of(&|r| r.mean_hops(), 2),
-            of(&|r| (r.drops_no_route + r.drops_on_way + r.drops_buffer_time) as f64, 0),
-        ]));
-    }
+    let kind = (Kind::Cell, &["cell"][..]);
+    let mut table = listing("Routing (AODV)", kind, names(Kind::Cell, records), COLUMNS, records);
+    // A cell without routing has nothing in any column.
+    table.rows.retain(|row| row.cells[1..].iter().any(|cell| cell != NOTHING));
     table
 }
 
 /// What the radios of all stations did with their time, and what they drew.
 fn radios(records: &[RunRecord]) -> Table {
-    let columns = [
-        "radio",
-        "transmit (%)",
-        "receive (%)",
-        "listen (%)",
-        "idle (%)",
-        "off (%)",
-        "energy (J)",
-        "died (s)",
+    const COLUMNS: &[Shown] = &[
+        ("transmit (%)", &["transmit_s"], PERCENT_OF_RUN, 2),
+        ("receive (%)", &["receive_s"], PERCENT_OF_RUN, 2),
+        ("listen (%)", &["listen_s"], PERCENT_OF_RUN, 2),
+        ("idle (%)", &["idle_s"], PERCENT_OF_RUN, 2),
+        ("off (%)", &["off_s"], PERCENT_OF_RUN, 2),
+        ("energy (J)", &["energy_j"], PLAIN, 3),
+        ("died (s)", &["died_s"], PLAIN, 3),
     ];
-    let mut table = table("Radio time and energy", &columns);
-    let Some(first) = records.first() else { return table };
-    for (c, cell) in first.radios.iter().enumerate() {
-        for (i, station) in cell.stations.iter().enumerate() {
-            let of = |value: &dyn Fn(&windlass_sim::StationResult) -> Option<f64>| {
-                let station = |r: &RunRecord| value(r.radios.get(c)?.stations.get(i)?);
-                cell_of(records, &station, 3)
-            };
-            let share = |value: &dyn Fn(&windlass_sim::StationResult) -> f64| {
-                let station = |r: &RunRecord| {
-                    let time = value(r.radios.get(c)?.stations.get(i)?);
-                    (r.end_s > 0.0).then(|| 100.0 * time / r.end_s)
-                };
-                cell_of(records, &station, 2)
-            };
-            table.rows.push(row(vec![
-                format!("{}:{}", cell.name, station.name),
-                share(&|s| s.transmit_s),
-                share(&|s| s.receive_s),
-                share(&|s| s.listen_s),
-                share(&|s| s.idle_s),
-                share(&|s| s.off_s),
-                of(&|s| s.energy_j),
-                of(&|s| s.died_s),
-            ]));
-        }
-    }
-    table
+    let kind = (Kind::Station, &["radio"][..]);
+    listing("Radio time and energy", kind, names(Kind::Station, records), COLUMNS, records)
 }
 
-fn cell_of(
-    records: &[RunRecord],
-    value: &dyn Fn(&RunRecord) -> Option<f64>,
-    digits: usize,
-) -> String {
-    cell(&records.iter().filter_map(value).collect::<Vec<f64>>(), digits)
-}
-
-fn table(caption: &str, columns: &[&str]) -> Table {
-    Table {
-        caption: caption.to_string(),
-        columns: columns.iter().map(ToString::to_string).collect(),
-        ..Table::default()
-    }
-}
-
-fn row(cells: Vec<String>) -> Row {
-    Row { cells, ..Row::default() }
-}
+/// What stands for no value.
+const NOTHING: &str = "-";
 
 /// One value as it is, several as their median with its interval.
 fn cell(values: &[f64], digits: usize) -> String {
     match values {
-        [] => "-".to_string(),
+        [] => NOTHING.to_string(),
         [one] => format!("{one:.digits$}"),
         many => match Summary::of(many) {
             Some(Summary { median, ci95_median: Some([lo, hi]), .. }) => {
                 format!("{median:.digits$} [{lo:.digits$}, {hi:.digits$}]")
             }
             Some(s) => format!("{:.digits$}", s.median),
-            None => "-".to_string(),
+            None => NOTHING.to_string(),
         },
     }
 }

@@ -3,7 +3,8 @@
 use windlass_cc::Span;
 use windlass_lab::claims::Metric;
 use windlass_lab::compile::compile;
-use windlass_lab::run::store::{Place, SeriesRun, multipath, table};
+use windlass_lab::run::fields::{MULTIPATH, SUBFLOWS};
+use windlass_lab::run::store::{Place, SeriesRun, table};
 use windlass_lab::run::{Runner, Task, World, simulate};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::{outlook, overview};
@@ -211,9 +212,9 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     assert!(of("subflow.download:wifi.share") > 0.7);
     assert!(of("subflow.download:lte.rto_count") > 0.0);
     assert!(of("multipath.download.reinjections") > 0.0);
-    let rows = multipath::subflows(std::slice::from_ref(&record)).rows();
+    let rows = SUBFLOWS.table(std::slice::from_ref(&record)).rows();
     assert_eq!(rows, 2);
-    assert_eq!(multipath::connections(std::slice::from_ref(&record)).rows(), 1);
+    assert_eq!(MULTIPATH.table(std::slice::from_ref(&record)).rows(), 1);
     let text = overview::text(&scenario, std::slice::from_ref(&record));
     assert!(
         text.contains("download:lte") && text.contains("sent again on another subflow"),

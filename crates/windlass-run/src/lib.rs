@@ -34,6 +34,7 @@
 mod backend;
 pub mod capture;
 mod course;
+pub mod fields;
 pub mod keep;
 mod record;
 mod runner;

@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 use store_support::record;
 use windlass_cc::Time;
 use windlass_run::RunRecord;
+use windlass_run::fields::{Kind, LISTINGS, Listing, SUMMARY};
 use windlass_run::store::{
-    Batch, Column, Format, Place, Provenance, SeriesRun, Table, Values, export, multipath, radio,
-    table,
+    Batch, Column, Format, Place, Provenance, SeriesRun, Table, Values, export, table,
 };
 use windlass_sim::{Sample, Series};
 
@@ -315,7 +315,7 @@ fn names_of_columns_are_escaped_as_texts_are() {
 
 #[test]
 fn json_without_rows_is_an_empty_array() {
-    let empty = table::summary(&[]);
+    let empty = SUMMARY.table(&[]);
     assert_eq!(written(Format::Json, vec![empty.clone()]), "[]\n");
     assert_eq!(written(Format::Csv, vec![empty]).lines().count(), 1);
 }
@@ -404,7 +404,7 @@ fn long_series_are_written_in_parts_and_none_is_still_a_table() {
 fn a_full_disk_is_an_error_in_every_format() {
     for format in [Format::Parquet, Format::Csv, Format::Json] {
         let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let parts = [table::summary(&records())];
+        let parts = [SUMMARY.table(&records())];
         let error = export::write(&mut full, format, parts, &Provenance::default());
         let text = error.expect_err("no space").to_string();
         assert!(text.contains("No space left"), "{format:?}: {text}");
@@ -415,7 +415,7 @@ fn a_full_disk_is_an_error_in_every_format() {
 fn a_failed_export_leaves_nothing_behind() {
     let dir = folder();
     fs::create_dir(dir.path().join("summary.csv")).expect("made");
-    let parts = [table::summary(&records())];
+    let parts = [SUMMARY.table(&records())];
     let result = export::export(dir.path(), "summary", Format::Csv, parts, &Provenance::default());
     let text = result.expect_err("a folder is in the way").to_string();
     assert!(text.starts_with("cannot put in place ") && text.contains("summary.csv: "), "{text}");
@@ -426,20 +426,61 @@ fn a_failed_export_leaves_nothing_behind() {
 fn every_column_is_explained_in_the_data_dictionary() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
     let text = fs::read_to_string(path).expect("docs/src/reference/results.md");
-    let records = records();
-    let mut tables = vec![table::runs(&records), table::summary(&records), table::links(&records)];
-    tables.extend([radio::cells(&records), radio::stations(&records), radio::routing(&records)]);
-    tables.extend([multipath::connections(&records), multipath::subflows(&records)]);
-    tables.extend(table::series([]));
-    for table in tables {
-        let heading = format!("## `{}`", table.name);
+    let listed = |listing: Listing| {
+        let columns = listing.columns().map(|f| (f.name.into(), f.type_text(), f.meaning));
+        (listing.name, columns.collect::<Vec<_>>())
+    };
+    let series = table::series([]).next().expect("a table").columns.into_iter().map(|c| {
+        let kind = match (&c.values, c.name.as_ref()) {
+            (Values::Text(_), _) => "text",
+            (Values::Real(_), _) => "real",
+            (_, "seed") => "integer",
+            _ => "integer or null",
+        };
+        (c.name, kind.into(), c.meaning)
+    });
+    let series = ("series", series.collect());
+    for (table, columns) in LISTINGS.map(listed).into_iter().chain([series]) {
+        let heading = format!("## `{table}`");
         let (_, section) = text.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
         let section = section.split("\n## ").next().unwrap_or_default();
-        for column in table.columns {
-            let row = format!("| `{}` |", column.name);
-            let line = section.lines().find(|l| l.starts_with(&row));
-            let line = line.unwrap_or_else(|| panic!("{heading} lacks {}", column.name));
-            assert!(line.ends_with(&format!("| {} |", column.meaning)), "{line}");
+        for (name, kind, meaning) in columns {
+            let row = format!("| `{name}` | {kind} | {meaning} |");
+            assert!(section.lines().any(|line| line == row), "{heading} lacks {row}");
         }
     }
+}
+
+/// The tables of metrics in the data dictionary, which are written from what is declared of each.
+#[test]
+fn every_metric_is_explained_in_the_data_dictionary() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
+    let text = fs::read_to_string(&path).expect("docs/src/reference/results.md");
+    let (before, rest) = text.split_once("<!-- metrics -->\n").expect("the tables' beginning");
+    let (tables, after) = rest.split_once("<!-- end of metrics -->").expect("and end");
+    let expected = metrics();
+    if std::env::var_os("WINDLASS_BLESS").is_some() {
+        let text = format!("{before}<!-- metrics -->\n{expected}<!-- end of metrics -->{after}");
+        return fs::write(&path, text).expect("written");
+    }
+    assert!(
+        tables == expected,
+        "docs/src/reference/results.md differs; WINDLASS_BLESS=1 writes it anew"
+    );
+}
+
+/// A table for each kind of what a metric may be of.
+fn metrics() -> String {
+    let mut out = String::new();
+    for (word, kind, name) in Kind::ALL {
+        let name = if name.is_empty() { String::new() } else { format!("{name}.") };
+        out += &format!("\n### `{word}.{name}FIELD`\n\n| field | unit | better | meaning |\n");
+        out += "| --- | --- | --- | --- |\n";
+        for field in kind.metrics() {
+            let better = field.better.map_or(String::new(), |b| format!("{b:?}").to_lowercase());
+            let (name, unit, meaning) = (field.name, field.unit(), field.meaning);
+            out += &format!("| `{name}` | {unit} | {better} | {meaning} |\n");
+        }
+    }
+    out + "\n"
 }

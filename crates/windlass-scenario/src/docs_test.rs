@@ -1,7 +1,6 @@
 //! `docs/src/reference/scenarios.md` against the code.
 
 use windlass_cc::Flavour;
-use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
@@ -86,24 +85,6 @@ fn the_reference_has_the_presets_values() {
         for (key, text) in fields.into_iter().chain(rto_fields) {
             let row = rows.iter().find(|row| row[0] == format!("`{key}`")).expect(key);
             assert_eq!(row[2 + column], format!("`{text}`"), "{key} of {}", preset.name);
-        }
-    }
-}
-
-#[test]
-fn the_reference_has_every_timer_with_its_parameters() {
-    let rows = rows("## `[stack]` and `stack`");
-    for info in TIMERS {
-        let defaults = rto::AnyParams::by_name(info.id).expect("a registered timer");
-        let values = params::written_timer(&defaults);
-        for (param, (key, text)) in info.params.iter().zip(values.into_iter().skip(1)) {
-            let doc = param.doc.trim().trim_end_matches('.').replace("  ", " ");
-            let row = [format!("`{}`", info.id), format!("`{key}`"), doc, format!("`{text}`")];
-            assert!(
-                rows.contains(&row.iter().map(String::as_str).collect()),
-                "| {} |",
-                row.join(" | ")
-            );
         }
     }
 }

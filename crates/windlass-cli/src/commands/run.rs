@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
+use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
-use windlass_lab::run::store::table;
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::sweep::spelt_out;
@@ -230,7 +230,7 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
     if args.csv {
         let mut out = Vec::new();
         let provenance = Provenance::of(records, &command(args));
-        write(&mut out, Format::Csv, [table::summary(records)], &provenance)
+        write(&mut out, Format::Csv, [SUMMARY.table(records)], &provenance)
             .map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }

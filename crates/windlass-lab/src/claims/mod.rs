@@ -37,8 +37,9 @@ use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+pub use crate::run::fields::{Kind, jain_index};
 pub use judge::{Evidence, judge};
-pub use metric::{FLOW_FIELDS, Kind, LINK_FIELDS, Metric, RUN_FIELDS, jain_index};
+pub use metric::Metric;
 
 /// One statement of a paper in checkable form.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

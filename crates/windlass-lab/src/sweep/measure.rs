@@ -4,45 +4,19 @@ use std::fmt;
 
 use super::warm::WarmUp;
 use crate::claims::{Kind, Metric};
+use crate::run::fields::Need;
 use crate::run::{RunRecord, World};
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{FlowSpec, Scenario, Traffic};
 use crate::stats::sequential::Width;
+use windlass_sim::radio::Hops;
 
 /// A quantity of a run: `flow.download.goodput_bps`, or `flow.*.goodput_bps` for the mean over all
 /// flows. A `*` in a name stands for any text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     path: String,
-    what: What,
+    metric: Metric,
 }
-
-#[derive(Clone, Debug, PartialEq)]
-enum What {
-    /// A result that every run has.
-    Result(Metric),
-    /// Goodput after the warm-up of the flows whose names match.
-    Steady(String),
-}
-
-/// What a scenario must have for a metric to have a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    /// The delay of each packet is measured.
-    Delays,
-    /// Losses and progress are counted by intervals.
-    Bins,
-    /// Messages have a deadline.
-    Deadline,
-    /// There is a Wi-Fi station.
-    Radio,
-    /// It is said what a radio draws.
-    Power,
-    /// A station has a battery.
-    Battery,
-}
-
-/// The field of a flow that only a sweep with a warm-up has, bits per second.
-pub const STEADY: &str = "steady_goodput_bps";
 
 impl Measure {
     /// Reads a path.
@@ -52,12 +26,7 @@ impl Measure {
     /// A sentence that says what would be right.
     pub fn parse(path: &str) -> Result<Measure, String> {
         let path = path.trim();
-        let steady = path.strip_prefix("flow.").and_then(|p| p.strip_suffix(STEADY));
-        let what = match steady.and_then(|p| p.strip_suffix('.')) {
-            Some(name) if !name.is_empty() => What::Steady(name.to_owned()),
-            _ => What::Result(Metric::parse(path)?),
-        };
-        Ok(Measure { path: path.to_owned(), what })
+        Ok(Measure { path: path.to_owned(), metric: Metric::parse(path)? })
     }
 
     /// The path as it was written.
@@ -67,65 +36,23 @@ impl Measure {
 
     /// Whether only runs with a warm-up have it.
     pub fn needs_warm_up(&self) -> bool {
-        matches!(self.what, What::Steady(_))
-    }
-
-    /// Unit, as far as the field's name tells: `bps`, `s`, `ms`, `bytes`; empty for counts and
-    /// fractions.
-    pub fn unit(&self) -> &'static str {
-        const UNITS: [&str; 5] = ["bps", "ms", "s", "bytes", "packets"];
-        let field = self.path.rsplit('.').next().unwrap_or("");
-        UNITS
-            .into_iter()
-            .find(|u| field.strip_suffix(u).is_some_and(|f| f.ends_with('_')))
-            .unwrap_or("")
-    }
-
-    /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
-    /// value.
-    pub fn of(&self, run: &RunRecord) -> Option<f64> {
-        match &self.what {
-            What::Steady(pattern) => {
-                let named = run.flows.iter().zip(&run.steady);
-                let matching = named.filter(|(f, _)| matches(pattern, &f.name));
-                // The mean of some of the flows would be another quantity.
-                let values: Option<Vec<f64>> =
-                    matching.map(|(_, s)| Some((*s)?.goodput_bps)).collect();
-                mean(values?.into_iter())
-            }
-            What::Result(metric) => {
-                let names = names_in(metric.kind, run);
-                let matching = names.into_iter().filter(|n| matches(&metric.name, n));
-                mean(matching.filter_map(|name| Metric { name, ..metric.clone() }.of(run)))
-            }
-        }
+        self.metric.field.need == Some(Need::WarmUp)
     }
 
     /// Whether only runs that measure the delay of each packet have it.
     pub fn needs_delays(&self) -> bool {
-        self.need() == Some(Need::Delays)
+        self.metric.field.need == Some(Need::Delays)
     }
 
-    /// What a scenario must have for the field to have a value.
-    fn need(&self) -> Option<Need> {
-        let What::Result(Metric { kind, field, .. }) = &self.what else { return None };
-        let begins = |words: &[&str]| words.iter().any(|w| field.starts_with(w));
-        match kind {
-            Kind::Flow | Kind::Run if begins(&["delay_", "jitter_", "gap_"]) => Some(Need::Delays),
-            Kind::Flow | Kind::Run if begins(&["message", "late_"]) => Some(Need::Deadline),
-            Kind::Run if begins(&["convergence_"]) => Some(Need::Bins),
-            Kind::Flow | Kind::Run if begins(&["radio_", "sender_radio", "receiver_radio"]) => {
-                Some(Need::Radio)
-            }
-            Kind::Run if field == "first_death_s" => Some(Need::Radio),
-            Kind::Flow | Kind::Run | Kind::Station if begins(&["battery_"]) => Some(Need::Battery),
-            Kind::Flow | Kind::Run | Kind::Station
-                if field == "energy_j" || begins(&["energy_per", "sender_en", "receiver_en"]) =>
-            {
-                Some(Need::Power)
-            }
-            _ => None,
-        }
+    /// Unit, as the field's name tells; empty for counts and fractions.
+    pub fn unit(&self) -> &'static str {
+        self.metric.field.unit()
+    }
+
+    /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
+    /// value, or not all of it.
+    pub fn of(&self, run: &RunRecord) -> Option<f64> {
+        self.metric.mean(run, |name| matches(&self.metric.name, name))
     }
 
     /// Why no run of the scenario in this world can have a value, as far as that is known without one.
@@ -135,39 +62,49 @@ impl Measure {
         world: World,
         warm_up: Option<WarmUp>,
     ) -> Option<&'static str> {
-        if let (What::Steady(_), Some(WarmUp::Fixed(time))) = (&self.what, warm_up) {
-            return (time >= scenario.duration).then_some("the warm-up leaves nothing of a run");
-        }
         let simulated = world == World::Sim;
         let radios = || scenario.wifi.iter().map(|w| &w.radio);
-        let has_deadline =
-            |traffic: &Traffic| matches!(traffic, Traffic::Cbr { deadline: Some(_), .. });
-        let flows = |metric: &Metric| {
-            let meant = |name: &str| metric.kind == Kind::Run || matches(&metric.name, name);
-            scenario.flows.iter().any(|f| meant(&f.name) && has_deadline(&f.traffic))
-        };
-        let (has, why) = match (self.need()?, &self.what) {
-            (Need::Delays, _) => (simulated, "only the simulator measures the delay of a packet"),
-            (Need::Bins, _) if !simulated => (false, "only the simulator counts by intervals"),
-            (Need::Bins, _) if scenario.flows.len() != 2 => {
+        let meant =
+            |f: &&FlowSpec| self.metric.kind == Kind::Run || matches(&self.metric.name, &f.name);
+        let mut flows = scenario.flows.iter().filter(meant);
+        let (has, why) = match self.metric.field.need? {
+            Need::WarmUp => {
+                let fixed = match warm_up {
+                    Some(WarmUp::Fixed(time)) => time,
+                    _ => return None,
+                };
+                (fixed < scenario.duration, "the warm-up leaves nothing of a run")
+            }
+            Need::Connection => {
+                let has_one = |f: &FlowSpec| f.controller.is_some() && f.ways().len() == 1;
+                (flows.any(has_one), "no flow is a connection over one path")
+            }
+            Need::Delays => (simulated, "only the simulator measures the delay of a packet"),
+            Need::Bins if !simulated => (false, "only the simulator counts by intervals"),
+            Need::Bins if scenario.flows.len() != 2 => {
                 (false, "it is of the second of two flows, and the scenario has not two")
             }
-            (Need::Bins, _) => (
+            Need::Bins => (
                 scenario.record.bins.0 > 0,
                 "the scenario counts by no intervals; --set record.bins=1s has it count by seconds",
             ),
-            (Need::Deadline, What::Result(metric)) => {
-                (flows(metric), "no flow has messages with a `deadline`")
+            Need::Deadline => {
+                let has_one =
+                    |f: &FlowSpec| matches!(f.traffic, Traffic::Cbr { deadline: Some(_), .. });
+                (flows.any(has_one), "no flow has messages with a `deadline`")
             }
-            (Need::Deadline, What::Steady(_)) => return None,
-            (Need::Radio, _) => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
-            (Need::Power, _) => (
+            Need::Radio => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
+            Need::Power => (
                 radios().any(|r| r.consumption.is_some()),
                 "the scenario does not say what a radio draws",
             ),
-            (Need::Battery, _) => (
+            Need::Battery => (
                 radios().any(|r| r.stations.iter().any(|s| s.battery_uj.is_some())),
                 "no station has a battery",
+            ),
+            Need::Routing => (
+                radios().any(|r| matches!(r.hops, Hops::Aodv(_))),
+                "packets find their own way in no cell",
             ),
         };
         (!has).then_some(why)
@@ -179,11 +116,8 @@ impl Measure {
     ///
     /// No name matches: a sentence with those that there are.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        let (kind, pattern) = match &self.what {
-            What::Steady(pattern) => (Kind::Flow, pattern),
-            What::Result(metric) => (metric.kind, &metric.name),
-        };
-        let (noun, known) = match kind {
+        let pattern = &self.metric.name;
+        let (noun, known) = match self.metric.kind {
             Kind::Flow => ("flow", scenario.flows.iter().map(|f| f.name.clone()).collect()),
             Kind::Link => ("link direction", directions(scenario)),
             Kind::Cell => ("cell", scenario.wifi.iter().map(|w| w.radio.name.clone()).collect()),
@@ -208,34 +142,6 @@ impl Measure {
     }
 }
 
-fn names_in(kind: Kind, run: &RunRecord) -> Vec<String> {
-    match kind {
-        Kind::Flow => run.flows.iter().map(|f| f.name.clone()).collect(),
-        Kind::Link => run.links.iter().map(|l| l.name.clone()).collect(),
-        Kind::Cell => run.radios.iter().map(|r| r.name.clone()).collect(),
-        Kind::Station => {
-            let of_cell = |r: &windlass_sim::RadioResult| {
-                let name = r.name.clone();
-                let station = |s: &windlass_sim::StationResult| format!("{name}:{}", s.name);
-                r.stations.iter().map(station).collect::<Vec<_>>()
-            };
-            run.radios.iter().flat_map(of_cell).collect()
-        }
-        Kind::Run => vec![String::new()],
-        Kind::Multipath => {
-            let multipath = run.flows.iter().filter(|f| f.multipath.is_some());
-            multipath.map(|f| f.name.clone()).collect()
-        }
-        Kind::Subflow => run.flows.iter().flat_map(subflows).collect(),
-    }
-}
-
-/// Names of the subflows as metrics have them: `flow:subflow`.
-fn subflows(flow: &windlass_sim::FlowResult) -> Vec<String> {
-    let subflows = flow.multipath.iter().flat_map(|m| &m.subflows);
-    subflows.map(|s| format!("{}:{}", flow.name, s.name)).collect()
-}
-
 /// Names of the stations as metrics have them: `cell:node`.
 fn stations(scenario: &Scenario) -> Vec<String> {
     let of_cell = |w: &crate::scenario::WifiSpec| {
@@ -254,11 +160,6 @@ fn directions(scenario: &Scenario) -> Vec<String> {
         [(l.a, l.b), (l.b, l.a)].map(|(from, to)| format!("{}:{}>{}", l.name, name(from), name(to)))
     };
     scenario.links.iter().flat_map(both).collect()
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, n) = values.fold((0.0, 0_u32), |(sum, n), v| (sum + v, n + 1));
-    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// Whether the text is the pattern, in which each `*` stands for any text.
@@ -354,6 +255,23 @@ mod tests {
         assert_eq!(of("flow.up-1.goodput_bps"), Some(1e6));
         assert_eq!(of("flow.down*.goodput_bps"), None);
         assert_eq!(of("run.jain_index"), Some(0.8));
+    }
+
+    /// One flow without a sample: the mean of the other would be another quantity. A stream of datagrams has
+    /// no round trip to know.
+    #[test]
+    fn a_mean_is_over_all_flows_that_can_have_the_value_or_there_is_none() {
+        let mut record = run("e", "p", 1, 2.0);
+        record.flows[0].multipath = None;
+        let second = record.flows[0].clone();
+        record.flows.push(second);
+        record.flows[1].srtt_ms = Some(60.0);
+        let of = |record: &RunRecord| Measure::parse("flow.*.srtt_ms").unwrap().of(record);
+        assert_eq!(of(&record), Some(50.0));
+        record.flows[1].srtt_ms = None;
+        assert_eq!(of(&record), None);
+        record.flows[1].algorithm = "none".to_owned();
+        assert_eq!(of(&record), Some(40.0));
     }
 
     #[test]

@@ -316,8 +316,8 @@ impl Unit {
         match self.name.as_str() {
             "" => measure.path().to_owned(),
             name => {
-                let path = measure.path().strip_suffix(&format!("_{}", measure.unit()));
-                format!("{} ({name})", path.unwrap_or(measure.path()))
+                let path = measure.path().rsplit_once('_').map_or(measure.path(), |(path, _)| path);
+                format!("{path} ({name})")
             }
         }
     }

@@ -333,7 +333,7 @@ fn measures(
     }
     if all.is_empty() {
         let path = match warm_up {
-            Some(_) => format!("flow.*.{}", super::measure::STEADY),
+            Some(_) => "flow.*.steady_goodput_bps".to_owned(),
             None => MEASURE.to_owned(),
         };
         all.push(Measure::parse(&path).map_err(SweepError::Input)?);

@@ -20,10 +20,10 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
-use super::radio;
-use super::table::{self, Column, Table, Values};
-use super::{files, multipath};
+use super::files;
+use super::table::{Column, Table, Values};
 use crate::RunRecord;
+use crate::fields::{LISTINGS, Listing};
 
 /// A file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,17 +98,8 @@ pub fn export_records(
 ) -> Result<Vec<PathBuf>, StoreError> {
     let provenance = Provenance::of(records, command);
     let mut paths = Vec::new();
-    let mut tables = vec![table::runs(records), table::summary(records), table::links(records)];
-    if records.iter().any(|run| !run.radios.is_empty()) {
-        tables.extend([radio::cells(records), radio::stations(records)]);
-    }
-    if records.iter().flat_map(|run| &run.flows).any(|flow| flow.multipath.is_some()) {
-        tables.extend([multipath::connections(records), multipath::subflows(records)]);
-    }
-    let mut cells = records.iter().flat_map(|run| &run.radios);
-    if cells.any(|cell| cell.routing.is_some()) {
-        tables.push(radio::routing(records));
-    }
+    let wanted = |l: &Listing| l.always || !l.rows(records).is_empty();
+    let tables = LISTINGS.into_iter().filter(wanted).map(|l| l.table(records));
     for table in tables {
         for &format in formats {
             let chunk = [table.clone()];

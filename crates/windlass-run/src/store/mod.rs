@@ -26,8 +26,6 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
-pub mod multipath;
-pub mod radio;
 pub mod read;
 pub mod table;
 

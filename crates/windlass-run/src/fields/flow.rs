@@ -1,0 +1,106 @@
+//! Fields of flows, of multipath flows and of their subflows.
+
+use super::Better::{Less, More};
+use super::Need::{Connection, Deadline, Delays, Power, Radio, WarmUp};
+use super::fields;
+
+fields! {
+    /// Radio time and energy are those of all stations of a node, in all cells; per byte they are those of the
+    /// node that sends the data, over the payload bytes delivered: what its battery is asked for a byte of the
+    /// flow, acknowledgements received and waiting included.
+    FLOW, |row, flow|
+    text flow: "Name of the flow" = flow.name.as_str();
+    text algorithm: "Congestion control of the data sender" = flow.algorithm.as_str();
+    real active_s: "From the flow's start to its last byte delivered, or to the end";
+    integer delivered_bytes: "New payload at the receiving application", better(More);
+    real goodput_bps: "delivered_bytes · 8 / active_s", better(More);
+    real throughput_bps: "Payload sent, retransmissions included, per second";
+    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less), needs(Connection);
+    real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less), needs(Connection);
+    real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
+    integer retransmits: "Data segments retransmitted", better(Less);
+    integer fast_retransmits: "Entries into fast retransmit", better(Less);
+    integer rto_count: "Expiries of the retransmission timer, SYN included", better(Less);
+    integer data_segments: "Data segments sent, retransmissions included";
+    integer packets_sent: "Packets of any kind from the data sender";
+    integer peer_packets_sent: "Packets of any kind from the data receiver";
+    integer cwnd_bytes: "Congestion window at the end";
+    real_or_null delay_ms: "Mean one-way delay of data packets; null unless recorded", better(Less), needs(Delays) = flow.transit?.mean_ms;
+    real_or_null delay_min_ms: "Least one-way delay", better(Less), needs(Delays) = flow.transit?.min_ms;
+    real_or_null delay_max_ms: "Largest one-way delay", better(Less), needs(Delays) = flow.transit?.max_ms;
+    real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays) = flow.transit?.jitter_ms;
+    real_or_null jitter_smoothed_ms: "The same smoothed as in RFC 3550, at the end", better(Less), needs(Delays) = flow.transit?.jitter_smoothed_ms;
+    real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays) = flow.transit?.gap_ms;
+    real_or_null messages_sent: "Messages written; null without a deadline", needs(Deadline) = flow.messages?.sent as f64;
+    real_or_null messages_late: "Messages past their deadline, read or not", better(Less), needs(Deadline) = flow.messages?.late as f64;
+    real_or_null message_mean_ms: "Mean latency of messages read", better(Less), needs(Deadline) = flow.messages?.mean_ms;
+    real_or_null message_p99_ms: "Latency that 99 % of those do not exceed", better(Less), needs(Deadline) = flow.messages?.p99_ms;
+    real_or_null message_max_ms: "Largest latency of messages read", better(Less), needs(Deadline) = flow.messages?.max_ms;
+    real_or_null sender_radio_s: "Radio time of the sending node; null without one", better(Less), needs(Radio) = flow.radio?.sender_s;
+    real_or_null receiver_radio_s: "The same of the receiving node", better(Less), needs(Radio) = flow.radio?.receiver_s;
+    real_or_null sender_energy_j: "Energy that the sending node's radios spent", better(Less), needs(Power) = flow.radio?.sender_j;
+    real_or_null receiver_energy_j: "The same of the receiving node", better(Less), needs(Power) = flow.radio?.receiver_j;
+    reals responses_s: "Completion time of each request, in order" = flow.responses_s.as_slice();
+    text_or_null failure: "Why the connection failed; null if it did not" = flow.failure.as_deref();
+    real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(flow.loss_rate, flow.packets_sent);
+    real_or_null messages_arrived: "Messages read", better(More), needs(Deadline), metric_only() = flow.messages?.arrived as f64;
+    real_or_null message_p95_ms: "Latency that 95 % of the messages read do not exceed", better(Less), needs(Deadline), metric_only() = flow.messages?.p95_ms;
+    real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
+    real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
+    real_or_null steady_goodput_bps: "Goodput after the warm-up, of a sweep that has one", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
+}
+
+/// Packets that the network dropped, of so many sent.
+fn dropped(loss_rate: f64, sent: u64) -> f64 {
+    (loss_rate * sent as f64).round()
+}
+
+/// So much of a billion parts of a unit for each byte: nanojoules of joules.
+pub(super) fn per_byte(amount: f64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| amount * 1e9 / bytes as f64)
+}
+
+fields! {
+    /// What a multipath flow has that others do not.
+    MULTIPATH, |row, multipath|
+    text flow: "Name of the flow" = row.flow()?.name.as_str();
+    integer fallen_back: "1 if it went on as an ordinary connection, else 0", better(Less) = u64::from(multipath.fallen_back);
+    integer reinjections: "Pieces given to another subflow once more", better(Less);
+    integer reinjected_bytes: "Their bytes", better(Less);
+    integer opportunistic: "Of reinjections: they held up the receive window";
+    integer penalties: "Windows reduced for holding up the receive window";
+    integer redundant_bytes: "Bytes given to a further subflow as scheduled";
+    integer duplicate_bytes: "Bytes that had come by another subflow before", better(Less);
+    integer max_out_of_order_bytes: "Most bytes that waited for others before them", better(Less);
+    integer joins: "Times that a subflow beside the first came up";
+    integer failed_joins: "Attempts to join that failed", better(Less);
+    integer suspensions: "Times that a subflow was put aside after timeouts", better(Less);
+    integer returns: "Times that one came back after that";
+    integer lost_subflows: "Subflows that ended before the connection", better(Less);
+}
+
+fields! {
+    /// What a subflow did.
+    SUBFLOW, |row, subflow|
+    text flow: "Name of the flow" = row.flow()?.name.as_str();
+    text subflow: "Name of the subflow" = subflow.name.as_str();
+    text algorithm: "Congestion control of the data sender" = subflow.algorithm.as_str();
+    integer delivered_bytes: "Payload that arrived on the subflow", better(More);
+    real goodput_bps: "delivered_bytes · 8 over the flow's active_s", better(More);
+    real share: "delivered_bytes over that of all the flow's subflows";
+    real throughput_bps: "Payload sent, retransmissions included, per second";
+    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less);
+    real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less);
+    integer retransmits: "Data segments retransmitted", better(Less);
+    integer fast_retransmits: "Entries into fast retransmit", better(Less);
+    integer rto_count: "Expiries of the retransmission timer, SYN included", better(Less);
+    integer data_segments: "Data segments sent, retransmissions included";
+    integer packets_sent: "Packets of any kind from the data sender";
+    integer peer_packets_sent: "Packets of any kind from the data receiver";
+    integer cwnd_bytes: "Congestion window at the end";
+    integer mode: "What the coordinator decided last; 0 without one";
+    text_or_null failure: "Why it failed; null if it did not" = subflow.failure.as_deref();
+    real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(subflow.loss_rate, subflow.packets_sent);
+}
