@@ -110,7 +110,8 @@ impl Sources {
         match first {
             "crate" => Some(rest.to_string()),
             "self" => Some(join(module, rest)),
-            "super" => self.absolute(parent(module), &format!("self::{rest}")),
+            "super" if rest.starts_with("super") => self.absolute(parent(module), rest),
+            "super" => Some(join(parent(module), rest)),
             child if self.text.contains_key(&join(module, child)) => Some(join(module, path)),
             _ => None,
         }
@@ -223,7 +224,7 @@ fn circular(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
 }
 
 /// Crates whose files still import each other. One that does no more must leave this list.
-const NOT_YET: &[&str] = &["windlass-interop", "windlass-lab", "windlass-run", "windlass-scenario"];
+const NOT_YET: &[&str] = &["windlass-lab", "windlass-run", "windlass-scenario"];
 
 #[test]
 fn no_file_leads_back_to_itself() {
@@ -259,6 +260,12 @@ fn a_circle_is_found_wherever_it_leads() {
         ("c", "use super::a::A;"),
     ];
     assert_eq!(planted(&by_a_detour), ["a -> b", "b -> c", "c -> a"]);
+    let grandparent = [
+        ("a", "mod b;\nuse b::B;\npub struct P;"),
+        ("a::b", "mod c;\npub use c::B;"),
+        ("a::b::c", "use super::super::P;\npub struct B;"),
+    ];
+    assert_eq!(planted(&grandparent), ["a -> a::b::c", "a::b::c -> a"]);
     let child = [
         ("a", "mod b;\nuse b::B;\npub struct A(B);\npub struct P;"),
         ("a::b", "use super::{A, P};\npub struct B;"),

@@ -1,7 +1,6 @@
 //! Rules that hold for every segment of every case, whoever sends it.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 
 use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Codepoint, Flags, Options, Segment, Seq};
