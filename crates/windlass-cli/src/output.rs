@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use windlass_lab::run::RunError;
-use windlass_lab::run::keep::KeepError;
+use windlass_lab::Error;
 use windlass_lab::scenario::did_you_mean;
 
 /// Why a command ended without success.
@@ -69,16 +68,14 @@ impl Failure {
         }
     }
 
-    /// A run that failed: a scenario that the simulator does not take is the user's to mend.
-    pub fn of_run(e: RunError) -> Failure {
-        if e.is_input() { Failure::input(e) } else { Failure::work(e) }
-    }
-
-    /// Results that could not be kept.
-    pub fn of_keeping(e: KeepError) -> Failure {
-        match e {
-            KeepError::Run(e) => Failure::of_run(e),
-            KeepError::Store(e) => Failure::work(e),
+    /// What the laboratory says: what was asked for is the user's to mend, the rest went wrong in the
+    /// course.
+    pub fn of(e: impl Into<Error>) -> Failure {
+        match e.into() {
+            e @ (Error::Input(_) | Error::File(_)) => Failure::input(e),
+            Error::Scenario(e) => Failure::Located(miette::Report::new(e)),
+            Error::Run(e) if e.is_input() => Failure::input(e),
+            e => Failure::work(e),
         }
     }
 
@@ -134,6 +131,34 @@ impl Ticker {
     }
 }
 
+/// Runs as they are made: a bar, hidden unless a person watches and where each run is told anyway, or a line
+/// from time to time.
+pub struct Progress<'a> {
+    bar: ProgressBar,
+    ticker: Ticker,
+    chatter: &'a Chatter,
+    finished: usize,
+    total: usize,
+    what: &'a str,
+}
+
+impl Progress<'_> {
+    /// A run is made; `line` is for those who want to know of each.
+    pub fn made(&self, line: impl Display) {
+        self.bar.inc(1);
+        if self.bar.is_hidden() && self.ticker.is_due() {
+            let made = self.finished as u64 + self.bar.position();
+            self.chatter.say(format!("{}: {made} of {} runs", self.what, self.total));
+        }
+        self.chatter.detail(line);
+    }
+
+    /// All are made.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Remarks and progress on standard error, as far as the user wants them.
 pub struct Chatter {
     quiet: bool,
@@ -160,22 +185,24 @@ impl Chatter {
         }
     }
 
-    /// A progress bar, hidden unless a person watches, and where each run is told anyway.
-    pub fn bar(&self, total: u64, what: &str) -> ProgressBar {
-        let style = ProgressStyle::with_template(
-            "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {left}",
-        )
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
-            // Before the first run is finished nobody knows; a 0 there would be a false promise.
-            let _ = match state.pos() {
-                0 => out.write_str("time left not known yet"),
-                _ => write!(out, "{:#} left", HumanDuration(state.eta())),
-            };
-        });
-        let bar = ProgressBar::with_draw_target(Some(total), self.target()).with_style(style);
+    /// Tells of runs as they are made, of which some are there already.
+    pub fn progress<'a>(&'a self, finished: usize, total: usize, what: &'a str) -> Progress<'a> {
+        let template = "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {left}";
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
+                // Before the first run is finished nobody knows; a 0 there would be a false promise.
+                let _ = match state.pos() {
+                    0 => out.write_str("time left not known yet"),
+                    _ => write!(out, "{:#} left", HumanDuration(state.eta())),
+                };
+            });
+        let missing = (total - finished) as u64;
+        let bar = ProgressBar::with_draw_target(Some(missing), self.target()).with_style(style);
         bar.set_message(what.to_string());
-        bar
+        // The first run may take minutes; that something goes on is seen meanwhile.
+        bar.enable_steady_tick(Duration::from_secs(1));
+        Progress { bar, ticker: Ticker::new(TELL_EVERY), chatter: self, finished, total, what }
     }
 
     /// A progress bar whose message says how long it will take.

@@ -164,43 +164,36 @@ fn each_form_of_a_scenario_has_recordings_of_its_own_and_leaves_the_others() {
 }
 
 #[test]
-fn a_second_instance_at_the_same_folder_is_refused() {
+fn a_second_instance_at_the_same_folder_works_beside_the_first() {
     let (dir, file) = scenario(SMALL);
-    let out = dir.path().join("out");
+    let (out, alone) = (dir.path().join("out"), dir.path().join("alone"));
     done(&["run", &file, "--out", path(&out)]);
     let lock = fs::File::options().write(true).open(out.join("batch.lock")).expect("a lock");
     lock.lock().expect("locked");
-    let said = call(&["run", &file, "--out", path(&out)]);
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
-    assert_eq!(
-        said.err,
-        format!(
-            "error: another Windlass is writing to {}; wait until it ends, or choose another \
-             folder\n",
-            out.display()
-        )
-    );
+    let more = ["--runs", "3"];
+    let said = done(&[&["run", &file, "--out", path(&out)][..], &more].concat());
+    assert!(said.err.contains("note: another Windlass is at work in this folder"), "{}", said.err);
     lock.unlock().expect("unlocked");
-    done(&["run", &file, "--out", path(&out)]);
+    let said = done(&[&["run", &file, "--out", path(&out)][..], &more].concat());
+    assert!(said.err.contains("3 of 3 runs are there already"), "{}", said.err);
+    assert!(!out.join("parts").exists(), "they are in the journal now");
+    done(&[&["run", &file, "--out", path(&alone)][..], &more].concat());
+    assert_same_files(&out, &alone);
 }
 
 #[test]
-fn two_instances_started_together_do_not_mix() {
+fn two_instances_started_together_both_end_well() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().join("out");
-    let mut first = windlass(&reproduce(path(&out), &MANY))
+    let mut first = windlass(&reproduce(path(&out), &[]))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("started");
-    let journal = out.join("reno-ber/journal.jsonl");
-    while fs::metadata(&journal).map_or(0, |m| m.len()) == 0 {
-        assert!(first.try_wait().expect("a child").is_none(), "ended without a run");
-        sleep(Duration::from_millis(5));
-    }
     let second = call(&reproduce(path(&out), &[]));
-    first.kill().expect("killed");
-    first.wait().expect("a child");
-    assert_eq!(second.code, Some(1), "{}", second.err);
-    assert!(second.err.contains("another Windlass is writing to"), "{}", second.err);
+    assert_eq!(second.code, Some(0), "{}", second.err);
+    assert!(first.wait().expect("a child").success());
+    let again = done(&reproduce(path(&out), &[]));
+    assert!(again.err.contains("runs are there already"), "{}", again.err);
+    assert!(!out.join("reno-ber/parts").exists());
 }

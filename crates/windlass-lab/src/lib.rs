@@ -54,6 +54,7 @@ pub mod catalogue;
 pub mod claims;
 pub mod compare;
 pub mod crosscheck;
+mod error;
 pub mod experiment;
 pub mod hindsight;
 pub mod overview;
@@ -61,6 +62,7 @@ pub mod papers;
 pub mod reproduce;
 pub mod sweep;
 
+pub use error::Error;
 pub use windlass_report as report;
 pub use windlass_run as run;
 pub use windlass_scenario as scenario;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
@@ -14,10 +14,10 @@ use crate::report::model::{Report, Section};
 use crate::report::{self, ReportError};
 use crate::run::store::export::export_records;
 use crate::run::store::{
-    Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, StoreError,
-    replace,
+    Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, Store,
+    StoreError, replace,
 };
-use crate::run::{self, Failed, RunError, RunRecord, Runner, Task, World, simulate};
+use crate::run::{self, Failed, Ran, RunError, RunRecord, Runner, Task, World, simulate};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// What a reproduction is to do.
@@ -61,6 +61,15 @@ pub enum ReproduceError {
         /// Its folder.
         dir: PathBuf,
     },
+}
+
+impl From<run::Error> for ReproduceError {
+    fn from(e: run::Error) -> ReproduceError {
+        match e {
+            run::Error::Run(e) => ReproduceError::Run(e),
+            run::Error::Store(e) => ReproduceError::Store(e),
+        }
+    }
 }
 
 /// A reproduction in the course of its work.
@@ -174,17 +183,8 @@ impl Reproduction {
             seeds,
         ))?;
         self.keep_scenarios(&missing)?;
-        let batch = Mutex::new(&mut self.batch);
-        let failed = runner.execute(&missing, |task, ran, _| {
-            let record = task.record(&ran);
-            let mut batch = batch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            batch.append(&record)?;
-            done(&record);
-            Ok::<(), ReproduceError>(())
-        })?;
-        self.batch.commit()?;
-        self.batch.keep_failures(&failed)?;
-        Ok(failed)
+        let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+        Ok(runner.fill(&missing, &mut self.batch, record, |_, record, _| done(record))?)
     }
 
     /// The worlds that runs are still to be made in.

@@ -17,7 +17,7 @@ fn what_linux_made_of_four_networks_is_met() {
         out: folder.path().to_path_buf(),
         command: "test".to_string(),
     };
-    let work = Crosscheck::prepare(&options).expect("runs to be made");
+    let work = Crosscheck::prepare(&options, &Runner::new(1)).expect("runs to be made");
     let outcome = work.work(&Runner::new(2), |_| {}).expect("runs");
     for c in &outcome.comparisons {
         let (cell, network) = (c.cell.label(), c.cell.network_name());

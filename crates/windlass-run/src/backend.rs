@@ -12,7 +12,8 @@ use crate::World;
 pub struct Ran {
     /// What it yielded.
     pub result: RunResult,
-    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`; `None` in the simulator.
+    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`, and what emulates its processor, if something does;
+    /// `None` in the simulator.
     pub kernel: Option<String>,
 }
 
@@ -36,6 +37,12 @@ pub trait Backend: Send + Sync {
     /// What is missing, and what would help.
     fn check(&self) -> Result<(), RunError> {
         Ok(())
+    }
+
+    /// What a run here would be on now, as its [`Ran::kernel`] will have it; `None` where that follows from the
+    /// name, as in the simulator, or cannot be told before a run.
+    fn release(&self) -> Option<String> {
+        None
     }
 
     /// Where a run of the scenario differs from the simulator's besides being another stack's: a

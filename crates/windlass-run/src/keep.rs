@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
 
 use windlass_sim::Series;
 use windlass_sim::addresses::FlowAddresses;
@@ -10,21 +9,12 @@ use windlass_sim::addresses::FlowAddresses;
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
 use crate::store::export::export_records;
 use crate::store::read;
-use crate::store::{Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, StoreError};
-use crate::{Failed, Ran, RunError, RunRecord, Runner, Task, World};
+use crate::store::{
+    Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, Store, StoreError,
+};
+use crate::{Error, Failed, Ran, RunRecord, Runner, Task, World};
 use windlass_scenario::compile::senders;
 use windlass_scenario::{FlowSpec, Traffic};
-
-/// Why results could not be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// The folder or a file in it.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-}
 
 /// An open results folder and the runs that it is to hold. What it has already is not made again.
 pub struct Folder {
@@ -35,14 +25,15 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder for the runs of `tasks`, of which those at the same point share a scenario,
+    /// Opens the folder for the runs of `tasks`, which `runner` is to make, and of which those at the same point share a scenario,
     /// and keeps the scenarios there, beside those of other forms that were run at this point.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made or written, or another instance works on it.
-    pub fn open(dir: &Path, tasks: Vec<Task>) -> Result<Folder, StoreError> {
-        let (batch, mut notices) = Batch::open(dir)?;
+    /// The folder cannot be made or written.
+    pub fn open(dir: &Path, tasks: Vec<Task>, runner: &Runner) -> Result<Folder, StoreError> {
+        let (mut batch, mut notices) = Batch::open(dir)?;
+        batch.count_only(runner);
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         let folder = Folder { batch, tasks, notices };
@@ -64,6 +55,11 @@ impl Folder {
     /// The folder.
     pub fn dir(&self) -> &Path {
         self.batch.dir()
+    }
+
+    /// The folder that this call's failures are noted in.
+    pub fn own_dir(&self) -> &Path {
+        self.batch.own_dir()
     }
 
     /// The worlds that runs are still to be made in.
@@ -115,7 +111,7 @@ impl Folder {
         runner: &Runner,
         command: &str,
         made: impl Fn(&RunRecord) + Sync,
-    ) -> Result<Filled, KeepError> {
+    ) -> Result<Filled, Error> {
         let missing: Vec<Task> =
             self.tasks.iter().filter(|t| !self.is_complete(t)).cloned().collect();
         if !missing.is_empty() {
@@ -123,13 +119,13 @@ impl Folder {
             let invocation = Invocation::now(crate::VERSION, vec![command.to_string()], seeds);
             self.batch.add_invocation(&invocation)?;
         }
-        let batch = RwLock::new(&mut self.batch);
-        let failed = runner.execute(&missing, |task, ran, _| {
-            made(&keep(&batch, task, &ran, command)?);
-            Ok::<(), KeepError>(())
-        })?;
-        self.batch.commit()?;
-        self.batch.keep_failures(&failed)?;
+        let mut store = Recording { batch: &mut self.batch, command };
+        let failed = runner.fill(
+            &missing,
+            &mut store,
+            |task, ran| Ok(task.record(ran)),
+            |_, r, _| made(r),
+        )?;
         let records: Vec<RunRecord> =
             self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect();
         export_records(self.batch.dir(), &records, command, &[Format::Parquet])?;
@@ -155,25 +151,28 @@ pub struct Filled {
     pub failed: Vec<Failed>,
 }
 
-/// Keeps one run: recordings first, so that a run in the journal has them.
-fn keep(
-    batch: &RwLock<&mut Batch>,
-    task: &Task,
-    ran: &Ran,
-    command: &str,
-) -> Result<RunRecord, KeepError> {
-    {
-        // Recordings of several runs are written side by side; only the journal takes turns.
-        let batch = batch.read().unwrap_or_else(PoisonError::into_inner);
-        keep_recordings(&batch, task, ran, command)?;
+/// A batch that keeps recordings too: first, so that a run in the journal has them.
+struct Recording<'a> {
+    batch: &'a mut Batch,
+    command: &'a str,
+}
+
+impl Store for Recording<'_> {
+    fn get(&self, key: &RunKey) -> Option<&RunRecord> {
+        self.batch.get(key)
     }
-    let record = task.record(ran);
-    let mut batch = batch.write().unwrap_or_else(PoisonError::into_inner);
-    // It is there already when only a recording was missing.
-    if !batch.has(&task.key()) {
-        batch.append(&record)?;
+
+    fn record(&self, task: &Task, ran: &Ran) -> Result<(), StoreError> {
+        keep_recordings(self.batch, task, ran, self.command)
     }
-    Ok(record)
+
+    fn append(&mut self, record: RunRecord) -> Result<(), StoreError> {
+        self.batch.append(record)
+    }
+
+    fn finish(&mut self, failed: &[Failed]) -> Result<(), StoreError> {
+        self.batch.finish(failed)
+    }
 }
 
 /// What a capture is told of the flow with this index.

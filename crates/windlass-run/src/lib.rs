@@ -2,9 +2,9 @@
 //!
 //! A [`Task`] is one run to be made: a scenario, a seed and the [`World`] that it runs in. A
 //! [`Runner`] makes tasks on its [`Backend`]s, of which the simulator is built in; their number
-//! or order changes no byte of any [`RunRecord`]. The [`store`] keeps each finished run in a journal
-//! that survives a kill at any moment, and exports tables as Parquet, CSV and JSON; [`keep`] is a folder
-//! with runs and their recordings, [`capture`] writes packets as pcapng.
+//! or order changes no byte of any [`RunRecord`]. A [`store::Store`] keeps each finished run, in memory or in a
+//! journal that survives a kill at any moment, and exports tables as Parquet, CSV and JSON; [`keep`] is a
+//! folder with runs and their recordings, [`capture`] writes packets as pcapng.
 //!
 //! ```
 //! use windlass_run::simulate;
@@ -34,6 +34,7 @@
 mod backend;
 pub mod capture;
 mod course;
+mod error;
 pub mod fields;
 pub mod keep;
 mod record;
@@ -45,6 +46,7 @@ mod world;
 
 pub use backend::{Backend, Ran, RunError};
 pub use course::{Course, Drops};
+pub use error::Error;
 pub use record::{RunRecord, Steady};
 pub use runner::{Failed, Runner, Task, form};
 pub use simulator::{Simulator, simulate};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use windlass_scenario::Scenario;
 use windlass_sim::RunResult;
 
-use crate::store::{Place, RunKey};
-use crate::{Backend, Course, Ran, RunError, RunRecord, Simulator, World, version};
+use crate::store::{Place, RunKey, Store};
+use crate::{Backend, Course, Error, Ran, RunError, RunRecord, Simulator, World, version};
 
 /// One run to be made.
 #[derive(Clone, Debug)]
@@ -121,6 +121,11 @@ impl Runner {
         found.map(|b| &**b).ok_or(RunError::NotBuilt(world))
     }
 
+    /// What a run in the world of this name would be on now, as far as that can be told.
+    pub(crate) fn release(&self, world: &str) -> Option<String> {
+        self.backends.iter().find(|b| b.world().to_string() == world)?.release()
+    }
+
     /// Makes one run.
     ///
     /// # Errors
@@ -128,6 +133,37 @@ impl Runner {
     /// As [`Backend::run`].
     pub fn run(&self, task: &Task) -> Result<Ran, RunError> {
         self.backend(task.world)?.run(&task.scenario, task.seed)
+    }
+
+    /// Makes the runs and keeps each in the store with the record that `record` makes of it, telling `done` of it and of
+    /// the time that it took. Those that fail or panic are noted there and returned.
+    ///
+    /// # Errors
+    ///
+    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
+    pub fn fill(
+        &self,
+        tasks: &[Task],
+        store: &mut dyn Store,
+        record: impl Fn(&Task, &Ran) -> Result<RunRecord, RunError> + Sync,
+        done: impl Fn(&Task, &RunRecord, Duration) + Sync,
+    ) -> Result<Vec<Failed>, Error> {
+        let shared = RwLock::new(&mut *store);
+        let failed = self.execute(tasks, |task, ran, took| {
+            // Recordings of several runs are written side by side; only the records take turns.
+            shared.read().unwrap_or_else(PoisonError::into_inner).record(task, &ran)?;
+            let record = record(task, &ran)?;
+            let mut store = shared.write().unwrap_or_else(PoisonError::into_inner);
+            // It is there already when only a recording was missing.
+            if store.get(&task.key()).is_none() {
+                store.append(record.clone())?;
+            }
+            drop(store);
+            done(task, &record, took);
+            Ok::<(), Error>(())
+        })?;
+        store.finish(&failed)?;
+        Ok(failed)
     }
 
     /// Makes all runs side by side, and hands each with what it yielded and the time that it took to

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_run::keep::Folder;
-use windlass_run::store::{FAILURES, JOURNAL};
+use windlass_run::store::{Batch, FAILURES, JOURNAL, Store};
 use windlass_run::{Backend, Failed, Ran, RunError, Runner, Task, World, simulate};
 use windlass_scenario::Scenario;
 
@@ -56,6 +56,45 @@ fn tasks(text: &str, name: &str, world: World, seeds: std::ops::RangeInclusive<u
         .collect()
 }
 
+/// A kernel of some release.
+struct Kernel(&'static str);
+
+impl Backend for Kernel {
+    fn world(&self) -> World {
+        World::Linux
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        Ok(Ran { result: simulate(scenario, seed)?, kernel: self.release() })
+    }
+
+    fn release(&self) -> Option<String> {
+        Some(self.0.to_owned())
+    }
+}
+
+#[test]
+fn runs_of_another_kernel_are_not_taken_over_and_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = tasks(SMALL, "small.toml", World::Linux, 1..=2);
+    let made = |release: &'static str| {
+        let runner = Runner::new(1).with(Kernel(release));
+        let mut folder = Folder::open(dir.path(), all.clone(), &runner).unwrap();
+        let (there, notices) = (folder.finished(), folder.notices.len());
+        let records = folder.fill(&runner, "test", |_| {}).unwrap().records;
+        assert!(records.iter().all(|r| r.kernel.as_deref() == Some(release)), "{release}");
+        (there, records.len(), notices)
+    };
+    assert_eq!(made("6.1.0"), (0, 2, 0));
+    assert_eq!(made("6.12.0"), (0, 2, 1), "with a notice of the runs that do not count");
+    assert_eq!(made("6.1.0"), (2, 2, 1), "they stayed");
+    let journal = std::fs::read_to_string(dir.path().join(JOURNAL)).unwrap();
+    assert_eq!(journal.lines().count(), 4);
+    // Nobody asked which kernel there is: the last that ran counts.
+    let batch = Batch::open(dir.path()).unwrap().0;
+    assert_eq!(batch.get(&all[0].key()).unwrap().kernel.as_deref(), Some("6.12.0"));
+}
+
 fn seeds(failed: &[Failed]) -> Vec<u64> {
     failed.iter().map(|f| f.seed).collect()
 }
@@ -65,7 +104,7 @@ fn a_run_that_fails_or_panics_is_noted_and_the_rest_goes_on_and_is_tried_again()
     let dir = tempfile::tempdir().unwrap();
     let all = tasks(SMALL, "small.toml", World::Linux, 1..=8);
     let runner = Runner::new(2).with(Moody);
-    let mut folder = Folder::open(dir.path(), all.clone()).unwrap();
+    let mut folder = Folder::open(dir.path(), all.clone(), &runner).unwrap();
     let filled = folder.fill(&runner, "test", |_| {}).unwrap();
     assert_eq!(seeds(&filled.failed), [3, 4, 6, 8]);
     assert_eq!(filled.records.iter().map(|r| r.seed).collect::<Vec<_>>(), [1, 2, 5, 7]);
@@ -80,7 +119,7 @@ fn a_run_that_fails_or_panics_is_noted_and_the_rest_goes_on_and_is_tried_again()
     assert_eq!(read, filled.failed);
 
     // The next call makes those alone that gave no result, and what has mended is no failure any more.
-    let mut folder = Folder::open(dir.path(), all).unwrap();
+    let mut folder = Folder::open(dir.path(), all, &runner).unwrap();
     assert_eq!(folder.finished(), 4);
     struct Mended;
     impl Backend for Mended {
@@ -152,7 +191,7 @@ fn another_setting_leaves_all_that_was_there() {
             before = kept(dir.path());
         }
         let all = tasks(text, "s.toml", World::Sim, 1..=2);
-        let mut folder = Folder::open(dir.path(), all).unwrap();
+        let mut folder = Folder::open(dir.path(), all, &Runner::new(1)).unwrap();
         assert_eq!(folder.fill(&Runner::new(1), "test", |_| {}).unwrap().records.len(), 2);
         let after = kept(dir.path());
         for file in &before {

@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use store_support::{flow, record};
 use windlass_run::RunRecord;
-use windlass_run::store::{Batch, Invocation, Notice, Place, RunKey, StoreError};
+use windlass_run::store::{Batch, Invocation, Notice, Place, RunKey, Store, StoreError};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -24,7 +24,7 @@ fn open(dir: &Path) -> Batch {
 fn with_runs(dir: &Path, seeds: std::ops::Range<u64>) -> Vec<u8> {
     let mut batch = open(dir);
     for seed in seeds {
-        batch.append(&record(seed)).expect("written");
+        batch.append(record(seed)).expect("written");
     }
     journal(dir)
 }
@@ -84,7 +84,7 @@ fn a_last_line_cut_at_any_byte_is_removed_and_can_be_made_again() {
         assert_eq!(batch.records(), [record(0), record(1)], "cut at byte {end}");
         // Waiting for the disk takes its time, so not after every cut.
         if end % 37 == 0 {
-            batch.append(&record(2)).expect("written");
+            batch.append(record(2)).expect("written");
             drop(batch);
             assert_eq!(journal(dir.path()), whole);
         }
@@ -130,7 +130,7 @@ fn an_intact_line_of_another_form_stays_and_is_ignored_with_a_notice() {
     fs::write(dir.path().join("journal.jsonl"), &bytes).expect("written");
     let (mut batch, notices) = Batch::open(dir.path()).expect("readable");
     assert_eq!(notices, [Notice::Foreign { line: 2 }]);
-    batch.append(&record(1)).expect("written");
+    batch.append(record(1)).expect("written");
     drop(batch);
     assert!(journal(dir.path()).starts_with(&bytes));
     let (batch, _) = Batch::open(dir.path()).expect("readable");
@@ -177,7 +177,7 @@ fn a_run_is_not_kept_twice() {
     let dir = folder();
     let bytes = with_runs(dir.path(), 0..1);
     let mut batch = open(dir.path());
-    let error = batch.append(&record(0)).expect_err("it is there");
+    let error = batch.append(record(0)).expect_err("it is there");
     assert!(matches!(error, StoreError::Repeated { .. }), "{error:?}");
     assert_eq!(journal(dir.path()), bytes);
     assert_eq!(batch.records().len(), 1);
@@ -193,22 +193,74 @@ fn a_result_that_is_not_finite_is_refused() {
         let mut optional = record(1);
         optional.flows[0].srtt_ms = Some(value);
         for bad in [required, optional] {
-            let error = batch.append(&bad).expect_err("not finite");
+            let error = batch.append(bad).expect_err("not finite");
             assert!(matches!(error, StoreError::NotFinite { .. }), "{error:?}");
         }
     }
     assert_eq!(journal(dir.path()), b"");
-    batch.append(&record(1)).expect("the batch still works");
+    batch.append(record(1)).expect("the batch still works");
+}
+
+/// The parts of a batch's folder.
+fn parts(dir: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(dir.join("parts")).into_iter().flatten();
+    entries.map(|e| e.expect("an entry").path()).collect()
+}
+
+/// The lock on the journal is held by another, or there are none on this disk: it is the same way.
+#[test]
+fn who_comes_second_writes_a_part_and_all_is_moved_into_the_journal_in_the_end() {
+    let dir = folder();
+    let mut first = open(dir.path());
+    let (mut second, notices) = Batch::open(dir.path()).expect("beside the first");
+    assert_eq!(notices, [Notice::Beside]);
+    let (mut third, notices) = Batch::share(dir.path()).expect("beside both");
+    assert_eq!((notices, parts(dir.path()).len()), (vec![], 0), "nothing before a run is kept");
+    let call = |seed| Invocation::now("0.1.0", vec!["windlass".into()], vec![seed]);
+    for (seed, batch) in [(1, &mut first), (2, &mut second), (3, &mut third)] {
+        batch.add_invocation(&call(seed)).expect("noted");
+        batch.append(record(seed)).expect("written");
+        // Both made it before either could know.
+        batch.append(record(4)).expect("written");
+    }
+    let calls = first.invocations().expect("readable").into_iter().map(|i| i.seeds[0]);
+    assert_eq!(calls.collect::<Vec<_>>(), [1, 2, 3]);
+    let seeds = |batch: &Batch| batch.records().iter().map(|r| r.seed).collect::<Vec<_>>();
+    let (look, _) = Batch::share(dir.path()).expect("readable while all are at work");
+    assert_eq!(seeds(&look), [1, 4, 2, 3]);
+    drop((second, first));
+    // The third is still at work.
+    let fourth = open(dir.path());
+    assert_eq!((seeds(&fourth), parts(dir.path()).len()), (vec![1, 4, 2, 3], 1));
+    third.append(record(5)).expect("written");
+    drop((third, fourth));
+    let fifth = open(dir.path());
+    assert_eq!(seeds(&fifth), [1, 4, 2, 3, 5]);
+    assert_eq!(fifth.invocations().expect("moved up").len(), 3);
+    assert!(!dir.path().join("parts").exists());
+    drop(fifth);
+    assert_eq!(seeds(&open(dir.path())), [1, 4, 2, 3, 5]);
 }
 
 #[test]
-fn two_instances_do_not_write_at_once() {
+fn a_part_with_lines_of_another_version_or_files_of_the_users_stays() {
     let dir = folder();
-    let first = open(dir.path());
-    let error = Batch::open(dir.path()).expect_err("in use");
-    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
-    drop(first);
-    open(dir.path());
+    let (first, (mut second, _)) = (open(dir.path()), Batch::open(dir.path()).expect("a part"));
+    second.append(record(1)).expect("written");
+    drop((first, second));
+    let part = parts(dir.path()).remove(0);
+    fs::write(part.join("notes.txt"), "mine").expect("written");
+    let journal = part.join("journal.jsonl");
+    let whole = fs::read(&journal).expect("a journal");
+    let json = r#"{"experiment":"of the future"}"#;
+    let sum = crc32_by_bits(json.as_bytes());
+    let foreign = format!("{{\"crc32\":\"{sum:08x}\",\"record\":{json}}}\n").into_bytes();
+    fs::write(&journal, [&whole[..], &foreign].concat()).expect("written");
+    assert_eq!(open(dir.path()).records(), [record(1)]);
+    assert!(journal.is_file());
+    fs::write(&journal, &whole).expect("written");
+    assert_eq!(open(dir.path()).records(), [record(1)]);
+    assert!(!journal.exists() && part.join("notes.txt").is_file());
 }
 
 #[test]
@@ -238,6 +290,11 @@ fn what_a_killed_export_left_is_removed_on_opening() {
     let own = dir.path().join(".summary.parquet");
     fs::write(&left, "half").expect("written");
     fs::write(&own, "somebody's").expect("written");
+    let at_work = fs::File::options().write(true).open(&left).expect("there");
+    at_work.lock().expect("locked, as it is while it is written");
+    open(dir.path());
+    assert!(left.exists());
+    drop(at_work);
     open(dir.path());
     assert!(!left.exists() && own.exists());
 }
@@ -247,7 +304,7 @@ const PLACE: Place<'_> = Place { experiment: "table-4", point: "mode=both,p=1%",
 #[test]
 fn scenarios_and_invocations_are_kept() {
     let dir = folder();
-    let batch = open(dir.path());
+    let mut batch = open(dir.path());
     let path = batch.write_scenario(PLACE, "seed = 1\n").expect("written");
     assert_eq!(path, dir.path().join("scenarios/table-4/mode=both,p=1%25@0123abcd.toml"));
     assert_eq!(fs::read(path).expect("there"), b"seed = 1\n");
@@ -273,7 +330,7 @@ proptest! {
         let mut kept = record(0);
         kept.flows = vec![flow(0)];
         kept.flows[0].responses_s = numbers.clone();
-        open(dir.path()).append(&kept).expect("written");
+        open(dir.path()).append(kept).expect("written");
         let batch = open(dir.path());
         let read: Vec<u64> =
             batch.records()[0].flows[0].responses_s.iter().map(|x| x.to_bits()).collect();

@@ -13,9 +13,11 @@ use std::time::Duration;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use store_support::large_record;
-use windlass_run::store::{Batch, Format, StoreError, export};
+use windlass_run::store::{Batch, Format, Notice, Store, StoreError, export};
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";
+/// Seed of the child's first run, where it is not the next.
+const FROM: &str = "WINDLASS_TEST_FROM";
 const CHILD: [&str; 4] = ["child_that_appends", "--exact", "--ignored", "--nocapture"];
 
 /// The other process: goes on with the batch where it stands, tells every run that is kept.
@@ -24,8 +26,10 @@ const CHILD: [&str; 4] = ["child_that_appends", "--exact", "--ignored", "--nocap
 fn child_that_appends() {
     let Some(dir) = std::env::var_os(FOLDER) else { return };
     let (mut batch, _) = Batch::open(&dir).expect("a batch");
-    for seed in batch.records().len() as u64.. {
-        if let Err(error) = batch.append(&large_record(seed)) {
+    let from =
+        std::env::var(FROM).map_or(batch.records().len() as u64, |n| n.parse().expect("a seed"));
+    for seed in from.. {
+        if let Err(error) = batch.append(large_record(seed)) {
             assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
             return tell(&format!("FAILED {error}"));
         }
@@ -137,5 +141,59 @@ fn a_full_disk_is_one_clear_error_and_leaves_whole_lines() {
     let (mut batch, notices) = Batch::open(dir.path()).expect("opens");
     assert_eq!(notices, []);
     assert_eq!(batch.records().len(), kept.len());
-    batch.append(&large_record(kept.len() as u64)).expect("there is room again");
+    batch.append(large_record(kept.len() as u64)).expect("there is room again");
+}
+
+/// Seeds that a child has told to be kept.
+fn told(lines: &[String]) -> Vec<u64> {
+    let seed = |line: &String| line.strip_prefix("KEPT ").map(|n| n.parse().expect("a seed"));
+    lines.iter().filter_map(seed).collect()
+}
+
+#[test]
+fn two_processes_in_one_folder_both_keep_their_runs_though_both_are_killed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut children: Vec<Child> = ["0", "1000000"]
+        .map(|from| spawn(Command::new(test_binary()).args(CHILD).env(FROM, from), dir.path()))
+        .into();
+    let heard: Vec<Receiver<String>> = children.iter_mut().map(listen).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for from in &heard {
+        lines.push(from.recv_timeout(Duration::from_secs(60)).expect("a first run"));
+    }
+    thread::sleep(Duration::from_millis(30));
+    for child in &mut children {
+        child.kill().expect("SIGKILL");
+        child.wait().expect("ended");
+    }
+    heard.iter().for_each(|from| lines.extend(from.iter()));
+    let (batch, notices) = Batch::open(dir.path()).expect("opens after both kills");
+    assert!(notices.iter().all(|n| matches!(n, Notice::CutOff { .. })), "{notices:?}");
+    let found: Vec<u64> = batch.records().iter().map(|r| r.seed).collect();
+    for seed in told(&lines) {
+        assert_eq!(found.iter().filter(|s| **s == seed).count(), 1, "{seed} of {found:?}");
+    }
+    // Each may have kept a last one without having told.
+    assert!(found.len() <= told(&lines).len() + 2, "{found:?}");
+    for record in batch.records() {
+        assert_eq!(*record, large_record(record.seed));
+    }
+    assert!(dir.path().join("parts").is_dir(), "who was killed did not say that it has ended");
+}
+
+#[test]
+fn a_full_disk_is_one_clear_error_in_a_part_too() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (first, _) = Batch::open(dir.path()).expect("opens");
+    let script = "trap '' XFSZ; ulimit -f 600; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(test_binary()).args(CHILD);
+    let mut child = spawn(&mut command, dir.path());
+    let lines: Vec<String> = listen(&mut child).iter().collect();
+    child.wait().expect("ended");
+    let last = lines.last().expect("some lines");
+    assert!(last.starts_with("FAILED cannot write ") && last.contains("/parts/"), "{last}");
+    drop(first);
+    let (batch, notices) = Batch::open(dir.path()).expect("opens");
+    assert_eq!((notices, batch.records().len()), (vec![], told(&lines).len()));
 }

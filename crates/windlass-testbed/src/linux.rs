@@ -24,6 +24,10 @@ impl Backend for Linux {
         live::check().map_err(RunError::backend)
     }
 
+    fn release(&self) -> Option<String> {
+        Some(live::kernel())
+    }
+
     fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         differences(World::Linux, scenario)
     }

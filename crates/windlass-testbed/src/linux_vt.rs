@@ -35,16 +35,25 @@ impl Backend for LinuxVt {
         linux::takes(self.world(), scenario)?;
         let task = Task { scenario: scenario.resolved_toml(), seed };
         let Answer { result, kernel } = guest::ask(self.0, &task)?;
-        Ok(Ran { result, kernel: Some(kernel) })
+        Ok(Ran { result, kernel: Some(emulated(&kernel).map_err(RunError::backend)?) })
     }
 
     fn check(&self) -> Result<(), RunError> {
         vm::check(self.0).map_err(RunError::backend)
     }
 
+    fn release(&self) -> Option<String> {
+        emulated(&vm::kept_release(self.0)?).ok()
+    }
+
     fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         linux::differences(self.world(), scenario)
     }
+}
+
+/// A kernel's release with the QEMU that keeps its clock.
+fn emulated(kernel: &str) -> Result<String, vm::Error> {
+    Ok(format!("{kernel} (QEMU {})", vm::qemu_version()?))
 }
 
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called

@@ -8,7 +8,7 @@ use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, t
 use windlass_lab::outlook;
 use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::store::export::{Format, Provenance, export, write};
-use windlass_lab::run::store::{replace, share};
+use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, Runner, World};
 use windlass_lab::scenario::{Candidate, Scenario};
 use windlass_lab::units::Duration;
@@ -25,11 +25,11 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
         chatter.say(format!("note: {line}"));
     }
     let runner = runner(args.jobs.into());
-    let backend = runner.backend(args.on).map_err(Failure::of_run)?;
-    for line in backend.differences(&question.scenario).map_err(Failure::of_run)? {
+    let backend = runner.backend(args.on).map_err(Failure::of)?;
+    for line in backend.differences(&question.scenario).map_err(Failure::of)? {
         chatter.say(format!("note: {line}"));
     }
-    backend.check().map_err(Failure::of_run)?;
+    backend.check().map_err(Failure::of)?;
     let tasks = question.tasks();
     let begun = Instant::now();
     let (records, outcome) = match &args.out {
@@ -154,8 +154,6 @@ fn write_files(
     records: &[RunRecord],
     command: &str,
 ) -> Result<(), Failure> {
-    // Whoever opens the folder to work would clear half-written files away.
-    let _held = share(dir).map_err(Failure::work)?;
     let provenance = Provenance::of(records, command);
     for table in files::tables(findings) {
         for format in [Format::Parquet, Format::Csv] {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use windlass_lab::crosscheck::{self, CrosscheckError, FOLDER, Options, Outcome};
+use windlass_lab::crosscheck::{self, FOLDER, Options, Outcome};
 use windlass_lab::report::text;
 
 use super::making::runner;
@@ -21,7 +21,8 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         out: args.work.out.clone(),
         command: command(args),
     };
-    let work = crosscheck::Crosscheck::prepare(&options).map_err(failure)?;
+    let runner = runner(args.work.jobs.into());
+    let work = crosscheck::Crosscheck::prepare(&options, &runner).map_err(Failure::of)?;
     if !work.left_out().is_empty() {
         chatter.say(format!(
             "note: this machine's kernel does not offer {}, which are left out; `modprobe tcp_NAME` \
@@ -43,17 +44,15 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     if finished > 0 {
         chatter.say(format!("{finished} of {total} runs are there already"));
     }
-    let runner = runner(args.work.jobs.into());
     for world in work.worlds() {
-        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
-    let bar = chatter.bar((total - finished) as u64, "crosscheck");
+    let progress = chatter.progress(finished, total, "crosscheck");
     let outcome = work.work(&runner, |record| {
-        bar.inc(1);
-        chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
-    bar.finish_and_clear();
-    let outcome = outcome.map_err(failure)?;
+    progress.end();
+    let outcome = outcome.map_err(Failure::of)?;
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
     show(&outcome, args, chatter)?;
     super::making::outcome(&outcome.failed, Some(&args.work.out.join(FOLDER)))
@@ -73,22 +72,11 @@ fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), F
         print(&format!("{}\n", text::table_within(table, width)))?;
     }
     if let Some(page) = &args.write {
-        outcome.write_page(page).map_err(failure)?;
+        outcome.write_page(page).map_err(Failure::of)?;
         chatter.say(format!("page:   {}", page.display()));
-        outcome.write_runs(&args.runs).map_err(failure)?;
+        outcome.write_runs(&args.runs).map_err(Failure::of)?;
         chatter.say(format!("runs:   {}", args.runs.display()));
     }
     chatter.say(format!("report: {} (also the congestion windows)", outcome.report.display()));
     Ok(())
-}
-
-/// What the user has asked for is theirs to mend; the rest went wrong in the course.
-fn failure(e: CrosscheckError) -> Failure {
-    match e {
-        CrosscheckError::NoKernel
-        | CrosscheckError::NoAlgorithm { .. }
-        | CrosscheckError::NothingKept { .. } => Failure::input(e),
-        CrosscheckError::Keep(e) => Failure::of_keeping(e),
-        _ => Failure::work(e),
-    }
 }

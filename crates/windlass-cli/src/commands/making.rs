@@ -1,12 +1,10 @@
 //! Making runs with progress, for the verbs that have a list of them.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use indicatif::ProgressBar;
 use windlass_lab::run::keep::{Filled, Folder};
-use windlass_lab::run::store::FAILURES;
-use windlass_lab::run::{Failed, RunError, RunRecord, Runner, Task};
+use windlass_lab::run::store::{FAILURES, Memory};
+use windlass_lab::run::{Failed, RunRecord, Runner, Task};
 
 use crate::output::{Chatter, Failure};
 
@@ -58,7 +56,7 @@ impl Making<'_> {
     /// Makes the runs and keeps them in a folder; `command` makes them again.
     pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
         let total = tasks.len();
-        let mut folder = Folder::open(dir, tasks).map_err(Failure::work)?;
+        let mut folder = Folder::open(dir, tasks, self.runner).map_err(Failure::work)?;
         for notice in &folder.notices {
             self.chatter.say(format!("note: {notice}"));
         }
@@ -66,31 +64,24 @@ impl Making<'_> {
         if finished > 0 {
             self.chatter.say(format!("{finished} of {total} runs are there already"));
         }
-        let bar = self.chatter.bar((total - finished) as u64, self.noun);
-        let filled = folder.fill(self.runner, command, |record| self.tell(record, &bar));
-        bar.finish_and_clear();
-        let Filled { records, failed } = filled.map_err(Failure::of_keeping)?;
-        Ok((records, outcome(&failed, Some(dir))))
+        let progress = self.chatter.progress(finished, total, self.noun);
+        let filled = folder.fill(self.runner, command, |r| progress.made((self.line)(r)));
+        progress.end();
+        let Filled { records, failed } = filled.map_err(Failure::of)?;
+        Ok((records, outcome(&failed, Some(folder.own_dir()))))
     }
 
-    /// Makes the runs and keeps only their totals, in the order in which they end.
+    /// Makes the runs and keeps only their totals, by experiment, point and seed.
     pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
-        let bar = self.chatter.bar(tasks.len() as u64, self.noun);
-        let records = Mutex::new(Vec::new());
-        let failed = self.runner.execute(tasks, |task, ran, _| {
-            let record = task.record(&ran);
-            self.tell(&record, &bar);
-            records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
-            Ok::<(), RunError>(())
-        });
-        bar.finish_and_clear();
-        let failed = failed.map_err(Failure::of_run)?;
-        let records = records.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((records, outcome(&failed, None)))
-    }
-
-    fn tell(&self, record: &RunRecord, bar: &ProgressBar) {
-        bar.inc(1);
-        self.chatter.detail((self.line)(record));
+        let progress = self.chatter.progress(0, tasks.len(), self.noun);
+        let mut store = Memory::default();
+        let failed = self.runner.fill(
+            tasks,
+            &mut store,
+            |task, ran| Ok(task.record(ran)),
+            |_, r, _| progress.made((self.line)(r)),
+        );
+        progress.end();
+        Ok((store.into_records(), outcome(&failed.map_err(Failure::of)?, None)))
     }
 }

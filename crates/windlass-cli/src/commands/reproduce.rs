@@ -12,7 +12,7 @@ use windlass_lab::run::store::Format;
 use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
+use crate::output::{Chatter, Failure, print, width};
 
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
@@ -69,19 +69,13 @@ fn reproduce(
         chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
     }
     for world in work.worlds() {
-        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
-    let bar = chatter.bar((total - finished) as u64, paper.id);
-    let ticker = Ticker::new(TELL_EVERY);
+    let progress = chatter.progress(finished, total, paper.id);
     let result = work.work(runner, |record| {
-        bar.inc(1);
-        if bar.is_hidden() && ticker.is_due() {
-            let made = finished as u64 + bar.position();
-            chatter.say(format!("{}: {made} of {total} runs", paper.id));
-        }
-        chatter.detail(format!("{} {} seed {}", record.experiment, record.point, record.seed));
+        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
-    bar.finish_and_clear();
+    progress.end();
     let failed = result.map_err(Failure::work)?;
     let concluded = work.conclude(&[Format::Parquet]);
     let end = super::making::outcome(&failed, Some(&options.out.join(paper.id)));

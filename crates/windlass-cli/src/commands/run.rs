@@ -32,11 +32,11 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
         return Ok(());
     }
     let runner = runner(args.jobs.into());
-    let backend = runner.backend(args.on).map_err(Failure::of_run)?;
-    for line in backend.differences(&scenario).map_err(Failure::of_run)? {
+    let backend = runner.backend(args.on).map_err(Failure::of)?;
+    for line in backend.differences(&scenario).map_err(Failure::of)? {
         chatter.say(format!("note: {line}"));
     }
-    backend.check().map_err(Failure::of_run)?;
+    backend.check().map_err(Failure::of)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
         Some(dir) => keep(dir, tasks, args, &making(&runner, chatter), chatter),
@@ -147,9 +147,7 @@ fn simulate(
     if !series.is_empty() || !capture.is_empty() {
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
-    let (mut records, outcome) = making.make(tasks)?;
-    records.sort_by_key(|r| r.seed);
-    Ok((records, outcome))
+    making.make(tasks)
 }
 
 /// The command that repeats these runs, whatever it was called by and wherever its results went.

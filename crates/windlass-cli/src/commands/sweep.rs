@@ -4,13 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar};
+use windlass_lab::Error;
 use windlass_lab::report::text;
 use windlass_lab::run::store::Format;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::{Runner, World};
-use windlass_lab::sweep::{
-    Cell, Count, Estimate, Outcome, Plan, Progress, Request, Standing, Sweep, SweepError,
-};
+use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standing, Sweep};
 
 use super::making::{outcome, runner};
 use super::run::{overrides, quoted};
@@ -24,7 +23,7 @@ const MOST_WARNINGS: usize = 12;
 
 /// Runs a sweep.
 pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
-    let plan = Plan::of(&request(args)?).map_err(failure)?;
+    let plan = Plan::of(&request(args)?).map_err(Failure::of)?;
     let dir = args.out.clone().unwrap_or_else(|| Path::new("results").join(plan.folder()));
     let runner = runner(args.jobs.into());
     warn(&plan, &runner, chatter)?;
@@ -32,17 +31,17 @@ pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
         return estimate(plan, &dir, &runner, args, chatter);
     }
     if args.kept {
-        let sweep = Sweep::look(plan, &dir, command(args)).map_err(failure)?;
+        let sweep = Sweep::look(plan, &dir, command(args)).map_err(Failure::of)?;
         tell_of_another(&sweep, &dir, chatter)?;
         return conclude(&sweep, &dir, args, chatter);
     }
-    let mut sweep = Sweep::open(plan, &dir, command(args)).map_err(|e| opening(e, args))?;
+    let mut sweep = Sweep::open(plan, &dir, command(args), &runner).map_err(Failure::of)?;
     for notice in sweep.notices() {
         chatter.say(format!("note: {notice}"));
     }
     tell_of_another(&sweep, &dir, chatter)?;
     for world in sweep.worlds() {
-        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of_run)?;
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
     let outcome = work(&mut sweep, &runner, args, chatter)?;
     match args.shard {
@@ -78,15 +77,6 @@ fn request(args: &Args) -> Result<Request, Failure> {
     })
 }
 
-fn failure(e: SweepError) -> Failure {
-    match e {
-        SweepError::Input(_) | SweepError::File(_) => Failure::input(e),
-        SweepError::Scenario(e) => Failure::Located(miette::Report::new(e)),
-        SweepError::Run(e) => Failure::of_run(e),
-        SweepError::Store(_) | SweepError::Report(_) => Failure::work(e),
-    }
-}
-
 /// Tables and report of another sweep are written over, and their runs kept.
 fn tell_of_another(sweep: &Sweep, dir: &Path, chatter: &Chatter) -> Result<(), Failure> {
     if sweep.plan().shard.is_none() && sweep.replaces_another().map_err(Failure::work)? {
@@ -99,22 +89,8 @@ fn tell_of_another(sweep: &Sweep, dir: &Path, chatter: &Chatter) -> Result<(), F
     Ok(())
 }
 
-/// A folder in use may be looked at, and parts of the work may share it.
-fn opening(e: SweepError, args: &Args) -> Failure {
-    match e {
-        SweepError::Store(e @ windlass_lab::run::store::StoreError::Locked { .. }) => {
-            let advice = match args.shard {
-                None => "--kept sums up what is there so far",
-                Some(_) => "a shard can work beside other shards only, each once",
-            };
-            Failure::work(format!("{e}; {advice}"))
-        }
-        e => failure(e),
-    }
-}
-
 fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> {
-    let warnings = plan.warnings(runner).map_err(failure)?;
+    let warnings = plan.warnings(runner).map_err(Failure::of)?;
     for (sentence, points) in warnings.iter().take(MOST_WARNINGS) {
         let all = plan.points.len();
         match points.as_slice() {
@@ -151,7 +127,6 @@ fn work(
     let bar = chatter.told_bar();
     let teller = Teller { bar: &bar, chatter, ticker: Ticker::new(TELL_EVERY) };
     let begun = Instant::now();
-    let dir = sweep.folder().to_path_buf();
     let result = sweep.work(runner, |record, progress| {
         chatter.detail(format!("{} seed {}", record.point, record.seed));
         if let Some(progress) = progress {
@@ -159,7 +134,8 @@ fn work(
         }
     });
     bar.finish_and_clear();
-    let outcome = outcome(result.map_err(failure)?, Some(&dir));
+    let failed = result.map_err(Failure::of)?.to_vec();
+    let outcome = outcome(&failed, Some(sweep.own_dir()));
     if least > 0 {
         let slowest = sweep.estimate(args.jobs.into()).slowest.map(slowest).unwrap_or_default();
         chatter.say(format!("done in {}{slowest}", spoken(begun.elapsed().as_secs_f64())));
@@ -214,8 +190,8 @@ fn estimate(
     args: &Args,
     chatter: &Chatter,
 ) -> Result<(), Failure> {
-    let mut sweep = Sweep::look(plan, dir, command(args)).map_err(failure)?;
-    sweep.time(runner, PATIENCE).map_err(failure)?;
+    let mut sweep = Sweep::look(plan, dir, command(args)).map_err(Failure::of)?;
+    sweep.time(runner, PATIENCE).map_err(Failure::of)?;
     let plan = sweep.plan();
     for p in &plan.points {
         chatter.detail(&p.point.id);
@@ -249,7 +225,12 @@ fn range(least: u64, most: u64) -> String {
 
 /// Writes tables and report, and prints the points.
 fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result<(), Failure> {
-    let Outcome { cells, report } = sweep.conclude().map_err(failure)?;
+    let cells = sweep.cells();
+    let report = sweep.conclude(&cells);
+    if let Err(e @ Error::Input(_)) = report {
+        return Err(Failure::of(e));
+    }
+    // Runs of hours are shown even if there is no room left for their files.
     if args.json || args.csv {
         let format = if args.json { Format::Json } else { Format::Csv };
         let mut out = Vec::new();
@@ -267,6 +248,7 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
             several(wide, "point")
         )),
     }
+    let report = report.map_err(Failure::of)?;
     chatter.say(format!(
         "report:  {}\nresults: {} (points.csv, points.parquet and every run)",
         report.display(),

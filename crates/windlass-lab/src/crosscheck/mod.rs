@@ -22,16 +22,16 @@ use std::sync::Arc;
 use algorithms::{ALGORITHMS, Algorithm};
 use cells::{Cell, Kind};
 use compare::{Comparison, Line, Measures};
-use recorded::{Recorded, RecordedError};
+use recorded::Recorded;
 
 use crate::report::model::{Report, Table};
-use crate::report::{self, ReportError};
-use crate::run::keep::{Filled, Folder, KeepError};
-use crate::run::store::{Notice, StoreError, replace};
+use crate::run::keep::{Filled, Folder};
+use crate::run::store::{Notice, replace};
 use crate::run::{Failed, RunRecord, Runner, Task, World};
 use crate::scenario::ScenarioError;
+use crate::{Error, report};
 
-pub use page::{PAGE, PageError};
+pub use page::PAGE;
 pub use recorded::RUNS;
 
 /// Name of the folder within the results.
@@ -54,48 +54,6 @@ pub struct Options {
     pub out: PathBuf,
     /// The command line, for the record.
     pub command: String,
-}
-
-/// Why a cross-check failed.
-#[derive(Debug, thiserror::Error)]
-pub enum CrosscheckError {
-    /// The simulator was named as the kernel.
-    #[error(
-        "the cross-check holds the simulator against a kernel; name one with --on, such as linux-vt=6.12"
-    )]
-    NoKernel,
-    /// An algorithm that is not in both worlds.
-    #[error("\"{name}\" is no algorithm of both worlds; there are {known}")]
-    NoAlgorithm {
-        /// What was named.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// No cell has runs of both worlds.
-    #[error("no run of {world} is there yet; the same command without --kept makes them")]
-    NothingKept {
-        /// The kernel's world.
-        world: World,
-    },
-    /// A scenario is not right, which is a defect of this crate.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A run failed or could not be kept.
-    #[error(transparent)]
-    Keep(#[from] KeepError),
-    /// The file of the kernel's runs.
-    #[error(transparent)]
-    Recorded(#[from] RecordedError),
-    /// Results cannot be kept.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The report contradicts itself.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    /// The page cannot be written.
-    #[error(transparent)]
-    Page(#[from] PageError),
 }
 
 /// A cross-check in the course of its work.
@@ -148,14 +106,18 @@ pub struct Outcome {
 }
 
 impl Crosscheck {
-    /// Draws up the runs and opens the folder.
+    /// Draws up the runs, which `runner` is to make, and opens the folder.
     ///
     /// # Errors
     ///
     /// An option is not right, or the folder cannot be used.
-    pub fn prepare(options: &Options) -> Result<Crosscheck, CrosscheckError> {
+    pub fn prepare(options: &Options, runner: &Runner) -> Result<Crosscheck, Error> {
         if options.world == World::Sim {
-            return Err(CrosscheckError::NoKernel);
+            return Err(Error::Input(
+                "the cross-check holds the simulator against a kernel; name one with --on, such as \
+                 linux-vt=6.12"
+                    .to_owned(),
+            ));
         }
         let mut algorithms = chosen(&options.algorithms)?;
         let mut left_out = Vec::new();
@@ -181,7 +143,7 @@ impl Crosscheck {
             tasks.sort_by_key(|t| t.seed);
             tasks
         };
-        let mut folder = Folder::open(&dir, all(&cells))?;
+        let mut folder = Folder::open(&dir, all(&cells), runner)?;
         if options.kept {
             for cell in &mut cells {
                 cell.pairs.retain(|p| p.recorded.is_some() || folder.has(&p.kernel));
@@ -236,11 +198,14 @@ impl Crosscheck {
         mut self,
         runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
-    ) -> Result<Outcome, CrosscheckError> {
+    ) -> Result<Outcome, Error> {
         let Filled { records, failed } = self.folder.fill(runner, &self.command, made)?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
-            return Err(CrosscheckError::NothingKept { world: self.world });
+            return Err(Error::Input(format!(
+                "no run of {} is there yet; the same command without --kept makes them",
+                self.world
+            )));
         }
         let names: Vec<&str> = self.algorithms.iter().map(|a| a.id).collect();
         let single: Vec<Comparison> =
@@ -257,7 +222,9 @@ impl Crosscheck {
         for CellTasks { cell, pairs } in &self.cells {
             for pair in pairs.iter().filter(|p| p.recorded.is_none()) {
                 let Some(record) = self.folder.record(&pair.kernel) else { continue };
-                let kernel = record.kernel.as_deref().unwrap_or_default();
+                // What emulates its processor changes nothing that is compared.
+                let kernel = record.kernel.as_deref().and_then(|k| k.split(' ').next());
+                let kernel = kernel.unwrap_or_default();
                 let (seed, measures) = (pair.kernel.seed, Measures::of(record));
                 self.recorded.put(self.world, kernel, cell, seed, measures);
             }
@@ -280,7 +247,7 @@ impl Crosscheck {
         &self,
         records: &[RunRecord],
         comparisons: &[Comparison],
-    ) -> Result<PathBuf, CrosscheckError> {
+    ) -> Result<PathBuf, Error> {
         let names: Vec<&str> = self.algorithms.iter().map(|a| a.id).collect();
         let charts = traces::charts(&self.folder, &self.cells)?;
         let kernels: BTreeSet<&str> = records.iter().filter_map(|r| r.kernel.as_deref()).collect();
@@ -310,8 +277,8 @@ impl Outcome {
     /// # Errors
     ///
     /// The page has no marks, or cannot be read or written.
-    pub fn write_page(&self, path: &Path) -> Result<(), CrosscheckError> {
-        Ok(page::write(path, &self.tables)?)
+    pub fn write_page(&self, path: &Path) -> Result<(), Error> {
+        page::write(path, &self.tables)
     }
 
     /// Writes the kernel's runs into their file.
@@ -319,7 +286,7 @@ impl Outcome {
     /// # Errors
     ///
     /// It cannot be written.
-    pub fn write_runs(&self, path: &Path) -> Result<(), CrosscheckError> {
+    pub fn write_runs(&self, path: &Path) -> Result<(), Error> {
         Ok(self.recorded.write(path)?)
     }
 }
@@ -348,14 +315,17 @@ impl CellTasks {
     }
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static Algorithm>, CrosscheckError> {
+fn chosen(names: &[String]) -> Result<Vec<&'static Algorithm>, Error> {
     if names.is_empty() {
         return Ok(ALGORITHMS.iter().collect());
     }
     let find = |name: &String| {
         algorithms::by_id(name).ok_or_else(|| {
             let known: Vec<&str> = ALGORITHMS.iter().map(|a| a.id).collect();
-            CrosscheckError::NoAlgorithm { name: name.clone(), known: known.join(", ") }
+            Error::Input(format!(
+                "\"{name}\" is no algorithm of both worlds; there are {}",
+                known.join(", ")
+            ))
         })
     };
     let mut chosen = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::Error;
 use crate::report::model::Table;
 use crate::run::store::{StoreError, replace};
 
@@ -13,33 +14,15 @@ pub const PAGE: &str = "docs/src/trust/validation-linux.md";
 const BEGIN: &str = "<!-- crosscheck: written by windlass crosscheck --write -->";
 const END: &str = "<!-- /crosscheck -->";
 
-/// Why a page cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// It cannot be read.
-    #[error("cannot read {}: {source}; call the command where the page is, or name the page", path.display())]
-    Unreadable {
-        /// The page.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It has no place for the tables.
-    #[error("{} has no place for the tables: a line `{BEGIN}` and after it a line `{END}`", path.display())]
-    NoMarks {
-        /// The page.
-        path: PathBuf,
-    },
-    /// It cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// Replaces what stands between the marks.
-pub(super) fn write(path: &Path, tables: &[Table]) -> Result<(), PageError> {
-    let unreadable = |source| PageError::Unreadable { path: path.to_path_buf(), source };
-    let text = fs::read_to_string(path).map_err(unreadable)?;
-    let no_marks = || PageError::NoMarks { path: path.to_path_buf() };
+pub(super) fn write(path: &Path, tables: &[Table]) -> Result<(), Error> {
+    let text = fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    let no_marks = || {
+        let path = path.display();
+        Error::Input(format!(
+            "{path} has no place for the tables: a line `{BEGIN}` and after it a line `{END}`"
+        ))
+    };
     let page = filled(&text, tables).ok_or_else(no_marks)?;
     let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(no_marks)?;
     let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

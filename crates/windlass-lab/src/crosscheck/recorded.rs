@@ -7,10 +7,12 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::cells::Cell;
 use super::compare::Measures;
+use crate::Error;
+use crate::experiment::FileError;
 use crate::run::World;
 use crate::run::store::{StoreError, replace};
 
@@ -18,30 +20,6 @@ use crate::run::store::{StoreError, replace};
 pub const RUNS: &str = "conformance/linux/runs.csv";
 /// Raised by hand when links, queues or their losses come to do something else with the same scenario.
 const LINK_MODEL: u32 = 1;
-
-/// Why the file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordedError {
-    /// It cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A line is none of it.
-    #[error("{}, line {line}: a run has {wanted} fields", path.display(), wanted = FIELDS)]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// It cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// Fields of a line: three that name the run, and its measures.
 const FIELDS: usize = 3 + Measures::COLUMNS.len();
@@ -68,19 +46,19 @@ impl Recorded {
     /// # Errors
     ///
     /// The file is there and cannot be read.
-    pub fn read(path: &Path) -> Result<Recorded, RecordedError> {
+    pub fn read(path: &Path) -> Result<Recorded, Error> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Recorded::default()),
-            Err(source) => {
-                return Err(RecordedError::Unreadable { path: path.to_path_buf(), source });
-            }
+            Err(e) => return Err(StoreError::io("read", path)(e).into()),
         };
         if text.lines().next() != Some(&title()) {
             return Ok(Recorded::default());
         }
         let run = |(line, text): (usize, &str)| {
-            parse(text).ok_or_else(|| RecordedError::Line { path: path.to_path_buf(), line })
+            let (file, message) =
+                (path.display().to_string(), format!("a run has {FIELDS} fields"));
+            parse(text).ok_or(Error::File(FileError { file, line, column: 1, message }))
         };
         (1..).zip(text.lines()).skip(2).map(run).collect::<Result<_, _>>().map(Recorded)
     }
@@ -112,7 +90,7 @@ impl Recorded {
     /// # Errors
     ///
     /// It cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), RecordedError> {
+    pub fn write(&self, path: &Path) -> Result<(), StoreError> {
         let mut runs: Vec<&Run> = self.0.iter().collect();
         runs.sort_by(|a, b| (&a.kernel, &a.cell, a.seed).cmp(&(&b.kernel, &b.cell, b.seed)));
         let mut text = format!("{}\nkernel,cell,seed,{}\n", title(), Measures::COLUMNS.join(","));

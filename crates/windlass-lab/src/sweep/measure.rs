@@ -138,7 +138,8 @@ impl Measure {
             shown.push("...".to_owned());
         }
         let path = &self.path;
-        Err(format!("metric `{path}` matches no {noun}; there are {}", shown.join(", ")))
+        let there = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+        Err(format!("metric `{path}` matches no {noun}; there are {there}"))
     }
 }
 

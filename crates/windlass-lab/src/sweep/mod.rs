@@ -18,7 +18,7 @@ mod page;
 mod plan;
 mod points;
 mod range;
-mod results;
+mod shard;
 mod warm;
 mod work;
 
@@ -29,82 +29,35 @@ pub use axes::spelt_out;
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request};
 pub use points::{Cell, Method};
-pub use results::Shard;
+pub use shard::Shard;
 pub use warm::WarmUp;
 pub use work::{Estimate, Progress, Standing, Sweep};
 
-use crate::experiment::FileError;
-use crate::report::{self, ReportError};
+use crate::run::RunRecord;
 use crate::run::store::export::{Provenance, export, export_records};
-use crate::run::store::{Format, StoreError, replace, share};
-use crate::run::{RunError, RunRecord};
-use crate::scenario::ScenarioError;
-
-/// Why a sweep failed.
-#[derive(Debug, thiserror::Error)]
-pub enum SweepError {
-    /// What is asked for is not right.
-    #[error("{0}")]
-    Input(String),
-    /// The sweep file is not right.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A scenario is not right.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A run failed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Results cannot be kept or read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The report contradicts itself.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-}
-
-/// What a sweep came to, and where it is.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Every metric at every point.
-    pub cells: Vec<Cell>,
-    /// The report's file.
-    pub report: PathBuf,
-}
+use crate::run::store::{Format, replace};
+use crate::{Error, report};
 
 impl Sweep {
-    /// Writes the tables of every run that counts and of the points, and the report.
+    /// Writes the tables of every run that counts and of the points, and the report, and returns its path.
     ///
     /// # Errors
     ///
     /// There is no run, or a file cannot be written.
-    pub fn conclude(&self) -> Result<Outcome, SweepError> {
+    pub fn conclude(&self, cells: &[Cell]) -> Result<PathBuf, Error> {
         let records: Vec<RunRecord> =
             self.counted().into_iter().flat_map(|(_, _, r)| r).cloned().collect();
-        let dir = self.results.dir();
+        let dir = self.batch.dir();
         if records.is_empty() {
             let dir = dir.display();
-            return Err(SweepError::Input(format!("{dir} holds no run of this sweep yet")));
+            return Err(Error::Input(format!("{dir} holds no run of this sweep yet")));
         }
-        // Who only looks holds the folder while it writes: whoever opens it to work would clear its half-written
-        // files away. Who is at work there already has done that.
-        let _held = self.results.batch().is_none().then(|| share(dir));
-        if let Some(batch) = self.results.batch() {
-            // Those of points that shards have run are in the shards' folders only.
-            for point in &self.plan.points {
-                let task = self.plan.task(point, 0);
-                let toml = task.scenario.resolved_toml();
-                batch.write_scenario(task.place(&task.form()), &toml)?;
-            }
-        }
-        let cells = self.cells();
         export_records(dir, &records, &self.command, &[Format::Parquet])?;
         let provenance = Provenance::of(&records, &self.command);
         for format in [Format::Parquet, Format::Csv] {
-            export(dir, "points", format, [self.table(&cells)], &provenance)?;
+            export(dir, "points", format, [self.table(cells)], &provenance)?;
         }
-        let page = report::html::render(&self.report(&cells))?;
-        let report = replace(dir, "report.html", |out| out.write_all(page.as_bytes()))?;
-        Ok(Outcome { cells, report })
+        let page = report::html::render(&self.report(cells))?;
+        Ok(replace(dir, "report.html", |out| out.write_all(page.as_bytes()))?)
     }
 }

@@ -17,12 +17,7 @@ type Times = BTreeMap<String, Took>;
 
 /// What is known of the time that runs take.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Pace {
-    /// Of the runs in all folders, the others' shards among them.
-    all: Times,
-    /// Of the runs that this process's folder holds: what is written there.
-    own: Times,
-}
+pub(super) struct Pace(Times);
 
 /// Time that the runs of one point took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,30 +27,17 @@ struct Took {
 }
 
 impl Pace {
-    /// What is known from earlier calls that worked in these folders, of which `own` is this one's.
-    pub(super) fn read<'a>(
-        own: Option<&Path>,
-        folders: impl IntoIterator<Item = &'a Path>,
-    ) -> Pace {
-        let mut pace = Pace::default();
-        for folder in folders {
-            // An estimate is not worth a failure.
-            let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-            let kept: Times = serde_json::from_str(&text).unwrap_or_default();
-            for (hash, took) in &kept {
-                add(&mut pace.all, hash, *took);
-            }
-            if own == Some(folder) {
-                pace.own = kept;
-            }
-        }
-        pace
+    /// What is known from earlier calls that worked in this folder.
+    pub(super) fn read(folder: &Path) -> Pace {
+        // An estimate is not worth a failure.
+        let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+        Pace(serde_json::from_str(&text).unwrap_or_default())
     }
 
-    /// Keeps what took place in its folder there.
+    /// Keeps it there; of several processes at work the last has its way.
     pub(super) fn write(&self, folder: &Path) -> Result<(), StoreError> {
         replace(folder, FILE, |out| {
-            serde_json::to_writer_pretty(&mut *out, &self.own)?;
+            serde_json::to_writer_pretty(&mut *out, &self.0)?;
             out.write_all(b"\n")
         })?;
         Ok(())
@@ -63,14 +45,14 @@ impl Pace {
 
     /// A run of the scenario with this hash took so long.
     pub(super) fn took(&mut self, hash: &str, time: Duration) {
-        let took = Took { runs: 1, seconds: time.as_secs_f64() };
-        add(&mut self.all, hash, took);
-        add(&mut self.own, hash, took);
+        let took = self.0.entry(hash.to_owned()).or_default();
+        took.runs += 1;
+        took.seconds += time.as_secs_f64();
     }
 
     /// Mean seconds of a run, if one is known.
     pub(super) fn of(&self, hash: &str) -> Option<f64> {
-        self.all.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
+        self.0.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
     }
 
     /// Processor seconds of these runs, each `(hash, runs)`; points that nothing is known of are
@@ -84,12 +66,6 @@ impl Pace {
         let seconds = |(hash, runs): (&str, u64)| self.of(hash).unwrap_or(mean) * runs as f64;
         (!known.is_empty()).then(|| wanted.into_iter().map(seconds).sum())
     }
-}
-
-fn add(times: &mut Times, hash: &str, more: Took) {
-    let took = times.entry(hash.to_owned()).or_default();
-    took.runs += more.runs;
-    took.seconds += more.seconds;
 }
 
 #[cfg(test)]
@@ -108,20 +84,16 @@ mod tests {
         assert_eq!(pace.cost([]), None);
     }
 
-    /// Shards that are started again and again know of each other and keep only their own.
     #[test]
-    fn each_folder_keeps_its_own_runs_and_all_are_known() {
+    fn calls_one_after_the_other_add_to_what_is_known() {
         let dir = tempfile::tempdir().unwrap();
-        let folders = ["x", "y", "none"].map(|name| dir.path().join(name));
-        let all = || folders.iter().map(|f| f.as_path());
-        for (seconds, own) in [(2, 0), (5, 1), (2, 0), (5, 1)] {
-            let mut pace = Pace::read(Some(&folders[own]), all());
+        for seconds in [2, 5, 2, 5] {
+            let mut pace = Pace::read(dir.path());
             pace.took("a", Duration::from_secs(seconds));
-            pace.write(&folders[own]).unwrap();
+            pace.write(dir.path()).unwrap();
         }
-        let known = Pace::read(None, all());
-        assert_eq!(known.all["a"], Took { runs: 4, seconds: 14.0 });
+        let known = Pace::read(dir.path());
+        assert_eq!(known.0["a"], Took { runs: 4, seconds: 14.0 });
         assert_eq!(known.of("a"), Some(3.5));
-        assert_eq!(known.own, Times::new());
     }
 }

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::SweepError;
 use super::axes::{self, Items};
 use super::file::{self, SweepFile};
 use super::measure::{Goal, Measure};
-use super::results::Shard;
+use super::shard::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
-use crate::outlook;
 use crate::run::{Runner, Task, World};
 use crate::scenario::{RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
+use crate::{Error, outlook};
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 1_000_000;
@@ -105,15 +104,14 @@ impl Plan {
     /// # Errors
     ///
     /// The first thing that is not right, with its place.
-    pub fn of(request: &Request) -> Result<Plan, SweepError> {
+    pub fn of(request: &Request) -> Result<Plan, Error> {
         let (file, scenario_path) = read_files(&request.file)?;
         let name = scenario_path.display().to_string();
         let text = std::fs::read_to_string(&scenario_path).unwrap_or_default();
         let set = [file.set.clone(), request.set.clone()].concat();
         // What is wrong in the file alone is said first.
         Scenario::from_file(&scenario_path)?;
-        let set =
-            axes::spelt_out(&text, &set).map_err(|e| SweepError::Input(format!("--set {e}")))?;
+        let set = axes::spelt_out(&text, &set).map_err(|e| Error::Input(format!("--set {e}")))?;
         let scenario = Scenario::from_file_with(&scenario_path, &set)?;
         let on = if request.on.is_empty() { &file.on } else { &request.on };
         let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
@@ -136,7 +134,7 @@ impl Plan {
             delays: measures.iter().any(Measure::needs_delays),
         };
         let points = draft.points(&experiment)?;
-        check_measures(&measures, &points, warm_up).map_err(SweepError::Input)?;
+        check_measures(&measures, &points, warm_up).map_err(Error::Input)?;
         // Runs with a warm-up have more in them than those without, and never stand in for them.
         let experiment = match warm_up {
             Some(warm_up) => format!("{title}, warm-up {warm_up}"),
@@ -167,10 +165,10 @@ impl Plan {
     /// # Errors
     ///
     /// The simulator does not take a scenario.
-    pub fn warnings(&self, runner: &Runner) -> Result<Vec<(String, Vec<&str>)>, SweepError> {
+    pub fn warnings(&self, runner: &Runner) -> Result<Vec<(String, Vec<&str>)>, Error> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for p in self.points.iter().take(MOST_WARNED) {
-            let at_point = |e| SweepError::Input(format!("point `{}`: {e}", p.point.id));
+            let at_point = |e| Error::Input(format!("point `{}`: {e}", p.point.id));
             let mut sentences = outlook::warnings(&p.scenario).map_err(at_point)?;
             if let Ok(backend) = runner.backend(p.world) {
                 sentences.extend(backend.differences(&p.scenario)?);
@@ -216,7 +214,7 @@ impl Plan {
 }
 
 /// The sweep file, or an empty one for a scenario, and the path of the scenario.
-fn read_files(path: &Path) -> Result<(SweepFile, PathBuf), SweepError> {
+fn read_files(path: &Path) -> Result<(SweepFile, PathBuf), Error> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).unwrap_or_default();
     if !file::is_sweep(&text) {
@@ -234,14 +232,14 @@ fn all_axes(
     texts: &[String],
     on: &[World],
     items: &Items,
-) -> Result<Vec<Axis>, SweepError> {
+) -> Result<Vec<Axis>, Error> {
     let mut axes: Vec<Axis> = Vec::new();
     for axis in of_file {
-        let named = |message| SweepError::Input(format!("axis `{}`: {message}", axis.name));
+        let named = |message| Error::Input(format!("axis `{}`: {message}", axis.name));
         axes.push(items.spelt_out(axis.clone()).map_err(named)?);
     }
     for text in texts {
-        let named = |message| SweepError::Input(format!("--axis '{text}': {message}"));
+        let named = |message| Error::Input(format!("--axis '{text}': {message}"));
         let axis = axes::parse(text).and_then(|a| items.spelt_out(a)).map_err(named)?;
         if axes.iter().any(|a| a.name == axis.name) {
             return Err(named(format!(
@@ -251,10 +249,10 @@ fn all_axes(
         }
         axes.push(axis);
     }
-    let worlds = axes::worlds(on).map_err(|e| SweepError::Input(format!("--on: {e}")))?;
+    let worlds = axes::worlds(on).map_err(|e| Error::Input(format!("--on: {e}")))?;
     if let Some(worlds) = worlds {
         if axes.iter().any(|a| a.name == worlds.name) {
-            return Err(SweepError::Input("an axis cannot be called `on` beside --on".to_owned()));
+            return Err(Error::Input("an axis cannot be called `on` beside --on".to_owned()));
         }
         axes.push(worlds);
     }
@@ -262,21 +260,21 @@ fn all_axes(
     let points = axes.iter().try_fold(1_usize, |n, a| n.checked_mul(a.values.len()));
     match points {
         Some(n) if n <= MOST_POINTS => Ok(axes),
-        _ => Err(SweepError::Input(format!(
+        _ => Err(Error::Input(format!(
             "the axes make more than {MOST_POINTS} points; take fewer values"
         ))),
     }
 }
 
 /// A key that two axes change would make points that differ by label alone.
-fn one_axis_a_key(axes: &[Axis]) -> Result<(), SweepError> {
+fn one_axis_a_key(axes: &[Axis]) -> Result<(), Error> {
     for (i, axis) in axes.iter().enumerate() {
         let keys =
             |a: &Axis| a.values.iter().flat_map(|v| v.set.keys().cloned()).collect::<Vec<_>>();
         let mine = keys(axis);
         for other in &axes[..i] {
             if let Some(key) = keys(other).into_iter().find(|k| mine.contains(k)) {
-                return Err(SweepError::Input(format!(
+                return Err(Error::Input(format!(
                     "the axes `{}` and `{}` both change `{key}`; the second would undo the first",
                     other.name, axis.name
                 )));
@@ -286,7 +284,7 @@ fn one_axis_a_key(axes: &[Axis]) -> Result<(), SweepError> {
     Ok(())
 }
 
-fn count(request: &Request, file: &SweepFile) -> Result<Count, SweepError> {
+fn count(request: &Request, file: &SweepFile) -> Result<Count, Error> {
     let fixed = request.seeds.or(file.seeds);
     let goals = match (request.goals.is_empty(), request.seeds) {
         (false, _) => request.goals.clone(),
@@ -298,14 +296,14 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, SweepError> {
         if bounds.is_some() {
             let message =
                 "--min-seeds and --max-seeds bound the runs that --until adds; give it too";
-            return Err(SweepError::Input(message.to_owned()));
+            return Err(Error::Input(message.to_owned()));
         }
         return Ok(Count::Fixed(fixed.unwrap_or(SEEDS)));
     }
     let max = request.max_seeds.or(file.max_seeds).unwrap_or(Rule::MAX);
     let min = request.min_seeds.or(file.min_seeds).unwrap_or(Rule::MIN.min(max));
     if min < 2 || min > max {
-        return Err(SweepError::Input(format!(
+        return Err(Error::Input(format!(
             "--min-seeds {min} with --max-seeds {max}: a point has at least 2 runs before it may \
              stop, and no more than it may have at most"
         )));
@@ -319,7 +317,7 @@ fn measures(
     file: &SweepFile,
     count: &Count,
     warm_up: Option<WarmUp>,
-) -> Result<Vec<Measure>, SweepError> {
+) -> Result<Vec<Measure>, Error> {
     let goals = match count {
         Count::Until(goals, _) => goals.iter().map(|g| g.measure.clone()).collect(),
         Count::Fixed(_) => Vec::new(),
@@ -336,10 +334,10 @@ fn measures(
             Some(_) => "flow.*.steady_goodput_bps".to_owned(),
             None => MEASURE.to_owned(),
         };
-        all.push(Measure::parse(&path).map_err(SweepError::Input)?);
+        all.push(Measure::parse(&path).map_err(Error::Input)?);
     }
     match all.iter().find(|m| m.needs_warm_up()) {
-        Some(m) if warm_up.is_none() => Err(SweepError::Input(format!(
+        Some(m) if warm_up.is_none() => Err(Error::Input(format!(
             "metric `{m}` needs a warm-up to leave out: --warmup 10s or --warmup mser"
         ))),
         _ => Ok(all),
@@ -363,11 +361,11 @@ fn check_measures(
     Ok(())
 }
 
-fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), SweepError> {
+fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
     // TOML has no larger integers.
     match scenario.seed.checked_add(seeds).filter(|end| *end <= i64::MAX as u64) {
         Some(_) => Ok(()),
-        None => Err(SweepError::Input(format!(
+        None => Err(Error::Input(format!(
             "{seeds} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
             scenario.seed,
             i64::MAX
@@ -388,7 +386,7 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    fn points(&self, experiment: &Experiment) -> Result<Vec<PlannedPoint>, SweepError> {
+    fn points(&self, experiment: &Experiment) -> Result<Vec<PlannedPoint>, Error> {
         let compared: Vec<bool> = experiment.axes.iter().map(is_compared).collect();
         let mut groups: Vec<Vec<String>> = Vec::new();
         let mut places = std::collections::BTreeMap::new();
@@ -410,7 +408,7 @@ impl Draft<'_> {
         experiment: &Experiment,
         point: Point,
         group: usize,
-    ) -> Result<PlannedPoint, SweepError> {
+    ) -> Result<PlannedPoint, Error> {
         let set = [self.set, &point.overrides].concat();
         let scenario = Scenario::with_overrides(self.text, self.name, &set);
         let mut scenario = scenario.map_err(|e| e.at_point(&point.id))?;

@@ -106,7 +106,7 @@ impl Sweep {
     ///
     /// The table cannot be made.
     pub fn replaces_another(&self) -> std::io::Result<bool> {
-        let Ok(earlier) = std::fs::read_to_string(self.results.dir().join("points.csv")) else {
+        let Ok(earlier) = std::fs::read_to_string(self.batch.dir().join("points.csv")) else {
             return Ok(false);
         };
         let blank = |point, measure| Cell {

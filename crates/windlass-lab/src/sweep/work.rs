@@ -5,17 +5,16 @@
 //! processors and one in shards make the same runs.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::SweepError;
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
-use super::results::Results;
+use crate::Error;
 use crate::compile::compile;
-use crate::run::store::{Invocation, Notice, RunKey};
-use crate::run::{Failed, RunError, RunRecord, Runner, Task, World};
+use crate::run::store::{Batch, Invocation, Notice, RunKey, Store};
+use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
 
 /// How often the pace is kept, so that an interrupted sweep still knows it.
@@ -26,8 +25,9 @@ const TELL_PROGRESS: Duration = Duration::from_millis(100);
 /// A sweep in the course of its work.
 pub struct Sweep {
     pub(super) plan: Plan,
-    pub(super) results: Results,
+    pub(super) batch: Batch,
     pub(super) command: String,
+    notices: Vec<Notice>,
     pace: Pace,
     /// Runs that gave no result.
     failed: Vec<Failed>,
@@ -77,35 +77,38 @@ pub struct Estimate {
 }
 
 impl Sweep {
-    /// Opens the sweep's folder to make runs.
+    /// Opens the sweep's folder to make runs by this runner, beside whoever else does.
     ///
     /// # Errors
     ///
-    /// Another instance works on it, or a journal cannot be read.
-    pub fn open(plan: Plan, dir: &Path, command: String) -> Result<Sweep, SweepError> {
-        let results = Results::open(dir, plan.shard)?;
-        Ok(Sweep::with(plan, results, command))
+    /// It cannot be used, or a journal cannot be read.
+    pub fn open(plan: Plan, dir: &Path, command: String, runner: &Runner) -> Result<Sweep, Error> {
+        let (mut batch, notices) = match plan.shard {
+            None => Batch::open(dir)?,
+            Some(_) => Batch::share(dir)?,
+        };
+        batch.count_only(runner);
+        Ok(Sweep::with(plan, batch, notices, command))
     }
 
-    /// Looks at what the sweep's folder holds, be it in use or not; nothing can be made.
+    /// Looks at what the sweep's folder holds, be it in use or not.
     ///
     /// # Errors
     ///
     /// A journal cannot be read.
-    pub fn look(plan: Plan, dir: &Path, command: String) -> Result<Sweep, SweepError> {
-        let results = Results::read(dir)?;
-        Ok(Sweep::with(plan, results, command))
+    pub fn look(plan: Plan, dir: &Path, command: String) -> Result<Sweep, Error> {
+        let (batch, notices) = Batch::share(dir)?;
+        Ok(Sweep::with(plan, batch, notices, command))
     }
 
-    fn with(plan: Plan, results: Results, command: String) -> Sweep {
-        let own = results.batch().map(|batch| batch.dir());
-        let pace = Pace::read(own, results.folders().iter().map(|f| f.as_path()));
-        Sweep { plan, results, command, pace, failed: Vec::new() }
+    fn with(plan: Plan, batch: Batch, notices: Vec<Notice>, command: String) -> Sweep {
+        let pace = Pace::read(batch.dir());
+        Sweep { plan, batch, command, notices, pace, failed: Vec::new() }
     }
 
-    /// The folder that this call's runs go into: the sweep's, or its shard's.
-    pub fn folder(&self) -> &Path {
-        self.results.batch().map_or(self.results.dir(), |batch| batch.dir())
+    /// The folder that this call's failures are noted in.
+    pub fn own_dir(&self) -> &Path {
+        self.batch.own_dir()
     }
 
     /// The plan.
@@ -115,13 +118,11 @@ impl Sweep {
 
     /// What the user should know: a half line that was cut off, runs of another version.
     pub fn notices(&self) -> Vec<Notice> {
-        let mut notices = self.results.notices.clone();
-        if let Some(batch) = self.results.batch() {
-            let counted = self.plan.points.iter().zip(self.standings());
-            let tasks = counted.flat_map(|(p, (_, n))| self.tasks_up_to(p, n));
-            let wanted: Vec<RunKey> = tasks.map(|t| t.key()).collect();
-            notices.extend(batch.stale(&wanted));
-        }
+        let mut notices = self.notices.clone();
+        let counted = self.plan.points.iter().zip(self.standings());
+        let tasks = counted.flat_map(|(p, (_, n))| self.tasks_up_to(p, n));
+        let wanted: Vec<RunKey> = tasks.map(|t| t.key()).collect();
+        notices.extend(self.batch.stale(&wanted));
         notices
     }
 
@@ -134,7 +135,7 @@ impl Sweep {
     }
 
     fn record(&self, point: &PlannedPoint, i: u64) -> Option<&RunRecord> {
-        self.results.get(&self.plan.task(point, i).key())
+        self.batch.get(&self.plan.task(point, i).key())
     }
 
     /// The runs of a point with the first `n` seeds, as far as they are there.
@@ -236,7 +237,7 @@ impl Sweep {
             }
         }
         let tasks = tasks.into_iter().map(|(_, _, task)| task);
-        tasks.filter(|t| self.results.get(&t.key()).is_none()).collect()
+        tasks.filter(|t| self.batch.get(&t.key()).is_none()).collect()
     }
 
     /// The worlds that runs are still to be made in.
@@ -254,7 +255,7 @@ impl Sweep {
         &mut self,
         runner: &Runner,
         done: impl Fn(&RunRecord, Option<&Progress>) + Sync,
-    ) -> Result<&[Failed], SweepError> {
+    ) -> Result<&[Failed], Error> {
         let mut made = 0;
         loop {
             // What has failed is not tried again in this call.
@@ -262,7 +263,7 @@ impl Sweep {
             let mut missing = self.missing();
             missing.retain(|task| !failed.contains(&task.key()));
             if missing.is_empty() {
-                self.results.commit(&self.failed)?;
+                self.batch.finish(&self.failed)?;
                 self.keep_pace()?;
                 return Ok(&self.failed);
             }
@@ -273,19 +274,14 @@ impl Sweep {
         }
     }
 
-    fn begin(&self, missing: &[Task]) -> Result<(), SweepError> {
-        let Some(batch) = self.results.batch() else { return Ok(()) };
+    fn begin(&mut self, missing: &[Task]) -> Result<(), Error> {
         let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
-        let command = vec![self.command.clone()];
-        batch.add_invocation(&Invocation::now(
-            crate::run::VERSION,
-            command,
-            seeds.into_iter().collect(),
-        ))?;
+        let (command, seeds) = (vec![self.command.clone()], seeds.into_iter().collect());
+        self.batch.add_invocation(&Invocation::now(crate::run::VERSION, command, seeds))?;
         let mut kept = BTreeSet::new();
         for t in missing {
             if kept.insert(&t.point) {
-                batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
+                self.batch.write_scenario(t.place(&t.form()), &t.scenario.resolved_toml())?;
             }
         }
         Ok(())
@@ -297,32 +293,40 @@ impl Sweep {
         runner: &Runner,
         made: &mut u64,
         done: &(impl Fn(&RunRecord, Option<&Progress>) + Sync),
-    ) -> Result<(), SweepError> {
+    ) -> Result<(), Error> {
         let warm_up = self.plan.warm_up;
-        let side = processors(tasks, runner.jobs());
-        let (kept, told) = (Instant::now(), None);
-        let desk = Desk { sweep: self, tally: Tally::of(tasks), made, kept, told };
-        let desk = Mutex::new(desk);
-        let failed = runner.execute(tasks, |task, ran, took| {
-            let mut record = task.record(&ran);
+        let record = |task: &Task, ran: &Ran| {
+            let mut record = task.record(ran);
             if let Some(warm_up) = warm_up {
-                let config = compile(&task.scenario, task.seed).map_err(RunError::from)?;
+                let config = compile(&task.scenario, task.seed)?;
                 record.steady = warm_up.steady(&config.flows, &ran.result);
             }
+            Ok(record)
+        };
+        let desk = Mutex::new(Desk {
+            plan: &self.plan,
+            pace: &mut self.pace,
+            dir: self.batch.dir().to_path_buf(),
+            tally: Tally::of(tasks),
+            made,
+            side: processors(tasks, runner.jobs()),
+            kept: Instant::now(),
+            told: None,
+        });
+        let failed = runner.fill(tasks, &mut self.batch, record, |task, record, took| {
             let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            let progress = desk.take(task, &record, took, side)?;
-            done(&record, progress.as_ref());
-            Ok::<(), SweepError>(())
+            let progress = desk.take(task, took);
+            done(record, progress.as_ref());
         })?;
         self.failed.extend(failed);
         Ok(())
     }
 
-    fn keep_pace(&self) -> Result<(), SweepError> {
-        match self.results.batch() {
-            Some(batch) if self.pace != Pace::default() => Ok(self.pace.write(batch.dir())?),
-            _ => Ok(()),
+    fn keep_pace(&self) -> Result<(), Error> {
+        if self.pace != Pace::default() {
+            self.pace.write(self.batch.dir())?;
         }
+        Ok(())
     }
 
     /// Times one run of a few points that nothing is known of, for [`Sweep::estimate`]; none is
@@ -331,7 +335,7 @@ impl Sweep {
     /// # Errors
     ///
     /// A run fails.
-    pub fn time(&mut self, runner: &Runner, patience: Duration) -> Result<(), SweepError> {
+    pub fn time(&mut self, runner: &Runner, patience: Duration) -> Result<(), Error> {
         const MOST: usize = 8;
         let begun = Instant::now();
         let unknown: Vec<Task> = {
@@ -361,7 +365,7 @@ impl Sweep {
                 let open = self.open_groups();
                 let points = open.iter().flat_map(|(group, _)| group.iter());
                 let all = points.flat_map(|p| self.tasks_up_to(p, self.plan.seeds(p)));
-                all.filter(|t| self.results.get(&t.key()).is_none()).collect()
+                all.filter(|t| self.batch.get(&t.key()).is_none()).collect()
             }
         };
         let side = processors(&missing, jobs);
@@ -375,15 +379,8 @@ impl Sweep {
             most: most.len() as u64,
             timed: self.plan.points.iter().filter(|p| self.pace.of(&p.hash).is_some()).count(),
             seconds: cost(&missing).zip(cost(&most)).map(|(least, most)| [least, most]),
-            slowest: self.slowest(),
+            slowest: slowest(&self.plan, &self.pace),
         }
-    }
-
-    /// The point whose runs take longest, and how many seconds one takes.
-    fn slowest(&self) -> Option<(String, f64)> {
-        let known = self.plan.points.iter().filter_map(|p| Some((p, self.pace.of(&p.hash)?)));
-        let slowest = known.max_by(|(_, a), (_, b)| a.total_cmp(b));
-        slowest.map(|(p, seconds)| (p.point.id.clone(), seconds))
     }
 
     /// Groups that are still open and all that are this shard's, for a sweep that stops by itself.
@@ -406,11 +403,22 @@ fn processors(tasks: &[Task], jobs: usize) -> usize {
     jobs.min(tasks.len().max(1))
 }
 
-/// Where finished runs are handed in, one at a time.
+/// The point whose runs take longest, and how many seconds one takes.
+fn slowest(plan: &Plan, pace: &Pace) -> Option<(String, f64)> {
+    let known = plan.points.iter().filter_map(|p| Some((p, pace.of(&p.hash)?)));
+    let slowest = known.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    slowest.map(|(p, seconds)| (p.point.id.clone(), seconds))
+}
+
+/// Where finished runs are reported, one at a time.
 struct Desk<'a> {
-    sweep: &'a mut Sweep,
+    plan: &'a Plan,
+    pace: &'a mut Pace,
+    dir: PathBuf,
     tally: Tally,
     made: &'a mut u64,
+    /// Runs side by side.
+    side: usize,
     /// When the pace was last kept.
     kept: Instant,
     /// When progress was last told.
@@ -418,33 +426,27 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn take(
-        &mut self,
-        task: &Task,
-        record: &RunRecord,
-        took: Duration,
-        side: usize,
-    ) -> Result<Option<Progress>, SweepError> {
-        self.sweep.results.append(record)?;
-        self.sweep.pace.took(&task.scenario_hash, took);
+    fn take(&mut self, task: &Task, took: Duration) -> Option<Progress> {
+        self.pace.took(&task.scenario_hash, took);
         if self.kept.elapsed() > KEEP_PACE {
-            self.sweep.keep_pace()?;
+            // An estimate is not worth a failure; at the end it is kept or told of.
+            let _ = self.pace.write(&self.dir);
             self.kept = Instant::now();
         }
         *self.made += 1;
         self.tally.made(&task.scenario_hash);
         // To look for the slowest of many points after each of many runs would itself take long.
         if self.told.is_some_and(|told| told.elapsed() < TELL_PROGRESS) {
-            return Ok(None);
+            return None;
         }
         self.told = Some(Instant::now());
-        let left = self.sweep.pace.cost(self.tally.0.iter().map(|(h, n)| (&**h, *n)));
-        Ok(Some(Progress {
+        let left = self.pace.cost(self.tally.0.iter().map(|(h, n)| (&**h, *n)));
+        Some(Progress {
             made: *self.made,
             missing: self.tally.0.values().sum(),
-            left_s: left.unwrap_or(0.0) / side as f64,
-            slowest: self.sweep.slowest(),
-        }))
+            left_s: left.unwrap_or(0.0) / self.side as f64,
+            slowest: slowest(self.plan, self.pace),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::export::{self, Format, Provenance};
+use super::journal::Content;
+use super::parts::{self, Own};
 use super::table::{self, SeriesRun};
-use super::{files, journal};
-use crate::{Failed, RunRecord, version};
+use super::{Store, files, journal};
+use crate::{Failed, RunRecord, Runner, version};
 
 /// What makes a run this run: the same key means the same result.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -59,6 +61,8 @@ impl fmt::Display for RunKey {
 
 /// The runs that gave no result when they were last tried.
 pub const FAILURES: &str = "failures.jsonl";
+/// Every call that worked on a batch.
+pub(super) const META: &str = "meta.json";
 
 /// The batch's own folders.
 const SCENARIOS: &str = "scenarios";
@@ -104,7 +108,9 @@ pub enum Notice {
         /// Line number, from 1.
         line: usize,
     },
-    /// Runs that another version made, or another form of the scenario. They stay and are ignored.
+    /// Another instance is at work, or the disk has no locks to tell.
+    Beside,
+    /// Runs that another version made, another kernel, or another form of the scenario. They stay and are ignored.
     Stale {
         /// Experiment identifier.
         experiment: String,
@@ -131,10 +137,14 @@ impl fmt::Display for Notice {
             Notice::RepeatedLine { line } => {
                 write!(f, "line {line} of the journal repeats an earlier one and is ignored")
             }
+            Notice::Beside => f.write_str(
+                "another Windlass is at work in this folder, or its disk has no locks to tell; what each \
+                 makes counts for both, and what both are making now is made twice",
+            ),
             Notice::Stale { experiment, point, runs } => write!(
                 f,
                 "{runs} earlier runs of {experiment} at {point:?} come from another version of \
-                 Windlass or of the scenario and do not count"
+                 Windlass, of the scenario or of the kernel and do not count"
             ),
         }
     }
@@ -181,16 +191,17 @@ fn utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// An open batch. While it lives no other instance can open the same folder.
+/// An open batch. Several instances may have the same folder open and write at once.
 #[derive(Debug)]
 pub struct Batch {
     dir: PathBuf,
-    journal: journal::Journal,
     records: Vec<RunRecord>,
     /// Place in `records` by key.
     index: BTreeMap<RunKey, usize>,
-    /// Released when the file closes, which a kill does too.
-    _lock: File,
+    /// Keys of runs that were made on another kernel than the one there is.
+    outdated: Vec<RunKey>,
+    /// What this instance writes into; none before it writes where another holds the journal.
+    own: Option<Own>,
 }
 
 impl Batch {
@@ -199,35 +210,111 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// `dir` is no folder and cannot become one, cannot be written, is in use by another
-    /// instance, or its journal is damaged before the last line.
+    /// `dir` is no folder and cannot become one, cannot be written, or a journal in it is damaged before
+    /// the last line.
     pub fn open(dir: impl AsRef<Path>) -> Result<(Batch, Vec<Notice>), StoreError> {
         let dir = dir.as_ref();
         files::make_folder(dir)?;
-        let lock = lock(dir)?;
+        let Some((own, content)) = Own::whole(dir)? else {
+            let (batch, mut notices) = Batch::share(dir)?;
+            notices.push(Notice::Beside);
+            return Ok((batch, notices));
+        };
         files::sweep_temporaries(dir)?;
         // Only the batch's own folders: `dir` may hold anything besides.
         [SCENARIOS, SERIES, CAPTURES]
             .iter()
             .try_for_each(|sub| files::sweep_tree(&dir.join(sub)))?;
-        let (journal, content) = journal::Journal::open(dir)?;
-        let mut notices = content.notices;
-        let mut batch = Batch {
-            dir: dir.to_path_buf(),
-            journal,
-            records: Vec::with_capacity(content.records.len()),
-            index: BTreeMap::new(),
-            _lock: lock,
-        };
-        for (line, record) in content.records {
-            let key = RunKey::of(&record);
-            if batch.index.contains_key(&key) {
-                notices.push(Notice::RepeatedLine { line });
-            } else {
-                batch.remember(key, record);
-            }
+        let mut batch = Batch::empty(dir);
+        batch.own = Some(own);
+        let notices = batch.take(content);
+        for part in parts::all(dir)? {
+            batch.take_in(&part)?;
+        }
+        batch.commit()?;
+        Ok((batch, notices))
+    }
+
+    /// The batch in `dir` as it stands, to look at or to take part in beside others: what is kept goes
+    /// into a part of its own. Nothing is made or changed before that, and `dir` need not exist.
+    ///
+    /// # Errors
+    ///
+    /// A journal cannot be read, or is damaged before its last line.
+    pub fn share(dir: impl AsRef<Path>) -> Result<(Batch, Vec<Notice>), StoreError> {
+        let dir = dir.as_ref();
+        if dir.is_file() {
+            return Err(StoreError::NotAFolder { path: dir.to_path_buf() });
+        }
+        // Before the journal, which what is in them may be moved to meanwhile.
+        let parts = parts::all(dir)?;
+        let parts = parts.iter().map(|p| parts::read(p)).collect::<Result<Vec<_>, _>>()?;
+        let mut batch = Batch::empty(dir);
+        let notices = batch.take(journal::read(dir)?);
+        for (content, _) in parts {
+            batch.take(content);
         }
         Ok((batch, notices))
+    }
+
+    fn empty(dir: &Path) -> Batch {
+        Batch {
+            dir: dir.to_path_buf(),
+            records: Vec::new(),
+            index: BTreeMap::new(),
+            outdated: Vec::new(),
+            own: None,
+        }
+    }
+
+    /// Knows the runs of a journal; of runs made twice the first counts.
+    fn take(&mut self, content: Content) -> Vec<Notice> {
+        let mut notices = content.notices;
+        for (line, record) in content.records {
+            let key = RunKey::of(&record);
+            // On another kernel it is another run, and the last counts unless it is said which kernel does.
+            if self.get(&key).is_some_and(|known| known.kernel == record.kernel) {
+                notices.push(Notice::RepeatedLine { line });
+            } else {
+                self.remember(key, record);
+            }
+        }
+        notices
+    }
+
+    /// Knows the runs of a part, and moves them into the journal if its writer has ended.
+    fn take_in(&mut self, part: &Path) -> Result<(), StoreError> {
+        let (content, ended) = parts::read(part)?;
+        if !ended {
+            self.take(content);
+            return Ok(());
+        }
+        for (_, record) in content.records {
+            if !self.has(&RunKey::of(&record)) {
+                self.append(record)?;
+            }
+        }
+        let meta = Meta { invocations: [read_meta(&self.dir)?, read_meta(part)?].concat() };
+        meta.write(&self.dir)?;
+        self.commit()?;
+        parts::remove(part)
+    }
+
+    /// What this instance writes into.
+    fn own(&mut self) -> Result<&mut Own, StoreError> {
+        if self.own.is_none() {
+            files::make_folder(&self.dir)?;
+            self.own = Some(Own::part(&self.dir)?);
+        }
+        match &mut self.own {
+            Some(own) => Ok(own),
+            None => unreachable!("it was begun just now"),
+        }
+    }
+
+    /// The folder that the failures and calls of this instance are noted in.
+    pub fn own_dir(&self) -> &Path {
+        self.own.as_ref().map_or(&self.dir, |own| &own.dir)
     }
 
     /// The folder.
@@ -245,9 +332,23 @@ impl Batch {
         self.index.contains_key(key)
     }
 
-    /// The record of this very run.
-    pub fn get(&self, key: &RunKey) -> Option<&RunRecord> {
-        self.index.get(key).map(|&i| &self.records[i])
+    /// Of the runs on kernels only those count from now on that were made on what the runner's back ends have
+    /// now, as far as they can tell.
+    pub fn count_only(&mut self, runner: &Runner) {
+        let mut releases: BTreeMap<&str, Option<String>> = BTreeMap::new();
+        let mut index = BTreeMap::new();
+        for (place, record) in self.records.iter().enumerate() {
+            let release =
+                releases.entry(&record.world).or_insert_with(|| runner.release(&record.world));
+            let counts = release.is_none() || *release == record.kernel;
+            let key = RunKey::of(record);
+            if counts {
+                index.insert(key, place);
+            } else {
+                self.outdated.push(key);
+            }
+        }
+        self.index = index;
     }
 
     /// Notices on runs in the journal that are at the place of a wanted one (experiment, point
@@ -261,6 +362,9 @@ impl Batch {
                 *counts.entry((&key.experiment, &key.point)).or_default() += 1;
             }
         }
+        for key in self.outdated.iter().filter(|key| places.contains(&key.place())) {
+            *counts.entry((&key.experiment, &key.point)).or_default() += 1;
+        }
         let notice = |((experiment, point), runs): ((&str, &str), usize)| Notice::Stale {
             experiment: experiment.into(),
             point: point.into(),
@@ -269,50 +373,8 @@ impl Batch {
         counts.into_iter().map(notice).collect()
     }
 
-    /// Keeps a finished run. Once this returns, the run outlives the process, and once
-    /// [`Batch::commit`] has returned after it, the machine. Runs that come in quick succession are
-    /// committed together.
-    ///
-    /// # Errors
-    ///
-    /// The run is there already, has a result that is not finite, or cannot be written; the
-    /// journal is as before then.
-    pub fn append(&mut self, record: &RunRecord) -> Result<(), StoreError> {
-        let key = RunKey::of(record);
-        if self.has(&key) {
-            return Err(StoreError::Repeated { key: Box::new(key) });
-        }
-        self.journal.append(&journal::encode(record)?)?;
-        self.remember(key, record.clone());
-        Ok(())
-    }
-
-    /// Waits until every run that was kept is on disk.
-    ///
-    /// # Errors
-    ///
-    /// The disk refuses.
-    pub fn commit(&mut self) -> Result<(), StoreError> {
-        self.journal.commit()
-    }
-
-    /// Notes the runs that gave no result in this call, in place of those of the call before.
-    ///
-    /// # Errors
-    ///
-    /// They cannot be written.
-    pub fn keep_failures(&self, failed: &[Failed]) -> Result<(), StoreError> {
-        if failed.is_empty() && !self.dir.join(FAILURES).is_file() {
-            return Ok(());
-        }
-        files::replace(&self.dir, FAILURES, |out| {
-            for line in failed {
-                serde_json::to_writer(&mut *out, line)?;
-                out.write_all(b"\n")?;
-            }
-            Ok(())
-        })?;
-        Ok(())
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.own.as_mut().map_or(Ok(()), |own| own.journal.commit())
     }
 
     fn remember(&mut self, key: RunKey, record: RunRecord) {
@@ -336,7 +398,7 @@ impl Batch {
     }
 
     /// Keeps the time series of a run as Parquet, and returns where. To be called before
-    /// [`Batch::append`] of the same run, so that a finished run has its series.
+    /// [`Store::append`] of the same run, so that a finished run has its series.
     ///
     /// # Errors
     ///
@@ -362,7 +424,7 @@ impl Batch {
     }
 
     /// Keeps the packets of a run as `write` puts them into a pcapng file, and returns where. To
-    /// be called before [`Batch::append`] of the same run, as [`Batch::write_series`].
+    /// be called before [`Store::append`] of the same run, as [`Batch::write_series`].
     ///
     /// # Errors
     ///
@@ -387,15 +449,11 @@ impl Batch {
     ///
     /// `meta.json` is there but cannot be read or understood.
     pub fn invocations(&self) -> Result<Vec<Invocation>, StoreError> {
-        let path = self.dir.join("meta.json");
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(StoreError::io("read", &path)(e)),
-        };
-        let meta: Meta = serde_json::from_str(&text)
-            .map_err(|e| StoreError::Unreadable { path, reason: e.to_string() })?;
-        Ok(meta.invocations)
+        let mut all = read_meta(&self.dir)?;
+        for part in parts::all(&self.dir)? {
+            all.extend(read_meta(&part)?);
+        }
+        Ok(all)
     }
 
     /// Adds a call to `meta.json`.
@@ -403,12 +461,43 @@ impl Batch {
     /// # Errors
     ///
     /// `meta.json` cannot be understood or written.
-    pub fn add_invocation(&self, invocation: &Invocation) -> Result<(), StoreError> {
-        let mut meta = Meta { invocations: self.invocations()? };
+    pub fn add_invocation(&mut self, invocation: &Invocation) -> Result<(), StoreError> {
+        let dir = &self.own()?.dir;
+        let mut meta = Meta { invocations: read_meta(dir)? };
         meta.invocations.push(invocation.clone());
-        files::replace(&self.dir, "meta.json", |out| {
-            serde_json::to_writer_pretty(&mut *out, &meta)?;
-            out.write_all(b"\n")
+        meta.write(dir)
+    }
+}
+
+impl Store for Batch {
+    fn get(&self, key: &RunKey) -> Option<&RunRecord> {
+        self.index.get(key).map(|&i| &self.records[i])
+    }
+
+    /// Once this returns, the run outlives the process, and once [`Store::finish`] has returned after it,
+    /// the machine. Runs that come in quick succession are committed together.
+    fn append(&mut self, record: RunRecord) -> Result<(), StoreError> {
+        let key = RunKey::of(&record);
+        if self.has(&key) {
+            return Err(StoreError::Repeated { key: Box::new(key) });
+        }
+        self.own()?.journal.append(&journal::encode(&record)?)?;
+        self.remember(key, record);
+        Ok(())
+    }
+
+    fn finish(&mut self, failed: &[Failed]) -> Result<(), StoreError> {
+        self.commit()?;
+        let Some(Own { dir, .. }) = &self.own else { return Ok(()) };
+        if failed.is_empty() && !dir.join(FAILURES).is_file() {
+            return Ok(());
+        }
+        files::replace(dir, FAILURES, |out| {
+            for line in failed {
+                serde_json::to_writer(&mut *out, line)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
         })?;
         Ok(())
     }
@@ -420,39 +509,27 @@ struct Meta {
     invocations: Vec<Invocation>,
 }
 
-/// Takes part in the folder `dir` beside others that do, for as long as the file lives; no batch
-/// can be opened there meanwhile.
-///
-/// # Errors
-///
-/// `dir` is no folder and cannot become one, or a batch is open there.
-pub fn share(dir: &Path) -> Result<File, StoreError> {
-    files::make_folder(dir)?;
-    locked(dir, File::try_lock_shared)
-}
-
-fn lock(dir: &Path) -> Result<File, StoreError> {
-    locked(dir, File::try_lock)
-}
-
-fn locked(
-    dir: &Path,
-    take: impl FnOnce(&File) -> Result<(), TryLockError>,
-) -> Result<File, StoreError> {
-    let path = dir.join("batch.lock");
-    // Network disks want a file open for reading where the lock is shared.
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(StoreError::io("open", &path))?;
-    match take(&file) {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: dir.to_path_buf() }),
-        Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
+impl Meta {
+    fn write(&self, dir: &Path) -> Result<(), StoreError> {
+        files::replace(dir, META, |out| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            out.write_all(b"\n")
+        })?;
+        Ok(())
     }
+}
+
+/// The calls that `meta.json` in `dir` holds; none where it is missing.
+fn read_meta(dir: &Path) -> Result<Vec<Invocation>, StoreError> {
+    let path = dir.join(META);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(StoreError::io("read", &path)(e)),
+    };
+    let meta: Meta = serde_json::from_str(&text)
+        .map_err(|e| StoreError::Unreadable { path, reason: e.to_string() })?;
+    Ok(meta.invocations)
 }
 
 #[cfg(test)]

@@ -14,15 +14,6 @@ pub enum StoreError {
         /// The path given.
         path: PathBuf,
     },
-    /// Another instance writes to the same batch.
-    #[error(
-        "another Windlass is writing to {}; wait until it ends, or choose another folder",
-        path.display()
-    )]
-    Locked {
-        /// The batch's folder.
-        path: PathBuf,
-    },
     /// A line that is not the last is damaged.
     #[error(
         "line {line} of {} is damaged although lines follow it, so the file was changed from \

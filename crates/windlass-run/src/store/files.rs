@@ -1,13 +1,27 @@
 //! Files that are there whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::error::StoreError;
 
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".windlass-tmp";
+
+/// Most bytes of a name, with room for what is put before and behind it.
+const LONGEST: usize = 160;
+
+/// A name that no other instance takes, on this machine or another; later ones sort after earlier ones.
+pub(super) fn unique() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let nanos = since.map_or(0, |d| d.as_nanos() as u64);
+    // The hasher's keys are the system's random numbers.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{nanos:016x}-{random:016x}")
+}
 
 /// Makes `dir` and the folders above it.
 pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
@@ -38,7 +52,11 @@ pub fn replace(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, StoreError> {
-    let path = put_in_place(dir, name, |temporary| write_synced(temporary, write))?;
+    let path = put_in_place(dir, name, |temporary| {
+        let file = written(temporary, write)?;
+        file.sync_all()?;
+        Ok(file)
+    })?;
     sync_folder(dir)?;
     Ok(path)
 }
@@ -49,22 +67,20 @@ pub(super) fn put(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, StoreError> {
-    put_in_place(dir, name, |temporary| {
-        let mut out = BufWriter::new(File::create(temporary)?);
-        write(&mut out)?;
-        out.flush()
-    })
+    put_in_place(dir, name, |temporary| written(temporary, write))
 }
 
 fn put_in_place(
     dir: &Path,
     name: &str,
-    write: impl FnOnce(&Path) -> io::Result<()>,
+    write: impl FnOnce(File) -> io::Result<File>,
 ) -> Result<PathBuf, StoreError> {
     make_folder(dir)?;
     let path = dir.join(name);
-    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
-    let result = write(&temporary).map_err(StoreError::io("write", &path)).and_then(|()| {
+    let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", unique()));
+    let file = begin(&temporary).and_then(write).map_err(StoreError::io("write", &path));
+    // Locked until it has its name.
+    let result = file.and_then(|_locked| {
         fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path))
     });
     if result.is_err() {
@@ -74,14 +90,25 @@ fn put_in_place(
     result.map(|()| path)
 }
 
-fn write_synced(
-    path: &Path,
+/// Makes a temporary file and locks it, so that nobody takes it for one that was left.
+fn begin(path: &Path) -> io::Result<File> {
+    loop {
+        let file = File::create(path)?;
+        // Where there are no locks, nobody clears away.
+        let _ = file.lock();
+        if path.exists() {
+            return Ok(file);
+        }
+    }
+}
+
+fn written(
+    file: File,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+) -> io::Result<File> {
+    let mut out = BufWriter::new(file);
     write(&mut out)?;
-    out.flush()?;
-    out.get_ref().sync_all()
+    out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// Makes the names in `dir` last: on Unix a new file's name is only safe once its folder is.
@@ -92,16 +119,21 @@ pub(super) fn sync_folder(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes what a killed instance was writing in `dir` itself.
+/// Removes what killed instances were writing in `dir` itself.
 pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
         let path = entry.map_err(StoreError::io("read", dir))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if name.starts_with('.') && name.ends_with(TEMPORARY) {
+        if name.starts_with('.') && name.ends_with(TEMPORARY) && is_abandoned(&path) {
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }
     }
     Ok(())
+}
+
+/// Whether nobody writes to a temporary file any more: whoever does has it locked.
+fn is_abandoned(path: &Path) -> bool {
+    File::options().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not
@@ -121,7 +153,8 @@ pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
-/// are, every other byte and a leading dot as `%` and two hexadecimal digits.
+/// are, every other byte and a leading dot as `%` and two hexadecimal digits. Of one that is longer than file
+/// systems take, the beginning, `%~` and a checksum.
 pub fn file_name(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for (i, byte) in id.bytes().enumerate() {
@@ -131,6 +164,10 @@ pub fn file_name(id: &str) -> String {
         } else {
             name.push_str(&format!("%{byte:02x}"));
         }
+    }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST);
+        name.push_str(&format!("%~{:08x}", crc32fast::hash(id.as_bytes())));
     }
     name
 }
@@ -145,5 +182,7 @@ mod tests {
         assert_eq!(file_name("../a b"), "%2e.%2fa%20b");
         assert_eq!(file_name("."), "%2e");
         assert_ne!(file_name("a/b"), file_name("a%2fb"));
+        let [long, other] = ["a", "b"].map(|last| file_name(&("é".repeat(5000) + last)));
+        assert!(long != other && long.len() < 180, "{long}");
     }
 }

@@ -69,40 +69,49 @@ pub(super) struct Content {
     pub(super) records: Vec<(usize, RunRecord)>,
     /// What was found besides.
     pub(super) notices: Vec<Notice>,
+    /// Bytes of whole lines.
+    len: u64,
+    /// A half line after them.
+    half: Option<Notice>,
 }
 
-/// The records of the journal in `dir`, which another instance may be writing: what it has not
-/// finished and lines of other versions are left out. None where there is no journal.
+/// What the journal in `dir` holds, which another instance may be writing: a half line at its end is left
+/// alone. Nothing where there is no journal.
 ///
 /// # Errors
 ///
 /// It cannot be read, or is damaged before its last line.
-pub fn read(dir: &Path) -> Result<Vec<RunRecord>, StoreError> {
+pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
     let path = dir.join(JOURNAL);
+    let mut content = Content::default();
     let file = match File::open(&path) {
         Ok(file) => file,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(content),
         Err(e) => return Err(StoreError::io("open", &path)(e)),
     };
-    let (mut reader, mut line, mut records) = (BufReader::new(file), Vec::new(), Vec::new());
+    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     for number in 1.. {
         line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
+        let bytes = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
+        if bytes == 0 {
+            break;
+        }
         match decode(&line) {
-            _ if read == 0 => break,
-            Line::Record(record) => records.push(*record),
-            Line::Foreign => {}
-            // Whole lines only count as damaged where others follow, as a kill leaves one.
+            Line::Record(record) => content.records.push((number, *record)),
+            Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
             Line::Damaged => {
+                // A line without an end is the last, even if its writer has gone on since.
                 let rest = reader.fill_buf().map_err(StoreError::io("read", &path))?;
                 if !rest.is_empty() && line.ends_with(b"\n") {
                     return Err(StoreError::DamagedLine { path, line: number });
                 }
+                content.half = Some(Notice::CutOff { line: number, bytes });
                 break;
             }
         }
+        content.len += bytes as u64;
     }
-    Ok(records)
+    Ok(content)
 }
 
 /// An open journal.
@@ -131,43 +140,20 @@ impl Journal {
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
         files::sync_folder(dir)?;
-        let mut journal =
-            Journal { file, path, len: 0, broken: false, pending: false, committed: None };
-        let content = journal.recover()?;
-        Ok((journal, content))
-    }
-
-    /// Reads every line; leaves the file with whole lines only.
-    fn recover(&mut self) -> Result<Content, StoreError> {
-        let mut content = Content::default();
-        let mut reader = BufReader::new(&self.file);
-        let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line);
-            let read = read.map_err(StoreError::io("read", &self.path))?;
-            if read == 0 {
-                break;
-            }
-            match decode(&line) {
-                Line::Record(record) => content.records.push((number, *record)),
-                Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
-                Line::Damaged => {
-                    let rest = reader.fill_buf().map_err(StoreError::io("read", &self.path))?;
-                    if !rest.is_empty() {
-                        return Err(StoreError::DamagedLine {
-                            path: self.path.clone(),
-                            line: number,
-                        });
-                    }
-                    self.cut_off()?;
-                    content.notices.push(Notice::CutOff { line: number, bytes: read });
-                    break;
-                }
-            }
-            self.len += read as u64;
+        let mut content = read(dir)?;
+        let journal = Journal {
+            file,
+            path,
+            len: content.len,
+            broken: false,
+            pending: false,
+            committed: None,
+        };
+        if let Some(half) = content.half.take() {
+            journal.cut_off()?;
+            content.notices.push(half);
         }
-        Ok(content)
+        Ok((journal, content))
     }
 
     /// Shortens the file to its whole lines.

@@ -1,14 +1,17 @@
-//! Results on disk: a journal that survives a kill, Parquet, CSV and JSON.
+//! Where finished runs are kept: in memory, or in a folder that survives a kill.
 //!
-//! A batch is a folder. While it runs, its [`Batch`] appends one line a finished run to
-//! `journal.jsonl`; a run is kept once [`Batch::append`] has returned, whatever happens to the
-//! process after that, and to the machine once [`Batch::commit`] has. From the journal come tables ([`table`]), which
-//! [`export`] writes as Parquet, CSV or JSON.
+//! A [`Store`] has runs and takes more. [`Memory`] forgets them with the process. A [`Batch`] is a folder:
+//! it appends one line a finished run to `journal.jsonl`; a run is kept once [`Store::append`] has
+//! returned, whatever happens to the process after that, and to the machine once [`Store::finish`] has.
+//! Any number of processes may write into one folder, on disks without locks too: each but the first has
+//! a part of its own. From the runs come tables ([`table`]), which [`export`] writes as Parquet, CSV or
+//! JSON.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `journal.jsonl` | one finished run a line, with a checksum |
-//! | `batch.lock` | nothing; the running instance holds a lock on it |
+//! | `batch.lock` | nothing; the instance that writes to the journal holds a lock on it |
+//! | `parts/ID` | journal, calls and failures of an instance that works beside that one, until they are moved up |
 //! | `meta.json` | every invocation: version, command, seeds, date |
 //! | `failures.jsonl` | the runs that gave no result when they were last tried, with the reason |
 //! | `scenarios/EXPERIMENT/POINT@FORM.toml` | the resolved scenario of a point |
@@ -21,17 +24,81 @@
 //! whole or not at all. Dates stand in `meta.json` only: the same runs give the same tables, byte
 //! for byte.
 
+use std::collections::BTreeMap;
+
+use crate::{Failed, Ran, RunRecord, Task};
+
 pub mod batch;
 pub mod error;
 pub mod export;
 mod files;
 mod journal;
+mod parts;
 pub mod read;
 pub mod table;
 
-pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey, share};
+use batch::META;
+pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey};
 pub use error::StoreError;
 pub use export::{Format, Provenance};
 pub use files::{file_name, replace};
-pub use journal::{JOURNAL, read as read_journal};
+pub use journal::JOURNAL;
 pub use table::{Column, SeriesRun, Table, Values};
+
+/// Where finished runs are kept.
+pub trait Store: Send + Sync {
+    /// The record of this very run.
+    fn get(&self, key: &RunKey) -> Option<&RunRecord>;
+
+    /// Keeps what a run has recorded besides its record, before the record; called for several runs at
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    fn record(&self, task: &Task, ran: &Ran) -> Result<(), StoreError> {
+        let _ = (task, ran);
+        Ok(())
+    }
+
+    /// Keeps a finished run.
+    ///
+    /// # Errors
+    ///
+    /// The run is there already, has a result that is not finite, or cannot be written; the store is as
+    /// before then.
+    fn append(&mut self, record: RunRecord) -> Result<(), StoreError>;
+
+    /// Waits until every run that was kept is safe, and notes the runs that gave no result in this call, in
+    /// place of those of the call before.
+    ///
+    /// # Errors
+    ///
+    /// The disk refuses.
+    fn finish(&mut self, failed: &[Failed]) -> Result<(), StoreError> {
+        let _ = failed;
+        Ok(())
+    }
+}
+
+/// Runs that are kept as long as this lives.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(BTreeMap<RunKey, RunRecord>);
+
+impl Memory {
+    /// The runs, by experiment, point and seed.
+    pub fn into_records(self) -> Vec<RunRecord> {
+        self.0.into_values().collect()
+    }
+}
+
+impl Store for Memory {
+    fn get(&self, key: &RunKey) -> Option<&RunRecord> {
+        self.0.get(key)
+    }
+
+    fn append(&mut self, record: RunRecord) -> Result<(), StoreError> {
+        self.0.insert(RunKey::of(&record), record);
+        Ok(())
+    }
+}

@@ -4,10 +4,15 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use super::Error;
+
+/// Beginning of the names of folders in the making.
+const MAKING: &str = ".making-";
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// The folder: `WINDLASS_CACHE`, else `windlass` in `XDG_CACHE_HOME`, else in `~/.cache`. Made if need be.
 pub(super) fn folder() -> Result<PathBuf, Error> {
@@ -25,12 +30,26 @@ pub(super) fn make(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(Error::file("cannot make the folder", folder))
 }
 
-/// A folder to work in, on the same file system as its destination. It goes away when dropped.
+/// A folder to work in, on the same file system as its destination. It goes away when dropped, and one that a
+/// killed process has left goes away with the next call.
 pub(super) fn workplace(beside: &Path) -> Result<tempfile::TempDir, Error> {
+    for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
+        let left = entry.file_name().to_string_lossy().starts_with(MAKING);
+        if left && is_abandoned(&entry) {
+            fs::remove_dir_all(entry.path())
+                .map_err(Error::file("cannot remove the half-made", &entry.path()))?;
+        }
+    }
     tempfile::Builder::new()
-        .prefix(".making-")
+        .prefix(MAKING)
         .tempdir_in(beside)
         .map_err(Error::file("cannot make a folder in", beside))
+}
+
+/// Whether nobody has worked in a folder for an hour: to fetch and unpack a kernel takes minutes.
+fn is_abandoned(entry: &fs::DirEntry) -> bool {
+    let changed = entry.metadata().and_then(|meta| meta.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
 }
 
 /// A file's bytes.
@@ -54,4 +73,29 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_long_ago_goes_away_and_nothing_else() {
+        let shelf = tempfile::tempdir().expect("a folder");
+        for name in [".making-old", ".making-new", "6.12"] {
+            fs::create_dir(shelf.path().join(name)).expect("made");
+            fs::write(shelf.path().join(name).join("vmlinux"), "half").expect("written");
+        }
+        let long_ago = SystemTime::now() - 2 * ABANDONED;
+        for name in [".making-old", "6.12"] {
+            let folder = fs::File::open(shelf.path().join(name)).expect("there");
+            folder.set_modified(long_ago).expect("a time");
+        }
+        let work = workplace(shelf.path()).expect("a folder");
+        let there = |name: &str| shelf.path().join(name).exists();
+        assert!(!there(".making-old") && there(".making-new") && there("6.12"));
+        assert!(work.path().starts_with(shelf.path()));
+    }
 }

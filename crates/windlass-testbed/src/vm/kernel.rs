@@ -102,6 +102,15 @@ pub(super) fn obtainable(series: Series) -> Result<(), Error> {
     package_name(series, &shelf).map(drop)
 }
 
+/// The release of the kernel that [`prepare`] would take without fetching any.
+pub fn kept_release(series: Series) -> Option<String> {
+    if let Some(package) = given(series).ok()? {
+        return package.name.strip_prefix("linux-image-").map(str::to_owned);
+    }
+    let manifest = cache::read(&kept(&shelf(series).ok()?).first()?.join(MANIFEST)).ok()?;
+    serde_json::from_slice::<Manifest>(&manifest).ok().map(|m| m.release)
+}
+
 fn shelf(series: Series) -> Result<PathBuf, Error> {
     let shelf = cache::folder()?.join("kernels").join(LAYOUT).join(series.name());
     cache::make(&shelf)?;

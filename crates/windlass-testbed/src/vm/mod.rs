@@ -30,6 +30,6 @@ mod vmlinux;
 
 pub use error::Error;
 pub use guest::guest_main;
-pub use kernel::{Kernel, prepare};
-pub use qemu::{Answer, Job, check, run};
+pub use kernel::{Kernel, kept_release, prepare};
+pub use qemu::{Answer, Job, check, qemu_version, run};
 pub use windlass_run::KernelSeries as Series;

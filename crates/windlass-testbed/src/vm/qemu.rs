@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -86,10 +86,7 @@ pub fn check(series: Series) -> Result<(), Error> {
     if !cfg!(target_arch = "x86_64") {
         return Err(Error::Architecture(env::consts::ARCH));
     }
-    let program = program();
-    let output = Command::new(&program).arg("--version").output();
-    let output = output.map_err(|_| Error::NoQemu(program))?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = said()?;
     match version(&said) {
         Some(found) if found >= OLDEST_QEMU => kernel::obtainable(series),
         _ => Err(Error::OldQemu {
@@ -97,6 +94,29 @@ pub fn check(series: Series) -> Result<(), Error> {
             needed: format!("{}.{}", OLDEST_QEMU.0, OLDEST_QEMU.1),
         }),
     }
+}
+
+/// QEMU's version, as `7.2.22`: its processor keeps the guest's time.
+///
+/// # Errors
+///
+/// There is no QEMU.
+pub fn qemu_version() -> Result<String, Error> {
+    let said = said()?;
+    let version = said.split_once("version ").map_or("", |(_, rest)| rest);
+    Ok(version.split_whitespace().next().unwrap_or("of no version").to_owned())
+}
+
+/// What QEMU says of its version.
+fn said() -> Result<String, Error> {
+    static SAID: OnceLock<String> = OnceLock::new();
+    if let Some(said) = SAID.get() {
+        return Ok(said.clone());
+    }
+    let program = program();
+    let output = Command::new(&program).arg("--version").output();
+    let output = output.map_err(|_| Error::NoQemu(program))?;
+    Ok(SAID.get_or_init(|| String::from_utf8_lossy(&output.stdout).into_owned()).clone())
 }
 
 /// Boots a kernel with this program as its process 1, lets it do the job, and takes its answer. Several
