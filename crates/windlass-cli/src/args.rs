@@ -80,6 +80,9 @@ Examples:
   windlass bench dumbbell-100 --runs 5    one case, five timed runs
   windlass bench --json                   one JSON object a line";
 
+const SCHEMA_HELP: &str = "Examples:
+  windlass schema > scenario.schema.json
+  and as a scenario's first line, for Taplo or Even Better TOML: #:schema ./scenario.schema.json";
 const COMPLETIONS_HELP: &str = "\
 Examples:
   windlass completions bash > ~/.local/share/bash-completion/completions/windlass
@@ -157,6 +160,9 @@ pub enum Command {
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
+    /// Print the JSON Schema of scenario files, by which editors complete and check them.
+    #[command(after_help = SCHEMA_HELP)]
+    Schema,
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),

@@ -65,6 +65,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Presets(a) => commands::presets::run(a),
         Command::Papers(a) => commands::papers::run(a),
         Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Schema => commands::schema::run(),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

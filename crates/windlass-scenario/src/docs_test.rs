@@ -5,9 +5,13 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
-use super::{
-    Scenario, flow, multipath, network, params, queue, quick_start, read, stack, two_path, wifi,
-};
+use super::multipath::MULTIPATH_CONFIG;
+use super::queue::{CODEL, FQ_CODEL, PIE, RED, THRESHOLD};
+use super::quick_start::QUICK_START;
+use super::schema::*;
+use super::stack::STACK;
+use super::wifi::AODV_CONSTANTS;
+use super::{Scenario, params, queue, stack};
 
 const REFERENCE: &str = include_str!("../../../docs/src/reference/scenarios.md");
 
@@ -19,34 +23,46 @@ fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     section.lines().filter(|line| line.starts_with('|')).map(cells).collect()
 }
 
-fn documents(heading: &str, keys: &[&str]) {
+/// The section's keys stand in a table under this heading, with meaning and default as they are declared.
+fn documents(heading: &str, section: &Section) {
     let rows = rows(heading);
-    for key in keys {
-        let cell = format!("`{key}`");
-        let found = rows.iter().any(|row| row.iter().take(2).any(|c| *c == cell));
-        assert!(found, "{heading} lacks {key}");
+    for key in (section.own)() {
+        let name = format!("`{}`", key.name);
+        let says = |cells: &[&str]| {
+            cells[0] == name
+                && cells.get(1) == Some(&key.meaning)
+                && (key.default.is_empty() || cells.get(2) == Some(&key.default))
+        };
+        let found = rows.iter().any(|row| says(row) || row.len() > 1 && says(&row[1..]));
+        assert!(found, "{heading} lacks | {name} | {} | {} |", key.meaning, key.default);
     }
 }
 
 #[test]
-fn the_reference_has_every_key() {
-    documents("## The scenario", &read::KEYS);
-    documents("## `[[link]]`", &["name", "between"]);
-    documents("## `[[link]]`", &network::LINE_KEYS);
-    documents("### `quick_start`", quick_start::KEYS);
-    documents("## `[[wifi]]`", &wifi::CELL_KEYS);
-    documents("## `[[wifi]]`", &wifi::AIR_KEYS);
-    documents("## `[topology]`", &network::TOPOLOGY_KEYS);
-    documents("## `[topology]`", &two_path::KEYS);
-    documents("### `grid` and `chain`", &["kind", "spacing", "range", "sense", "base", "wireless"]);
-    documents("## `[[flow]]`", &flow::KEYS);
-    documents("### `multipath`", multipath::CONFIG_KEYS);
-    documents("### `multipath`", &multipath::PATH_KEYS);
-    documents("### `multipath`", &multipath::SUBFLOW_KEYS);
-    let routing = REFERENCE.split_once("\n### `routing`\n").expect("a section").1;
-    assert!(wifi::AODV_KEYS.iter().all(|key| routing.contains(&format!("`{key}`"))));
-    documents("## `[stack]` and `stack`", stack::STACK_KEYS);
-    documents("## `[testbed]`", &read::TESTBED_KEYS);
+fn the_reference_has_every_key_with_its_meaning_and_default() {
+    for (heading, sections) in [
+        ("## The scenario", &[&SCENARIO][..]),
+        ("## `[[link]]`", &[&LINK, &LINE]),
+        ("### `quick_start`", &[&QUICK_START]),
+        ("### `queue`", &[&LIMIT, &RED, &CODEL, &FQ_CODEL, &PIE, &THRESHOLD]),
+        ("### `loss`", &[&DIRECTION, &DROP, &BER, &GILBERT_ELLIOTT, &LIST]),
+        ("## `[[wifi]]`", &[&CELL, &AIR, &STATION, &CONSUMPTION, &LOG_DISTANCE, &DISC]),
+        ("## `[[wifi]]`", &[&FAIR, &FITNESS]),
+        ("### `routing`", &[&AODV, &AODV_CONSTANTS]),
+        ("## `[topology]`", &[&DUMBBELL, &WIRELESS, &TWO_PATH]),
+        ("### `grid` and `chain`", &[&GRID, &CHAIN, &STATIONS]),
+        ("## `[[flow]]`", &[&FLOW]),
+        ("### `traffic`", &[&BULK, &REQUESTS, &CBR]),
+        ("### `read`", &[&DELAYED, &READ_RATE]),
+        ("### `multipath`", &[&MULTIPATH, &MULTIPATH_CONFIG, &SUBFLOW]),
+        ("## `[stack]` and `stack`", &[&STACK]),
+        ("## `[record]`", &[&RECORD]),
+        ("## `[testbed]`", &[&TESTBED]),
+    ] {
+        for section in sections {
+            documents(heading, section);
+        }
+    }
     let series: Vec<&str> = Series::ALL.iter().map(|(name, _)| *name).collect();
     assert!(series.iter().all(|name| REFERENCE.contains(&format!("`{name}`"))));
     assert_eq!(MAX_WINDOW, 1 << 40, "the reference says 1TiB");
@@ -55,14 +71,12 @@ fn the_reference_has_every_key() {
 #[test]
 fn the_reference_has_every_discipline_with_its_keys_and_defaults() {
     let rows = rows("### `queue`");
-    let documented = |key: &str| rows.iter().any(|row| row[0] == format!("`{key}`"));
-    assert!(queue::KEYS.iter().all(|key| documented(key)));
-    for (discipline, keys) in queue::DISCIPLINES {
+    for discipline in queue::DISCIPLINES {
         let id = discipline.id();
         assert!(rows[2][1].contains(&format!("`{id}`")), "{id} is not named");
         let Some(written) = queue::own_written(&discipline) else { continue };
         let first = rows.iter().position(|row| row[0] == format!("`{id}`")).expect(id);
-        assert_eq!(written.len(), keys.len());
+        assert_eq!(written.len() + 2, QUEUE.names(id).len());
         for (row, (key, text)) in rows[first..].iter().zip(written) {
             assert_eq!((row[1], row[3]), (&*format!("`{key}`"), &*format!("`{text}`")), "{id}");
             assert!(!row[2].is_empty() && !row[4].is_empty(), "{id} {key}");

@@ -214,6 +214,14 @@ pub(super) fn span(field: &Field) -> Result<Span, Problem> {
     field.quantity().map(|Duration(span)| span)
 }
 
+/// A time that the simulator can run or wait for: 73 years at most, so that no sum of a few overflows.
+pub(super) fn countable_span(field: &Field) -> Result<Span, Problem> {
+    match span(field)? {
+        Span(longer) if longer > 1 << 61 => Err(field.error("must be at most 73 years")),
+        span => Ok(span),
+    }
+}
+
 pub(super) fn positive_span(field: &Field) -> Result<Span, Problem> {
     match span(field)? {
         Span::ZERO => Err(field.error("must be longer than zero")),

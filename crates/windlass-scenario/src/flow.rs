@@ -10,30 +10,13 @@ use super::fields::{
 };
 use super::model::{FlowSpec, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
+use super::schema::{FLOW, READ, TRAFFIC};
 use super::stack::Stack;
 use super::tree::{Node, Value};
 use super::ways::{self, Hop, Ways};
 use super::{draw, multipath, params, stack};
 use crate::units::{Bytes, Duration};
 
-pub(super) const KEYS: [&str; 16] = [
-    "name",
-    "from",
-    "to",
-    "algorithm",
-    "params",
-    "slow_start",
-    stack::FLAVOUR,
-    "stack",
-    "start",
-    "count",
-    "stagger",
-    "jitter",
-    "traffic",
-    "read",
-    "multipath",
-    "draw",
-];
 /// Headers of IPv4 with TCP and with UDP, bytes.
 const TCP_HEADERS: u32 = 40;
 const UDP_HEADERS: u32 = 28;
@@ -160,7 +143,7 @@ impl Context<'_> {
     }
 
     fn template<'a>(&self, item: &'a Node) -> Result<Template<'a>, Problem> {
-        let fields = Fields::open(item, "`[[flow]]`", &KEYS)?;
+        let fields = Fields::open(item, "`[[flow]]`", FLOW.names)?;
         let always = (Traffic::Bulk { bytes: None }, Vec::new());
         let (traffic, on) = fields.or("traffic", traffic, always)?;
         self.check_on(&fields, &on)?;
@@ -402,11 +385,11 @@ fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
     let transfer = size(1, MAX_TRANSFER);
     let traffic = match kind {
         TrafficKind::Bulk => {
-            fields.allow(&["kind", "bytes"])?;
+            fields.allow(&TRAFFIC.names("bulk"))?;
             Traffic::Bulk { bytes: fields.opt("bytes", transfer)? }
         }
         TrafficKind::RequestResponse => {
-            fields.allow(&["kind", "request", "response", "requests", "think"])?;
+            fields.allow(&TRAFFIC.names("request-response"))?;
             Traffic::RequestResponse {
                 request: fields.req("request", "\"100B\"", &transfer)?,
                 response: fields.req("response", "\"10MB\"", &transfer)?,
@@ -415,7 +398,7 @@ fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
             }
         }
         TrafficKind::Cbr => {
-            fields.allow(&["kind", "rate", "packet", "transport", "stop", "on", "deadline"])?;
+            fields.allow(&TRAFFIC.names("cbr"))?;
             return cbr(field, &fields);
         }
     };
@@ -502,15 +485,15 @@ fn read_application(field: &Field) -> Result<Read, Problem> {
     let fields = Fields::any(field.node, "`read`")?;
     Ok(match fields.req("kind", "\"immediate\"", choice(&READ_KINDS))? {
         ReadKind::Immediate => {
-            fields.allow(&["kind"])?;
+            fields.allow(&READ.names("immediate"))?;
             Read::Immediate
         }
         ReadKind::Delayed => {
-            fields.allow(&["kind", "after"])?;
+            fields.allow(&READ.names("delayed"))?;
             Read::Delayed { after: fields.req("after", "\"1ms\"", positive_span)? }
         }
         ReadKind::Rate => {
-            fields.allow(&["kind", "rate"])?;
+            fields.allow(&READ.names("rate"))?;
             Read::Rate { rate_bps: fields.req("rate", "\"1Mbps\"", rate)? }
         }
     })

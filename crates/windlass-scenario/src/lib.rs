@@ -72,6 +72,7 @@ mod params;
 mod queue;
 mod quick_start;
 mod read;
+mod schema;
 mod stack;
 mod tree;
 mod two_path;
@@ -144,8 +145,8 @@ impl Scenario {
     ///
     /// A key is a dotted path as in TOML, the items of `link`, `wifi` and `flow` being called by name or
     /// by number from 0: `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the
-    /// quotes of a string may be left out. The tables `stack`, `record`, `testbed`, `params`,
-    /// `stack.rto` and a cell's `path_loss` come into being when a key in them is set; every other table has to exist.
+    /// quotes of a string may be left out. A table whose keys all have defaults, such as `stack`, `record`, `params`
+    /// or a cell's `path_loss`, comes into being when a key in it is set; every other table has to exist.
     ///
     /// # Errors
     ///
@@ -215,6 +216,12 @@ impl Scenario {
         };
         self.links.iter().zip(round_trips).map(product).collect()
     }
+}
+
+/// The JSON Schema (draft 7) of scenario files, by which editors complete and check them. It takes words such as
+/// `reno` in lower case only, and knows nothing of what depends on several keys at once.
+pub fn json_schema() -> serde_json::Value {
+    schema::json_schema()
 }
 
 /// The keys of `stack` with their values as a scenario would spell them.

@@ -4,6 +4,7 @@ use windlass_sim::loss::{BerFormula, LossModel};
 
 use super::error::Problem;
 use super::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
+use super::schema::{Kinds, LOSS};
 use super::tree::Value;
 use super::write::{array, quote};
 use crate::units::Probability;
@@ -50,21 +51,21 @@ pub(super) const MODELS: [(&str, Kind); 4] = [
 fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
     let kind = fields.req("model", "\"drop\"", choice(&MODELS))?;
-    let model = kind.read(&fields, &["model", "direction"])?;
+    let model = kind.read(&fields, &LOSS)?;
     let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
     Ok((model, direction))
 }
 
 impl Kind {
-    /// The model of this kind, from a table that has the keys `besides` too.
-    pub(super) fn read(self, fields: &Fields, besides: &[&str]) -> Result<LossModel, Problem> {
-        let keys: &[&str] = match self {
-            Kind::Drop => &["probability"],
-            Kind::Ber => &["rate", "formula"],
-            Kind::GilbertElliott => &["good_to_bad", "bad_to_good", "loss_good", "loss_bad"],
-            Kind::List => &["packets"],
+    /// The model of this kind, from one of these tables.
+    pub(super) fn read(self, fields: &Fields, tables: &Kinds) -> Result<LossModel, Problem> {
+        let name = match self {
+            Kind::Drop => "drop",
+            Kind::Ber => "ber",
+            Kind::GilbertElliott => "gilbert-elliott",
+            Kind::List => "list",
         };
-        fields.allow(&[besides, keys].concat())?;
+        fields.allow(&tables.names(name))?;
         Ok(match self {
             Kind::Drop => {
                 LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }

@@ -2,50 +2,33 @@
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_cc::{AnyParams, Flavour};
 use windlass_sim::radio::Hops;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 use super::error::{Place, Problem};
-use super::fields::{
-    Field, Fields, boolean, choice, name, positive_span, size, text, whole_u32, word_of,
-};
+use super::fields::{Field, Fields, boolean, name, positive_span, text};
 use super::flow::Context;
 use super::model::{MultipathSpec, SubflowSpec};
 use super::params;
-use super::stack::{Stack, table};
+use super::schema::{Codec, MULTIPATH, SUBFLOW, table};
+use super::stack::Stack;
 use super::tree::{Node, Value};
 use super::ways::Hop;
-use crate::units::{Bytes, Duration};
 
-table!(CONFIG_KEYS, apply, written_config, MultipathConfig {
-    "scheduler" scheduler: choice(&Scheduler::ALL), |s: &Scheduler| {
-        format!("\"{}\"", word_of(&Scheduler::ALL, s))
-    };
-    "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
-    "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
-    "penalise" penalise: boolean, plain;
-    "opportunistic" opportunistic: boolean, plain;
-    "checksum" checksum: boolean, plain;
-    "peer_capable" peer_capable: boolean, plain;
-    "timeouts_to_fail" timeouts_to_fail: whole_u32(1, u32::MAX), plain;
-    "join_retry" join_retry: positive_span, |span: &Span| format!("\"{}\"", Duration(*span));
+table!(MULTIPATH_CONFIG, "connection", apply, written_config, MultipathConfig {
+    scheduler: Codec::word(&Scheduler::ALL), "which subflow carries the next data: `lowest-rtt`, `round-robin`, `redundant` (all of them), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue that would be sent soonest), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`";
+    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer that all subflows share; what waits for earlier data of another subflow stays in it", "that of the `stack`";
+    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer that all subflows share", "that of the `stack`";
+    penalise: Codec::flag(), "reduce the window of a subflow that holds up the receive window, at most once in its round trip", "`true`";
+    opportunistic: Codec::flag(), "send data that hold up the receive window again on a subflow that has room", "`true`";
+    checksum: Codec::flag(), "checksum in each mapping, two bytes of option", "`false`";
+    peer_capable: Codec::flag(), "whether both ends speak Multipath TCP; otherwise the connection falls back to ordinary TCP on the first path that comes up", "`true`";
+    timeouts_to_fail: Codec::whole(1, u32::MAX), "consecutive timeouts after which a subflow gets no more data until it is heard of again", "`3`";
+    join_retry: Codec::time(positive_span), "time from the failure of a subflow, or of an attempt to join, to the next attempt; twice as long after each that fails too", "`\"1s\"`";
 });
 
-/// Keys of a subflow.
-pub(super) const SUBFLOW_KEYS: [&str; 5] = ["name", "via", "algorithm", "params", "slow_start"];
-
-fn bytes(value: &u64) -> String {
-    format!("\"{}\"", Bytes(*value))
-}
-
-fn plain(value: &impl ToString) -> String {
-    value.to_string()
-}
-
-/// Keys of `multipath` that are not the connection's own.
-pub(super) const PATH_KEYS: [&str; 2] = [SUBFLOWS, DISJOINT];
 const SUBFLOWS: &str = "subflows";
 const DISJOINT: &str = "disjoint";
 
@@ -79,8 +62,7 @@ pub(super) fn read(
     controller: AnyParams,
     stack: &Stack,
 ) -> Result<Template, Problem> {
-    let known = [CONFIG_KEYS, &PATH_KEYS].concat();
-    let fields = Fields::open(field.node, "`multipath`", &known)?;
+    let fields = Fields::open(field.node, "`multipath`", &MULTIPATH.all_names())?;
     let mut config = defaults(&stack.config);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
@@ -120,7 +102,7 @@ fn read_subflow(
     flows: AnyParams,
     flavour: Flavour,
 ) -> Result<Subflow, Problem> {
-    let fields = Fields::open(node, "a subflow", &SUBFLOW_KEYS)?;
+    let fields = Fields::open(node, "a subflow", SUBFLOW.names)?;
     let controller =
         match fields.opt("algorithm", |f| Ok((params::algorithm(f, flavour)?, f.node)))? {
             None => Some(flows),

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::error::{Place, Problem};
-use super::fields::{Field, Fields, choice, name, positive_span, rate, size_u32, span, whole_u32};
+use super::fields::{
+    Field, Fields, choice, countable_span, name, positive_span, rate, size_u32, span, whole_u32,
+};
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::quick_start::QuickStart;
@@ -12,16 +14,12 @@ use super::loss::losses;
 use super::model::{LinkSpec, WifiSpec};
 use super::queue::{self, Queue};
 use super::quick_start;
+use super::schema::{LINE, LINK, TOPOLOGY, WIRELESS};
 use super::tree::{Node, Value};
 use super::ways::Ways;
 use super::wifi;
 use windlass_cc::Span;
 
-/// Keys that a link has in common with the parts of a topology.
-pub(super) const LINE_KEYS: [&str; 9] =
-    ["rate", "delay", "queue", "bdp_rtt", "mtu", "framing", "loss", "down", "quick_start"];
-/// Keys of `[topology]` with `kind = "dumbbell"`.
-pub(super) const TOPOLOGY_KEYS: [&str; 5] = ["kind", "pairs", "access", "bottleneck", "wireless"];
 pub(super) const DEFAULT_MTU: u32 = 1_500;
 /// Largest and smallest packet of IPv4 (RFC 791).
 const MTU_RANGE: (u32, u32) = (68, 65_535);
@@ -114,9 +112,7 @@ impl Network {
     }
 
     fn add_link(&mut self, node: &Node) -> Result<(), Problem> {
-        let mut known = vec!["name", "between"];
-        known.extend(LINE_KEYS);
-        let fields = Fields::open(node, "`[[link]]`", &known)?;
+        let fields = Fields::open(node, "`[[link]]`", &LINK.all_names())?;
         let (a, b) = fields.req("between", "[\"client\", \"server\"]", between)?;
         let (name, place) = match fields.field("name") {
             Some(field) => (name(&field)?, &field.node.place),
@@ -173,7 +169,7 @@ impl Network {
     fn add_topology(&mut self, field: &Field) -> Result<(), Problem> {
         let fields = Fields::any(field.node, "`[topology]`")?;
         match fields.req("kind", "\"dumbbell\"", choice(&KINDS))? {
-            Kind::Dumbbell => fields.allow(&TOPOLOGY_KEYS)?,
+            Kind::Dumbbell => fields.allow(&TOPOLOGY.names("dumbbell"))?,
             Kind::TwoPath => return self.add_two_paths(field),
             Kind::Grid => return wifi::read_grid(field, self),
             Kind::Chain => return wifi::read_chain(field, self),
@@ -204,8 +200,7 @@ impl Network {
     /// The senders of a dumbbell as stations of a cell, the access point being `r1` or, with a wire
     /// between, `ap`.
     fn add_wireless(&mut self, field: &Field, pairs: u32) -> Result<(), Problem> {
-        let known = [&["backhaul"], wifi::AIR_KEYS.as_slice()].concat();
-        let fields = Fields::open(field.node, "`wireless`", &known)?;
+        let fields = Fields::open(field.node, "`wireless`", &WIRELESS.all_names())?;
         let backhaul = fields.opt("backhaul", line)?;
         let access_point = if backhaul.is_some() { "ap" } else { "r1" };
         let senders = (1..=pairs).map(|i| format!("s{i}"));
@@ -220,7 +215,7 @@ impl Network {
 /// A line of a topology.
 pub(super) fn line(field: &Field) -> Result<Line, Problem> {
     let what = format!("`{}`", field.key);
-    read_line(&Fields::open(field.node, &what, &LINE_KEYS)?)
+    read_line(&Fields::open(field.node, &what, LINE.names)?)
 }
 
 /// The tables of `[[link]]`, `[[wifi]]` and `[[flow]]`.
@@ -252,7 +247,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
     let rate_bps = fields.req("rate", "\"10Mbps\"", rate)?;
     Ok(Line {
         rate_bps,
-        delay: fields.or("delay", span, Span::ZERO)?,
+        delay: fields.or("delay", countable_span, Span::ZERO)?,
         queue: fields.or("queue", |field| queue::read(field, rate_bps), Queue::DEFAULT)?,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,

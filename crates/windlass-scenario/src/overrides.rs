@@ -1,6 +1,7 @@
 //! Changing single values of a document before it is read: `--set link.0.rate=2Mbps`.
 
 use super::error::{Place, Problem, did_you_mean, listed};
+use super::schema;
 use super::tree::{Entry, Node, Table, Value, parse_value};
 
 /// One override as typed. Its text, to which places refer, is `key=value`.
@@ -43,7 +44,7 @@ impl Override<'_> {
         match &mut node.value {
             Value::Table(table) => {
                 if table.get(key).is_none() {
-                    if !has_defaults(path) {
+                    if !schema::may_be_left_out(path) {
                         return Err(self.missing(table, path));
                     }
                     let empty =
@@ -142,19 +143,6 @@ impl Override<'_> {
     fn error(&self, message: &str) -> Problem {
         Problem::new(&self.key_place(), message)
     }
-}
-
-/// Whether a table may be left out of a file because every key in it has a default.
-fn has_defaults(path: &[&str]) -> bool {
-    let path = match path {
-        ["flow", _, "multipath", "subflows", _, rest @ ..] => return rest == ["params"],
-        ["flow", _, rest @ ..] => rest,
-        ["wifi", _, rest @ ..] | ["topology", "wireless", rest @ ..] => {
-            return rest == ["path_loss"];
-        }
-        _ => path,
-    };
-    matches!(path, ["stack" | "record" | "testbed" | "params"] | ["stack", "rto"])
 }
 
 /// The name of a link or flow, which by default is made of its ends.

@@ -5,11 +5,11 @@ use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
 use super::error::Problem;
 use super::fields::{
     Field, Fields, boolean, choice, number, positive_span, probability, queue, size_u32, span,
-    threshold, whole_u32,
+    threshold,
 };
-use super::stack::table;
+use super::schema::{Codec, QUEUE, table};
 use super::tree::Value;
-use crate::units::{Bytes, Duration, Probability, QueueLimit};
+use crate::units::QueueLimit;
 
 /// A queue's limit and its discipline.
 #[derive(Clone)]
@@ -24,14 +24,11 @@ impl Queue {
         Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
 }
 
-/// Keys of every queue that is a table.
-pub(super) const KEYS: [&str; 2] = ["discipline", "limit"];
-
 /// Size of a typical packet, bytes, as in ns-2 and ns-3.
 const MEAN_PACKET: u32 = 500;
 /// Floyd, "RED: Discussions of Setting Parameters", 1997: the lower threshold, three times that,
 /// and the weight; the maximum probability of 1/10 from the same.
-const RED: RedSpec = Red {
+const RED_DEFAULT: RedSpec = Red {
     min_threshold: QueueLimit::Packets(5),
     max_threshold: QueueLimit::Packets(15),
     weight: 0.002,
@@ -42,7 +39,7 @@ const RED: RedSpec = Red {
     mean_packet: MEAN_PACKET,
 };
 /// Alizadeh et al., "Data Center TCP", section 3.4: K of 65 packets at 10 Gbit/s.
-const THRESHOLD: ThresholdSpec = Threshold { mark: QueueLimit::Packets(65) };
+const THRESHOLD_DEFAULT: ThresholdSpec = Threshold { mark: QueueLimit::Packets(65) };
 /// Largest weight of PIE.
 const MAX_GAIN: f64 = 1000.0;
 /// Longest interval of CoDel, nanoseconds: a day.
@@ -51,74 +48,54 @@ const MAX_INTERVAL: u64 = 86_400_000_000_000;
 type RedSpec = Red<QueueLimit>;
 type ThresholdSpec = Threshold<QueueLimit>;
 
-table!(RED_KEYS, apply_red, written_red, RedSpec {
-    "min_threshold" min_threshold: threshold, text;
-    "max_threshold" max_threshold: threshold, text;
-    "weight" weight: weight, share;
-    "max_probability" max_probability: probability, share;
-    "gentle" gentle: boolean, plain;
-    "ecn" ecn: boolean, plain;
-    "adaptive" adaptive: boolean, plain;
-    "mean_packet" mean_packet: size_u32(1, 65_535), size;
+table!(RED, "red", apply_red, written_red, RedSpec {
+    min_threshold: Codec::level(threshold), "threshold: average below which nothing is dropped", "`\"5pkt\"`";
+    max_threshold: Codec::level(threshold), "threshold of the same kind, no less: average at which `max_probability` is reached", "`\"15pkt\"`";
+    weight: Codec::share(weight), "weight of the newest length in the average, more than 0, at most 1", "`0.002`";
+    max_probability: Codec::share(probability), "probability at `max_threshold`", "`0.1`";
+    gentle: Codec::flag(), "beyond `max_threshold` grow to 1 at twice that, not at once", "`true`";
+    ecn: Codec::flag(), "mark where chance decides; beyond all chance drop", "`false`";
+    adaptive: Codec::flag(), "adapt `max_probability` every 500 ms so that the average stays in the middle", "`false`";
+    mean_packet: Codec::size_u32(1, 65_535), "size of a typical packet, `1B` to `65535B`, by which idle time is counted", "`\"500B\"`";
 });
 
-table!(CODEL_KEYS, apply_codel, written_codel, CoDel {
-    "target" target: span, time;
-    "interval" interval: interval, time;
-    "ecn" ecn: boolean, plain;
+table!(CODEL, "codel", apply_codel, written_codel, CoDel {
+    target: Codec::time(span), "acceptable standing delay", "`\"5ms\"`";
+    interval: Codec::time(interval), "how long the delay may exceed it, more than zero, at most `24h`", "`\"100ms\"`";
+    ecn: Codec::flag(), "mark instead of dropping", "`false`";
 });
 
-table!(FQ_CODEL_KEYS, apply_fq_codel, written_fq_codel, FqCoDel {
-    "flows" flows: whole_u32(1, 65_536), plain;
-    "quantum" quantum: size_u32(1, u32::MAX), size;
-    "target" target: span, time;
-    "interval" interval: interval, time;
-    "ecn" ecn: boolean, plain;
+table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
+    flows: Codec::whole(1, 65_536), "queues that flows are hashed into, 1 to 65536", "`1024`";
+    quantum: Codec::size_u32(1, u32::MAX), "what a queue may send in its turn, at least `1B`", "`\"1514B\"`";
+    target: Codec::time(span), "as CoDel's, for each queue", "`\"5ms\"`";
+    interval: Codec::time(interval), "as CoDel's, for each queue", "`\"100ms\"`";
+    ecn: Codec::flag(), "mark instead of dropping", "`true`";
 });
 
-table!(PIE_KEYS, apply_pie, written_pie, Pie {
-    "target" target: span, time;
-    "update" update: positive_span, time;
-    "alpha" alpha: gain, plain;
-    "beta" beta: gain, plain;
-    "max_burst" max_burst: span, time;
-    "ecn" ecn: boolean, plain;
-    "mark_limit" mark_limit: probability, share;
+table!(PIE, "pie", apply_pie, written_pie, Pie {
+    target: Codec::time(span), "delay to aim at, QDELAY_REF", "`\"15ms\"`";
+    update: Codec::time(positive_span), "time between adjustments, T_UPDATE, more than zero", "`\"15ms\"`";
+    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
+    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
+    max_burst: Codec::time(span), "how long a burst passes untouched, MAX_BURST", "`\"150ms\"`";
+    ecn: Codec::flag(), "mark while the probability is below `mark_limit`", "`false`";
+    mark_limit: Codec::share(probability), "probability from which marking ends", "`0.1`";
 });
 
-table!(THRESHOLD_KEYS, apply_threshold, written_threshold, ThresholdSpec {
-    "mark" mark: threshold, text;
+table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec {
+    mark: Codec::level(threshold), "threshold: what finds more waiting is marked if it can be, else left alone", "`\"65pkt\"`";
 });
 
-/// Every discipline, at its defaults, with its name and its keys.
-pub(super) const DISCIPLINES: [(Discipline<QueueLimit>, &[&str]); 6] = [
-    (Discipline::DropTail, &[]),
-    (Discipline::Red(RED), RED_KEYS),
-    (Discipline::CoDel(CoDel::DEFAULT), CODEL_KEYS),
-    (Discipline::FqCoDel(FqCoDel::DEFAULT), FQ_CODEL_KEYS),
-    (Discipline::Pie(Pie::DEFAULT), PIE_KEYS),
-    (Discipline::Threshold(THRESHOLD), THRESHOLD_KEYS),
+/// Every discipline at its defaults.
+pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 6] = [
+    Discipline::DropTail,
+    Discipline::Red(RED_DEFAULT),
+    Discipline::CoDel(CoDel::DEFAULT),
+    Discipline::FqCoDel(FqCoDel::DEFAULT),
+    Discipline::Pie(Pie::DEFAULT),
+    Discipline::Threshold(THRESHOLD_DEFAULT),
 ];
-
-fn text(value: &QueueLimit) -> String {
-    format!("\"{value}\"")
-}
-
-fn size(value: &u32) -> String {
-    format!("\"{}\"", Bytes((*value).into()))
-}
-
-fn time(value: &windlass_cc::Span) -> String {
-    format!("\"{}\"", Duration(*value))
-}
-
-fn plain(value: &impl ToString) -> String {
-    value.to_string()
-}
-
-fn share(value: &f64) -> String {
-    Probability(*value).to_string()
-}
 
 fn weight(field: &Field) -> Result<f64, Problem> {
     match probability(field)? {
@@ -150,11 +127,10 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     };
     let fields = Fields::any(field.node, "`queue`")?;
     let places: [usize; DISCIPLINES.len()] = std::array::from_fn(|place| place);
-    let named = places.map(|place| (DISCIPLINES[place].0.id(), place));
-    let (discipline, own) = DISCIPLINES[fields.or("discipline", choice(&named), 0)?].clone();
+    let named = places.map(|place| (DISCIPLINES[place].id(), place));
+    let discipline = DISCIPLINES[fields.or("discipline", choice(&named), 0)?].clone();
     let what = format!("`queue` with the discipline `{}`", discipline.id());
-    let known = [KEYS.as_slice(), own].concat();
-    let fields = Fields::open(field.node, &what, &known)?;
+    let fields = Fields::open(field.node, &what, &QUEUE.names(discipline.id()))?;
     let limit = fields.or("limit", queue, Queue::DEFAULT.limit)?;
     Ok(Queue { limit, discipline: parameters(&fields, discipline, rate_bps)? })
 }
@@ -214,7 +190,8 @@ pub(super) fn written(
     discipline: &Discipline<QueueLimit>,
 ) -> Option<Vec<(&'static str, String)>> {
     let own = own_written(discipline)?;
-    let mut all = vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", text(&limit))];
+    let mut all =
+        vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", format!("\"{limit}\""))];
     all.extend(own);
     Some(all)
 }

@@ -4,16 +4,15 @@ use windlass_sim::quick_start::QuickStart;
 
 use super::error::Problem;
 use super::fields::{Field, Fields, positive_span, probability};
-use super::stack::table;
+use super::schema::{Codec, table};
 use super::tree::Value;
-use crate::units::{Duration, Probability};
 
 /// Longest interval, nanoseconds: an hour.
 const MAX_INTERVAL: u64 = 3_600_000_000_000;
 
-table!(KEYS, apply, pairs, QuickStart {
-    "share" share: share, |share: &f64| Probability(*share).to_string();
-    "interval" interval: interval, |span: &windlass_cc::Span| format!("\"{}\"", Duration(*span));
+table!(QUICK_START, "quick_start", apply, pairs, QuickStart {
+    share: Codec::share(share), "share of the rate up to which requests are approved, more than zero", "`1`";
+    interval: Codec::time(interval), "use is that of the busier of the last two whole intervals of this length; what was approved in this one and the one before counts as used", "`\"150ms\"`";
 });
 
 fn share(field: &Field) -> Result<f64, Problem> {
@@ -38,7 +37,7 @@ pub(super) fn read(field: &Field) -> Result<Option<QuickStart>, Problem> {
         Value::Boolean(true) => Ok(Some(QuickStart::DEFAULT)),
         Value::Table(_) => {
             let mut setting = QuickStart::DEFAULT;
-            apply(&mut setting, &Fields::open(field.node, "`quick_start`", KEYS)?)?;
+            apply(&mut setting, &Fields::open(field.node, "`quick_start`", QUICK_START.names)?)?;
             Ok(Some(setting))
         }
         _ => Err(field.wrong_kind("`true`, `false` or a table such as `{ share = 0.9 }`")),

@@ -13,28 +13,13 @@ use super::fields::{
 use super::flow::{self, Context};
 use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
+use super::schema::{RECORD, SCENARIO, TESTBED};
 use super::tree::Node;
 use super::wifi;
 
-pub(super) const KEYS: [&str; 11] = [
-    "name",
-    "description",
-    "duration",
-    "seed",
-    "stack",
-    "topology",
-    "link",
-    "wifi",
-    "flow",
-    "record",
-    "testbed",
-];
-pub(super) const RECORD_KEYS: [&str; 5] = ["series", "interval", "capture", "bins", "delays"];
-pub(super) const TESTBED_KEYS: [&str; 1] = ["receive_window"];
-
 /// Reads a whole document.
 pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
-    let fields = Fields::open(root, "the scenario", &KEYS)?;
+    let fields = Fields::open(root, "the scenario", SCENARIO.names)?;
     let name = fields.or("name", text, stem(source_name))?;
     let description = fields.or("description", text, String::new())?;
     let duration = fields.req("duration", "\"100s\"", positive_span)?;
@@ -61,7 +46,7 @@ fn stem(source_name: &str) -> String {
 }
 
 fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
-    let fields = Fields::open(field.node, "`[record]`", &RECORD_KEYS)?;
+    let fields = Fields::open(field.node, "`[record]`", RECORD.names)?;
     Ok(RecordSpec {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
@@ -72,7 +57,7 @@ fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
 }
 
 fn testbed(field: &Field) -> Result<TestbedSpec, Problem> {
-    let fields = Fields::open(field.node, "`[testbed]`", &TESTBED_KEYS)?;
+    let fields = Fields::open(field.node, "`[testbed]`", TESTBED.names)?;
     let receive_window = choice(&ReceiveWindow::ALL);
     Ok(TestbedSpec {
         receive_window: fields.or("receive_window", receive_window, ReceiveWindow::default())?,

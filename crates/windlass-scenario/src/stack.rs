@@ -9,12 +9,13 @@ use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use super::error::{Place, Problem};
 use super::fields::{
-    Field, Fields, boolean, choice, positive_span, size, size_u32, span, unknown_word, whole_u32,
-    window, word_of,
+    Field, Fields, choice, positive_span, size_u32, span, unknown_word, whole_u32, window, word_of,
 };
 use super::params;
+use super::schema::Shape::{Either, Of, Whole, Words};
+use super::schema::{Codec, Quantity, STACK_TABLE, table};
 use super::tree::Value;
-use crate::units::{Bytes, Duration, Window};
+use crate::units::{Bytes, Window};
 
 /// The word for a value that follows from something else.
 const AUTO: &str = "auto";
@@ -36,108 +37,73 @@ pub(super) struct Stack {
     pub(super) mss_place: Option<Place>,
 }
 
-/// One list of fields makes the known keys, the reader and the writer; a field of the struct that
-/// is missing here does not compile.
-macro_rules! table {
-    ($keys:ident, $apply:ident, $written:ident, $struct:ident {
-        $($key:literal $field:ident: $read:expr, $write:expr;)*
-    } $($by_hand:ident)?) => {
-        pub(super) const $keys: &[&str] = &[$($key),*];
-
-        fn $apply(config: &mut $struct, fields: &Fields) -> Result<(), Problem> {
-            $(if let Some(value) = fields.opt($key, $read)? {
-                config.$field = value;
-            })*
-            Ok(())
-        }
-
-        /// Every field as key and TOML text.
-        pub(super) fn $written(config: &$struct) -> Vec<(&'static str, String)> {
-            let $struct { $($field,)* $($by_hand: _)? } = config;
-            vec![$(($key, $write($field))),*]
-        }
-    };
-}
-
-pub(super) use table;
-
-table!(STACK_KEYS, apply_fields, written_fields, StackConfig {
-    "mss" mss: mss, |mss: &Option<u32>| match mss {
-        Some(mss) => quoted(Bytes((*mss).into())),
-        None => quoted(AUTO),
-    };
-    "receive_buffer" receive_buffer: size(1, MAX_WINDOW), bytes;
-    "receive_autotuning" receive_autotuning: boolean, plain;
-    "quick_acks" quick_acks: boolean, plain;
-    "sack_compression" sack_compression: boolean, plain;
-    "send_buffer" send_buffer: size(1, MAX_WINDOW), bytes;
-    "window_scaling" window_scaling: boolean, plain;
-    "timestamps" timestamps: boolean, plain;
-    "sack" sack: boolean, plain;
-    "dsack" dsack: boolean, plain;
-    "initial_window" initial_window: initial_window, |window: &InitialWindow| quoted(Window(*window));
-    "ack_limit" ack_limit: segments_or_unlimited, |limit: &u32| match *limit {
-        u32::MAX => quoted(UNLIMITED),
-        limit => limit.to_string(),
-    };
-    "window_counting" window_counting: choice(&Counting::ALL), |counting: &Counting| {
-        quoted(word_of(&Counting::ALL, counting))
-    };
-    "growth_credit" growth_credit: choice(&Credit::ALL), |credit: &Credit| {
-        quoted(word_of(&Credit::ALL, credit))
-    };
-    "nagle" nagle: boolean, plain;
-    "delayed_ack_segments" delayed_ack_segments: whole_u32(1, 1_000), plain;
-    "delayed_ack_timeout" delayed_ack_timeout: span, time;
-    "fast_retransmit" fast_retransmit: boolean, plain;
-    "dupthresh" dupthresh: whole_u32(1, 1_000), plain;
-    "loss_detection" loss_detection: choice(&LossDetection::ALL), |detection: &LossDetection| {
-        quoted(word_of(&LossDetection::ALL, detection))
-    };
-    "tlp" tlp: boolean, plain;
-    "frto" frto: boolean, plain;
-    "eifel" eifel: boolean, plain;
-    "dsack_undo" dsack_undo: boolean, plain;
-    "ecn" ecn: boolean, plain;
-    "recovery" recovery: recovery, |style: &Option<Style>| match style {
-        Some(style) => quoted(word_of(&Style::ALL, style)),
-        None => quoted(AUTO),
-    };
-    "loss_cut" loss_cut: choice(&LossCut::ALL), |cut: &LossCut| quoted(word_of(&LossCut::ALL, cut));
-    "flight_limit" flight_limit: segments_or_unlimited, |limit: &u32| match *limit {
-        u32::MAX => quoted(UNLIMITED),
-        limit => limit.to_string(),
-    };
-    "pacing" pacing: choice(&Pacing::ALL), |pacing: &Pacing| quoted(word_of(&Pacing::ALL, pacing));
-    "pacing_burst" pacing_burst: whole_u32(0, 1_000_000), plain;
-    "limited_transmit" limited_transmit: boolean, plain;
-    "window_validation" window_validation: boolean, plain;
-    "idle_restart" idle_restart: boolean, plain;
-    "karn" karn: boolean, plain;
-    "least_rtt" least_rtt: choice(&LeastRtt::ALL), |least: &LeastRtt| {
-        quoted(word_of(&LeastRtt::ALL, least))
-    };
-    "timer_tick" timer_tick: span, time;
-    "persist_timeout" persist_timeout: positive_span, time;
-    "max_syn_retries" max_syn_retries: whole_u32(0, 1_000), plain;
-    "max_data_retries" max_data_retries: whole_u32(0, 1_000), plain;
-    "time_wait" time_wait: span, time;
+table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
+    mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
+    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer", "";
+    receive_autotuning: Codec::flag(), "offer 64 KB at first and more as data arrive and are read, up to `receive_buffer`, where timestamps are in use", "";
+    quick_acks: Codec::flag(), "acknowledge each segment by itself at the beginning, after data that came twice, and while `receive_autotuning` opens the window", "";
+    sack_compression: Codec::flag(), "report data beyond a hole three times at once, and then together after a millisecond or a twentieth of a round trip", "";
+    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer", "";
+    window_scaling: Codec::flag(), "offer window scaling", "";
+    timestamps: Codec::flag(), "offer timestamps", "";
+    sack: Codec::flag(), "offer SACK and report ranges", "";
+    dsack: Codec::flag(), "report data that arrive twice (RFC 2883)", "";
+    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quoted(Window(*window))), "initial congestion window", "";
+    ack_limit: limit(), "segments that one acknowledgement counts for at most when the window opens: a number, or `\"unlimited\"`", "";
+    window_counting: Codec::word(&Counting::ALL), "in what the algorithm's window is kept: `bytes` with a fraction, or whole `segments`, by which growth, cuts and recovery then go", "";
+    growth_credit: Codec::word(&Credit::ALL), "what of an acknowledgement opens the window: what is `acked` cumulatively outside recovery, or all that is `delivered`, also by the one that ends recovery", "";
+    nagle: Codec::flag(), "Nagle's algorithm", "";
+    delayed_ack_segments: Codec::whole(1, 1_000), "acknowledge every so many segments", "";
+    delayed_ack_timeout: Codec::time(span), "longest delay of an acknowledgement", "";
+    fast_retransmit: Codec::flag(), "retransmit on duplicate acknowledgements", "";
+    dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
+    loss_detection: Codec::word(&LossDetection::ALL), "`dupthresh` by counting what arrived later, `rack` by time (RFC 8985) where recovery is `sack` or `prr` and both ends have SACK; then as in Linux what was lost beyond the point where recovery ends begins another, and the timer starts anew at each retransmission of the first segment", "";
+    tlp: Codec::flag(), "probe for a lost tail before the timer expires (RFC 8985), with recovery `sack` or `prr` and SACK", "";
+    frto: Codec::flag(), "tell a spurious timeout by what is acknowledged after it (RFC 5682), with recovery `sack` or `prr`", "";
+    eifel: Codec::flag(), "tell a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
+    dsack_undo: Codec::flag(), "take a reduction back once every retransmission is reported to be a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
+    ecn: Codec::flag(), "explicit congestion notification (RFC 3168); algorithms that want exact marks get the echo of RFC 8257", "";
+    recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
+    loss_cut: Codec::word(&LossCut::ALL), "what a loss or a mark cuts: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
+    flight_limit: limit(), "segments in flight at most, whatever the windows say: a number, or `\"unlimited\"`", "";
+    pacing: Codec::word(&Pacing::ALL), "`off`; `algorithm` at the rate that the algorithm asks for, if it does; `always` also at twice the window per round trip in slow start and 1.2 times it otherwise", "";
+    pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
+    limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
+    window_validation: Codec::flag(), "grow only a window that is used", "";
+    idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
+    karn: Codec::flag(), "no RTT sample from a retransmission", "";
+    least_rtt: Codec::word(&LeastRtt::ALL), "round trips that count for the least one which algorithms know: `any`, or those of `data` alone, not of the SYN (BBR and others that take rate samples know any)", "";
+    timer_tick: Codec::time(span), "timers expire at multiples of this; `0s` is exact", "";
+    persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";
+    max_syn_retries: Codec::whole(0, 1_000), "retransmissions of a SYN", "";
+    max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
+    time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);
 
 fn quoted(value: impl std::fmt::Display) -> String {
     format!("\"{value}\"")
 }
 
-fn plain(value: &impl ToString) -> String {
-    value.to_string()
+/// A number of segments, or none that binds.
+fn limit() -> Codec<u32> {
+    let shape = Either(vec![Words(vec![UNLIMITED]), Whole(1, 1_000_000)]);
+    Codec::new(shape, segments_or_unlimited, |limit| match *limit {
+        u32::MAX => quoted(UNLIMITED),
+        limit => limit.to_string(),
+    })
 }
 
-fn bytes(value: &u64) -> String {
-    quoted(Bytes(*value))
+fn written_mss(mss: &Option<u32>) -> String {
+    mss.map_or_else(|| quoted(AUTO), |mss| quoted(Bytes(mss.into())))
 }
 
-fn time(value: &windlass_cc::Span) -> String {
-    quoted(Duration(*value))
+/// A style of recovery, or the algorithm's own.
+fn recovery_style() -> Codec<Option<Style>> {
+    let words = Style::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
+    Codec::new(Words(words), recovery, |style| match style {
+        Some(style) => quoted(word_of(&Style::ALL, style)),
+        None => quoted(AUTO),
+    })
 }
 
 fn is_auto(field: &Field) -> bool {
@@ -194,8 +160,7 @@ fn preset(field: &Field) -> Result<&'static Preset, Problem> {
 /// Merges tables, the later over the earlier: the last preset that is named, with every field that
 /// any of them sets.
 pub(super) fn read(layers: &[Field]) -> Result<Stack, Problem> {
-    let known: Vec<&str> =
-        ["preset", FLAVOUR, "rto"].into_iter().chain(STACK_KEYS.iter().copied()).collect();
+    let known = STACK_TABLE.all_names();
     let layers = layers
         .iter()
         .map(|layer| Fields::open(layer.node, "`stack`", &known))

@@ -7,10 +7,8 @@ use super::error::Problem;
 use super::fields::{Field, Fields};
 use super::network::{Line, Network, line};
 use super::queue::Queue;
+use super::schema::TOPOLOGY;
 use crate::units::QueueLimit;
-
-/// Keys of `[topology]` with `kind = "two-path"`.
-pub(super) const KEYS: [&str; 4] = ["kind", "paths", "access", "shared"];
 
 /// What joins the paths to their ends unless the file says otherwise: no bottleneck.
 const ACCESS_BPS: u64 = 1_000_000_000;
@@ -21,7 +19,8 @@ impl Network {
     /// between `ai` and `bi`. With a `shared` link both lead over `m`, from where that link goes on
     /// to the server.
     pub(super) fn add_two_paths(&mut self, field: &Field) -> Result<(), Problem> {
-        let fields = Fields::open(field.node, "`[topology]` of the kind `two-path`", &KEYS)?;
+        let what = "`[topology]` of the kind `two-path`";
+        let fields = Fields::open(field.node, what, &TOPOLOGY.names("two-path"))?;
         let example =
             "[{ rate = \"3Mbps\", delay = \"20ms\" }, { rate = \"1Mbps\", delay = \"40ms\" }]";
         let paths = fields.req("paths", example, two_lines)?;

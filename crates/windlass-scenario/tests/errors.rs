@@ -450,6 +450,10 @@ const BAD_OVERRIDES: &[(&[(&str, &str)], &str)] = &[
         "--set link.0.rate=-2Mbps: `rate`: `-2Mbps` is negative; write a rate such as `10Mbps`, `250kbps` or `1MB/s`",
     ),
     (
+        &[("link.0.delay", "700000h")],
+        "--set link.0.delay=700000h: `delay`: must be at most 73 years",
+    ),
+    (
         &[("link.0.rte", "2Mbps")],
         "--set link.0.rte=2Mbps: unknown key `rte` in `[[link]]`; did you mean `rate`?",
     ),

@@ -97,6 +97,13 @@ fn what_is_counted_by_intervals_is_part_of_the_hash() {
 }
 
 #[test]
+fn a_table_of_defaults_comes_into_being_when_a_key_in_it_is_set() {
+    let s = set(MINIMAL, &[("link.0.quick_start.share", "50%"), ("link.0.queue.limit", "7pkt")]);
+    assert_eq!(s.links[0].quick_start.map(|q| q.share), Some(0.5));
+    assert_eq!(s.links[0].queue, QueueLimit::Packets(7));
+}
+
+#[test]
 fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
     let s = read(MINIMAL);
     assert_eq!((s.name.as_str(), s.description.as_str(), s.seed), ("minimal", "", 1));

@@ -11,4 +11,5 @@ pub mod presets;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod schema;
 pub mod sweep;

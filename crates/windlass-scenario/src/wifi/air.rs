@@ -9,37 +9,11 @@ use super::super::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
 use super::super::loss::{self, Kind};
+use super::super::schema::{CONSUMPTION, FRAME_LOSS, PATH_LOSS};
 use super::super::tree::Value;
 use super::routing::{Routing, off, routing};
 use super::scheduling;
 use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
-
-/// Keys that say what the air is like; a cell and the senders of a dumbbell have them in common.
-pub(in super::super) const AIR_KEYS: [&str; 23] = [
-    "standard",
-    "rate",
-    "control_rate",
-    "broadcast_rate",
-    "radius",
-    "queue",
-    "mtu",
-    "rts",
-    "short_retry_limit",
-    "long_retry_limit",
-    "power",
-    "path_loss",
-    "carrier_sense",
-    "sensitivity",
-    "noise_figure",
-    "capture",
-    "loss",
-    "eifs",
-    "routing",
-    "off",
-    "consumption",
-    "battery",
-    scheduling::KEY,
-];
 
 /// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
 /// its LLC header (IEEE 802.11-2016 section 9.2.4.7.1: 2304 bytes).
@@ -71,7 +45,7 @@ pub(super) struct Air {
 }
 
 impl Air {
-    /// Reads the keys of [`AIR_KEYS`].
+    /// Reads the keys of [`AIR`](super::super::schema::AIR).
     pub(super) fn read(fields: &Fields, name: String) -> Result<Air, Problem> {
         let phy = fields.req("standard", "\"802.11g\"", choice(&Phy::ALL))?;
         let mut air = Air {
@@ -95,7 +69,7 @@ impl Air {
         radio.retries.short = fields.or("short_retry_limit", &attempts, radio.retries.short)?;
         radio.retries.long = fields.or("long_retry_limit", &attempts, radio.retries.long)?;
         radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
-        radio.scheduling = fields.or(scheduling::KEY, scheduling::read, radio.scheduling)?;
+        radio.scheduling = fields.or("scheduling", scheduling::read, radio.scheduling)?;
         levels(fields, radio)?;
         radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
         radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;
@@ -153,7 +127,7 @@ fn consumption(field: &Field) -> Result<Consumption, Problem> {
         return choice(&Consumption::ALL)(field);
     }
     let fields = Fields::any(field.node, "`consumption`")?;
-    fields.allow(&["transmit", "receive", "listen", "idle"])?;
+    fields.allow(CONSUMPTION.names)?;
     let watts = |field: &Field| quantity(field).map(|Watts { uw }| uw);
     let receive_uw = fields.req("receive", "\"900mW\"", watts)?;
     Ok(Consumption {
@@ -256,15 +230,15 @@ fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
     let fall = fields.or("model", choice(&FALLS), Fall::LogDistance)?;
     match fall {
         Fall::LogDistance => {
-            fields.allow(&["model", "exponent", "reference"])?;
+            fields.allow(&PATH_LOSS.names("log-distance"))?;
             Ok(PathLoss::LogDistance {
                 exponent: fields.or("exponent", exponent, 3.0)?,
                 reference_loss_db: fields.or("reference", loss_db, phy.reference_loss_db())?,
             })
         }
-        Fall::Friis => fields.allow(&["model"]).map(|()| PathLoss::Friis),
+        Fall::Friis => fields.allow(&PATH_LOSS.names("friis")).map(|()| PathLoss::Friis),
         Fall::Disc => {
-            fields.allow(&["model", "receive", "sense"])?;
+            fields.allow(&PATH_LOSS.names("disc"))?;
             let receive = fields.req("receive", "\"250m\"", radius)?;
             let sense = |field: &Field| match radius(field)? {
                 mm if mm < receive => {
@@ -301,11 +275,11 @@ fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
     let links = loss::MODELS.map(|(name, kind)| (name, Some(kind)));
     let models: Vec<(&str, Option<Kind>)> = links.into_iter().chain([("snr", None)]).collect();
     match fields.req("model", "\"drop\"", choice(&models))? {
-        Some(kind) => kind.read(&fields, &["model"]).map(FrameErrors::Model),
+        Some(kind) => kind.read(&fields, &FRAME_LOSS).map(FrameErrors::Model),
         None if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
             "`snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` \
              or `friis`",
         )),
-        None => fields.allow(&["model"]).map(|()| FrameErrors::Snr),
+        None => fields.allow(&FRAME_LOSS.names("snr")).map(|()| FrameErrors::Snr),
     }
 }

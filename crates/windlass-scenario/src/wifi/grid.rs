@@ -7,15 +7,11 @@ use windlass_sim::radio::{Hops, PathLoss, Position};
 use super::super::error::Problem;
 use super::super::fields::{Field, Fields, name, whole_u32};
 use super::super::network::Network;
+use super::super::schema::{AIR, TOPOLOGY};
 use super::super::tree::Value;
-use super::air::{AIR_KEYS, Air, distance};
+use super::air::{Air, distance};
 use super::{Placed, add, free_name, position};
 use crate::units::Distance;
-
-/// Keys of a grid, and of a chain.
-const GRID_KEYS: [&str; 8] =
-    ["kind", "rows", "columns", "spacing", "range", "sense", "base", "wireless"];
-const CHAIN_KEYS: [&str; 7] = ["kind", "stations", "spacing", "range", "sense", "base", "wireless"];
 
 /// Space for a hundred nodes on 1500 m by 1500 m.
 const SPACING: Distance = Distance { mm: 150_000 };
@@ -42,7 +38,7 @@ enum Base {
 
 /// Reads a grid: stations `n1`, `n2` ... row by row from the south-west.
 pub(in super::super) fn read_grid(field: &Field, network: &mut Network) -> Result<(), Problem> {
-    let fields = Fields::open(field.node, "`[topology]`", &GRID_KEYS)?;
+    let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY.names("grid"))?;
     let most = whole_u32(1, MAX_STATIONS as u32);
     let (rows, columns) = (fields.req("rows", "10", &most)?, fields.req("columns", "10", &most)?);
     build(&fields, network, [rows, columns], Base::Centre)
@@ -50,7 +46,7 @@ pub(in super::super) fn read_grid(field: &Field, network: &mut Network) -> Resul
 
 /// Reads a chain: stations `n1`, `n2` ... from west to east.
 pub(in super::super) fn read_chain(field: &Field, network: &mut Network) -> Result<(), Problem> {
-    let fields = Fields::open(field.node, "`[topology]`", &CHAIN_KEYS)?;
+    let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY.names("chain"))?;
     let stations = fields.req("stations", "5", whole_u32(2, MAX_STATIONS as u32))?;
     build(&fields, network, [1, stations], Base::None)
 }
@@ -102,7 +98,7 @@ fn build(
 fn air(fields: &Fields, network: &Network) -> Result<(Air, bool), Problem> {
     let example = "{ standard = \"802.11b\", routing = \"aodv\" }";
     let node = fields.req("wireless", example, |field| Ok(field.node))?;
-    let wireless = Fields::open(node, "`wireless`", &AIR_KEYS)?;
+    let wireless = Fields::open(node, "`wireless`", AIR.names)?;
     if let Some(field) = wireless.field("radius") {
         return Err(field.error("the stations of a grid or chain have their places"));
     }

@@ -11,24 +11,18 @@ use windlass_sim::radio::check::MAX_STATIONS;
 use windlass_sim::radio::{Hops, PathLoss, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::Aodv;
 
-pub(super) use air::AIR_KEYS;
 pub(super) use grid::{read_chain, read_grid};
-#[cfg(test)]
-pub(super) use routing::AODV_KEYS;
-pub(super) use routing::{Pair, find_disjoint};
+pub(super) use routing::{AODV_CONSTANTS, Pair, find_disjoint};
 pub(super) use write::written;
 
 use super::error::{Place, Problem, listed};
 use super::fields::{Field, Fields, choice, name, whole_u32};
 use super::model::WifiSpec;
 use super::network::Network;
+use super::schema::{CELL, STATION};
 use super::tree::{Node, Value};
 use crate::units::Distance;
 use air::{Air, distance};
-
-/// Keys of a cell beside [`AIR_KEYS`].
-pub(super) const CELL_KEYS: [&str; 6] =
-    ["name", "mode", "access_point", "stations", "count", "hops"];
 
 /// Who talks to whom.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,8 +61,7 @@ impl Placed {
 
 /// Reads a `[[wifi]]` and adds it to the network.
 pub(super) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
-    let known = [CELL_KEYS.as_slice(), &AIR_KEYS].concat();
-    let fields = Fields::open(node, "`[[wifi]]`", &known)?;
+    let fields = Fields::open(node, "`[[wifi]]`", &CELL.all_names())?;
     let (name, place) = match fields.field("name") {
         Some(field) => (name(&field)?, field.node.place.clone()),
         None => (free_name(network), fields.place().clone()),
@@ -254,7 +247,7 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
         return Ok(Placed::new(name(field)?, &place));
     };
     let what = format!("a table in `{}`", field.key);
-    let fields = Fields::open(field.node, &what, &["node", "at", "queue", "battery"])?;
+    let fields = Fields::open(field.node, &what, STATION.names)?;
     Ok(Placed {
         name: fields.req("node", "\"s1\"", name)?,
         at: fields.opt("at", position)?,

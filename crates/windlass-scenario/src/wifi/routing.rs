@@ -1,42 +1,40 @@
 //! How packets find their way in a cell: `routing`, and stations that go off.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::Time;
 use windlass_sim::radio::{Hops, RadioConfig};
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection};
 
 use super::super::error::{Place, Problem, listed};
-use super::super::fields::{Field, Fields, boolean, choice, positive_span, span, text, whole_u32};
+use super::super::fields::{Field, Fields, choice, positive_span, span, text};
 use super::super::model::FlowSpec;
 use super::super::network::Network;
+use super::super::schema::{Codec, ROUTING, table};
 use super::super::tree::Value;
 use super::super::write::{array, inline, quote};
 use crate::units::Duration;
 
-/// Keys of a table `routing` with `protocol = "aodv"`.
-pub(in super::super) const AODV_KEYS: [&str; 22] = [
-    "protocol",
-    "preset",
-    "active_route_timeout",
-    "my_route_timeout",
-    "net_diameter",
-    "node_traversal_time",
-    "rreq_retries",
-    "rreq_rate_limit",
-    "rerr_rate_limit",
-    "ttl_start",
-    "ttl_increment",
-    "ttl_threshold",
-    "timeout_buffer",
-    "hello_interval",
-    "allowed_hello_loss",
-    "hello_always",
-    "detection",
-    "gratuitous",
-    "destination_only",
-    "buffer_packets",
-    "buffer_time",
-    "jitter",
-];
+table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
+    active_route_timeout: Codec::time(positive_span), "how long a route lives that nobody uses", "`\"3s\"`";
+    my_route_timeout: Codec::time(positive_span), "how long one lives that its destination has just answered for", "`\"6s\"`";
+    net_diameter: Codec::whole(1, MOST), "most hops between two stations, 1 to 64", "`35`";
+    node_traversal_time: Codec::time(positive_span), "what a message is reckoned to take for a hop", "`\"40ms\"`";
+    rreq_retries: Codec::whole(0, MOST), "how often a request through the whole network is repeated", "`2`";
+    rreq_rate_limit: Codec::whole(1, MOST), "requests that a station originates in a second at most", "`10`";
+    rerr_rate_limit: Codec::whole(1, MOST), "errors that it originates in a second at most", "`10`";
+    ttl_start: Codec::whole(1, MOST), "hops of the first request", "`1`";
+    ttl_increment: Codec::whole(1, MOST), "how many hops farther each next one goes", "`2`";
+    ttl_threshold: Codec::whole(0, MOST), "hops beyond which it goes through the whole network", "`7`";
+    timeout_buffer: Codec::whole(0, MOST), "hops that the wait for an answer is longer than the way there and back", "`2`";
+    hello_interval: Codec::time(positive_span), "time between HELLO messages of a station", "`\"1s\"`";
+    allowed_hello_loss: Codec::whole(1, MOST), "intervals without a sign of life after which a neighbour is lost", "`2`";
+    hello_always: Codec::flag(), "every station sends them, not only those that forward data", "`false`";
+    detection: Codec::word(&Detection::ALL), "how a lost neighbour is noticed: `feedback`, its acknowledgements fail to come; `hello`, its HELLO messages do; `both`", "`\"feedback\"`";
+    gratuitous: Codec::flag(), "who answers in place of a destination tells that one of the way back", "`true`";
+    destination_only: Codec::flag(), "only the destination itself answers", "`false`";
+    buffer_packets: Codec::whole(1, MOST), "packets that a station keeps while it looks for routes, the oldest making room", "`64`";
+    buffer_time: Codec::time(positive_span), "for how long it keeps them", "`\"30s\"`";
+    jitter: Codec::time(span), "each broadcast waits for a random time up to this, so that those who repeat a request do not collide", "`\"10ms\"`";
+});
 
 /// `disjoint`, which stands beside the constants.
 const DISJOINT: &str = "disjoint";
@@ -75,50 +73,17 @@ pub(super) fn routing(field: &Field) -> Result<Option<Routing>, Problem> {
     }
     let fields = Fields::any(field.node, "`routing`")?;
     match fields.req("protocol", "\"aodv\"", choice(&PROTOCOLS))? {
-        Protocol::Static => fields.allow(&["protocol"]).map(|()| None),
+        Protocol::Static => fields.allow(&ROUTING.names("static")).map(|()| None),
         Protocol::Aodv => {
-            fields.allow(&[AODV_KEYS.as_slice(), &[DISJOINT]].concat())?;
-            let params = aodv(&fields)?;
+            fields.allow(&ROUTING.names("aodv"))?;
+            let usual = AodvParams::RFC3561;
+            let mut params = fields.or("preset", choice(&AodvParams::ALL), usual)?;
+            apply(&mut params, &fields)?;
             params.check().map_err(|message| field.error(message))?;
             let disjoint = fields.or(DISJOINT, pairs, Vec::new())?;
             Ok(Some(Routing { params, disjoint, place }))
         }
     }
-}
-
-fn aodv(fields: &Fields) -> Result<AodvParams, Problem> {
-    let p = fields.or("preset", choice(&AodvParams::ALL), AodvParams::RFC3561)?;
-    let (some, any) = (whole_u32(1, MOST), whole_u32(0, MOST));
-    Ok(AodvParams {
-        active_route_timeout: fields.or(
-            "active_route_timeout",
-            positive_span,
-            p.active_route_timeout,
-        )?,
-        my_route_timeout: fields.or("my_route_timeout", positive_span, p.my_route_timeout)?,
-        net_diameter: fields.or("net_diameter", &some, p.net_diameter)?,
-        node_traversal_time: fields.or(
-            "node_traversal_time",
-            positive_span,
-            p.node_traversal_time,
-        )?,
-        rreq_retries: fields.or("rreq_retries", &any, p.rreq_retries)?,
-        rreq_rate_limit: fields.or("rreq_rate_limit", &some, p.rreq_rate_limit)?,
-        rerr_rate_limit: fields.or("rerr_rate_limit", &some, p.rerr_rate_limit)?,
-        ttl_start: fields.or("ttl_start", &some, p.ttl_start)?,
-        ttl_increment: fields.or("ttl_increment", &some, p.ttl_increment)?,
-        ttl_threshold: fields.or("ttl_threshold", &any, p.ttl_threshold)?,
-        timeout_buffer: fields.or("timeout_buffer", &any, p.timeout_buffer)?,
-        hello_interval: fields.or("hello_interval", positive_span, p.hello_interval)?,
-        allowed_hello_loss: fields.or("allowed_hello_loss", &some, p.allowed_hello_loss)?,
-        hello_always: fields.or("hello_always", boolean, p.hello_always)?,
-        detection: fields.or("detection", choice(&Detection::ALL), p.detection)?,
-        gratuitous: fields.or("gratuitous", boolean, p.gratuitous)?,
-        destination_only: fields.or("destination_only", boolean, p.destination_only)?,
-        buffer_packets: fields.or("buffer_packets", &some, p.buffer_packets)?,
-        buffer_time: fields.or("buffer_time", positive_span, p.buffer_time)?,
-        jitter: fields.or("jitter", span, p.jitter)?,
-    })
 }
 
 /// Pairs of names of flows.
@@ -209,32 +174,8 @@ pub(in super::super) fn find_disjoint(
 
 /// The text of `routing`, `flows` being the names of the scenario's.
 pub(super) fn written(aodv: &Aodv, flows: &[&str]) -> String {
-    let p = &aodv.params;
-    let time = |span: Span| quote(Duration(span));
-    let detection = Detection::ALL.iter().find(|(_, d)| *d == p.detection);
-    let mut pairs = vec![
-        ("protocol", quote("aodv")),
-        ("active_route_timeout", time(p.active_route_timeout)),
-        ("my_route_timeout", time(p.my_route_timeout)),
-        ("net_diameter", p.net_diameter.to_string()),
-        ("node_traversal_time", time(p.node_traversal_time)),
-        ("rreq_retries", p.rreq_retries.to_string()),
-        ("rreq_rate_limit", p.rreq_rate_limit.to_string()),
-        ("rerr_rate_limit", p.rerr_rate_limit.to_string()),
-        ("ttl_start", p.ttl_start.to_string()),
-        ("ttl_increment", p.ttl_increment.to_string()),
-        ("ttl_threshold", p.ttl_threshold.to_string()),
-        ("timeout_buffer", p.timeout_buffer.to_string()),
-        ("hello_interval", time(p.hello_interval)),
-        ("allowed_hello_loss", p.allowed_hello_loss.to_string()),
-        ("hello_always", p.hello_always.to_string()),
-        ("detection", quote(detection.map_or("", |(name, _)| name))),
-        ("gratuitous", p.gratuitous.to_string()),
-        ("destination_only", p.destination_only.to_string()),
-        ("buffer_packets", p.buffer_packets.to_string()),
-        ("buffer_time", time(p.buffer_time)),
-        ("jitter", time(p.jitter)),
-    ];
+    let mut pairs = vec![("protocol", quote("aodv"))];
+    pairs.extend(written_constants(&aodv.params));
     if !aodv.disjoint.is_empty() {
         let name = |flow: &usize| quote(flows.get(*flow).copied().unwrap_or_default());
         pairs.push((DISJOINT, array(&aodv.disjoint, |pair| array(pair, name))));

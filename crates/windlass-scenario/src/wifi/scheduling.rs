@@ -6,11 +6,10 @@ use windlass_sim::radio::scheduling::{Rule, Users};
 
 use super::super::error::Problem;
 use super::super::fields::{Field, Fields, choice, whole_u32, word_of};
+use super::super::schema::SCHEDULING;
 use super::super::tree::Value;
 use super::super::write::{inline, quote};
 
-/// The key of a cell.
-pub(super) const KEY: &str = "scheduling";
 /// Most slots to average over.
 const MOST_SLOTS: u32 = 1_000_000;
 
@@ -32,9 +31,9 @@ pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
     let fields = Fields::any(field.node, "`scheduling`")?;
     let word = fields.req("rule", "\"fpf\"", choice(&WORDS))?;
     match word {
-        Word::Fifo => fields.called("`scheduling` `fifo`").allow(&["rule"])?,
-        Word::Pf => fields.called("`scheduling` `pf`").allow(&["rule", "window", "users"])?,
-        Word::Fpf => fields.allow(&["rule", "window", "users", "reading"])?,
+        Word::Fifo => fields.called("`scheduling` `fifo`").allow(&SCHEDULING.names("fifo"))?,
+        Word::Pf => fields.called("`scheduling` `pf`").allow(&SCHEDULING.names("pf"))?,
+        Word::Fpf => fields.allow(&SCHEDULING.names("fpf"))?,
     }
     let reading = fields.or("reading", choice(&Reading::ALL), Reading::default())?;
     Ok(Scheduling {

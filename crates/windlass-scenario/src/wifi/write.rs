@@ -38,7 +38,7 @@ pub(in super::super) fn written(
         ("noise_figure", quote(Decibels(radio.noise_figure_db))),
         ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
         ("eifs", radio.eifs.to_string()),
-        (scheduling::KEY, scheduling::written(&radio.scheduling)),
+        ("scheduling", scheduling::written(&radio.scheduling)),
     ];
     match &radio.errors {
         FrameErrors::None => {}
