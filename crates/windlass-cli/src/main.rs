@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod located;
 mod output;
 mod repeat;
 

@@ -5,9 +5,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use annotate_snippets::Renderer;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use windlass_lab::Error;
 use windlass_lab::scenario::did_you_mean;
+
+use crate::located::shown;
 
 /// Why a command ended without success.
 pub enum Failure {
@@ -56,7 +59,9 @@ impl Failure {
         match self {
             Failure::Input(m) | Failure::Work(m) => remark(format_args!("error: {m}")),
             Failure::Located(report) if io::stderr().is_terminal() => {
-                remark(format_args!("{report:?}"));
+                let text = shown(&**report, &Renderer::styled());
+                // Colours only where the reader wants them. That nobody reads it is no reason to fail.
+                let _ = writeln!(anstream::stderr(), "{text}");
             }
             Failure::Located(report) => {
                 remark(format_args!("error: {report}"));

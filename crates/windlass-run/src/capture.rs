@@ -9,20 +9,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::num::NonZeroU32;
-use std::time::Duration;
 
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
-use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
-use pcap_file::{DataLink, Endianness, PcapError};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::{PacketEvent, PacketFate};
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::{self, EmitError, UDP_HEADER};
 use windlass_tcp::{Segment, Seq};
+
+use crate::pcapng::{Packet, Writer};
 
 /// Comment on a packet that the error model took, by which Wireshark finds it
 /// (`frame.comment contains "lost"`).
@@ -43,6 +37,16 @@ pub enum Tap {
     Near,
     /// Where the link ends: only what arrives.
     Far,
+}
+
+impl Tap {
+    /// The direction of a packet there, in pcapng's flags.
+    fn direction(self) -> u32 {
+        match self {
+            Tap::Near => OUTBOUND,
+            Tap::Far => INBOUND,
+        }
+    }
 }
 
 /// How to capture.
@@ -96,16 +100,16 @@ pub fn write_pcapng<'a>(
         emit(frame.event, links, flows, &mut bytes)?;
         let original_len = bytes.len() as u32;
         bytes.truncate(options.snap_len.map_or(usize::MAX, |n| n.get() as usize));
-        let block = EnhancedPacketBlock {
-            interface_id: frame.event.link,
-            timestamp: Duration::from_nanos(frame.event.time.as_nanos()),
+        writer.packet(&Packet {
+            interface: frame.event.link,
+            time_ns: frame.event.time.as_nanos(),
+            bytes: &bytes,
             original_len,
-            data: bytes.as_slice().into(),
-            options: frame.options(options.tap),
-        };
-        writer.write_pcapng_block(block).map_err(io_error)?;
+            comment: frame.comment,
+            direction: options.tap.direction(),
+        })?;
     }
-    writer.get_mut().flush()?;
+    writer.flush()?;
     Ok(frames.len() as u64)
 }
 
@@ -113,17 +117,6 @@ pub fn write_pcapng<'a>(
 struct Frame<'a> {
     event: &'a PacketEvent,
     comment: Option<&'static str>,
-}
-
-impl Frame<'_> {
-    fn options(&self, tap: Tap) -> Vec<EnhancedPacketOption<'static>> {
-        let direction = match tap {
-            Tap::Near => OUTBOUND,
-            Tap::Far => INBOUND,
-        };
-        let comment = self.comment.map(|c| EnhancedPacketOption::Comment(c.into()));
-        comment.into_iter().chain([EnhancedPacketOption::Flags(direction)]).collect()
-    }
 }
 
 /// What leaves the near end, each packet with its fate. A link keeps the order of packets, so the
@@ -166,25 +159,10 @@ fn far_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Fra
         .collect()
 }
 
-fn begin<W: Write>(out: W, links: &[&str], options: CaptureOptions) -> io::Result<PcapNgWriter<W>> {
-    let application = concat!("windlass ", env!("CARGO_PKG_VERSION"));
-    let section = SectionHeaderBlock {
-        endianness: Endianness::Little,
-        options: vec![SectionHeaderOption::UserApplication(application.into())],
-        ..SectionHeaderBlock::default()
-    };
-    let mut writer = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+fn begin<W: Write>(out: W, links: &[&str], options: CaptureOptions) -> io::Result<Writer<W>> {
+    let mut writer = Writer::new(out, concat!("windlass ", env!("CARGO_PKG_VERSION")))?;
     for link in links {
-        let interface = InterfaceDescriptionBlock {
-            linktype: DataLink::RAW,
-            snaplen: options.snap_len.map_or(0, NonZeroU32::get),
-            options: vec![
-                InterfaceDescriptionOption::IfName((*link).into()),
-                // Timestamps count 10⁻⁹ seconds.
-                InterfaceDescriptionOption::IfTsResol(9),
-            ],
-        };
-        writer.write_pcapng_block(interface).map_err(io_error)?;
+        writer.interface(link, options.snap_len.map_or(0, NonZeroU32::get))?;
     }
     Ok(writer)
 }
@@ -249,11 +227,4 @@ fn emit_segment(
 
 fn invalid(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, text)
-}
-
-fn io_error(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other),
-    }
 }

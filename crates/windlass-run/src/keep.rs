@@ -8,7 +8,7 @@ use windlass_sim::addresses::FlowAddresses;
 
 use crate::capture::{CaptureOptions, CapturedFlow, write_pcapng};
 use crate::store::export::export_records;
-use crate::store::read;
+use crate::store::parquet_file;
 use crate::store::{
     Batch, Format, Invocation, Notice, Provenance, RunKey, SeriesRun, Store, StoreError,
 };
@@ -96,7 +96,7 @@ impl Folder {
         let form = task.form();
         let path = self.batch.series_path(task.place(&form), task.seed);
         let flow = task.scenario.flows.get(flow).map_or("", |f| &f.name);
-        read::series(&path, flow, &series.name())
+        parquet_file::series(&path, flow, &series.name())
     }
 
     /// Makes the runs that are missing, telling `made` of each, and writes the tables of all. A run

@@ -28,7 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Arrow and Parquet are known to [`store`] only.
+//! Parquet is known to [`store`] only.
 #![forbid(unsafe_code)]
 
 mod backend;
@@ -37,6 +37,7 @@ mod course;
 mod error;
 pub mod fields;
 pub mod keep;
+mod pcapng;
 mod record;
 mod runner;
 mod simulator;

@@ -534,30 +534,6 @@ fn each_mistake_in_an_override_names_the_override() {
 }
 
 #[test]
-fn an_error_shows_the_offending_text_and_helps_with_all_that_is_known() {
-    let text = GOOD.replace("delay", "dealy");
-    let error = Scenario::from_str(&text, "s.toml").unwrap_err();
-    let mut shown = String::new();
-    miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::none())
-        .with_width(100)
-        .render_report(&mut shown, &error)
-        .unwrap();
-    let shown: Vec<&str> = shown.lines().map(str::trim_end).collect();
-    let expected = [
-        "  x s.toml:6:1: unknown key `dealy` in `[[link]]`; did you mean `delay`?",
-        "   ,-[s.toml:6:1]",
-        " 5 | rate = \"10Mbps\"",
-        " 6 | dealy = \"20ms\"",
-        "   : ^^^^^",
-        " 7 |",
-        "   `----",
-        "  help: the keys of `[[link]]` are `name`, `between`, `rate`, `delay`, `queue`, `bdp_rtt`, `mtu`,",
-        "        `framing`, `loss`, `down`, `quick_start`",
-    ];
-    assert_eq!(shown, expected);
-}
-
-#[test]
 fn a_file_that_cannot_be_read_is_named() {
     let error = Scenario::from_file("no/such/scenario.toml").unwrap_err().to_string();
     assert!(

@@ -1,27 +1,20 @@
 //! Tables as Parquet, CSV and JSON files.
 //!
-//! - Parquet, compressed with Snappy, carries every column's meaning as its `description` and a
-//!   [`Provenance`] as key-value metadata under `windlass.*`.
+//! - Parquet, compressed with Snappy, carries a [`Provenance`] as key-value metadata under `windlass.*`,
+//!   and each column's meaning under `windlass.column.NAME`.
 //! - CSV follows RFC 4180 with `\n` line ends: null is an empty field, a list is its numbers joined
 //!   by `;`. It has no place for provenance, which stands in the columns of each row.
 //! - JSON is an array of objects, one row a line.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, ListBuilder};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 
 use super::error::StoreError;
-use super::files;
-use super::table::{Column, Table, Values};
+use super::table::{Table, Values};
+use super::{files, parquet_file};
 use crate::RunRecord;
 use crate::fields::{LISTINGS, Listing};
 
@@ -142,8 +135,12 @@ pub fn write(
     };
     match format {
         Format::Parquet => {
-            let fields: Vec<Field> = first.columns.iter().map(field).collect();
-            write_parquet(out, Schema::new(fields), parts, provenance)
+            let first = first.clone();
+            let meanings = first.columns.iter().filter(|c| !c.meaning.is_empty()).map(|c| {
+                KeyValue::new(format!("windlass.column.{}", c.name), c.meaning.to_owned())
+            });
+            let facts = provenance.key_values().into_iter().chain(meanings).collect();
+            parquet_file::write(out, &first, parts, facts)
         }
         Format::Csv => {
             // A column may be named after an axis, which the user names.
@@ -152,54 +149,6 @@ pub fn write(
             write_csv_rows(out, parts)
         }
         Format::Json => write_json(out, parts),
-    }
-}
-
-fn write_parquet(
-    out: &mut (impl Write + Send),
-    schema: Schema,
-    parts: impl Iterator<Item = Table>,
-    provenance: &Provenance,
-) -> io::Result<()> {
-    let schema = Arc::new(schema);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(provenance.key_values()))
-        .build();
-    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-    for part in parts {
-        let arrays = part.columns.iter().map(|c| array(&c.values)).collect();
-        let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
-        writer.write(&batch)?;
-    }
-    writer.close()?;
-    Ok(())
-}
-
-fn field(column: &Column) -> Field {
-    let kind = match column.values {
-        Values::Text(_) => DataType::Utf8,
-        Values::Integer(_) => DataType::UInt64,
-        Values::Real(_) => DataType::Float64,
-        Values::Reals(_) => DataType::new_list(DataType::Float64, true),
-    };
-    let description = ("description".to_owned(), column.meaning.to_owned());
-    Field::new(column.name.as_ref(), kind, true).with_metadata(HashMap::from([description]))
-}
-
-fn array(values: &Values) -> ArrayRef {
-    match values {
-        Values::Text(v) => Arc::new(StringArray::from_iter(v)),
-        Values::Integer(v) => Arc::new(UInt64Array::from_iter(v)),
-        Values::Real(v) => Arc::new(Float64Array::from_iter(v)),
-        Values::Reals(v) => {
-            let mut list = ListBuilder::new(Float64Builder::new());
-            for row in v {
-                list.values().append_slice(row);
-                list.append(true);
-            }
-            Arc::new(list.finish())
-        }
     }
 }
 

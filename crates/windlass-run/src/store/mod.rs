@@ -33,8 +33,8 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
+pub mod parquet_file;
 mod parts;
-pub mod read;
 pub mod table;
 
 use batch::META;

@@ -1,21 +1,48 @@
 //! Devices, addresses and routes by netlink, so that no external program is needed.
+//!
+//! Layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's own byte order.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
-    NetlinkPayload,
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, connect, recv, send,
+    socket,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
-};
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
+
+/// Length of a message's header.
+pub(super) const HEADER: usize = 16;
+/// Type of an answer that is an error number or, with 0, an acknowledgement.
+const ERROR: u16 = libc::NLMSG_ERROR as u16;
+/// Flag of an attribute that holds attributes.
+pub(super) const NESTED: u16 = 1 << 15;
+/// An answer quotes the request at most, or is a family's description: some kilobytes.
+const LONGEST_ANSWER: usize = 1 << 16;
+
+/// What may be set of a device.
+#[derive(Clone, Copy, Debug)]
+pub enum LinkAttribute {
+    /// Largest packet, bytes.
+    Mtu(u32),
+    /// Packets that may wait.
+    TxQueueLen(u32),
+    /// Segments that may travel as one packet.
+    GsoMaxSegs(u32),
+}
+
+/// A metric of a route; numbers are those of `RTAX_*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RouteMetric {
+    /// The bits of the metrics that connections may not change.
+    Lock(u32),
+    /// Initial congestion window, segments.
+    InitCwnd(u32),
+    /// Least retransmission timeout, milliseconds.
+    RtoMin(u32),
+    /// Whether every segment is acknowledged at once.
+    QuickAck(u32),
+}
 
 /// A conversation with the kernel about the network namespace in which it was opened.
 pub struct Netlink {
@@ -25,72 +52,157 @@ pub struct Netlink {
 impl Netlink {
     /// Opens one in the namespace of the calling thread.
     pub fn open() -> io::Result<Netlink> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Netlink { socket })
+        Ok(Netlink { socket: Socket::open(SockProtocol::NetlinkRoute)? })
     }
 
     /// Sets attributes of the device with this index and brings it up.
-    pub fn bring_up(&self, index: u32, attributes: Vec<LinkAttribute>) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        message.header.flags = LinkFlags::Up;
-        message.header.change_mask = LinkFlags::Up;
-        message.attributes = attributes;
-        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    pub fn bring_up(&self, index: u32, attributes: &[LinkAttribute]) -> io::Result<()> {
+        let up = (libc::IFF_UP as u32).to_ne_bytes();
+        // struct ifinfomsg: family and type of the device, its index, flags, and which of them are meant.
+        let mut body = [&[0; 4][..], &index.to_ne_bytes(), &up, &up].concat();
+        for attribute in attributes {
+            let (kind, value) = match *attribute {
+                LinkAttribute::Mtu(value) => (libc::IFLA_MTU, value),
+                LinkAttribute::TxQueueLen(value) => (libc::IFLA_TXQLEN, value),
+                LinkAttribute::GsoMaxSegs(value) => (libc::IFLA_GSO_MAX_SEGS, value),
+            };
+            body.extend(self::attribute(kind, &value.to_ne_bytes()));
+        }
+        self.request(libc::RTM_SETLINK, 0, &body)
     }
 
     /// Takes away what queues packets before a device: its default discipline is the machine's choice,
     /// and one such as `fq` would pace them.
     pub fn remove_queue(&self, index: u32) -> io::Result<()> {
-        let mut message = TcMessage::default();
-        message.header.index = index as i32;
-        message.header.parent = TcHandle::ROOT;
-        message.attributes = vec![TcAttribute::Kind("noqueue".into())];
-        let flags = NLM_F_CREATE | NLM_F_REPLACE;
-        self.request(RouteNetlinkMessage::NewQueueDiscipline(message), flags)
+        const ROOT: u32 = u32::MAX;
+        // struct tcmsg: family, index of the device, handle, parent, info.
+        let head =
+            [&[0; 4][..], &index.to_ne_bytes(), &[0; 4], &ROOT.to_ne_bytes(), &[0; 4]].concat();
+        let body = [head, attribute(libc::TCA_KIND, b"noqueue\0")].concat();
+        self.request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
     }
 
     /// Gives a device an address, all 32 bits of which are the host's.
     pub fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
-        let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = 32;
-        message.header.index = index;
-        let address = IpAddr::V4(address);
-        message.attributes =
-            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+        // struct ifaddrmsg: family, length of the prefix, flags, scope, index of the device.
+        let head = [&[libc::AF_INET as u8, 32, 0, 0][..], &index.to_ne_bytes()].concat();
+        let address = address.octets();
+        let attributes = [libc::IFA_LOCAL, libc::IFA_ADDRESS].map(|kind| attribute(kind, &address));
+        let body = [head, attributes.concat()].concat();
+        self.request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     }
 
     /// Sends everything to a device, with these metrics.
-    pub fn add_default_route(&self, index: u32, metrics: Vec<RouteMetric>) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.scope = RouteScope::Link;
-        message.header.kind = RouteType::Unicast;
-        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::Metrics(metrics)];
-        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    pub fn add_default_route(&self, index: u32, metrics: &[RouteMetric]) -> io::Result<()> {
+        let metric = |metric: &RouteMetric| {
+            let (kind, value) = match *metric {
+                RouteMetric::Lock(value) => (1, value),
+                RouteMetric::InitCwnd(value) => (11, value),
+                RouteMetric::RtoMin(value) => (13, value),
+                RouteMetric::QuickAck(value) => (15, value),
+            };
+            attribute(kind, &value.to_ne_bytes())
+        };
+        let metrics: Vec<u8> = metrics.iter().flat_map(metric).collect();
+        // struct rtmsg: family, lengths of the prefixes, type of service, table, who made the route, its scope, its
+        // kind, flags.
+        let head = [
+            &[libc::AF_INET as u8, 0, 0, 0, libc::RT_TABLE_MAIN][..],
+            &[libc::RTPROT_STATIC, libc::RT_SCOPE_LINK, libc::RTN_UNICAST, 0, 0, 0, 0],
+        ];
+        let to = attribute(libc::RTA_OIF, &index.to_ne_bytes());
+        let body = [head.concat(), to, attribute(libc::RTA_METRICS | NESTED, &metrics)].concat();
+        self.request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     }
 
-    /// Sends a request and waits for the kernel's answer to it.
-    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        let mut request = NetlinkMessage::from(message);
-        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        let (answer, _) = self.socket.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
-            .map_err(|e| io::Error::other(e.to_string()))?;
-        match answer.payload {
-            NetlinkPayload::Error(e) if e.code.is_some() => Err(e.to_io()),
-            NetlinkPayload::Error(_) => Ok(()),
-            other => Err(io::Error::other(format!("netlink answered {other:?}"))),
-        }
+    fn request(&self, kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
+        self.socket.ask(kind, libc::NLM_F_ACK | flags, body).map(drop)
+    }
+}
+
+/// A netlink socket, connected to the kernel.
+pub(super) struct Socket(OwnedFd);
+
+impl Socket {
+    pub(super) fn open(protocol: SockProtocol) -> io::Result<Socket> {
+        let descriptor =
+            socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
+        connect(descriptor.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
+        Ok(Socket(descriptor))
+    }
+
+    /// Sends a request and waits for the kernel's answer to it; an answer that is an error becomes one.
+    pub(super) fn ask(&self, kind: u16, flags: i32, body: &[u8]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(HEADER + body.len());
+        bytes.extend(((HEADER + body.len()) as u32).to_ne_bytes());
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(((libc::NLM_F_REQUEST | flags) as u16).to_ne_bytes());
+        // Number of the request, and of the asker, which the kernel enters.
+        bytes.extend([0; 8]);
+        bytes.extend(body);
+        send(self.0.as_raw_fd(), &bytes, MsgFlags::empty())?;
+        let mut answer = vec![0; LONGEST_ANSWER];
+        let length = recv(self.0.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+        answer.truncate(length);
+        check(&answer)?;
+        Ok(answer)
+    }
+}
+
+/// An attribute, padded to a multiple of four; its length does not count the padding.
+pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let len = 4 + value.len();
+    let mut bytes = Vec::with_capacity(len.next_multiple_of(4));
+    bytes.extend((len as u16).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(len.next_multiple_of(4), 0);
+    bytes
+}
+
+/// The attributes in a row of them.
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let &[a, b, c, d, ..] = bytes else { return None };
+        let len = usize::from(u16::from_ne_bytes([a, b]));
+        let value = bytes.get(4..len)?;
+        bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
+        Some((u16::from_ne_bytes([c, d]) & !NESTED, value))
+    })
+}
+
+fn check(answer: &[u8]) -> io::Result<()> {
+    let word = |at: usize| answer.get(at..at + 2).map(|b| u16::from_ne_bytes([b[0], b[1]]));
+    if word(4) != Some(ERROR) {
+        return Ok(());
+    }
+    let code = answer.get(HEADER..HEADER + 4).and_then(|b| b.try_into().ok());
+    match code.map_or(0, i32::from_ne_bytes) {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(-code)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_whatever_their_padding() {
+        let bytes = [attribute(7, b"abc"), attribute(1 | NESTED, &[]), attribute(2, &[5; 8])];
+        let bytes = bytes.concat();
+        let found: Vec<_> = attributes(&bytes).collect();
+        assert_eq!(found, [(7, &b"abc"[..]), (1, &[]), (2, &[5; 8])]);
+        assert_eq!(attributes(&bytes[..10]).count(), 1, "cut short");
+        assert_eq!(attributes(&[0; 4]).count(), 0, "a length of nothing ends it");
+    }
+
+    #[test]
+    fn an_answer_that_is_an_error_becomes_one() {
+        let answer =
+            |code: i32| [&[0; 4][..], &ERROR.to_ne_bytes(), &[0; 10], &code.to_ne_bytes()].concat();
+        assert!(check(&answer(0)).is_ok());
+        let refused = check(&answer(-libc::EPERM)).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(libc::EPERM));
     }
 }

@@ -6,22 +6,15 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 
-use netlink_sys::protocols::NETLINK_GENERIC;
-use netlink_sys::{Socket, SocketAddr};
 use nix::net::if_::if_nametoindex;
+use nix::sys::socket::SockProtocol;
 
 use super::error::Error;
-use super::netlink::Netlink;
+use super::netlink::{HEADER, NESTED, Netlink, Socket, attribute, attributes};
 use super::tun;
 
-/// Length of a netlink header, and of what generic netlink adds to it.
-const HEADER: usize = 16;
+/// Length of what generic netlink adds to a message's header.
 const GENERIC_HEADER: usize = 4;
-/// Type of an answer that is an error number or, with 0, an acknowledgement.
-const ERROR: u16 = 2;
-const REQUEST: u16 = 1;
-const ACK: u16 = 4;
-const NESTED: u16 = 1 << 15;
 
 /// The family that knows all others, and its command and attributes.
 const CONTROL: u16 = 0x10;
@@ -78,13 +71,9 @@ pub(crate) struct PathManager {
 impl PathManager {
     /// Opens one in the namespace of the calling thread. A kernel without Multipath TCP has none.
     pub fn open() -> io::Result<PathManager> {
-        let mut socket = Socket::new(NETLINK_GENERIC)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
+        let socket = Socket::open(SockProtocol::NetlinkGeneric)?;
         let name = attribute(FAMILY_NAME, b"mptcp_pm\0");
-        socket.send(&request(CONTROL, GET_FAMILY, 0, &name), 0)?;
-        let (answer, _) = socket.recv_from_full()?;
-        check(&answer)?;
+        let answer = socket.ask(CONTROL, 0, &of_command(GET_FAMILY, &name))?;
         let family = attributes(answer.get(HEADER + GENERIC_HEADER..).unwrap_or_default())
             .find(|(kind, _)| *kind == FAMILY_ID)
             .and_then(|(_, value)| value.try_into().ok())
@@ -100,70 +89,11 @@ impl PathManager {
             attribute(ADDRESS_FLAGS, &SUBFLOW.to_ne_bytes()),
         ];
         let body = attribute(ADDRESS | NESTED, &inside.concat());
-        self.socket.send(&request(self.family, ADD_ADDRESS, ACK, &body), 0)?;
-        let (answer, _) = self.socket.recv_from_full()?;
-        check(&answer)
+        self.socket.ask(self.family, libc::NLM_F_ACK, &of_command(ADD_ADDRESS, &body)).map(drop)
     }
 }
 
-fn request(family: u16, command: u8, flags: u16, body: &[u8]) -> Vec<u8> {
-    let len = (HEADER + GENERIC_HEADER + body.len()) as u32;
-    let mut bytes = Vec::with_capacity(len as usize);
-    bytes.extend(len.to_ne_bytes());
-    bytes.extend(family.to_ne_bytes());
-    bytes.extend((REQUEST | flags).to_ne_bytes());
-    // Number of the request, and of the asker, which the kernel enters.
-    bytes.extend([0; 8]);
-    bytes.extend([command, 1, 0, 0]);
-    bytes.extend(body);
-    bytes
-}
-
-/// An attribute, padded to a multiple of four; its length does not count the padding.
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let len = 4 + value.len();
-    let mut bytes = Vec::with_capacity(len.next_multiple_of(4));
-    bytes.extend((len as u16).to_ne_bytes());
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(value);
-    bytes.resize(len.next_multiple_of(4), 0);
-    bytes
-}
-
-fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    std::iter::from_fn(move || {
-        let &[a, b, c, d, ..] = bytes else { return None };
-        let len = usize::from(u16::from_ne_bytes([a, b]));
-        let value = bytes.get(4..len)?;
-        bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
-        Some((u16::from_ne_bytes([c, d]) & !NESTED, value))
-    })
-}
-
-/// An answer that is an error becomes one.
-fn check(answer: &[u8]) -> io::Result<()> {
-    let word = |at: usize| answer.get(at..at + 2).map(|b| u16::from_ne_bytes([b[0], b[1]]));
-    if word(4) != Some(ERROR) {
-        return Ok(());
-    }
-    let code = answer.get(HEADER..HEADER + 4).and_then(|b| b.try_into().ok());
-    match code.map_or(0, i32::from_ne_bytes) {
-        0 => Ok(()),
-        code => Err(io::Error::from_raw_os_error(-code)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attributes_are_found_whatever_their_padding() {
-        let bytes = [attribute(7, b"abc"), attribute(1 | NESTED, &[]), attribute(2, &[5; 8])];
-        let bytes = bytes.concat();
-        let found: Vec<_> = attributes(&bytes).collect();
-        assert_eq!(found, [(7, &b"abc"[..]), (1, &[]), (2, &[5; 8])]);
-        assert_eq!(attributes(&bytes[..10]).count(), 1, "cut short");
-        assert_eq!(attributes(&[0; 4]).count(), 0, "a length of nothing ends it");
-    }
+/// What generic netlink puts before the attributes: the command, and its version.
+fn of_command(command: u8, attributes: &[u8]) -> Vec<u8> {
+    [&[command, 1, 0, 0], attributes].concat()
 }

@@ -4,7 +4,6 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 
-use netlink_packet_route::route::RouteMetric;
 use windlass_cc::Span;
 use windlass_cc::rto::AnyParams as Rto;
 use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
@@ -16,6 +15,7 @@ use windlass_tcp::{Pacing, Profile};
 use windlass_scenario::ReceiveWindow;
 
 use super::error::Error;
+use super::netlink::RouteMetric;
 
 /// Least MTU of an IPv4 device (RFC 791).
 const LEAST_MTU: u32 = 68;

@@ -6,13 +6,11 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use netlink_packet_route::link::LinkAttribute;
-use netlink_packet_route::route::RouteMetric;
 use nix::net::if_::if_nametoindex;
 
 use super::error::Error;
 use super::namespace::Namespace;
-use super::netlink::Netlink;
+use super::netlink::{LinkAttribute, Netlink, RouteMetric};
 
 /// Name of the device, in a namespace of its own.
 pub(crate) const NAME: &str = "tun0";
@@ -61,21 +59,21 @@ impl Tun {
         let index =
             |name| if_nametoindex(name).map_err(|e| Error::on("finding a device")(e.into()));
         let lo = index("lo")?;
-        netlink.bring_up(lo, Vec::new()).map_err(Error::on("bringing the loopback device up"))?;
+        netlink.bring_up(lo, &[]).map_err(Error::on("bringing the loopback device up"))?;
         let tun = index(NAME)?;
-        let attributes = vec![
+        let attributes = [
             LinkAttribute::Mtu(settings.mtu),
             LinkAttribute::TxQueueLen(QUEUE),
             LinkAttribute::GsoMaxSegs(1),
         ];
         let up = Error::on(format!("bringing a TUN device of MTU {} up", settings.mtu));
-        netlink.bring_up(tun, attributes).map_err(up)?;
+        netlink.bring_up(tun, &attributes).map_err(up)?;
         netlink.remove_queue(tun).map_err(Error::on("taking the queue of a TUN device away"))?;
         netlink
             .add_address(tun, settings.address)
             .map_err(Error::on("giving a TUN device its address"))?;
         netlink
-            .add_default_route(tun, settings.metrics.clone())
+            .add_default_route(tun, &settings.metrics)
             .map_err(Error::on("adding a default route"))?;
         Ok(Tun { file })
     }

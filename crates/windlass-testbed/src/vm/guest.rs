@@ -57,7 +57,7 @@ fn set_up() -> Result<Vec<String>, String> {
     await_port()?;
     // The loopback device is the first of every network namespace.
     Netlink::open()
-        .and_then(|netlink| netlink.bring_up(1, Vec::new()))
+        .and_then(|netlink| netlink.bring_up(1, &[]))
         .map_err(|e| format!("cannot bring the loopback device up: {e}"))?;
     choose_algorithms().map_err(|e| format!("cannot set the congestion control: {e}"))?;
     // A run holds a namespace, a device and sockets for each end of a flow.
