@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod located;
 mod output;
+mod repeat;
 
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use crate::output::Failure;
 fn main() -> ExitCode {
     #[cfg(all(feature = "linux", target_os = "linux"))]
     windlass_testbed::serve_if_guest();
-    match parse().map_err(answer).and_then(|cli| dispatch(&cli)) {
+    match parse().map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -26,9 +27,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line. A negative number is the value of the option before it, whose error then names
+/// The command line, and its words as one repeats it. A negative number is the value of the option before it, whose error then names
 /// the option.
-fn parse() -> Result<Cli, clap::Error> {
+fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
     let mut command = Cli::command().mut_subcommands(|verb| {
         verb.mut_args(|arg| {
             let negative = arg.get_action().takes_values() && !arg.is_positional();
@@ -36,7 +37,9 @@ fn parse() -> Result<Cli, clap::Error> {
         })
     });
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))
+    let words = repeat::words(&command, &matches).unwrap_or_default();
+    let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+    Ok((cli, words))
 }
 
 /// Help and version are answers on standard output; anything else is clap's own error.
@@ -50,14 +53,14 @@ fn answer(e: clap::Error) -> Failure {
     }
 }
 
-fn dispatch(cli: &Cli) -> Result<(), Failure> {
+fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
     let chatter = output::Chatter::new(cli.quiet, cli.verbose);
     match &cli.command {
         Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
-        Command::Run(a) => commands::run::run(a, &chatter),
-        Command::Compare(a) => commands::compare::run(a, &chatter),
-        Command::Sweep(a) => commands::sweep::run(a, &chatter),
-        Command::Crosscheck(a) => commands::crosscheck::run(a, &chatter),
+        Command::Run(a) => commands::run::run(a, words, &chatter),
+        Command::Compare(a) => commands::compare::run(a, words, &chatter),
+        Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
+        Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),
         Command::Report(a) => commands::report::run(a, &chatter),
         Command::Algorithms(a) => commands::algorithms::run(a),
         Command::Presets(a) => commands::presets::run(a),

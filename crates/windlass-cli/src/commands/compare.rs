@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use windlass_lab::compare::{Findings, Flows, Measure, Question, files, report, text};
+use windlass_lab::compare::{Findings, Flows, Question, files, report, text};
 use windlass_lab::outlook;
 use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::store::export::{Format, Provenance, export, write};
@@ -14,12 +14,11 @@ use windlass_lab::scenario::{Candidate, Scenario};
 use windlass_lab::units::Duration;
 
 use super::making::{Making, runner};
-use super::run::quoted;
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
 
 /// Compares algorithms on a scenario.
-pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let question = question(args)?;
     for line in outlook::warnings(&question.scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
@@ -33,7 +32,7 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
     let tasks = question.tasks();
     let begun = Instant::now();
     let (records, outcome) = match &args.out {
-        Some(dir) => making(&runner, chatter).keep(dir, tasks, &command(args)),
+        Some(dir) => making(&runner, chatter).keep(dir, tasks, command),
         None => making(&runner, chatter).make(&tasks),
     }?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
@@ -43,10 +42,10 @@ pub fn run(args: &Compare, chatter: &Chatter) -> Result<(), Failure> {
         chatter.say(format!("note: this scenario has no {name}; the ranking goes by another"));
     }
     if let Some(dir) = &args.out {
-        write_files(dir, &findings, &records, &command(args))?;
+        write_files(dir, &findings, &records, command)?;
         chatter.say(format!("report:  {}", dir.join("report.html").display()));
     }
-    show(&findings, &records, args)?;
+    show(&findings, &records, args, command)?;
     outcome
 }
 
@@ -118,35 +117,6 @@ fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     Making { noun: "compare", runner, line, chatter }
 }
 
-/// The command that repeats this, whatever it was called by and wherever its results went.
-fn command(args: &Compare) -> String {
-    let mut words = vec![
-        "windlass".to_string(),
-        "compare".to_string(),
-        quoted(&args.file.display().to_string()),
-        format!("--algorithms {}", quoted(&args.algorithms.join(","))),
-    ];
-    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
-    if !args.flows.is_empty() {
-        words.push(format!("--flows {}", quoted(&args.flows.join(","))));
-    }
-    words.extend(args.baseline.iter().map(|b| format!("--baseline {}", quoted(b))));
-    if args.metric != Measure::Goodput {
-        let name = Measure::ALL.iter().find(|(_, m)| *m == args.metric).map_or("", |(n, _)| n);
-        words.push(format!("--metric {name}"));
-    }
-    words.push(format!("--seeds {}", args.seeds));
-    words.extend(args.seed.map(|s| format!("--seed {s}")));
-    words.extend(args.jitter.map(|j| format!("--jitter {j}")));
-    if args.no_harm {
-        words.push("--no-harm".to_string());
-    }
-    if args.on != World::Sim {
-        words.push(format!("--on {}", args.on));
-    }
-    words.join(" ")
-}
-
 /// Report and tables, beside those of the runs.
 fn write_files(
     dir: &Path,
@@ -166,14 +136,19 @@ fn write_files(
     Ok(())
 }
 
-fn show(findings: &Findings, records: &[RunRecord], args: &Compare) -> Result<(), Failure> {
+fn show(
+    findings: &Findings,
+    records: &[RunRecord],
+    args: &Compare,
+    command: &str,
+) -> Result<(), Failure> {
     if args.json {
         let text = serde_json::to_string_pretty(findings).map_err(Failure::work)?;
         return print(&format!("{text}\n"));
     }
     if args.csv {
         let mut out = Vec::new();
-        let provenance = Provenance::of(records, &command(args));
+        let provenance = Provenance::of(records, command);
         let ranking = files::tables(findings).into_iter().take(1);
         write(&mut out, Format::Csv, ranking, &provenance).map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));

@@ -10,7 +10,7 @@ use crate::args::Crosscheck;
 use crate::output::{Chatter, Failure, print, width};
 
 /// Runs what is missing, compares, and writes tables and report.
-pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Crosscheck, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let begun = Instant::now();
     let options = Options {
         world: args.on,
@@ -19,7 +19,7 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
         runs: args.runs.clone(),
         algorithms: args.algorithm.clone(),
         out: args.work.out.clone(),
-        command: command(args),
+        command: command.to_owned(),
     };
     let runner = runner(args.work.jobs.into());
     let work = crosscheck::Crosscheck::prepare(&options, &runner).map_err(Failure::of)?;
@@ -56,14 +56,6 @@ pub fn run(args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
     chatter.say(format!("{total} runs, {:.1} s", begun.elapsed().as_secs_f64()));
     show(&outcome, args, chatter)?;
     super::making::outcome(&outcome.failed, Some(&args.work.out.join(FOLDER)))
-}
-
-/// The command as a reader would repeat it.
-fn command(args: &Crosscheck) -> String {
-    let mut words = vec![format!("windlass crosscheck --on {}", args.on)];
-    words.extend(args.quick.then(|| "--quick".to_string()));
-    words.extend(args.algorithm.iter().map(|id| format!("--algorithm {id}")));
-    words.join(" ")
 }
 
 fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {

@@ -16,7 +16,7 @@ use crate::args::Run;
 use crate::output::{Chatter, Failure, print};
 
 /// Runs a scenario.
-pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Run, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let scenario = scenario(args)?;
     if args.dry_run {
         print(&scenario.resolved_toml())?;
@@ -39,11 +39,11 @@ pub fn run(args: &Run, chatter: &Chatter) -> Result<(), Failure> {
     backend.check().map_err(Failure::of)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
-        Some(dir) => keep(dir, tasks, args, &making(&runner, chatter), chatter),
+        Some(dir) => keep(dir, tasks, command, &making(&runner, chatter), chatter),
         None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
     };
     let (records, outcome) = records?;
-    show(&scenario, &records, args)?;
+    show(&scenario, &records, args, command)?;
     for line in hindsight::warnings(&scenario, &records) {
         chatter.say(format!("warning: {line}"));
     }
@@ -127,11 +127,11 @@ fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
 fn keep(
     dir: &Path,
     tasks: Vec<Task>,
-    args: &Run,
+    command: &str,
     making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Made, Failure> {
-    let made = making.keep(dir, tasks, &command(args))?;
+    let made = making.keep(dir, tasks, command)?;
     chatter.say(format!("results: {}", dir.display()));
     Ok(made)
 }
@@ -148,31 +148,6 @@ fn simulate(
         chatter.say("note: the scenario records series or captures; --out DIR keeps them");
     }
     making.make(tasks)
-}
-
-/// The command that repeats these runs, whatever it was called by and wherever its results went.
-fn command(args: &Run) -> String {
-    let mut words =
-        vec!["windlass".to_string(), "run".to_string(), quoted(&args.file.display().to_string())];
-    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
-    words.extend(args.seed.map(|s| format!("--seed {s}")));
-    if args.on != World::Sim {
-        words.push(format!("--on {}", args.on));
-    }
-    if args.runs > 1 {
-        words.push(format!("--runs {}", args.runs));
-    }
-    words.join(" ")
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// An item of a run with the seed that made it.
@@ -199,7 +174,12 @@ struct Document<'a> {
     cells: Vec<Seeded<'a, windlass_sim::RadioResult>>,
 }
 
-fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Failure> {
+fn show(
+    scenario: &Scenario,
+    records: &[RunRecord],
+    args: &Run,
+    command: &str,
+) -> Result<(), Failure> {
     if args.json {
         let document = Document {
             scenario: &scenario.name,
@@ -227,7 +207,7 @@ fn show(scenario: &Scenario, records: &[RunRecord], args: &Run) -> Result<(), Fa
     }
     if args.csv {
         let mut out = Vec::new();
-        let provenance = Provenance::of(records, &command(args));
+        let provenance = Provenance::of(records, command);
         write(&mut out, Format::Csv, [SUMMARY.table(records)], &provenance)
             .map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));

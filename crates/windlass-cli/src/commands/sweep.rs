@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanDuration, ProgressBar};
 use windlass_lab::Error;
 use windlass_lab::report::text;
+use windlass_lab::run::Runner;
 use windlass_lab::run::store::Format;
 use windlass_lab::run::store::export::{Provenance, write};
-use windlass_lab::run::{Runner, World};
 use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standing, Sweep};
 
 use super::making::{outcome, runner};
-use super::run::{overrides, quoted};
+use super::run::overrides;
 use crate::args::Sweep as Args;
 use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
 
@@ -22,20 +22,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MOST_WARNINGS: usize = 12;
 
 /// Runs a sweep.
-pub fn run(args: &Args, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let plan = Plan::of(&request(args)?).map_err(Failure::of)?;
     let dir = args.out.clone().unwrap_or_else(|| Path::new("results").join(plan.folder()));
     let runner = runner(args.jobs.into());
     warn(&plan, &runner, chatter)?;
     if args.dry_run {
-        return estimate(plan, &dir, &runner, args, chatter);
+        return estimate(plan, &dir, &runner, args, command, chatter);
     }
     if args.kept {
-        let sweep = Sweep::look(plan, &dir, command(args)).map_err(Failure::of)?;
+        let sweep = Sweep::look(plan, &dir, command.to_owned()).map_err(Failure::of)?;
         tell_of_another(&sweep, &dir, chatter)?;
         return conclude(&sweep, &dir, args, chatter);
     }
-    let mut sweep = Sweep::open(plan, &dir, command(args), &runner).map_err(Failure::of)?;
+    let mut sweep = Sweep::open(plan, &dir, command.to_owned(), &runner).map_err(Failure::of)?;
     for notice in sweep.notices() {
         chatter.say(format!("note: {notice}"));
     }
@@ -188,9 +188,10 @@ fn estimate(
     dir: &Path,
     runner: &Runner,
     args: &Args,
+    command: &str,
     chatter: &Chatter,
 ) -> Result<(), Failure> {
-    let mut sweep = Sweep::look(plan, dir, command(args)).map_err(Failure::of)?;
+    let mut sweep = Sweep::look(plan, dir, command.to_owned()).map_err(Failure::of)?;
     sweep.time(runner, PATIENCE).map_err(Failure::of)?;
     let plan = sweep.plan();
     for p in &plan.points {
@@ -264,26 +265,4 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
 
 fn distinct(cells: &[Cell], standing: Standing) -> usize {
     cells.iter().filter(|c| c.measure == 0 && c.standing == standing).count()
-}
-
-/// The command that comes to the same results, wherever they went and in however many parts.
-fn command(args: &Args) -> String {
-    let mut words = vec!["windlass sweep".to_string(), quoted(&shown(&args.file))];
-    words.extend(args.axis.iter().map(|a| format!("--axis {}", quoted(a))));
-    words.extend(args.set.iter().map(|s| format!("--set {}", quoted(s))));
-    if !args.on.is_empty() && args.on != [World::Sim] {
-        let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
-        words.push(format!("--on {}", worlds.join(",")));
-    }
-    words.extend(args.seeds.map(|n| format!("--seeds {n}")));
-    words.extend(args.until.iter().map(|g| format!("--until {}", quoted(&g.to_string()))));
-    words.extend(args.min_seeds.map(|n| format!("--min-seeds {n}")));
-    words.extend(args.max_seeds.map(|n| format!("--max-seeds {n}")));
-    words.extend(args.metric.iter().map(|m| format!("--metric {}", quoted(m.path()))));
-    words.extend(args.warmup.map(|w| format!("--warmup {w}")));
-    words.join(" ")
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -1,5 +1,7 @@
 //! Ranges of values: `10ms..100ms step 10ms`, `1Mbps..64Mbps times 2`.
 
+use rust_decimal::Decimal;
+
 /// Most values that one range may stand for.
 const MOST: usize = 10_000;
 
@@ -27,18 +29,18 @@ pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
         ));
     }
     let grown = |v: Decimal| match how {
-        "step" => v.plus(by.0),
-        _ => v.times(by.0),
+        "step" => v.checked_add(by.0),
+        _ => v.checked_mul(by.0),
     };
     let mut values = Vec::new();
     let mut value = from;
-    while value.at_most(to).ok_or_else(|| too_long(text))? {
-        values.push(format!("{value}{unit}"));
+    while value <= to {
+        values.push(format!("{}{unit}", value.normalize()));
         let next = grown(value).ok_or_else(|| too_long(text))?;
         if values.len() == MOST {
             return Err(format!("`{text}` has more than {MOST} values"));
         }
-        if next.at_most(value).ok_or_else(|| too_long(text))? {
+        if next <= value {
             return Err(format!(
                 "`{text}` never ends; a step is more than 0, a factor more than 1, and the values \
                  that are multiplied more than 0"
@@ -56,68 +58,17 @@ fn too_long(text: &str) -> String {
     format!("`{text}` has numbers with too many digits")
 }
 
-/// `digits / 10^scale`, exact.
-#[derive(Clone, Copy)]
-struct Decimal {
-    digits: i128,
-    scale: u32,
-}
-
 /// A number and its unit.
 fn number<'a>(word: &'a str, text: &str) -> Result<(Decimal, &'a str), String> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let end = word.find(|c| !is_part(c)).unwrap_or(word.len());
     let (number, unit) = word.split_at(end);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let joined = format!("{whole}{fraction}");
-    match joined.parse::<i128>() {
-        Ok(digits) if !fraction.contains('-') && joined.len() <= 30 => {
-            let scale = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
-            Ok((Decimal { digits, scale }.shortest(), unit.trim()))
+    match Decimal::from_str_exact(number) {
+        Ok(number) => Ok((number, unit.trim())),
+        Err(rust_decimal::Error::Underflow | rust_decimal::Error::ExceedsMaximumPossibleValue) => {
+            Err(too_long(text))
         }
-        _ => Err(format!("`{word}` in `{text}` is no number with a unit")),
-    }
-}
-
-impl Decimal {
-    /// Without zeros at the end of the fraction.
-    fn shortest(mut self) -> Decimal {
-        while self.scale > 0 && self.digits % 10 == 0 {
-            self = Decimal { digits: self.digits / 10, scale: self.scale - 1 };
-        }
-        self
-    }
-
-    /// Both numbers over the same power of ten.
-    fn together(self, other: Decimal) -> Option<(i128, i128, u32)> {
-        let scale = self.scale.max(other.scale);
-        let over = |d: Decimal| d.digits.checked_mul(10_i128.checked_pow(scale - d.scale)?);
-        Some((over(self)?, over(other)?, scale))
-    }
-
-    fn plus(self, other: Decimal) -> Option<Decimal> {
-        let (a, b, scale) = self.together(other)?;
-        Some(Decimal { digits: a.checked_add(b)?, scale }.shortest())
-    }
-
-    fn times(self, other: Decimal) -> Option<Decimal> {
-        let digits = self.digits.checked_mul(other.digits)?;
-        Some(Decimal { digits, scale: self.scale.checked_add(other.scale)? }.shortest())
-    }
-
-    fn at_most(self, other: Decimal) -> Option<bool> {
-        self.together(other).map(|(a, b, _)| a <= b)
-    }
-}
-
-impl std::fmt::Display for Decimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sign = if self.digits < 0 { "-" } else { "" };
-        let width = self.scale as usize + 1;
-        let digits = format!("{:0>width$}", self.digits.unsigned_abs());
-        let (whole, fraction) = digits.split_at(digits.len() - self.scale as usize);
-        let point = if fraction.is_empty() { "" } else { "." };
-        write!(f, "{sign}{whole}{point}{fraction}")
+        Err(_) => Err(format!("`{word}` in `{text}` is no number with a unit")),
     }
 }
 
