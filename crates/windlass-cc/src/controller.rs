@@ -4,7 +4,7 @@ use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Loss, Phase, Undo};
 use crate::flavour::Departure;
 use crate::group::Group;
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::time::Span;
 
 /// An event as data: what recording, replay and fuzzing use in place of the methods.
@@ -57,7 +57,7 @@ pub trait Controller: Copy {
     const INFO: &'static Info;
 
     /// What the algorithm wants of its host.
-    const WANTS: Wants;
+    const REQUIREMENTS: Requirements;
 
     /// How stacks differ from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
@@ -104,7 +104,7 @@ pub trait Controller: Copy {
         0
     }
 
-    /// What the node's lower layers know, for algorithms that [want](Wants::cross_layer) it: told
+    /// What the node's lower layers know, for algorithms that [want](Requirements::cross_layer) it: told
     /// before the acknowledgement that it comes with.
     fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
 

@@ -1,5 +1,5 @@
 //! What a node's lower layers know, offered to its transport: the only door between layers, and
-//! closed unless an algorithm asks ([`Wants::cross_layer`](crate::Wants)).
+//! closed unless an algorithm asks ([`Requirements::cross_layer`](crate::Requirements)).
 
 use crate::time::{Rate, Span};
 

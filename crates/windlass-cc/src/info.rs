@@ -2,7 +2,7 @@
 //! generated documentation.
 
 use crate::params::Param;
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 /// Description of an algorithm, a slow start or a timer.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ pub struct TraceField {
 
 /// What an algorithm wants of the host that runs it, unless the stack says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wants {
+pub struct Requirements {
     /// Loss recovery.
-    pub recovery: Style,
+    pub recovery: LossRecovery,
     /// Identifier of the slow start, `None` for an algorithm that starts in its own way and cannot
     /// be combined.
     pub slow_start: Option<&'static str>,
@@ -50,11 +50,11 @@ pub struct Wants {
     pub cross_layer: bool,
 }
 
-impl Wants {
+impl Requirements {
     /// What a loss-based algorithm of today wants: proportional rate reduction, standard slow
     /// start, classic ECN where the stack has it.
-    pub const LOSS_BASED: Wants = Wants {
-        recovery: Style::Prr,
+    pub const LOSS_BASED: Requirements = Requirements {
+        recovery: LossRecovery::Prr,
         slow_start: Some("standard"),
         rate_samples: false,
         ecn: Ecn::Classic,

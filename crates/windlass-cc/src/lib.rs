@@ -20,8 +20,8 @@
 //!   [`Controller::control`], which changes nothing however often it is called.
 //!
 //! The parts in which algorithms differ are cut apart so that they combine: window growth
-//! ([`growth::Growth`]), slow start ([`slow_start`]), what the window does during loss recovery
-//! ([`recovery::Style`]), and the retransmission timer ([`rto::RtoEstimator`]).
+//! ([`congestion_avoidance::CongestionAvoidance`]), slow start ([`slow_start`]), what the window does during loss recovery
+//! ([`recovery::LossRecovery`]), and the retransmission timer ([`rto::RtoEstimator`]).
 //!
 //! # Numbers
 //!
@@ -52,6 +52,7 @@
 
 pub mod algorithms;
 pub mod arithmetic;
+pub mod congestion_avoidance;
 pub mod controller;
 pub mod coupling;
 pub mod cross_layer;
@@ -59,7 +60,6 @@ mod dispatch;
 pub mod event;
 pub mod flavour;
 pub mod group;
-pub mod growth;
 pub mod info;
 pub mod loss_based;
 pub mod pacer;
@@ -87,7 +87,7 @@ pub use cross_layer::CrossLayer;
 pub use event::{Ack, Conn, Control, Loss, Phase, RateSample, Undo, flags};
 pub use flavour::{Change, Departure, Flavour};
 pub use group::{Group, PathEvent, PathView};
-pub use info::{Ecn, Info, TraceField, Wants};
+pub use info::{Ecn, Info, Requirements, TraceField};
 pub use pacer::Pacer;
 pub use params::{Param, ParamKind, Parameters, Ratio};
 pub use rate::{RateSampler, SentRecord};

@@ -1,18 +1,18 @@
 //! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
 //! a cut on loss, one segment after a timeout.
 
-use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::math::{div, divisor, mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Phase, Undo};
 use crate::flavour::Departure;
 use crate::group::Group;
-use crate::growth::{Cut, Growth};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::Ratio;
 use crate::prr::Prr;
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::setup::{Counting, Credit, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
@@ -26,41 +26,41 @@ enum Reduction {
     /// Recovery within the round trip of a mark: the mark has cut, and recovery holds the window
     /// below that for a while.
     Held,
-    /// The growth has cut, for a loss.
-    Cut,
-    /// The growth has cut, for a timeout, and the slow start that follows runs.
+    /// Congestion avoidance has cut, for a loss.
+    CongestionEvent,
+    /// Congestion avoidance has cut, for a timeout, and the slow start that follows runs.
     TimedOut,
     /// It was taken back, and the recovery that it began is about to end.
     Undone,
 }
 
-/// Growth `G` and slow start `S` put together.
+/// CongestionAvoidance `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LossBased<G, S> {
     window: Window,
     /// The window that undoing the reduction restores.
     prior: Window,
-    growth: G,
+    avoidance: G,
     slow_start: S,
     prr: Prr,
     /// As the connection began with it: what the two ends agree on may leave another than the
     /// parameters of its profile name.
-    style: Style,
+    recovery: LossRecovery,
     reduction: Reduction,
     /// Segments that the acknowledgement being dealt with delivered, for
     /// [`Credit::Delivered`], if it can end a recovery.
     news: u16,
 }
 
-impl<G: Growth, S: SlowStart> LossBased<G, S> {
+impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
         self.window.cwnd()
     }
 
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
-        if !self.growth.starts_plainly() {
+        if !self.avoidance.starts_plainly() {
             self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
         }
         if !c.cwnd_limited() {
@@ -85,9 +85,9 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             // What counts for more than a segment takes the window up to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
             credit = credit.min(room.max(mss));
-            let gain = self.growth.slow_start_gain(&p.own, c);
+            let gain = self.avoidance.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
-            if self.growth.starts_plainly() {
+            if self.avoidance.starts_plainly() {
                 self.window.add(credit);
             } else {
                 self.slow_start.grow(&p.slow_start, c, a, credit, &mut self.window);
@@ -103,7 +103,7 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
             }
         } else {
             if self.reduction == Reduction::TimedOut {
-                self.reduction = Reduction::Cut;
+                self.reduction = Reduction::CongestionEvent;
             }
             self.avoid(p, c, a, credit);
         }
@@ -111,43 +111,59 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
 
     fn observe(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
         let before = self.cwnd();
-        self.growth.observe(&p.own, c, a, &mut self.window);
+        self.avoidance.observe(&p.own, c, a, &mut self.window);
         if p.counting == Counting::Segments && self.cwnd() < before {
-            let whole = G::rounding(Cut::Ecn).whole(self.cwnd(), before, c.mss);
+            let whole = G::rounding(CongestionEvent::Ecn).whole(self.cwnd(), before, c.mss);
             self.window.set(c, whole.min(before));
         }
     }
 
     fn avoid(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack, credit: u64) {
-        if p.counting == Counting::Bytes {
-            self.growth.avoid(&p.own, c, a, credit, &mut self.window);
-            return;
+        let whole = p.counting == Counting::Segments;
+        let part = if whole { self.window.take_part(c) } else { 0 };
+        self.avoidance.avoid(&p.own, c, a, credit, &mut self.window);
+        if whole {
+            self.window.put_back(c, part);
         }
-        let part = self.window.take_part(c);
-        self.growth.avoid(&p.own, c, a, credit, &mut self.window);
-        self.window.put_back(c, part);
     }
 
     /// The acknowledgement that has just ended a reduction opens the window, if that is asked for.
     fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        let news = mul(u64::from(core::mem::take(&mut self.news)), u64::from(c.mss));
-        if p.credit == Credit::Delivered && news > 0 {
+        if p.credit == Credit::Delivered && self.news > 0 {
+            let news = mul(self.news.into(), c.mss.into());
             self.on_new_ack(p, c, &Ack::of(news));
         }
     }
 
     /// Remembers what an acknowledgement that may end a reduction delivers.
     fn remember(&mut self, c: &Conn, a: &Ack) {
-        let segments = if a.acked > 0 { a.delivered / divisor(u64::from(c.mss)) } else { 0 };
-        self.news = segments.min(u64::from(u16::MAX)) as u16;
+        let segments = if a.acked > 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
+        self.news = segments.min(u16::MAX.into()) as u16;
     }
 
     /// Fast recovery begins, `ssthresh` being set already.
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
-        let cwnd = match self.style {
-            Style::Prr => self.prr.enter(c, ssthresh, p.counting),
-            style => style.enter(c, ssthresh),
+        let cwnd = match self.recovery {
+            LossRecovery::Prr => self.prr.enter(c, ssthresh, p.counting),
+            recovery => recovery.enter(c, ssthresh),
+        };
+        self.window.set(c, cwnd);
+    }
+
+    /// An acknowledgement during fast recovery.
+    fn repair(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
+        if self.reduction == Reduction::Undone {
+            // Nothing was lost, and the phase that says so is about to follow.
+            return;
+        }
+        let cwnd = self.cwnd();
+        let cwnd = match self.recovery {
+            LossRecovery::Prr => self.prr.ack(c, a, cwnd, self.window.ssthresh(), p.counting),
+            recovery if a.duplicate => recovery.duplicate(c, cwnd),
+            // Nothing new: a window update, for instance.
+            _ if a.acked == 0 => return,
+            recovery => recovery.partial(c, cwnd, a.acked),
         };
         self.window.set(c, cwnd);
     }
@@ -155,61 +171,94 @@ impl<G: Growth, S: SlowStart> LossBased<G, S> {
     /// Fast recovery is over.
     fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c);
-        self.window.set(c, self.style.exit(c, self.window.ssthresh()));
+        self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
     }
 
     /// The threshold after a cut of the window `prior`, which undoing will restore.
-    fn cut(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, prior: Window, why: Cut) -> u64 {
+    fn cut(
+        &mut self,
+        p: &Setup<G::Params, S::Params>,
+        c: &Conn,
+        prior: Window,
+        why: CongestionEvent,
+    ) -> u64 {
         self.prior = prior;
         self.reduction = match why {
-            Cut::Loss => Reduction::Cut,
-            Cut::Timeout => Reduction::TimedOut,
-            Cut::Ecn => Reduction::Final,
+            CongestionEvent::Loss => Reduction::CongestionEvent,
+            CongestionEvent::Timeout => Reduction::TimedOut,
+            CongestionEvent::Ecn => Reduction::Final,
         };
-        let kept = self.growth.ssthresh(&p.own, c, &prior, why);
+        let kept = self.avoidance.ssthresh(&p.own, c, &prior, why);
         let ssthresh = match p.counting {
             Counting::Bytes => kept,
             Counting::Segments => G::rounding(why).whole(kept, prior.cwnd(), c.mss),
         };
         let starting = self.window.in_slow_start() || self.slow_start.on_trial(c);
-        if starting && !self.growth.starts_plainly() {
+        if starting && !self.avoidance.starts_plainly() {
             return self.slow_start.threshold(&p.slow_start, c, &self.window, ssthresh);
         }
         ssthresh
     }
 
-    fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        self.slow_start.restart(&p.slow_start, c);
-        self.growth.restart(&p.own, c, &mut self.window);
+    /// The window is reduced: the threshold, the window that repairs begin with, and a new epoch.
+    fn reduce(
+        &mut self,
+        p: &Setup<G::Params, S::Params>,
+        c: &Conn,
+        from: Phase,
+        why: CongestionEvent,
+    ) {
+        let (mut prior, mut most) = (self.window, u64::MAX);
+        if why == CongestionEvent::Timeout && from != Phase::Open {
+            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
+            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
+            // cuts for a loss are one reduction of the window before it: undoing takes both back.
+            // A mark's stays.
+            most = self.window.ssthresh();
+            if !matches!(self.reduction, Reduction::Final | Reduction::Undone) {
+                prior = self.prior;
+            }
+            if matches!(self.reduction, Reduction::CongestionEvent | Reduction::TimedOut) {
+                self.avoidance.undo(&p.own, c, &prior);
+            }
+        }
+        let ssthresh = self.cut(p, c, prior, why).min(most);
+        self.window.set_ssthresh(ssthresh);
+        match why {
+            CongestionEvent::Loss => self.enter_recovery(p, c),
+            CongestionEvent::Ecn => self.window.set(c, self.cwnd().min(ssthresh)),
+            CongestionEvent::Timeout => self.window.set(c, c.mss.into()),
+        }
+        self.begin_epoch(p, c);
     }
 
-    fn after_timeout(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        self.window.set(c, u64::from(c.mss));
-        self.begin_epoch(p, c);
+    fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        self.slow_start.restart(&p.slow_start, c);
+        self.avoidance.restart(&p.own, c, &mut self.window);
     }
 }
 
-impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
+impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     type Params = Setup<G::Params, S::Params>;
     const INFO: &'static Info = G::INFO;
-    const WANTS: Wants = G::WANTS;
+    const REQUIREMENTS: Requirements = G::REQUIREMENTS;
     const FLAVOURS: &'static [Departure] = G::FLAVOURS;
 
     fn init(p: &Self::Params, c: &Conn) -> Self {
         let initial = G::initial_window(&p.own, c, p.initial_window);
         let mut window = Window::new(c, initial, p.initial_ssthresh);
-        let growth = G::init(&p.own, c);
+        let avoidance = G::init(&p.own, c);
         let mut slow_start = S::init(&p.slow_start, c);
-        if p.approved.0 > 0 && !growth.starts_plainly() {
+        if p.approved.0 > 0 && !avoidance.starts_plainly() {
             slow_start.approve(&p.slow_start, c, p.approved, &mut window);
         }
         LossBased {
             window,
             prior: window,
-            growth,
+            avoidance,
             slow_start,
             prr: Prr::new(c),
-            style: p.recovery.unwrap_or(G::WANTS.recovery),
+            recovery: p.recovery.unwrap_or(G::REQUIREMENTS.recovery),
             reduction: Reduction::Final,
             news: 0,
         }
@@ -217,26 +266,15 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
 
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack) {
         self.observe(p, c, a);
-        if matches!(c.phase, Phase::Recovery | Phase::Cwr) {
+        if p.credit == Credit::Delivered && matches!(c.phase, Phase::Recovery | Phase::Cwr) {
             self.remember(c, a);
         }
-        if c.phase != Phase::Recovery {
-            self.prr.observe(c, a);
+        if c.phase == Phase::Recovery {
+            self.repair(p, c, a);
+            return;
         }
-        if self.reduction == Reduction::Undone && c.phase == Phase::Recovery {
-            // Nothing was lost, and the phase that says so is about to follow.
-        } else if self.style == Style::Prr && c.phase == Phase::Recovery {
-            let cwnd = self.prr.ack(c, a, self.cwnd(), self.window.ssthresh(), p.counting);
-            self.window.set(c, cwnd);
-        } else if a.duplicate {
-            if c.phase == Phase::Recovery {
-                self.window.set(c, self.style.duplicate(c, self.cwnd()));
-            }
-        } else if a.acked == 0 {
-            // Nothing new: a window update, for instance.
-        } else if c.phase == Phase::Recovery {
-            self.window.set(c, self.style.partial(c, self.cwnd(), a.acked));
-        } else if c.phase != Phase::Cwr {
+        self.prr.observe(c, a);
+        if c.phase != Phase::Cwr && !a.duplicate && a.acked > 0 {
             self.on_new_ack(p, c, a);
         }
     }
@@ -244,9 +282,17 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase) {
         match (from, to) {
             (Phase::Open | Phase::Loss, Phase::Recovery) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Loss);
-                self.window.set_ssthresh(ssthresh);
-                self.enter_recovery(p, c);
+                self.reduce(p, c, from, CongestionEvent::Loss)
+            }
+            (Phase::Open | Phase::Loss, Phase::Cwr) => {
+                self.reduce(p, c, from, CongestionEvent::Ecn)
+            }
+            // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
+            (Phase::Open | Phase::Recovery | Phase::Cwr, Phase::Loss) => {
+                self.reduce(p, c, from, CongestionEvent::Timeout);
+            }
+            (Phase::Loss, Phase::Loss) => {
+                self.window.set(c, c.mss.into());
                 self.begin_epoch(p, c);
             }
             // The mark has cut the window for this round trip already.
@@ -254,47 +300,18 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
                 (self.prior, self.reduction) = (self.window, Reduction::Held);
                 self.enter_recovery(p, c);
             }
-            (Phase::Open | Phase::Loss, Phase::Cwr) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Ecn);
-                self.window.set_ssthresh(ssthresh);
-                self.window.set(c, self.cwnd().min(ssthresh));
-                self.begin_epoch(p, c);
-            }
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
                 self.prr.leave(c);
             }
-            (Phase::Recovery, Phase::Open) => {
-                self.leave_recovery(c);
-                self.slow_start.recovered(&p.slow_start, c, &mut self.window);
-                self.growth.restart(&p.own, c, &mut self.window);
-                self.grow_at_end(p, c);
-            }
-            // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
-            (Phase::Open, Phase::Loss) => {
-                let ssthresh = self.cut(p, c, self.window, Cut::Timeout);
-                self.window.set_ssthresh(ssthresh);
-                self.after_timeout(p, c);
-            }
-            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
-            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
-            // cuts for a loss are one reduction of the window before it: undoing takes both back.
-            // A mark's stays.
-            (Phase::Recovery | Phase::Cwr, Phase::Loss) => {
-                let prior = match self.reduction {
-                    Reduction::Cut | Reduction::TimedOut | Reduction::Held => self.prior,
-                    Reduction::Final | Reduction::Undone => self.window,
-                };
-                if matches!(self.reduction, Reduction::Cut | Reduction::TimedOut) {
-                    self.growth.undo(&p.own, c, &prior);
+            (Phase::Recovery | Phase::Cwr, Phase::Open) => {
+                if from == Phase::Recovery {
+                    self.leave_recovery(c);
                 }
-                let ssthresh = self.cut(p, c, prior, Cut::Timeout).min(self.window.ssthresh());
-                self.window.set_ssthresh(ssthresh);
-                self.after_timeout(p, c);
-            }
-            (Phase::Loss, Phase::Loss) => self.after_timeout(p, c),
-            (Phase::Cwr, Phase::Open) => {
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);
+                if from == Phase::Recovery {
+                    self.avoidance.restart(&p.own, c, &mut self.window);
+                }
                 self.grow_at_end(p, c);
             }
             (Phase::Loss, Phase::Open)
@@ -318,7 +335,7 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         self.window.set(c, grown.max(self.prior.cwnd()));
         self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
         if self.reduction != Reduction::Held {
-            self.growth.undo(&p.own, c, &self.window);
+            self.avoidance.undo(&p.own, c, &self.window);
         }
         self.reduction = Reduction::Undone;
     }
@@ -334,10 +351,10 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
             self.window.set(c, p.initial_window.min(before));
             self.slow_start.restart(&p.slow_start, c);
             if self.cwnd() < before {
-                self.growth.fall_back(&p.own, c, &self.window);
+                self.avoidance.fall_back(&p.own, c, &self.window);
             }
         }
-        self.growth.idle(&p.own, c, gap);
+        self.avoidance.idle(&p.own, c, gap);
     }
 
     /// Window and threshold keep their size in segments.
@@ -347,22 +364,22 @@ impl<G: Growth, S: SlowStart> Controller for LossBased<G, S> {
         self.window.set(c, cwnd);
         self.window.set_ssthresh(ssthresh);
         self.prior = self.window;
-        self.growth.on_mss(&p.own, c, old);
+        self.avoidance.on_mss(&p.own, c, old);
     }
 
     fn on_group(&mut self, p: &Self::Params, c: &Conn, g: &Group) {
-        self.growth.regroup(&p.own, c, g, &mut self.window);
+        self.avoidance.on_group(&p.own, c, g, &mut self.window);
     }
 
     fn disclosed(&self) -> u64 {
-        self.growth.disclosed()
+        self.avoidance.disclosed()
     }
 
     fn on_cross_layer(&mut self, p: &Self::Params, c: &Conn, l: &CrossLayer) {
-        self.growth.look_below(&p.own, c, l);
+        self.avoidance.on_cross_layer(&p.own, c, l);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
-        self.growth.trace(sink);
+        self.avoidance.trace(sink);
     }
 }

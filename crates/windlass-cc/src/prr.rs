@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937): the window during fast recovery.
 
-use crate::arithmetic::math::{self, divisor, mul};
+use crate::arithmetic::math::{div, divisor, mul};
 use crate::event::{Ack, Conn};
 use crate::setup::Counting;
 
@@ -87,16 +87,13 @@ impl Prr {
         let prr_delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
         let prr_out = u64::from((c.sent as u32).wrapping_sub(self.sent));
         if c.in_flight > ssthresh {
-            let fs = u64::from(self.recover_fs.max(1));
+            let fs = divisor(self.recover_fs.into());
             // Rounded up: one byte less than the divisor is added before the division.
-            let share = match math::mul(prr_delivered, ssthresh) {
-                u64::MAX => math::mul_div(prr_delivered, ssthresh, fs),
-                product => product.saturating_add(fs - 1) / fs,
-            };
+            let share = div(mul(prr_delivered, ssthresh).saturating_add(fs.get() - 1), fs);
             let mss = divisor(c.mss.into());
             let share = match counting {
                 Counting::Bytes => share,
-                Counting::Segments => mul(share.saturating_add(mss.get() - 1) / mss, mss.get()),
+                Counting::Segments => mul(div(share.saturating_add(mss.get() - 1), mss), mss.get()),
             };
             return share.saturating_sub(prr_out);
         }

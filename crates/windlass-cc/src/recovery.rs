@@ -1,6 +1,6 @@
 //! What the congestion window does while losses are being repaired.
 //!
-//! The host finds losses and decides when recovery begins and ends; a [`Style`] says how large the
+//! The host finds losses and decides when recovery begins and ends; a [`LossRecovery`] says how large the
 //! window is meanwhile. It holds no state.
 
 use crate::event::Conn;
@@ -8,7 +8,7 @@ use crate::event::Conn;
 /// A loss-recovery procedure: when the host leaves recovery, and the window arithmetic in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
-pub enum Style {
+pub enum LossRecovery {
     /// Fast retransmit, then slow start from one segment (Jacobson 1988).
     Tahoe,
     /// Fast recovery that ends at the first new acknowledgement (RFC 5681).
@@ -23,14 +23,14 @@ pub enum Style {
 }
 
 /// Window arithmetic. All values are bytes.
-impl Style {
-    /// Every style with its name in scenarios.
-    pub const ALL: [(&'static str, Style); 5] = [
-        ("tahoe", Style::Tahoe),
-        ("reno", Style::Reno),
-        ("newreno", Style::NewReno),
-        ("sack", Style::Sack),
-        ("prr", Style::Prr),
+impl LossRecovery {
+    /// Every kind with its name in scenarios.
+    pub const ALL: [(&'static str, LossRecovery); 5] = [
+        ("tahoe", LossRecovery::Tahoe),
+        ("reno", LossRecovery::Reno),
+        ("newreno", LossRecovery::NewReno),
+        ("sack", LossRecovery::Sack),
+        ("prr", LossRecovery::Prr),
     ];
 
     /// Window on entering fast recovery, `ssthresh` being set already: with fast recovery, the
@@ -38,28 +38,30 @@ impl Style {
     pub fn enter(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
-            Style::Tahoe => mss,
-            Style::Reno | Style::NewReno => ssthresh.saturating_add(3 * mss),
-            Style::Sack | Style::Prr => ssthresh,
+            LossRecovery::Tahoe => mss,
+            LossRecovery::Reno | LossRecovery::NewReno => ssthresh.saturating_add(3 * mss),
+            LossRecovery::Sack | LossRecovery::Prr => ssthresh,
         }
     }
 
     /// Window after one more duplicate: one segment more has left the network (step 4).
     pub fn duplicate(self, c: &Conn, cwnd: u64) -> u64 {
         match self {
-            Style::Tahoe | Style::Sack | Style::Prr => cwnd,
-            Style::Reno | Style::NewReno => cwnd.saturating_add(u64::from(c.mss)),
+            LossRecovery::Tahoe | LossRecovery::Sack | LossRecovery::Prr => cwnd,
+            LossRecovery::Reno | LossRecovery::NewReno => cwnd.saturating_add(u64::from(c.mss)),
         }
     }
 
     /// Window after a partial acknowledgement of `acked` bytes. RFC 6582 section 3.2 step 3 takes
     /// off what was acknowledged and, if that was at least a segment, adds one for the
-    /// retransmission; in the other styles recovery is over by then.
+    /// retransmission; in the others recovery is over by then.
     pub fn partial(self, c: &Conn, cwnd: u64, acked: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
-            Style::Tahoe | Style::Reno | Style::Sack | Style::Prr => cwnd,
-            Style::NewReno => {
+            LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::Sack | LossRecovery::Prr => {
+                cwnd
+            }
+            LossRecovery::NewReno => {
                 let add = if acked >= mss { mss } else { 0 };
                 cwnd.saturating_sub(acked).saturating_add(add).max(mss)
             }
@@ -71,9 +73,9 @@ impl Style {
     pub fn exit(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
-            Style::Tahoe => mss,
-            Style::Reno | Style::Sack | Style::Prr => ssthresh,
-            Style::NewReno => ssthresh.min(c.in_flight.max(mss).saturating_add(mss)),
+            LossRecovery::Tahoe => mss,
+            LossRecovery::Reno | LossRecovery::Sack | LossRecovery::Prr => ssthresh,
+            LossRecovery::NewReno => ssthresh.min(c.in_flight.max(mss).saturating_add(mss)),
         }
     }
 }

@@ -58,7 +58,7 @@ macro_rules! algorithms {
             /// that it wants.
             pub fn by_name(id: &str) -> Option<AnyParams> {
                 let mut params = AnyParams::defaults(id)?;
-                let wanted = params.wants().slow_start;
+                let wanted = params.requirements().slow_start;
                 if let Some(slow_start) = wanted.and_then($crate::slow_start::AnyParams::by_name) {
                     params.set_common(&$crate::Setup { slow_start, ..params.common() });
                 }
@@ -66,8 +66,8 @@ macro_rules! algorithms {
             }
 
             /// What the algorithm wants of its host.
-            pub fn wants(&self) -> $crate::Wants {
-                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
+            pub fn requirements(&self) -> $crate::Requirements {
+                match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::REQUIREMENTS,)* }
             }
 
             /// How stacks differ from the paper or RFC.
@@ -148,8 +148,8 @@ macro_rules! algorithms {
             }
 
             /// What the algorithm wants of its host.
-            pub fn wants(&self) -> $crate::Wants {
-                match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::WANTS,)* }
+            pub fn requirements(&self) -> $crate::Requirements {
+                match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::REQUIREMENTS,)* }
             }
         }
     };
@@ -225,9 +225,9 @@ impl Default for AnyParams {
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
 built_in! { $
-    Tahoe: Windowed<loss::reno::RenoGrowth<loss::reno::Tahoe>>;
-    Reno: Windowed<loss::reno::RenoGrowth<loss::reno::Reno>>;
-    NewReno: Windowed<loss::reno::RenoGrowth<loss::reno::NewReno>>;
+    Tahoe: Windowed<loss::reno::RenoAvoidance<loss::reno::Tahoe>>;
+    Reno: Windowed<loss::reno::RenoAvoidance<loss::reno::Reno>>;
+    NewReno: Windowed<loss::reno::RenoAvoidance<loss::reno::NewReno>>;
     Bic: Windowed<loss::bic::Bic>;
     Cubic: Windowed<loss::cubic::Cubic>;
     HighSpeed: Windowed<loss::highspeed::HighSpeed>;

@@ -5,7 +5,7 @@ use core::fmt::Debug;
 
 use crate::arithmetic::window::MAX_WINDOW;
 use crate::params::{Known, Param, ParamKind, Parameters};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::time::Rate;
 
 /// In what a window is kept.
@@ -55,11 +55,11 @@ pub struct Setup<P, S = ()> {
     /// Initial slow-start threshold, bytes; "arbitrarily high" by default (RFC 5681 section 3.1).
     pub initial_ssthresh: u64,
     /// Loss recovery that the host runs, `None` for the one that the algorithm wants.
-    pub recovery: Option<Style>,
+    pub recovery: Option<LossRecovery>,
     /// Most segments that one acknowledgement counts for: 1 in RFC 5681, 2 in RFC 3465,
     /// [`u32::MAX`] for all of them, as Linux does.
     pub ack_limit: u32,
-    /// In what the window is kept. Only algorithms made of [`Growth`](crate::growth::Growth) know
+    /// In what the window is kept. Only algorithms made of [`CongestionAvoidance`](crate::congestion_avoidance::CongestionAvoidance) know
     /// fractions to begin with.
     pub counting: Counting,
     /// What of an acknowledgement opens the window of such an algorithm.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr3::{Bbr3, Params, State};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::Setup;
 use windlass_cc::{
     Ack, AnyParams, Conn, Controller, Loss, Phase, RateSample, Span, Time, Undo, flags,
@@ -393,7 +393,7 @@ fn a_timeout_leaves_room_for_one_segment_and_its_end_restores_the_window() {
 
 #[test]
 fn without_sack_any_loss_in_a_probe_is_too_much() {
-    for (recovery, bounded) in [(None, false), (Some(Style::NewReno), true)] {
+    for (recovery, bounded) in [(None, false), (Some(LossRecovery::NewReno), true)] {
         let mut w = Walk::steady().until(State::Up);
         w.p.recovery = recovery;
         w.lose(MSS, 120_000, MSS);

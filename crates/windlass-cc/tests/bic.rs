@@ -5,7 +5,7 @@ mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::bic::{Bic, Params};
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
 
@@ -54,14 +54,14 @@ impl Model for BicModel {
         w.cwnd += self.increment(segments) * s.mss * s.acked / w.cwnd;
     }
 
-    fn cut(&mut self, s: &Seen, w: &Win, why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, w: &Win, why: CongestionEvent) -> f64 {
         let segments = w.cwnd / s.mss;
         let keep = q16(819.0 / 1024.0);
         self.prior = self.w_max;
         self.unclear |= self.w_max.is_some_and(|m| (segments - m).abs() < 1e-5 * segments);
         self.unclear |= segments != LOW && (segments - LOW).abs() < 1e-4;
         self.w_max = match self.w_max {
-            _ if why == Cut::Timeout => None,
+            _ if why == CongestionEvent::Timeout => None,
             Some(w_max) if segments < w_max => Some(segments * (1.0 + keep) / 2.0),
             _ => Some(segments),
         };

@@ -1,7 +1,7 @@
 //! CoCoA3+: each of its seven signals, and what they hold.
 
 use windlass_cc::cocoa3plus::{Cocoa3Plus, Params, signal};
-use windlass_cc::growth::{Cut, Growth};
+use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
 use windlass_cc::window::Window;
@@ -49,7 +49,7 @@ impl Link {
     }
 
     fn tell(&mut self, l: CrossLayer) -> u8 {
-        self.growth.look_below(&self.p, &self.c, &l);
+        self.growth.on_cross_layer(&self.p, &self.c, &l);
         self.growth.observe(&self.p, &self.c, &Ack::of(MSS), &mut self.w);
         self.growth.signals()
     }
@@ -92,14 +92,14 @@ fn the_round_trip_time_signals_above_a_quarter_more_than_the_base() {
 fn an_expired_timer_signals_for_one_round_trip() {
     let mut l = Link::new(Params::default());
     l.round(100, 10);
-    l.growth.ssthresh(&l.p, &l.c, &l.w, Cut::Timeout);
+    l.growth.ssthresh(&l.p, &l.c, &l.w, CongestionEvent::Timeout);
     l.growth.restart(&l.p, &l.c, &mut l.w);
     l.growth.observe(&l.p, &l.c, &Ack::of(MSS), &mut l.w);
     assert_eq!(l.growth.signals(), signal::RTO);
     assert!(!l.grows());
     assert_eq!(l.round(100, 10), 0);
     // A loss that fast recovery repairs does not.
-    l.growth.ssthresh(&l.p, &l.c, &l.w, Cut::Loss);
+    l.growth.ssthresh(&l.p, &l.c, &l.w, CongestionEvent::Loss);
     l.growth.observe(&l.p, &l.c, &Ack::of(MSS), &mut l.w);
     assert_eq!(l.growth.signals(), 0);
 }

@@ -5,7 +5,7 @@ mod common;
 use common::any::{any_conn, any_event, any_mss, params_of};
 use common::history::{play, script};
 use proptest::prelude::*;
-use windlass_cc::growth::Growth;
+use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::lia::Lia;
 use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Group, PathView};
 
@@ -93,7 +93,7 @@ proptest! {
 #[test]
 fn lia_is_set_up_as_reno() {
     let [lia, reno] = ["lia", "reno"].map(|id| AnyParams::by_name(id).expect("registered"));
-    assert_eq!(lia.wants(), reno.wants());
-    assert_eq!(lia.wants(), Lia::WANTS);
+    assert_eq!(lia.requirements(), reno.requirements());
+    assert_eq!(lia.requirements(), Lia::REQUIREMENTS);
     assert_eq!(lia.common(), reno.common());
 }

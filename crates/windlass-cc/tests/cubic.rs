@@ -4,8 +4,8 @@
 mod flow;
 
 use flow::{Dice, Flow, Model, Seen, Win, follows, q16};
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::cubic::{Cubic, Params};
-use windlass_cc::growth::Cut;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
 use windlass_cc::window::MAX_WINDOW;
@@ -103,7 +103,7 @@ impl Model for CubicModel {
         self.other = (self.friendly && friendly.abs() < 1e-3).then_some(choice.1);
     }
 
-    fn cut(&mut self, s: &Seen, w: &Win, why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, w: &Win, why: CongestionEvent) -> f64 {
         let cwnd = kept(w.cwnd / s.mss);
         self.prior = self.e;
         let below = w.cwnd / s.mss - (self.e.w_max - HALF);
@@ -111,7 +111,7 @@ impl Model for CubicModel {
         // A byte is up to 0.12 of a 64th of a segment.
         self.unclear |= ((w.cwnd / s.mss * 64.0).fract() - 0.5).abs() < 0.13;
         self.mss = s.mss;
-        self.e.w_max = if why == Cut::Timeout {
+        self.e.w_max = if why == CongestionEvent::Timeout {
             0.0
         } else if cwnd < self.e.w_max && self.fast_convergence {
             (cwnd * (1.0 + self.beta) / 2.0 * 64.0).floor() / 64.0

@@ -17,7 +17,7 @@ const OURS: [&str; 8] =
 #[test]
 fn only_dctcp_wants_every_mark() {
     for id in OURS {
-        let exact = AnyParams::by_name(id).unwrap().wants().ecn == Ecn::Exact;
+        let exact = AnyParams::by_name(id).unwrap().requirements().ecn == Ecn::Exact;
         assert_eq!(exact, id == "dctcp", "{id}");
     }
 }

@@ -4,7 +4,7 @@
 mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::highspeed::{HighSpeed, Params};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
@@ -42,7 +42,7 @@ impl Model for HighSpeedModel {
         w.cwnd += increase * s.mss * s.acked / w.cwnd;
     }
 
-    fn cut(&mut self, s: &Seen, w: &Win, _why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, w: &Win, _why: CongestionEvent) -> f64 {
         let segments = w.cwnd / s.mss;
         // At 38 segments the cut is a half on either side, but b is that of whole segments.
         self.unclear |= segments != segments.round() && (segments - segments.round()).abs() < 1e-2;

@@ -5,7 +5,7 @@ mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Phase;
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::htcp::{Htcp, Params};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
@@ -61,7 +61,7 @@ impl Model for HtcpModel {
         w.cwnd += increase * s.mss * s.acked / w.cwnd;
     }
 
-    fn cut(&mut self, s: &Seen, _w: &Win, _why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, _w: &Win, _why: CongestionEvent) -> f64 {
         (self.prior_since, self.prior_beta) = (self.since, self.beta);
         let change = match (self.rate, self.cut_rate) {
             (Some(rate), Some(before)) => (rate - before).abs() / before,

@@ -4,7 +4,7 @@
 mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::hybla::{Hybla, Params};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
@@ -26,7 +26,7 @@ impl Model for HyblaModel {
         w.cwnd += self.rho(s).powi(2) * s.mss * s.acked / w.cwnd;
     }
 
-    fn cut(&mut self, s: &Seen, _w: &Win, _why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, _w: &Win, _why: CongestionEvent) -> f64 {
         (s.flight / 2.0).floor()
     }
 
@@ -56,7 +56,7 @@ fn trajectories_follow_with_the_reference_of_ns_3() {
     follows::<Hybla, _>(own, || HyblaModel { reference: 0.05 }, 8.0, 1e-4);
 }
 
-/// Growth in segments per second squared, W/RTT, of a flow in congestion avoidance.
+/// CongestionAvoidance in segments per second squared, W/RTT, of a flow in congestion avoidance.
 fn growth_of_the_rate(rtt: u64) -> f64 {
     let mut flow = hybla(1_000, 1);
     let seconds = 20.0;

@@ -4,7 +4,7 @@
 mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows, q16};
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::illinois::{Illinois, Params};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
@@ -102,9 +102,9 @@ impl Model for IllinoisModel {
         w.cwnd += self.alpha.min(w.cwnd / s.mss) * s.mss * s.acked / w.cwnd;
     }
 
-    fn cut(&mut self, s: &Seen, _w: &Win, why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, _w: &Win, why: CongestionEvent) -> f64 {
         let ssthresh = (1.0 - self.beta) * s.flight;
-        if why == Cut::Timeout {
+        if why == CongestionEvent::Timeout {
             (self.alpha, self.beta) = (1.0, 0.5);
             (self.below, self.above) = (0, false);
             self.samples.clear();

@@ -1,8 +1,10 @@
-//! Who imports whom, read from the sources: no circle among the files of a crate, none that looks up, and one
-//! algorithm without the others.
+//! Who imports whom, read from the sources: no circle among the files of any crate, none of the core that looks
+//! up, and one algorithm without the others.
 //!
 //! A `mod.rs` that hands on what its children define is a shop window: an import by way of it counts as one of the
-//! file behind it.
+//! file behind it. A type whose methods stand in several files, stage by stage, is defined in the file above them; a
+//! file that has an `impl` of such a type is a part of the type's own, and its import of that type is none. Of all
+//! else that stands in the file above it may import nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["event", "cross_layer", "group"],
     &["arithmetic", "pacer", "rate"],
     &["recovery", "info", "flavour"],
-    &["controller", "growth", "setup", "prr", "slow_start", "rto"],
+    &["controller", "congestion_avoidance", "setup", "prr", "slow_start", "rto"],
     &["loss_based", "coupling"],
     &["algorithms"],
     &["registry"],
@@ -54,11 +56,32 @@ fn expand(tree: &str) -> Vec<String> {
     paths.into_iter().map(|p| format!("{head}{p}").replace("::self", "")).collect()
 }
 
+/// The sources in a folder, comments and tests left out, by module path.
+fn collect(folder: &Path, module: &str, text: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
+        let (path, name) = (entry.path(), entry.file_name().into_string().expect("a name"));
+        if path.is_dir() {
+            collect(&path, &join(module, &name), text);
+        } else if let Some(name) = name.strip_suffix(".rs") {
+            let source = fs::read_to_string(&path).expect("a source");
+            let tests = source.find("#[cfg(test)]").unwrap_or(source.len());
+            let code = source[..tests].lines().filter(|l| !l.trim_start().starts_with("//"));
+            let name = if matches!(name, "mod" | "lib") { "" } else { name };
+            text.insert(join(module, name), code.collect::<Vec<_>>().join("\n"));
+        }
+    }
+}
+
 impl Sources {
     fn read(krate: &str) -> Sources {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
-        let mut sources = Sources { text: BTreeMap::new(), shown: BTreeMap::new() };
-        sources.collect(&root, "");
+        let mut text = BTreeMap::new();
+        collect(&root, "", &mut text);
+        Sources::of(text)
+    }
+
+    fn of(text: BTreeMap<String, String>) -> Sources {
+        let mut sources = Sources { text, shown: BTreeMap::new() };
         let modules: Vec<String> = sources.text.keys().cloned().collect();
         for module in &modules {
             for path in sources.uses(module, "pub use ") {
@@ -67,21 +90,6 @@ impl Sources {
             }
         }
         sources
-    }
-
-    fn collect(&mut self, folder: &Path, module: &str) {
-        for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
-            let (path, name) = (entry.path(), entry.file_name().into_string().expect("a name"));
-            if path.is_dir() {
-                self.collect(&path, &join(module, &name));
-            } else if let Some(name) = name.strip_suffix(".rs") {
-                let text = fs::read_to_string(&path).expect("a source");
-                let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
-                let code = text[..tests].lines().filter(|l| !l.trim_start().starts_with("//"));
-                let name = if matches!(name, "mod" | "lib") { "" } else { name };
-                self.text.insert(join(module, name), code.collect::<Vec<_>>().join("\n"));
-            }
-        }
     }
 
     /// Paths within the crate that a module's statements with these words name, in full.
@@ -102,7 +110,8 @@ impl Sources {
         match first {
             "crate" => Some(rest.to_string()),
             "self" => Some(join(module, rest)),
-            "super" => self.absolute(parent(module), &format!("self::{rest}")),
+            "super" if rest.starts_with("super") => self.absolute(parent(module), rest),
+            "super" => Some(join(parent(module), rest)),
             child if self.text.contains_key(&join(module, child)) => Some(join(module, path)),
             _ => None,
         }
@@ -126,6 +135,25 @@ impl Sources {
         shown.flat_map(|(_, path)| self.behind(path)).chain([module.clone()]).collect()
     }
 
+    /// Whether a path names a type of a file above the module, of which the module has methods.
+    fn continues(&self, module: &str, path: &str) -> bool {
+        let name = path.rsplit("::").next().unwrap_or("");
+        let own = |line: &str| {
+            let line = line.strip_prefix("impl").unwrap_or("");
+            let of = if line.starts_with('<') {
+                line.split_once("> ").map(|(_, of)| of)
+            } else {
+                line.strip_prefix(' ')
+            };
+            of.and_then(|of| of.strip_prefix(name))
+                .is_some_and(|rest| rest.starts_with([' ', '<']) && !rest.contains(" for "))
+        };
+        let above = |other: &String| other.is_empty() || module.starts_with(&format!("{other}::"));
+        !name.is_empty()
+            && self.behind(path).iter().all(above)
+            && self.text[module].lines().any(own)
+    }
+
     /// The modules that each imports.
     fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let of = |module: &String| {
@@ -141,16 +169,18 @@ impl Sources {
                     text.match_indices(&start).filter(|(at, _)| !text[..*at].ends_with(word))
                 {
                     let path = text[at..].split(|c| !word(c)).next().unwrap_or("");
-                    // A group is read as such; a macro, and what it names, is everybody's.
-                    let macros =
-                        text[..at].ends_with('$') || text[at..][path.len()..].starts_with('!');
-                    if !path.ends_with("::") && !macros {
+                    // A group is read as such; a macro, and what it names, is everybody's; where a
+                    // thing may be seen is no import.
+                    let other = text[..at].ends_with('$')
+                        || text[..at].ends_with("(in ")
+                        || text[at..][path.len()..].starts_with('!');
+                    if !path.ends_with("::") && !other {
                         paths.extend(self.absolute(module, path));
                     }
                 }
             }
             let shown = self.uses(module, "pub use ");
-            paths.retain(|path| !shown.contains(path));
+            paths.retain(|path| !shown.contains(path) && !self.continues(module, path));
             let found = paths.iter().flat_map(|path| self.behind(path));
             found.filter(|other| other != module).collect()
         };
@@ -168,14 +198,100 @@ fn reached(from: &[&str], imports: &BTreeMap<String, BTreeSet<String>>) -> BTree
     found
 }
 
+/// The crates of the workspace, by the names of their folders.
+fn crates() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let entries = fs::read_dir(folder).expect("the folder of crates").flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().join("src").is_dir())
+        .map(|entry| entry.file_name().into_string().expect("a name"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The imports that lie on a way back to where they start, as `from -> to`, so that whoever breaks
+/// the circle sees where it can be broken.
+fn circular(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let ahead: BTreeMap<&String, BTreeSet<String>> =
+        imports.keys().map(|module| (module, reached(&[module], imports))).collect();
+    let pairs = imports.iter().flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+    let name = |module: &str| if module.is_empty() { "lib" } else { module }.to_string();
+    pairs
+        .filter(|(from, to)| ahead[to].contains(*from))
+        .map(|(from, to)| format!("{} -> {}", name(from), name(to)))
+        .collect()
+}
+
+/// Crates whose files still import each other. One that does no more must leave this list.
+const NOT_YET: &[&str] = &["windlass-lab", "windlass-run", "windlass-scenario"];
+
 #[test]
 fn no_file_leads_back_to_itself() {
-    for krate in ["windlass-cc", "windlass-sim"] {
-        let imports = Sources::read(krate).imports();
-        let round = |m: &&String| reached(&[m], &imports).contains(*m);
-        let circle: Vec<&String> = imports.keys().filter(round).collect();
-        assert!(circle.is_empty(), "{krate}: {circle:?}");
+    let mut found = String::new();
+    for krate in crates() {
+        let circle = circular(&Sources::read(&krate).imports());
+        if NOT_YET.contains(&krate.as_str()) {
+            assert!(!circle.is_empty(), "{krate} has no circle any more");
+        } else if !circle.is_empty() {
+            found += &format!("{krate}:\n    {}\n", circle.join("\n    "));
+        }
     }
+    assert!(found.is_empty(), "files that import each other:\n{found}");
+}
+
+/// The circular imports of a crate with these files.
+fn planted(files: &[(&str, &str)]) -> Vec<String> {
+    let text = files.iter().map(|(module, text)| (module.to_string(), text.to_string())).collect();
+    circular(&Sources::of(text).imports())
+}
+
+#[test]
+fn a_circle_is_found_wherever_it_leads() {
+    let through_a_window = [
+        ("", "mod a;\nmod b;\npub use b::Low;"),
+        ("a", "use crate::Low;\npub struct High(Low);"),
+        ("b", "pub struct Low;\nfn f() -> crate::a::High {}"),
+    ];
+    assert_eq!(planted(&through_a_window), ["a -> b", "b -> a"]);
+    let by_a_detour = [
+        ("a", "use crate::b::{B, C as Other};"),
+        ("b", "use super::c;\npub struct B;"),
+        ("c", "use super::a::A;"),
+    ];
+    assert_eq!(planted(&by_a_detour), ["a -> b", "b -> c", "c -> a"]);
+    let grandparent = [
+        ("a", "mod b;\nuse b::B;\npub struct P;"),
+        ("a::b", "mod c;\npub use c::B;"),
+        ("a::b::c", "use super::super::P;\npub struct B;"),
+    ];
+    assert_eq!(planted(&grandparent), ["a -> a::b::c", "a::b::c -> a"]);
+    let child = [
+        ("a", "mod b;\nuse b::B;\npub struct A(B);\npub struct P;"),
+        ("a::b", "use super::{A, P};\npub struct B;"),
+    ];
+    assert_eq!(planted(&child), ["a -> a::b", "a::b -> a"]);
+}
+
+#[test]
+fn methods_in_a_file_of_their_own_are_no_circle_but_what_else_they_take_is() {
+    let parent = ("a", "mod b;\nuse b::B;\npub struct A(B);\npub struct P;");
+    assert!(planted(&[parent, ("a::b", "use super::A;\npub struct B;\nimpl A {}")]).is_empty());
+    assert!(
+        planted(&[parent, ("a::b", "use super::A;\npub struct B;\nimpl<T> A<T> {}")]).is_empty()
+    );
+    assert!(
+        !planted(&[parent, ("a::b", "use super::{A, P};\npub struct B;\nimpl A {}")]).is_empty()
+    );
+    assert!(
+        !planted(&[parent, ("a::b", "use super::A;\npub struct B;\nimpl From<B> for A {}")])
+            .is_empty()
+    );
+    let sibling = [
+        ("a", "pub struct A;\nuse crate::b::B;"),
+        ("b", "use crate::a::A;\npub struct B;\nimpl A {}"),
+    ];
+    assert!(!planted(&sibling).is_empty());
 }
 
 #[test]
@@ -202,12 +318,12 @@ fn cubic_with_the_standard_slow_start_drags_in_nothing_but_what_it_uses() {
     let expected = [
         "arithmetic::math",
         "arithmetic::window",
+        "congestion_avoidance",
         "controller",
         "cross_layer",
         "event",
         "flavour",
         "group",
-        "growth",
         "info",
         "params",
         "prr",

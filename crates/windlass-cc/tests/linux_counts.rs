@@ -1,8 +1,8 @@
 //! What Linux 6.12 counts, by its own integers: each figure follows from the rule named beside it.
 
-use windlass_cc::growth::Growth;
+use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::{
@@ -15,13 +15,13 @@ const MS: u64 = 1_000_000;
 const RTT: u64 = 100 * MS;
 
 /// A flow of the kernel's flavour in congestion avoidance that always has a full window out.
-struct Flow<G: Growth> {
+struct Flow<G: CongestionAvoidance> {
     p: Setup<G::Params, StandardParams>,
     c: Conn,
     state: LossBased<G, Standard>,
 }
 
-impl<G: Growth> Flow<G> {
+impl<G: CongestionAvoidance> Flow<G> {
     fn new(cwnd: u64) -> Flow<G> {
         let p = Setup {
             initial_window: cwnd * MSS,
@@ -29,7 +29,7 @@ impl<G: Growth> Flow<G> {
             ack_limit: u32::MAX,
             counting: Counting::Segments,
             credit: Credit::Delivered,
-            recovery: Some(Style::Sack),
+            recovery: Some(LossRecovery::Sack),
             own: Flow::<G>::kernels(),
             ..Setup::<G::Params, StandardParams>::default()
         };
@@ -100,7 +100,7 @@ fn a_recovery_that_a_timer_begins_sends_one_segment() {
     ] {
         let mut p = AnyParams::by_name("cubic").unwrap();
         let initial_window = 14 * MSS;
-        let recovery = Some(Style::Prr);
+        let recovery = Some(LossRecovery::Prr);
         p.set_common(&Setup { initial_window, counting, recovery, ..p.common() });
         let mut c = Conn { sent: 14 * MSS, in_flight: 14 * MSS, ..Conn::new(MSS as u32) };
         let mut state = AnyController::init(&p, &c);

@@ -1,8 +1,8 @@
 //! What Linux does otherwise than the texts, where a parameter chooses.
 
-use windlass_cc::growth::Growth;
+use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::{
@@ -14,19 +14,19 @@ const MSS: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
 /// A flow in congestion avoidance that always has a full window out.
-struct Flow<G: Growth> {
+struct Flow<G: CongestionAvoidance> {
     p: Setup<G::Params, StandardParams>,
     c: Conn,
     state: LossBased<G, Standard>,
 }
 
-impl<G: Growth> Flow<G> {
+impl<G: CongestionAvoidance> Flow<G> {
     fn new(own: G::Params, cwnd: u64) -> Flow<G> {
         let p = Setup {
             initial_window: cwnd * MSS,
             initial_ssthresh: cwnd * MSS,
             ack_limit: u32::MAX,
-            recovery: Some(Style::Sack),
+            recovery: Some(LossRecovery::Sack),
             own,
             ..Setup::<G::Params, StandardParams>::default()
         };
@@ -65,7 +65,7 @@ impl<G: Growth> Flow<G> {
     }
 }
 
-type RenoGrowth = reno::RenoGrowth<reno::NewReno>;
+type RenoAvoidance = reno::RenoAvoidance<reno::NewReno>;
 
 /// A full window of acknowledgements, one segment each, opens a window of whole segments by one, with
 /// the last of them and at any size; kept with a fraction it takes longer, as growth itself divides.
@@ -73,9 +73,9 @@ type RenoGrowth = reno::RenoGrowth<reno::NewReno>;
 fn whole_segments_open_by_one_for_each_window() {
     for cwnd in [2, 3, 7, 10, 13, 100, 1_000] {
         let own = reno::Params { increase: reno::Increase::PerByte };
-        let mut flow = Flow::<RenoGrowth>::new(own, cwnd);
+        let mut flow = Flow::<RenoAvoidance>::new(own, cwnd);
         flow.p.counting = Counting::Segments;
-        let mut plain = Flow::<RenoGrowth>::new(own, cwnd);
+        let mut plain = Flow::<RenoAvoidance>::new(own, cwnd);
         for n in 0..3 {
             (1..cwnd + n).for_each(|_| flow.ack(MS, 100 * MS, 1));
             assert_eq!(flow.segments() as u64, cwnd + n, "{cwnd}: one is missing");
@@ -89,7 +89,7 @@ fn whole_segments_open_by_one_for_each_window() {
 
 #[test]
 fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
-    fn kept<G: Growth>(own: G::Params, cwnd: u64) -> u64 {
+    fn kept<G: CongestionAvoidance>(own: G::Params, cwnd: u64) -> u64 {
         let mut flow = Flow::<G>::new(own, cwnd);
         flow.p.counting = Counting::Segments;
         flow.turn(Phase::Open, Phase::Recovery);
@@ -97,7 +97,7 @@ fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
         flow.state.cwnd() / MSS
     }
     // Multiplied: ⌊w/2⌋, ⌊0.7·w⌋. What is exact stays so, though 0.7 is none of 65536ths.
-    assert_eq!(kept::<RenoGrowth>(Default::default(), 15), 7);
+    assert_eq!(kept::<RenoAvoidance>(Default::default(), 15), 7);
     assert_eq!(kept::<cubic::Cubic>(Default::default(), 15), 10);
     assert_eq!(kept::<cubic::Cubic>(Default::default(), 10), 7);
     assert_eq!(kept::<dctcp::Dctcp>(Default::default(), 15), 7);
@@ -111,7 +111,7 @@ fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
 fn the_acknowledgement_that_ends_recovery_may_open_the_window_too() {
     for (credit, expected) in [(Credit::Acked, 10.0), (Credit::Delivered, 10.3)] {
         let own = reno::Params { increase: reno::Increase::PerByte };
-        let mut flow = Flow::<RenoGrowth>::new(own, 20);
+        let mut flow = Flow::<RenoAvoidance>::new(own, 20);
         flow.p.credit = credit;
         flow.turn(Phase::Open, Phase::Recovery);
         // It covers the whole flight, of which three segments had not been reported.

@@ -12,7 +12,7 @@ use follow::{BYTES, Model, Rounds, Seen, distance, from_segments, mean, spread};
 use path::{MSS, Path};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::mvegas::{Decrement, MVegas, Offsets, Params};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::{Ack, Conn, Controller, Phase, Ratio, Setup, Span, Time};
 
@@ -30,7 +30,7 @@ impl Hand {
         let p = Setup {
             initial_window: segments * MSS,
             initial_ssthresh: segments * MSS,
-            recovery: Some(Style::Sack),
+            recovery: Some(LossRecovery::Sack),
             own,
             ..Setup::<Params, StandardParams>::default()
         };

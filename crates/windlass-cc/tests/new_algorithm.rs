@@ -5,7 +5,7 @@ mod aimd;
 
 use aimd::{Aimd, Params};
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::reno::{Reno, RenoGrowth};
+use windlass_cc::reno::{Reno, RenoAvoidance};
 use windlass_cc::slow_start::{self, AnySlowStart, Standard};
 use windlass_cc::{Ack, Conn, Controller, Phase, Ratio, Setup};
 
@@ -15,7 +15,7 @@ mod registry {
 
     windlass_cc::algorithms! {
         Aimd: LossBased<Aimd, AnySlowStart>;
-        Reno: LossBased<RenoGrowth<Reno>, AnySlowStart>;
+        Reno: LossBased<RenoAvoidance<Reno>, AnySlowStart>;
     }
 }
 
@@ -27,7 +27,8 @@ const PAGE: &str = include_str!("../../../docs/src/guides/new-algorithm.md");
 fn the_page_shows_the_file_that_is_tested() {
     let file = include_str!("example/aimd.rs");
     assert!(PAGE.contains(&format!("```rust\n{file}```\n")), "the page's file is another one");
-    let line = "    Aimd: LossBased<Aimd, AnySlowStart>;\n    Reno: LossBased<RenoGrowth<Reno>, ";
+    let line =
+        "    Aimd: LossBased<Aimd, AnySlowStart>;\n    Reno: LossBased<RenoAvoidance<Reno>, ";
     assert!(PAGE.contains(line) && include_str!("new_algorithm.rs").contains("Aimd: LossBased"));
 }
 

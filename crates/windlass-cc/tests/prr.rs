@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::Style;
-use windlass_cc::reno::{Reno, RenoGrowth};
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::reno::{Reno, RenoAvoidance};
 use windlass_cc::slow_start::Standard;
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Setup, Undo};
 
@@ -64,7 +64,7 @@ proptest! {
         let flight = flight * MSS;
         let mut p = AnyParams::by_name("reno").unwrap();
         p.set_common(&Setup {
-            recovery: Some(Style::Prr), initial_window: flight, ..p.common()
+            recovery: Some(LossRecovery::Prr), initial_window: flight, ..p.common()
         });
         // Volumes may count from anywhere.
         let origin = origin >> 1;
@@ -121,7 +121,7 @@ proptest! {
 
 #[test]
 fn the_end_of_an_undone_recovery_leaves_the_window_that_was_restored() {
-    for style in Style::ALL.map(|s| s.1) {
+    for style in LossRecovery::ALL.map(|s| s.1) {
         let mut p = AnyParams::by_name("reno").unwrap();
         p.set_common(&Setup { recovery: Some(style), initial_window: 20_000, ..p.common() });
         let mut c = Conn { in_flight: 16_000, flight_size: 20_000, ..Conn::new(1000) };
@@ -140,5 +140,5 @@ fn the_end_of_an_undone_recovery_leaves_the_window_that_was_restored() {
 #[test]
 fn the_frame_leaves_56_of_104_bytes_to_an_algorithm() {
     // Reno's growth has one counter of eight bytes.
-    assert_eq!(size_of::<LossBased<RenoGrowth<Reno>, Standard>>(), 48 + 8);
+    assert_eq!(size_of::<LossBased<RenoAvoidance<Reno>, Standard>>(), 48 + 8);
 }

@@ -1,6 +1,6 @@
 //! Quick-Start's window: R·T/(MSS + H), what is left of it that was not used, and the way back.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{self, QuickStartParams};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span, Time};
@@ -24,7 +24,7 @@ impl Sender {
         let mut common = Setup {
             slow_start: slow_start::AnyParams::QuickStart(QuickStartParams::default()),
             initial_window: INITIAL * MSS,
-            recovery: Some(Style::NewReno),
+            recovery: Some(LossRecovery::NewReno),
             approved: rate,
             ..p.common()
         };

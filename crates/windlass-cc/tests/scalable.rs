@@ -5,7 +5,7 @@ mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Ratio;
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::scalable::{Params, Scalable};
 use windlass_cc::slow_start::Standard;
@@ -44,7 +44,7 @@ impl Model for ScalableModel {
         w.cwnd += s.acked * if self.legacy(s, w) { s.mss / w.cwnd } else { self.per_segment };
     }
 
-    fn cut(&mut self, s: &Seen, w: &Win, _why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, w: &Win, _why: CongestionEvent) -> f64 {
         let cut = if self.legacy(s, w) { self.cuts.0 } else { self.cuts.1 };
         s.flight * (1.0 - cut)
     }

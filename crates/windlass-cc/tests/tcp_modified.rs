@@ -4,9 +4,9 @@
 mod flow;
 
 use flow::{Flow, Model, Seen, Win, follows, q16};
-use windlass_cc::growth::Cut;
+use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::tcp_modified::{
     AlphaUnit, AlphaUpdate, Backoff, Params, RttReset, TcpModified, Threshold, Throughput,
@@ -31,7 +31,7 @@ impl Hand {
         let p = Setup {
             initial_window: cwnd,
             initial_ssthresh: cwnd,
-            recovery: Some(Style::Sack),
+            recovery: Some(LossRecovery::Sack),
             own,
             ..Setup::<Params, StandardParams>::default()
         };
@@ -366,7 +366,7 @@ impl Model for Paper {
         };
     }
 
-    fn cut(&mut self, s: &Seen, _w: &Win, _why: Cut) -> f64 {
+    fn cut(&mut self, s: &Seen, _w: &Win, _why: CongestionEvent) -> f64 {
         self.prior = (self.since, self.beta);
         let rise = (self.rate - self.last_rate) / self.last_rate;
         self.unclear |= (rise - 0.33).abs() < 1e-3;

@@ -10,7 +10,7 @@ use windlass_cc::{ALGORITHMS, Ack, AnyParams, Control, Phase, Setup, Span, Undo}
 
 /// Algorithms made of a growth and a slow start.
 fn with_a_window() -> impl Iterator<Item = &'static str> {
-    let framed = |id: &&str| AnyParams::by_name(id).unwrap().wants().slow_start.is_some();
+    let framed = |id: &&str| AnyParams::by_name(id).unwrap().requirements().slow_start.is_some();
     ALGORITHMS.iter().map(|info| info.id).filter(framed)
 }
 

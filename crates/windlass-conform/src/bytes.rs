@@ -2,7 +2,7 @@
 //! every one.
 
 use windlass_cc::group::MAX_PATHS;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{
@@ -143,7 +143,7 @@ impl Reader<'_> {
         let mut params = AnyParams::by_name(info.id).unwrap_or_default();
         let slow_start = pick(SLOW_STARTS, self.byte());
         let mut start = slow_start::AnyParams::by_name(slow_start.id).unwrap_or_default();
-        let style = pick(&Style::ALL, self.byte()).1;
+        let style = pick(&LossRecovery::ALL, self.byte()).1;
         let (initial_window, initial_ssthresh) = (self.number(), self.number());
         let ack_limit = u32::from_le_bytes(self.take());
         for (place, param) in info.params.iter().enumerate() {
@@ -274,8 +274,8 @@ pub fn encode(history: &History) -> Vec<u8> {
     };
     out.push(place(ALGORITHMS, info.id));
     out.push(place(SLOW_STARTS, common.slow_start.info().id));
-    let style = common.recovery.unwrap_or(p.wants().recovery);
-    out.push(Style::ALL.iter().position(|(_, s)| *s == style).unwrap_or(0) as u8);
+    let style = common.recovery.unwrap_or(p.requirements().recovery);
+    out.push(LossRecovery::ALL.iter().position(|(_, s)| *s == style).unwrap_or(0) as u8);
     out.extend(common.initial_window.to_le_bytes());
     out.extend(common.initial_ssthresh.to_le_bytes());
     out.extend(common.ack_limit.to_le_bytes());

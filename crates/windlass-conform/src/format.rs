@@ -3,13 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use windlass_cc::recovery::Style;
-use windlass_cc::{
-    Ack, AnyParams, Conn, Event, Loss, Phase, RateSample, Setup, Span, Time, Undo, flags,
-};
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time, Undo, flags};
 
 use super::parameters::{read_slow_start, read_table};
 use super::paths::{BelowLine, PathLine, group};
+use super::words::{PHASES, known, meaning, word};
 
 /// What [`Header::format`] says.
 pub const FORMAT: &str = "windlass-conformance";
@@ -192,38 +191,13 @@ pub struct RateLine {
     pub app_limited: bool,
 }
 
-pub(crate) const PHASES: [(&str, Phase); 4] = [
-    ("open", Phase::Open),
-    ("recovery", Phase::Recovery),
-    ("loss", Phase::Loss),
-    ("cwr", Phase::Cwr),
-];
 const UNDOS: [(&str, Undo); 3] =
     [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
 const LIMITS: [(&str, u32); 3] =
     [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
 
-pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
-    words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()
-}
-
-pub(crate) fn meaning<T: Copy>(
-    words: &[(&'static str, T)],
-    key: &str,
-    text: &str,
-) -> Result<T, String> {
-    words.iter().find(|(w, _)| *w == text).map(|(_, v)| *v).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(w, _)| *w).collect();
-        format!("`{key}` is \"{text}\"; it must be one of {}", known.join(", "))
-    })
-}
-
 fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("the event `{event}` lacks `{key}`"))
-}
-
-pub(crate) fn known(span: Span) -> Option<u64> {
-    span.is_known().then_some(span.0)
 }
 
 impl ConnLine {
@@ -458,7 +432,10 @@ impl SetupLine {
         SetupLine {
             initial_window: common.initial_window,
             initial_ssthresh: common.initial_ssthresh,
-            recovery: word(&Style::ALL, common.recovery.unwrap_or(params.wants().recovery)),
+            recovery: word(
+                &LossRecovery::ALL,
+                common.recovery.unwrap_or(params.requirements().recovery),
+            ),
             ack_limit: common.ack_limit,
         }
     }
@@ -479,7 +456,7 @@ impl Header {
         let mut common = Setup {
             initial_window: self.setup.initial_window,
             initial_ssthresh: self.setup.initial_ssthresh,
-            recovery: Some(meaning(&Style::ALL, "recovery", &self.setup.recovery)?),
+            recovery: Some(meaning(&LossRecovery::ALL, "recovery", &self.setup.recovery)?),
             ack_limit: self.setup.ack_limit,
             ..params.common()
         };

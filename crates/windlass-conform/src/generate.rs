@@ -1,6 +1,6 @@
 //! Writing vectors: a script is played to the model, whose answers become the expected ones.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{ALGORITHMS, AnyParams, Conn, Event, Setup, Span, Time};
 
@@ -68,9 +68,9 @@ pub fn generate() -> Vec<File> {
 
 /// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one that the
 /// case is about.
-fn style(params: &AnyParams, asked: Option<Style>) -> Style {
-    match asked.unwrap_or(params.wants().recovery) {
-        Style::Prr if asked.is_none() => Style::Sack,
+fn style(params: &AnyParams, asked: Option<LossRecovery>) -> LossRecovery {
+    match asked.unwrap_or(params.requirements().recovery) {
+        LossRecovery::Prr if asked.is_none() => LossRecovery::Sack,
         style => style,
     }
 }
@@ -81,7 +81,7 @@ struct Beginning {
     initial_window: u64,
     avoidance: bool,
     ack_limit: u32,
-    recovery: Option<Style>,
+    recovery: Option<LossRecovery>,
     opening: Opening,
 }
 
@@ -151,7 +151,7 @@ impl Beginning {
             segment_time,
             rto: Span::from_secs(1),
             style: style(&params, self.recovery),
-            ecn: params.wants().ecn,
+            ecn: params.requirements().ecn,
         }
     }
 
@@ -198,7 +198,7 @@ fn vector(subject: &Subject, case: &Case) -> String {
         .path
         .unwrap_or((Span::from_millis(subject.rtt_ms), Span::from_micros(subject.segment_us)));
     let setting = beginning.setting(subject, rtt, segment_time);
-    let rates = beginning.params(subject).wants().rate_samples;
+    let rates = beginning.params(subject).requirements().rate_samples;
     let text = json(&beginning.header(subject, case.id, case.about));
     let mut scribe = Scribe { text, before: beginning.conn(), rates };
     let mut host = Host::new(Modelled(beginning.model(subject)), beginning.conn(), setting);

@@ -20,6 +20,7 @@ pub mod parameters;
 pub mod paths;
 pub mod script;
 pub mod subjects;
+mod words;
 
 pub use check::{CheckError, Mismatch, Outcome, check_file};
 pub use generate::{File, generate};

@@ -61,7 +61,7 @@ pub(crate) fn read_table(
 #[allow(clippy::type_complexity, reason = "two maps of the header")]
 pub fn write_params(params: &AnyParams) -> (Map<String, Value>, Option<Map<String, Value>>) {
     let own = write_table(params.info().params, |place| params.get(place));
-    let slow_start = params.wants().slow_start.is_some().then(|| {
+    let slow_start = params.requirements().slow_start.is_some().then(|| {
         let slow_start = params.common().slow_start;
         let mut map = Map::new();
         map.insert("name".to_owned(), Value::from(slow_start.info().id));

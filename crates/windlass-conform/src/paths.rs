@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{CrossLayer, Group, PathView, Rate, Span};
 
-use super::format::{PHASES, known, meaning, word};
+use super::words::{PHASES, known, meaning, word};
 
 /// One path of the connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

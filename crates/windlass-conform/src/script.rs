@@ -1,6 +1,6 @@
 //! What a script says, and the path that it is played on.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Conn, Ecn, Event, Span};
 
 /// What sends: an algorithm, or the model of one.
@@ -66,7 +66,7 @@ pub struct Setting {
     /// the window fall back.
     pub rto: Span,
     /// Loss recovery.
-    pub style: Style,
+    pub style: LossRecovery,
     /// How the sender hears of marks.
     pub ecn: Ecn,
 }

@@ -1,6 +1,6 @@
 //! Which algorithms have vectors, on what path, by which model.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Conn, Flavour, Ratio};
 
 use super::cases::pairs::{self, PairCase};
@@ -30,7 +30,7 @@ pub struct Start {
     /// Bytes.
     pub initial_ssthresh: f64,
     /// Loss recovery.
-    pub style: Style,
+    pub style: LossRecovery,
     /// Segments that one acknowledgement counts for at most.
     pub ack_limit: u32,
     /// How the window opens in slow start.
@@ -79,7 +79,7 @@ impl Subject {
 
     /// Why a common case is left out.
     pub fn beside(&self, case: &Case) -> Option<&'static str> {
-        (case.beside)(&AnyParams::by_name(self.id)?.wants())
+        (case.beside)(&AnyParams::by_name(self.id)?.requirements())
     }
 }
 

@@ -3,11 +3,13 @@
 
 use std::fmt::Write;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::registry::{STATE_BYTES, fixed};
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
-use windlass_cc::{ALGORITHMS, AnyParams, Change, Departure, Ecn, Flavour, Info, Param, Wants};
+use windlass_cc::{
+    ALGORITHMS, AnyParams, Change, Departure, Ecn, Flavour, Info, Param, Requirements,
+};
 
 use crate::scenario::{range_text, value_text};
 
@@ -105,7 +107,7 @@ impl Entry {
             }
             Change::SlowStart(id) => {
                 let here = match self {
-                    Entry::Algorithm(p) => p.wants().slow_start,
+                    Entry::Algorithm(p) => p.requirements().slow_start,
                     _ => None,
                 };
                 ("slow_start", here.unwrap_or_default().to_owned(), id.to_owned())
@@ -135,7 +137,7 @@ impl Entry {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         if let Entry::Algorithm(p) = self {
-            facts.extend(wants(&p.wants()));
+            facts.extend(wants(&p.requirements()));
             facts.extend(state(p).map(|text| ("State", text)));
         }
         facts.push(("Citation key", self.info().citation.to_owned()));
@@ -180,7 +182,7 @@ pub fn differences(id: &str, flavour: Flavour) -> Vec<Difference> {
 fn state(params: &AnyParams) -> Option<String> {
     let place = ALGORITHMS.iter().position(|info| info.id == params.info().id)?;
     let (alone, chosen) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
-    Some(match params.wants().slow_start {
+    Some(match params.requirements().slow_start {
         Some(_) => {
             format!("{alone} bytes with standard slow start, {chosen} with room for any")
         }
@@ -188,8 +190,9 @@ fn state(params: &AnyParams) -> Option<String> {
     })
 }
 
-fn wants(wants: &Wants) -> Vec<(&'static str, String)> {
-    let style = Style::ALL.iter().find(|(_, style)| *style == wants.recovery).map_or("", |s| s.0);
+fn wants(wants: &Requirements) -> Vec<(&'static str, String)> {
+    let style =
+        LossRecovery::ALL.iter().find(|(_, style)| *style == wants.recovery).map_or("", |s| s.0);
     let ecn = match wants.ecn {
         Ecn::None => "none: its packets are not ECN-capable",
         Ecn::Classic => "classic, one answer a round trip (RFC 3168)",
@@ -201,7 +204,7 @@ fn wants(wants: &Wants) -> Vec<(&'static str, String)> {
         ("ECN", ecn.to_owned()),
     ];
     if wants.rate_samples {
-        facts.push(("Wants", "delivery-rate samples".to_owned()));
+        facts.push(("Requirements", "delivery-rate samples".to_owned()));
     }
     facts
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chart::{Drawn, categories, dotted};
+use super::drawn::{Drawn, categories, dotted};
 use super::model::{Chart, ChartAxis, Mark, Scale};
 use super::palette::INK;
 

@@ -17,6 +17,7 @@
 mod chart;
 mod chart_axes;
 mod check;
+mod drawn;
 mod heat;
 pub mod html;
 mod ladder;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::ReportError;
-use super::chart::{Drawn, drawn, spec};
+use super::chart::spec;
+use super::drawn::{Drawn, drawn};
 use super::heat;
 use super::ladder;
 use super::ladder_layout::time_text;

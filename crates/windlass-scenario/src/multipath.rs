@@ -18,11 +18,11 @@ use super::tree::{Node, Value};
 use super::ways::Hop;
 
 table!(MULTIPATH_CONFIG, "connection", apply, written_config, MultipathConfig {
-    scheduler: Codec::word(&Scheduler::ALL), "which subflow carries the next data: `lowest-rtt`, `round-robin`, `redundant` (all of them), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue that would be sent soonest), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`";
+    scheduler: Codec::word(&Scheduler::ALL), "which subflow carries the next data: `lowest-rtt`, `round-robin`, `redundant` (all of them), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue that would be sent soonest), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with the stack's Linux flavour";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer that all subflows share; what waits for earlier data of another subflow stays in it", "that of the `stack`";
     send_buffer: Codec::size(1, MAX_WINDOW), "send buffer that all subflows share", "that of the `stack`";
-    penalise: Codec::flag(), "reduce the window of a subflow that holds up the receive window, at most once in its round trip", "`true`";
-    opportunistic: Codec::flag(), "send data that hold up the receive window again on a subflow that has room", "`true`";
+    penalise: Codec::flag(), "reduce the window of a subflow that holds up the receive window, at most once in its round trip", "`true`; `false` with the Linux flavour";
+    opportunistic: Codec::flag(), "send data that hold up the receive window again on a subflow that has room", "`true`; `false` with the Linux flavour";
     checksum: Codec::flag(), "checksum in each mapping, two bytes of option", "`false`";
     peer_capable: Codec::flag(), "whether both ends speak Multipath TCP; otherwise the connection falls back to ordinary TCP on the first path that comes up", "`true`";
     timeouts_to_fail: Codec::whole(1, u32::MAX), "consecutive timeouts after which a subflow gets no more data until it is heard of again", "`3`";
@@ -48,12 +48,13 @@ struct Subflow {
 }
 
 /// What a connection on this stack has that says no more.
-fn defaults(stack: &StackConfig) -> MultipathConfig {
-    MultipathConfig {
-        receive_buffer: stack.receive_buffer,
-        send_buffer: stack.send_buffer,
-        ..MultipathConfig::default()
-    }
+fn defaults(stack: &Stack) -> MultipathConfig {
+    let config = match stack.flavour {
+        Flavour::Linux => MultipathConfig::linux(),
+        Flavour::Rfc | Flavour::Ns3 => MultipathConfig::default(),
+    };
+    let StackConfig { receive_buffer, send_buffer, .. } = stack.config;
+    MultipathConfig { receive_buffer, send_buffer, ..config }
 }
 
 /// Reads the `multipath` of a flow with this controller and stack.
@@ -63,7 +64,7 @@ pub(super) fn read(
     stack: &Stack,
 ) -> Result<Template, Problem> {
     let fields = Fields::open(field.node, "`multipath`", &MULTIPATH.all_names())?;
-    let mut config = defaults(&stack.config);
+    let mut config = defaults(stack);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";
     let items = fields.req(SUBFLOWS, example, tables)?;
@@ -114,7 +115,7 @@ fn read_subflow(
     };
     params::read_settings(&fields, flavour, &mut controller)?;
     // A subflow's SYN asks nobody, and the window would be the usual one.
-    if controller.wants().slow_start.is_some()
+    if controller.requirements().slow_start.is_some()
         && controller.common().slow_start.rate_code().is_some()
     {
         let place = fields.field("slow_start").map_or(fields.place(), |f| &f.node.place);

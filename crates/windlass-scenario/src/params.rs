@@ -30,7 +30,7 @@ pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyPar
 
 /// Whether a slow start can be chosen for the algorithm.
 fn has_slow_start(params: &AnyParams) -> bool {
-    params.wants().slow_start.is_some()
+    params.requirements().slow_start.is_some()
 }
 
 /// The names of all parameters of an algorithm, those of its description last.

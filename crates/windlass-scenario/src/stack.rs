@@ -1,7 +1,7 @@
 //! Endpoint behaviour, read and written: a preset, and what is changed in it.
 
 use windlass_cc::Flavour;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
@@ -98,10 +98,10 @@ fn written_mss(mss: &Option<u32>) -> String {
 }
 
 /// A style of recovery, or the algorithm's own.
-fn recovery_style() -> Codec<Option<Style>> {
-    let words = Style::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
+fn recovery_style() -> Codec<Option<LossRecovery>> {
+    let words = LossRecovery::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
     Codec::new(Words(words), recovery, |style| match style {
-        Some(style) => quoted(word_of(&Style::ALL, style)),
+        Some(style) => quoted(word_of(&LossRecovery::ALL, style)),
         None => quoted(AUTO),
     })
 }
@@ -121,9 +121,9 @@ fn segments_or_unlimited(field: &Field) -> Result<u32, Problem> {
     }
 }
 
-fn recovery(field: &Field) -> Result<Option<Style>, Problem> {
+fn recovery(field: &Field) -> Result<Option<LossRecovery>, Problem> {
     let mut words = vec![(AUTO, None)];
-    words.extend(Style::ALL.iter().map(|(word, style)| (*word, Some(*style))));
+    words.extend(LossRecovery::ALL.iter().map(|(word, style)| (*word, Some(*style))));
     choice(&words)(field)
 }
 

@@ -9,6 +9,7 @@ use windlass_scenario::{
 use windlass_sim::Series;
 use windlass_sim::queue::Level;
 use windlass_sim::quick_start::QuickStart;
+use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::{InitialWindow, StackConfig, stack};
 
 const MINIMAL: &str = r#"
@@ -188,6 +189,32 @@ fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
         ..stack::RIVERBED
     };
     assert_eq!(read(&text).flows[0].stack, expected);
+}
+
+#[test]
+fn the_linux_flavour_brings_the_scheduler_of_the_kernel() {
+    let of = |more: &str, stack: &str| {
+        let text = format!("{MINIMAL}multipath = {{ {more}subflows = [{{}}] }}\n{stack}");
+        read(&text).flows[0].multipath.clone()
+    };
+    let config = |more, stack| of(more, stack).expect("multipath").config;
+    let linux = "[stack]\npreset = \"linux\"\n";
+    let buffers = |c: MultipathConfig, stack: StackConfig| MultipathConfig {
+        receive_buffer: stack.receive_buffer,
+        send_buffer: stack.send_buffer,
+        ..c
+    };
+    assert_eq!(config("", ""), buffers(MultipathConfig::default(), stack::RFC));
+    assert_eq!(config("", linux), buffers(MultipathConfig::linux(), stack::LINUX));
+    let said = config("scheduler = \"lowest-rtt\", penalise = true, ", linux);
+    assert_eq!(
+        (said.scheduler, said.penalise, said.opportunistic),
+        (Scheduler::LowestRtt, true, false)
+    );
+    assert_eq!(
+        config("", "[stack]\npreset = \"linux\"\nflavour = \"rfc\"\n").scheduler,
+        Scheduler::LowestRtt
+    );
 }
 
 #[test]

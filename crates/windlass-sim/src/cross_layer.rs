@@ -1,5 +1,5 @@
 //! What a sending node's MAC, queue, battery and route know, for controllers that want it
-//! ([`windlass_cc::Wants::cross_layer`]) and for schedulers of subflows that do
+//! ([`windlass_cc::Requirements::cross_layer`]) and for schedulers of subflows that do
 //! ([`Scheduler::wants_layers`](windlass_tcp::mptcp::Scheduler::wants_layers)): one snapshot before
 //! each event that the endpoint handles. Nothing is computed for others.
 //!
@@ -161,7 +161,7 @@ impl Sensors {
         let mut sensors = Sensors::default();
         for host in 0..core.hosts.len() {
             match core.hosts[host].kind {
-                Kind::Tcp { .. } if core.profile_of(host).params.wants().cross_layer => {
+                Kind::Tcp { .. } if core.profile_of(host).params.requirements().cross_layer => {
                     sensors.watch(core, Surroundings { queues, radios }, config, host);
                 }
                 Kind::Port { owner, path } => {
@@ -200,7 +200,7 @@ impl Sensors {
         let profile = end.profile(&core.multipath_profiles);
         let of_path = profile.path(path as usize);
         let steps = steps(core, Surroundings { queues, radios }, config, port, of_path.mtu);
-        if of_path.params.wants().cross_layer {
+        if of_path.params.requirements().cross_layer {
             let sensor = Sensor::new(steps.clone(), of_path.mtu, Scope::Station);
             put(&mut self.controllers, core.hosts.len(), port, sensor);
         }
@@ -244,9 +244,9 @@ impl Sensors {
         let profile = &core.profiles[*profile as usize];
         // Being told draws on the endpoint's entropy: a controller that is only watched must not be.
         if let Kind::Tcp { endpoint, .. } = kind
-            && profile.params.wants().cross_layer
+            && profile.params.requirements().cross_layer
         {
-            endpoint.below(profile, now, &layers);
+            endpoint.on_cross_layer(profile, now, &layers);
         }
     }
 

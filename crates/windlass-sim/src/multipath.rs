@@ -145,9 +145,9 @@ impl MultipathEnd {
     ) {
         let profile = self.profile(all);
         if let Some(layers) = of_node
-            && profile.path(path).params.wants().cross_layer
+            && profile.path(path).params.requirements().cross_layer
         {
-            self.connection.below(profile, now, path, &layers);
+            self.connection.on_cross_layer(profile, now, path, &layers);
         }
         if let Some(layers) = of_path {
             self.connection.tell_scheduler(path, &layers);

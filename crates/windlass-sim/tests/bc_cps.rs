@@ -5,7 +5,7 @@ mod common;
 
 use common::{Traffic, flow, link, network, profile, run};
 use windlass_cc::Time;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, SubflowConfig};
 use windlass_sim::link::QueueLimit;
 use windlass_tcp::Profile;
@@ -16,7 +16,7 @@ const MBPS: u64 = 1_000_000;
 const ENDLESS: Traffic = Traffic::Bulk { bytes: None };
 
 fn stack(algorithm: &'static str) -> Profile {
-    profile(StackConfig { recovery: Some(Style::Prr), ..RFC }, algorithm)
+    profile(StackConfig { recovery: Some(LossRecovery::Prr), ..RFC }, algorithm)
 }
 
 /// The first flow, from node 0 to 1, and two others from 6 to 7 meet at a link of 10 Mbit/s with a queue

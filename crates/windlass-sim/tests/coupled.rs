@@ -9,7 +9,7 @@ mod common;
 
 use common::{Traffic, drops, flow, link, network, profile};
 use windlass_cc::Time;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, SubflowConfig};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{Discipline, Level, Red};
@@ -23,7 +23,7 @@ const SEEDS: u64 = 5;
 const ENDLESS: Traffic = Traffic::Bulk { bytes: None };
 
 fn stack(algorithm: &'static str) -> Profile {
-    profile(StackConfig { recovery: Some(Style::Prr), ..RFC }, algorithm)
+    profile(StackConfig { recovery: Some(LossRecovery::Prr), ..RFC }, algorithm)
 }
 
 /// A link with RED.
@@ -232,7 +232,7 @@ fn windows_on_two_lossy_paths_settle_at_their_fixed_points() {
 /// With the same recovery, which a stack may say.
 #[test]
 fn on_one_path_a_connection_with_lia_is_one_with_reno() {
-    for recovery in [None, Some(Style::Prr)] {
+    for recovery in [None, Some(LossRecovery::Prr)] {
         let of = |algorithm| {
             let p = profile(StackConfig { recovery, ..RFC }, algorithm);
             let mut config = lossy(algorithm, [0.002, 0.0]);

@@ -87,7 +87,7 @@ fn looking_below_changes_nothing() {
     for of in [wired, meshed] {
         for algorithm in ["bbr", "bbr3", "cubic", "cocoa3plus"] {
             let plain = outcome(of(algorithm), |_| (), |_| ());
-            let wants = of(algorithm).flows[0].profile.params.wants().cross_layer;
+            let wants = of(algorithm).flows[0].profile.params.requirements().cross_layer;
             let watch = |s: &mut Simulation| {
                 s.watch_cross_layer(1);
                 if !wants {

@@ -56,7 +56,7 @@
 //!   offsets, 64 bits wide inside, and whoever owns the bytes looks them up there.
 //! * [`wire`] turns segments into packets and back.
 //! * [`scoreboard`] is what was sent and is not yet acknowledged, segment by segment: one for every
-//!   style of recovery, with SACK or without.
+//!   kind of loss recovery, with SACK or without.
 //! * [`endpoint`] is RFC 9293 with the recovery of RFC 5681, 6582, 3042, 6675, 9937 and 8985, the
 //!   detection of unfounded reductions of RFC 5682, 3522 and 3708, the marks of RFC 3168 and 8257,
 //!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found

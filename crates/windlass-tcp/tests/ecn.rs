@@ -184,10 +184,10 @@ fn codepoints_have_their_bits() {
 #[test]
 fn an_echo_counts_on_an_acknowledgement_that_brings_nothing_else() {
     // RFC 3168 section 6.1.2 says any: here a change of the window alone.
-    use windlass_cc::recovery::Style;
-    for style in [Style::NewReno, Style::Prr] {
+    use windlass_cc::recovery::LossRecovery;
+    for recovery in [LossRecovery::NewReno, LossRecovery::Prr] {
         let mut p = ecn();
-        p.stack.recovery = Some(style);
+        p.stack.recovery = Some(recovery);
         agreed(p).run(
             "100 offer 4000
              100 > . 1+1000 ect

@@ -3,7 +3,7 @@
 mod board;
 
 use proptest::prelude::*;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::{LossDetection, PRESETS};
 use windlass_tcp::{
@@ -107,7 +107,7 @@ proptest! {
         receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
         sack in any::<bool>(),
         timestamps in any::<bool>(),
-        recovery in prop::option::of(prop::sample::select(Style::ALL.map(|s| s.1).to_vec())),
+        recovery in prop::option::of(prop::sample::select(LossRecovery::ALL.map(|s| s.1).to_vec())),
         pacing in prop::sample::select(Pacing::ALL.map(|p| p.1).to_vec()),
         switches in prop::array::uniform6(any::<bool>()),
         algorithm in prop::sample::select(ALGORITHMS.iter().map(|i| i.id).collect::<Vec<_>>()),

@@ -3,11 +3,11 @@
 mod script;
 use script::{Script, plain, plain_with};
 use windlass_cc::AnyParams;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_tcp::{InitialWindow, Profile};
 
-fn style(name: &'static str) -> Profile {
+fn recovery(name: &'static str) -> Profile {
     Profile { params: AnyParams::by_name(name).unwrap(), ..plain() }
 }
 
@@ -137,7 +137,7 @@ fn reno_may_enter_recovery_again_in_the_same_window() {
 
 #[test]
 fn newreno_repairs_one_hole_per_partial_acknowledgement() {
-    ten_segments(style("newreno")).run(EIGHT_DUPLICATES).run(
+    ten_segments(recovery("newreno")).run(EIGHT_DUPLICATES).run(
         "300 < . 1 ack 2001
          300 > . 2001+1000
          300 = phase Recovery
@@ -151,7 +151,7 @@ fn newreno_repairs_one_hole_per_partial_acknowledgement() {
 
 #[test]
 fn newreno_restarts_its_timer_at_the_first_partial_acknowledgement_only() {
-    ten_segments(style("newreno")).run(EIGHT_DUPLICATES).run(
+    ten_segments(recovery("newreno")).run(EIGHT_DUPLICATES).run(
         "300 < . 1 ack 2001
          300 > . 2001+1000
          900 < . 1 ack 4001
@@ -163,7 +163,7 @@ fn newreno_restarts_its_timer_at_the_first_partial_acknowledgement_only() {
 
 #[test]
 fn duplicates_up_to_recover_do_not_start_newreno_again() {
-    ten_segments(style("newreno")).run(EIGHT_DUPLICATES).run(
+    ten_segments(recovery("newreno")).run(EIGHT_DUPLICATES).run(
         "300 < . 1 ack 10001
          300 offer 5000
          300 > . 10001+1000
@@ -186,7 +186,7 @@ fn duplicates_up_to_recover_do_not_start_newreno_again() {
 
 #[test]
 fn tahoe_goes_back_and_starts_slowly() {
-    ten_segments(style("tahoe")).run(
+    ten_segments(recovery("tahoe")).run(
         "200 < . 1 ack 1
          201 < . 1 ack 1
          202 < . 1 ack 1
@@ -209,7 +209,7 @@ fn tahoe_goes_back_and_starts_slowly() {
 
 #[test]
 fn a_stack_may_run_another_recovery_than_the_algorithm_names() {
-    let p = plain_with(|s| s.recovery = Some(Style::NewReno));
+    let p = plain_with(|s| s.recovery = Some(LossRecovery::NewReno));
     ten_segments(p).run(EIGHT_DUPLICATES).run(
         "300 < . 1 ack 2001
          300 > . 2001+1000
@@ -308,7 +308,7 @@ fn fractions_of_a_window_do_not_leave_as_crumbs_when_data_go_again() {
 #[test]
 fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
     for algorithm in ["tahoe", "reno", "newreno"] {
-        ten_segments(style(algorithm)).run(
+        ten_segments(recovery(algorithm)).run(
             "1100 > . 1+1000
              1200 < . 1 ack 1001
              1200 > . 1001+1000

@@ -5,7 +5,7 @@ mod multinet;
 
 use multinet::{App, Net, Path, Strip, multipath, scheduled};
 use proptest::prelude::*;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, Span};
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Scheduler};
 use windlass_tcp::stack::{LossDetection, PRESETS};
@@ -46,11 +46,11 @@ fn stack() -> impl Strategy<Value = StackConfig> {
     let preset = (0..PRESETS.len()).prop_map(|i| PRESETS[i].config);
     let recovery = prop::sample::select(vec![
         None,
-        Some(Style::Tahoe),
-        Some(Style::Reno),
-        Some(Style::NewReno),
-        Some(Style::Sack),
-        Some(Style::Prr),
+        Some(LossRecovery::Tahoe),
+        Some(LossRecovery::Reno),
+        Some(LossRecovery::NewReno),
+        Some(LossRecovery::Sack),
+        Some(LossRecovery::Prr),
     ]);
     let switches = prop::array::uniform8(any::<bool>());
     (preset, any::<bool>(), recovery, switches, 1u32..4, 1u32..5).prop_map(

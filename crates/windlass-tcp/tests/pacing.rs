@@ -3,7 +3,7 @@
 mod script;
 use script::{Script, plain_with};
 use windlass_cc::AnyParams;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::{Pacing, Profile};
 
 fn paced() -> Profile {
@@ -90,7 +90,7 @@ fn validating() -> Profile {
     plain_with(|s| {
         s.window_validation = true;
         s.sack = true;
-        s.recovery = Some(Style::Prr);
+        s.recovery = Some(LossRecovery::Prr);
     })
 }
 

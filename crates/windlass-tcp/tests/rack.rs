@@ -2,14 +2,14 @@
 
 mod script;
 use script::{Script, plain_with};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LossDetection;
 
 fn rack() -> Profile {
     plain_with(|s| {
         s.sack = true;
-        s.recovery = Some(Style::Sack);
+        s.recovery = Some(LossRecovery::Sack);
         s.loss_detection = LossDetection::Rack;
     })
 }

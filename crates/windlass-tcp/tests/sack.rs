@@ -2,14 +2,14 @@
 
 mod script;
 use script::{Script, plain_with};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LossCut;
 
-fn with(style: Style) -> Profile {
+fn with(recovery: LossRecovery) -> Profile {
     plain_with(|s| {
         s.sack = true;
-        s.recovery = Some(style);
+        s.recovery = Some(recovery);
     })
 }
 
@@ -33,7 +33,7 @@ fn a_loss_cuts_the_flight_or_the_window() {
     for (cut, ssthresh, rescue) in
         [(LossCut::Flight, 3_000, ""), (LossCut::Window, 5_000, "200 > . 5001+1000")]
     {
-        let mut p = with(Style::Sack);
+        let mut p = with(LossRecovery::Sack);
         p.stack.loss_cut = cut;
         let segments: String = (0..6).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
         Script::connected_with_sack(p).run(&format!(
@@ -50,7 +50,7 @@ fn a_loss_cuts_the_flight_or_the_window() {
 #[test]
 fn two_losses_in_a_window_are_repaired_within_a_round_trip() {
     // The first and the third segment are lost.
-    ten_out(with(Style::Sack)).run(
+    ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1 sack 1001-2001
          201 < . 1 ack 1 sack 3001-4001,1001-2001
          201 = phase Open
@@ -85,7 +85,7 @@ fn two_losses_in_a_window_are_repaired_within_a_round_trip() {
 #[test]
 fn three_separate_ranges_prove_a_loss_whatever_their_size() {
     // Segments of 100 bytes: three are far less than two full segments.
-    let mut p = with(Style::Sack);
+    let mut p = with(LossRecovery::Sack);
     p.stack.mss = Some(1000);
     let mut s = Script::connected_with_sack(p);
     for n in 0..8 {
@@ -106,7 +106,7 @@ fn three_separate_ranges_prove_a_loss_whatever_their_size() {
 #[test]
 fn as_many_bytes_as_two_segments_do_not_prove_a_loss_and_one_more_does() {
     // "more than (DupThresh - 1) * SMSS bytes"
-    ten_out(with(Style::Sack)).run(
+    ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1 sack 1001-3001
          200 = phase Open
          201 < . 1 ack 1 sack 1001-4001
@@ -118,7 +118,7 @@ fn as_many_bytes_as_two_segments_do_not_prove_a_loss_and_one_more_does() {
 #[test]
 fn what_is_called_lost_by_nobody_goes_again_when_there_is_nothing_else_to_send() {
     // Rule 3: nothing new to send, and a hole below delivered data that is not yet proven lost.
-    let mut s = Script::connected_with_sack(with(Style::Sack));
+    let mut s = Script::connected_with_sack(with(LossRecovery::Sack));
     s.run(&ten(10_000));
     s.run(
         "200 < . 1 ack 1 sack 1001-5001
@@ -139,7 +139,7 @@ fn what_is_called_lost_by_nobody_goes_again_when_there_is_nothing_else_to_send()
 
 #[test]
 fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
-    let mut s = ten_out(with(Style::Sack));
+    let mut s = ten_out(with(LossRecovery::Sack));
     s.run(
         "200 < . 1 ack 1 sack 1001-4001
          200 > . 1+1000
@@ -166,7 +166,7 @@ fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
 
 #[test]
 fn after_a_timeout_only_what_the_peer_does_not_have_goes_again() {
-    ten_out(with(Style::Sack)).run(
+    ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1 sack 3001-5001
          1100 > . 1+1000
          1100 = phase Loss
@@ -204,7 +204,7 @@ fn duplicate_data_are_reported_in_a_first_block() {
 
 #[test]
 fn a_report_of_duplicates_proves_nothing_lost() {
-    ten_out(with(Style::Sack)).run(
+    ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1001
          200 > . 10001+1000
          200 > . 11001+1000             # slow start
@@ -219,7 +219,7 @@ fn a_report_of_duplicates_proves_nothing_lost() {
 
 #[test]
 fn without_sack_its_recovery_is_newreno() {
-    let mut p = with(Style::Sack);
+    let mut p = with(LossRecovery::Sack);
     p.stack.sack = false;
     let mut s = Script::connected(p);
     s.run(&ten(20_000));
@@ -238,7 +238,7 @@ fn without_sack_its_recovery_is_newreno() {
 #[test]
 fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
     // RFC 9937 with ssthresh at half of RecoverFS: 10000 bytes were out and not delivered.
-    ten_out(with(Style::Prr)).run(
+    ten_out(with(LossRecovery::Prr)).run(
         "200 < . 1 ack 1 sack 1001-2001
          201 < . 1 ack 1 sack 1001-3001
          202 < . 1 ack 1 sack 1001-4001
@@ -265,7 +265,7 @@ fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
 
 #[test]
 fn without_sack_a_duplicate_takes_a_segment_out_of_the_flight() {
-    let mut p = with(Style::Prr);
+    let mut p = with(LossRecovery::Prr);
     p.stack.sack = false;
     let mut s = Script::connected(p);
     s.run(&ten(20_000));
@@ -286,7 +286,7 @@ fn without_sack_a_duplicate_takes_a_segment_out_of_the_flight() {
 fn a_segment_that_rule_3_sent_again_does_not_go_a_third_time_when_it_proves_lost() {
     // RFC 6675 section 4: NextSeg rule 1 wants what is above HighRxt. The proof is of the original;
     // the retransmission is in the network (SetPipe).
-    let mut p = with(Style::Prr);
+    let mut p = with(LossRecovery::Prr);
     p.params = windlass_cc::AnyParams::by_name("cubic").unwrap();
     let mut s = Script::connected_with_sack(p);
     s.run(&ten(10_000));
@@ -311,7 +311,7 @@ fn a_segment_that_rule_3_sent_again_does_not_go_a_third_time_when_it_proves_lost
 #[test]
 fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
     // Reports of what was sent before the timeout prove the originals lost, which is known.
-    let mut s = Script::connected_with_sack(with(Style::Sack));
+    let mut s = Script::connected_with_sack(with(LossRecovery::Sack));
     s.run(&ten(10_000));
     s.run(
         "1100 > . 1+1000
@@ -325,8 +325,8 @@ fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
 
 #[test]
 fn a_full_last_segment_goes_again_together_with_its_fin() {
-    for style in [Style::NewReno, Style::Sack, Style::Prr] {
-        let mut s = Script::connected_with_sack(with(style));
+    for recovery in [LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Prr] {
+        let mut s = Script::connected_with_sack(with(recovery));
         s.e.offer(2000);
         s.run(
             "100 close

@@ -179,9 +179,11 @@ fn a_spread_timer_expires_between_once_and_half_as_much_again_and_repeats_itself
 #[test]
 fn a_round_trip_by_the_peers_clock_is_for_the_timer_alone() {
     // It is cut to a millisecond: a controller that keeps the least one would see 1 ms of 1.9.
-    use windlass_cc::recovery::Style;
-    for style in [Style::Tahoe, Style::Reno, Style::NewReno, Style::Prr] {
-        let mut p = plain_with(|s| (s.timestamps, s.recovery) = (true, Some(style)));
+    use windlass_cc::recovery::LossRecovery;
+    for recovery in
+        [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Prr]
+    {
+        let mut p = plain_with(|s| (s.timestamps, s.recovery) = (true, Some(recovery)));
         p.params = windlass_cc::AnyParams::by_name("ledbat").unwrap();
         p.mtu = 1052;
         let mut s = Script::new(p);
@@ -202,6 +204,6 @@ fn a_round_trip_by_the_peers_clock_is_for_the_timer_alone() {
                 least = Some(value);
             }
         });
-        assert_eq!(least, Some(1_950), "{style:?}");
+        assert_eq!(least, Some(1_950), "{recovery:?}");
     }
 }

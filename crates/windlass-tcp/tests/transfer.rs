@@ -5,7 +5,7 @@ mod board;
 mod pipe;
 use pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
 use windlass_tcp::stack::{LossDetection, PRESETS};
@@ -82,8 +82,8 @@ prop_compose! {
         delayed_ack_timeout in millis(0..500),
         dupthresh in 1u32..6,
         recovery in prop_oneof![
-            Just(None), Just(Some(Style::Tahoe)), Just(Some(Style::Reno)),
-            Just(Some(Style::NewReno)), Just(Some(Style::Sack)), Just(Some(Style::Prr)),
+            Just(None), Just(Some(LossRecovery::Tahoe)), Just(Some(LossRecovery::Reno)),
+            Just(Some(LossRecovery::NewReno)), Just(Some(LossRecovery::Sack)), Just(Some(LossRecovery::Prr)),
         ],
         pacing in prop::sample::select(Pacing::ALL.map(|p| p.1).to_vec()),
         pacing_burst in 0u32..12,

@@ -2,13 +2,13 @@
 
 mod script;
 use script::{Script, plain_with};
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::{Profile, StackConfig};
 
 fn with(change: impl FnOnce(&mut StackConfig)) -> Profile {
     plain_with(|s| {
         s.sack = true;
-        s.recovery = Some(Style::Prr);
+        s.recovery = Some(LossRecovery::Prr);
         change(s);
     })
 }

@@ -12,10 +12,16 @@ use core::num::NonZeroU64;
 /// The lower half of 64 bits.
 const LOW: u64 = 0xffff_ffff;
 
+/// Whether the processor multiplies 32 bits into 32 and divides nothing: ARMv6-M, such as a Cortex-M0,
+/// which has no compare-and-swap either, and is known by that. What the compiler has in place of the
+/// instructions is for any two numbers of 64 bits; these are shorter, and take less than half of
+/// the flash.
+const SMALL: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
+
 /// `a · b`, or `u64::MAX` when it is larger.
 #[inline]
 pub const fn mul(a: u64, b: u64) -> u64 {
-    if are_short(a, b) { a * b } else { mul_long(a, b) }
+    if are_short(a, b) { short_product(a, b) } else { mul_long(a, b) }
 }
 
 /// `a · b / d` cut to a whole number, or `u64::MAX` when it is larger; `u64::MAX` for `d` zero.
@@ -23,14 +29,17 @@ pub const fn mul(a: u64, b: u64) -> u64 {
 /// Exact: the product is kept with 128 bits.
 #[inline]
 pub const fn mul_div(a: u64, b: u64, d: u64) -> u64 {
-    if are_short(a, b) && d != 0 { a * b / d } else { mul_div_long(a, b, d) }
+    match NonZeroU64::new(d) {
+        Some(d) if are_short(a, b) => div(short_product(a, b), d),
+        _ => mul_div_long(a, b, d),
+    }
 }
 
 /// `a · b / 2^bits` cut to a whole number, or `u64::MAX` when it is larger; `bits` from 1 to 63.
 #[inline]
 pub const fn mul_shift(a: u64, b: u64, bits: u32) -> u64 {
     let bits = bits & 63;
-    if are_short(a, b) { (a * b) >> bits } else { mul_shift_long(a, b, bits) }
+    if are_short(a, b) { short_product(a, b) >> bits } else { mul_shift_long(a, b, bits) }
 }
 
 /// `d` to divide by, one for zero: dividing by it has no panic to reach. The compiler sees that of
@@ -43,11 +52,23 @@ pub const fn divisor(d: u64) -> NonZeroU64 {
     }
 }
 
+/// `n / d`, cut to a whole number.
+#[inline]
+pub const fn div(n: u64, d: NonZeroU64) -> u64 {
+    if SMALL { by_bits::divide(0, n, d.get()) } else { n / d.get() }
+}
+
 /// Whether a product fits 64 bits since both factors fit 32: the usual case, and all that is
 /// inlined.
 #[inline]
 const fn are_short(a: u64, b: u64) -> bool {
     (a | b) <= LOW
+}
+
+/// The product of two numbers below 2^32.
+#[inline]
+const fn short_product(a: u64, b: u64) -> u64 {
+    if SMALL { by_bits::multiply(a as u32, b as u32) } else { a * b }
 }
 
 #[inline(never)]
@@ -60,12 +81,10 @@ const fn mul_long(a: u64, b: u64) -> u64 {
 
 #[inline(never)]
 const fn mul_div_long(a: u64, b: u64, d: u64) -> u64 {
-    if d == 0 {
-        return u64::MAX;
-    }
     match product(a, b) {
-        (0, low) => low / d,
         (high, _) if high >= d => u64::MAX,
+        (high, low) if SMALL => by_bits::divide(high, low, d),
+        (0, low) => low / d,
         (high, low) => divide(high, low, d),
     }
 }
@@ -83,10 +102,10 @@ const fn mul_shift_long(a: u64, b: u64, bits: u32) -> u64 {
 #[inline(never)]
 const fn product(a: u64, b: u64) -> (u64, u64) {
     let (ah, al, bh, bl) = (a >> 32, a & LOW, b >> 32, b & LOW);
-    let low = al * bl;
-    let mid = ah * bl + (low >> 32);
-    let mid2 = al * bh + (mid & LOW);
-    (ah * bh + (mid >> 32) + (mid2 >> 32), (mid2 << 32) | (low & LOW))
+    let low = short_product(al, bl);
+    let mid = short_product(ah, bl) + (low >> 32);
+    let mid2 = short_product(al, bh) + (mid & LOW);
+    (short_product(ah, bh) + (mid >> 32) + (mid2 >> 32), (mid2 << 32) | (low & LOW))
 }
 
 /// `(high · 2^64 + low) / d` for `high < d`: Knuth's algorithm D (The Art of Computer Programming,
@@ -223,5 +242,86 @@ pub const fn exp2_q16(x: u32) -> u64 {
         whole @ 0..=14 => mantissa >> (15 - whole),
         whole @ 15..=47 => mantissa << (whole - 15),
         _ => u64::MAX,
+    }
+}
+
+/// What a processor does that has neither a wide multiplication nor a division.
+mod by_bits {
+    /// `a · b`, by halves of 16 bits.
+    #[inline(never)]
+    pub const fn multiply(a: u32, b: u32) -> u64 {
+        let (ah, al, bh, bl) = (a >> 16, a & 0xffff, b >> 16, b & 0xffff);
+        let (mid, carry) = (ah * bl).overflowing_add(al * bh);
+        let (low, more) = (al * bl).overflowing_add(mid << 16);
+        let high = ah * bh + (mid >> 16) + ((carry as u32) << 16) + more as u32;
+        ((high as u64) << 32) | low as u64
+    }
+
+    /// `(high · 2^64 + low) / d` for `high < d`, one bit of the quotient after the other.
+    #[inline(never)]
+    pub const fn divide(high: u64, low: u64, d: u64) -> u64 {
+        if high == 0 && d >> 30 == 0 && low >> 32 < d {
+            return divide_short((low >> 32) as u32, low as u32, d as u32) as u64;
+        }
+        let (mut rest, mut low) = (high, low);
+        let mut left = 64;
+        while left > 0 {
+            let mut over = rest >> 63 != 0;
+            rest = (rest << 1) | (low >> 63);
+            low <<= 1;
+            while over || rest >= d {
+                rest = rest.wrapping_sub(d);
+                low += 1;
+                over = false;
+            }
+            left -= 1;
+        }
+        low
+    }
+
+    /// The same with digits half as long, two bits at a time, for `d` below 2^30. What is taken off
+    /// at most three times is a loop, for the compiler makes of a choice several.
+    const fn divide_short(high: u32, low: u32, d: u32) -> u32 {
+        let (mut rest, mut low) = (high, low);
+        let mut left = 16;
+        while left > 0 {
+            rest = (rest << 2) | (low >> 30);
+            low <<= 2;
+            while rest >= d {
+                rest -= d;
+                low += 1;
+            }
+            left -= 1;
+        }
+        low
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::{divide, multiply};
+
+        /// Marsaglia's xorshift.
+        fn draw(state: &mut u64) -> u64 {
+            *state ^= *state << 13;
+            *state ^= *state >> 7;
+            *state ^= *state << 17;
+            *state
+        }
+
+        #[test]
+        fn products_and_quotients_are_those_of_the_processor() {
+            let mut state = 1;
+            for _ in 0..200_000 {
+                let mut any = || draw(&mut state) >> (draw(&mut state) & 63);
+                let (a, b, d) = (any(), any(), any().max(1));
+                assert_eq!(multiply(a as u32, b as u32), (a & 0xffff_ffff) * (b & 0xffff_ffff));
+                assert_eq!(divide(0, a, d), a / d, "{a} / {d}");
+                let wide = u128::from(b % d) << 64 | u128::from(a);
+                assert_eq!(divide(b % d, a, d), (wide / u128::from(d)) as u64, "{wide} / {d}");
+            }
+            for (a, b) in [(u32::MAX, u32::MAX), (0, u32::MAX), (0x1_0000, 0x1_0000)] {
+                assert_eq!(multiply(a, b), u64::from(a) * u64::from(b));
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The congestion window with its threshold, kept with a fraction.
 
-use crate::arithmetic::math::{divisor, mul, mul_div};
+use crate::arithmetic::math::{div, divisor, mul, mul_div};
 use crate::event::Conn;
 
 /// Fractional bits with which a window is kept, so that small additions are not lost.
@@ -8,6 +8,9 @@ pub const FRACTION_BITS: u32 = 16;
 
 /// Largest window in bytes; below it no arithmetic here can overflow.
 pub const MAX_WINDOW: u64 = 1 << 40;
+
+/// The same with [`FRACTION_BITS`] fractional bits.
+pub const MAX_WINDOW_Q: u64 = MAX_WINDOW << FRACTION_BITS;
 
 /// Most segments that [`Window::add_counted`] counts.
 const MAX_COUNT: u64 = 1 << 30;
@@ -45,12 +48,12 @@ impl Window {
     /// The window in segments with [`FRACTION_BITS`] fractional bits.
     #[inline]
     pub fn segments_q(&self, c: &Conn) -> u64 {
-        self.cwnd_q / u64::from(c.mss.max(1))
+        div(self.cwnd_q, divisor(c.mss.into()))
     }
 
     /// The whole segments in the window, at least one.
     pub fn whole_segments(&self, c: &Conn) -> u64 {
-        (self.cwnd() / divisor(c.mss.into())).max(1)
+        div(self.cwnd(), divisor(c.mss.into())).max(1)
     }
 
     /// The slow-start threshold, bytes.
@@ -84,7 +87,7 @@ impl Window {
     /// Opens the window by bytes with [`FRACTION_BITS`] fractional bits.
     #[inline]
     pub fn add_q(&mut self, bytes_q: u64) {
-        self.cwnd_q = self.cwnd_q.saturating_add(bytes_q).min(MAX_WINDOW << FRACTION_BITS);
+        self.cwnd_q = (self.cwnd_q + bytes_q.min(MAX_WINDOW_Q)).min(MAX_WINDOW_Q);
     }
 
     /// Opens the window in congestion avoidance, for an acknowledgement that counts for `credit`
@@ -151,11 +154,7 @@ impl Window {
     }
 }
 
-/// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits: whole part and remainder are scaled apart,
-/// so that neither truncates before it is multiplied nor overflows.
+/// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits.
 pub fn quotient(a: u64, b: u64, cwnd: u64) -> u64 {
-    let product = mul(a, b);
-    // At most 2^40, so that the remainder still fits when shifted.
-    let cwnd = divisor(cwnd.min(MAX_WINDOW));
-    ((product / cwnd).min(MAX_WINDOW) << FRACTION_BITS) + ((product % cwnd) << FRACTION_BITS) / cwnd
+    mul_div(mul(a, b), 1 << FRACTION_BITS, cwnd).min(MAX_WINDOW_Q)
 }

@@ -211,7 +211,7 @@ impl Described for CcmSs {
             buffer_bytes (CS-5). Equation 17, printed upside down, is read as B = cwnd/minD (CS-1), \
             which is what the train shows on an otherwise empty path. A train begins anew after a gap \
             and with each round; without one of train_acks acknowledgements HyStart acts alone. \
-            Growth in congestion avoidance is the algorithm's own, not that of equation 3 or \
+            CongestionAvoidance in congestion avoidance is the algorithm's own, not that of equation 3 or \
             Algorithm 1 (CS-2, CS-3). The largest round-trip time is kept in units of 1.024 \u{b5}s.",
         params: CcmSsParams::TABLE,
         trace: &[],

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use proptest::prelude::*;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{
@@ -153,8 +153,8 @@ pub fn any_slow_start() -> impl Strategy<Value = slow_start::AnyParams> {
     })
 }
 
-fn any_style() -> impl Strategy<Value = Option<Style>> {
-    prop::option::of(prop::sample::select(Style::ALL.map(|(_, style)| style).to_vec()))
+fn any_style() -> impl Strategy<Value = Option<LossRecovery>> {
+    prop::option::of(prop::sample::select(LossRecovery::ALL.map(|(_, style)| style).to_vec()))
 }
 
 prop_compose! {

@@ -53,7 +53,7 @@ fn ids(keep: impl Fn(&'static str) -> bool) -> Vec<&'static str> {
 }
 
 fn windowed(id: &str) -> bool {
-    AnyParams::by_name(id).is_some_and(|p| p.wants().slow_start.is_some())
+    AnyParams::by_name(id).is_some_and(|p| p.requirements().slow_start.is_some())
 }
 
 /// Slow start, growth and cuts in the frame that all loss-based algorithms share. The others (BBR

@@ -1,9 +1,9 @@
 //! One flow, seen by an algorithm and by an `f64` model of its equations at the same time.
 #![allow(dead_code)]
 
-use windlass_cc::growth::{Cut, Growth};
+use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Ack, Conn, Controller, Phase, Setup, Span, Time, Undo, flags};
@@ -41,7 +41,7 @@ pub trait Model {
     fn observe(&mut self, _s: &Seen, _w: &Win) {}
     fn avoid(&mut self, s: &Seen, w: &mut Win);
     /// The new threshold in bytes, before it is cut to whole ones.
-    fn cut(&mut self, s: &Seen, w: &Win, why: Cut) -> f64;
+    fn cut(&mut self, s: &Seen, w: &Win, why: CongestionEvent) -> f64;
     fn slow_start_gain(&self, _s: &Seen) -> f64 {
         1.0
     }
@@ -84,7 +84,7 @@ pub enum Step {
     Idle { gap: u64 },
 }
 
-pub struct Flow<G: Growth, M> {
+pub struct Flow<G: CongestionAvoidance, M> {
     pub p: Setup<G::Params, StandardParams>,
     pub c: Conn,
     pub ours: LossBased<G, Standard>,
@@ -94,7 +94,7 @@ pub struct Flow<G: Growth, M> {
     rtt: u64,
 }
 
-impl<G: Growth, M: Model> Flow<G, M> {
+impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
     /// A flow with this window of whole segments, in congestion avoidance if `ssthresh` is no
     /// larger.
     pub fn new(own: G::Params, model: M, mss: u32, cwnd: u64, ssthresh: u64) -> Flow<G, M> {
@@ -103,7 +103,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
             initial_ssthresh: ssthresh.min(MAX_WINDOW / u64::from(mss)) * u64::from(mss),
             ack_limit: u32::MAX,
             // Recovery is not what these tests look at: the window is the threshold meanwhile.
-            recovery: Some(Style::Sack),
+            recovery: Some(LossRecovery::Sack),
             own,
             ..Setup::<G::Params, StandardParams>::default()
         };
@@ -189,7 +189,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
         self.ours.on_phase(&self.p, &self.c, from, to);
     }
 
-    fn cut(&mut self, to: Phase, why: Cut) {
+    fn cut(&mut self, to: Phase, why: CongestionEvent) {
         self.phase(to);
         self.prior = self.w;
         let ssthresh = self.model.cut(&self.seen(0), &self.w, why);
@@ -197,7 +197,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
     }
 
     pub fn lose(&mut self) {
-        self.cut(Phase::Recovery, Cut::Loss);
+        self.cut(Phase::Recovery, CongestionEvent::Loss);
         self.w.cwnd = self.w.ssthresh;
         self.model.restart();
     }
@@ -210,7 +210,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
 
     pub fn timeout(&mut self, after: u64) {
         self.c.now.0 += after;
-        self.cut(Phase::Loss, Cut::Timeout);
+        self.cut(Phase::Loss, CongestionEvent::Timeout);
         self.w.cwnd = f64::from(self.c.mss);
         self.model.restart();
         self.phase(Phase::Open);
@@ -244,7 +244,7 @@ impl<G: Growth, M: Model> Flow<G, M> {
                 self.repair(repair);
             }
             Step::Echo { answer } => {
-                self.cut(Phase::Cwr, Cut::Ecn);
+                self.cut(Phase::Cwr, CongestionEvent::Ecn);
                 self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).floor();
                 self.model.restart();
                 self.c.now.0 += answer;
@@ -321,7 +321,7 @@ impl Dice {
 /// round-trip times, losses, timeouts, echoes, spurious losses and pauses, on paths from 1 ms to
 /// 600 ms and from windows of 2 to 5000 segments, 300,000 steps in all. Where rounding could decide,
 /// the flow begins anew.
-pub fn follows<G: Growth, M: Model>(
+pub fn follows<G: CongestionAvoidance, M: Model>(
     own: impl Fn() -> G::Params,
     model: impl Fn() -> M,
     bytes: f64,

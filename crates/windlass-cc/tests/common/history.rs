@@ -71,8 +71,8 @@ pub fn play(params: &AnyParams, script: &Script) -> (Conn, Vec<(Conn, Event)>) {
         rtt: script.rtt,
         segment_time: script.segment_time,
         rto: Span::from_secs(1),
-        style: params.common().recovery.unwrap_or(params.wants().recovery),
-        ecn: params.wants().ecn,
+        style: params.common().recovery.unwrap_or(params.requirements().recovery),
+        ecn: params.requirements().ecn,
     };
     let mut history = Vec::new();
     let mut host = Host::new(Running { params: *params, state }, first, setting);

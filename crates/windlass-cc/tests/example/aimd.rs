@@ -1,9 +1,9 @@
 //! AIMD(a, b): any increase and any decrease.
 
-use windlass_cc::growth::{Cut, Growth, kept_flight};
+use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use windlass_cc::params::{ParamKind, Parameters, Ratio};
 use windlass_cc::window::Window;
-use windlass_cc::{Ack, Conn, Info, Wants};
+use windlass_cc::{Ack, Conn, Info, Requirements};
 
 windlass_cc::parameters! {
     /// Parameters of AIMD.
@@ -19,11 +19,11 @@ windlass_cc::parameters! {
     }
 }
 
-/// Growth of AIMD. It holds no state.
+/// CongestionAvoidance of AIMD. It holds no state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aimd;
 
-impl Growth for Aimd {
+impl CongestionAvoidance for Aimd {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "aimd",
@@ -36,7 +36,7 @@ impl Growth for Aimd {
         params: Params::TABLE,
         trace: &[],
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(_p: &Params, _c: &Conn) -> Aimd {
         Aimd
@@ -46,7 +46,7 @@ impl Growth for Aimd {
         w.add_per_window(c, credit, p.increase.0);
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         kept_flight(c, p.keep)
     }
 }

@@ -2,7 +2,7 @@
 //! that no window is a matter of rounding.
 
 use windlass_cc::Span;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 
 use super::{Case, OWN, WEEKS};
 use crate::host::Step::{
@@ -154,14 +154,14 @@ pub const CASES: &[Case] = &[
         id: "rate-reduction",
         about: "Two segments of one window lost where the host's recovery is proportional rate \
             reduction (RFC 9937): the window is BBR's.",
-        recovery: Some(Style::Prr),
+        recovery: Some(LossRecovery::Prr),
         script: |_| after_start([Drop(vec![2, 9]), acks(19)]),
         ..OWN
     },
     Case {
         id: "without-sack",
         about: "Two segments of one window lost without a scoreboard (RFC 6582).",
-        recovery: Some(Style::NewReno),
+        recovery: Some(LossRecovery::NewReno),
         script: |_| after_start([Drop(vec![2, 9]), acks(22)]),
         ..OWN
     },

@@ -1,7 +1,7 @@
 //! The cases of BBR version 3. On the usual path the bandwidth-delay product is 10.3 segments.
 
 use windlass_cc::Span;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 
 use super::{Case, OWN, WEEKS};
 use crate::host::Step::{
@@ -204,21 +204,21 @@ pub const CASES: &[Case] = &[
         id: "rate-reduction",
         about: "Two segments of one window lost where the host's recovery is proportional rate \
             reduction (RFC 9937): the window is BBR's.",
-        recovery: Some(Style::Prr),
+        recovery: Some(LossRecovery::Prr),
         script: |_| after_start([Drop(vec![2, 9]), acks(27)]),
         ..OWN
     },
     Case {
         id: "without-sack",
         about: "Without a scoreboard (RFC 6582) any loss in ProbeBW_UP is too much.",
-        recovery: Some(Style::NewReno),
+        recovery: Some(LossRecovery::NewReno),
         script: |_| after_up([Drop(vec![8]), acks(53)]),
         ..OWN
     },
     Case {
         id: "startup-without-sack",
         about: "Without a scoreboard a round of recovery ends Startup.",
-        recovery: Some(Style::NewReno),
+        recovery: Some(LossRecovery::NewReno),
         script: |_| vec![acks(4), Drop(vec![1, 3, 4]), acks(47)],
         ..OWN
     },

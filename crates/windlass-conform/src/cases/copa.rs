@@ -2,7 +2,7 @@
 //! them: an implementation that keeps few samples of it has the same minimum as one that keeps all.
 
 use windlass_cc::Span;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 
 use super::{Case, OWN, WEEKS};
 use crate::host::Step::{
@@ -105,7 +105,7 @@ pub const CASES: &[Case] = &[
         id: "rate-reduction",
         about: "The same where the host's recovery is proportional rate reduction (RFC 9937): the \
             window is Copa's.",
-        recovery: Some(Style::Prr),
+        recovery: Some(LossRecovery::Prr),
         script: |_| vec![acks(20), Drop(vec![2]), acks(28)],
         ..OWN
     },
@@ -113,7 +113,7 @@ pub const CASES: &[Case] = &[
         id: "without-sack",
         about: "Two segments of one window lost without a scoreboard (RFC 6582), while others fill the \
             queue: the window is not inflated.",
-        recovery: Some(Style::NewReno),
+        recovery: Some(LossRecovery::NewReno),
         path: WIDE,
         script: |_| competing(75).into_iter().chain([Drop(vec![0, 4]), acks(30)]).collect(),
         ..OWN

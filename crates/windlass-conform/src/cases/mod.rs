@@ -1,7 +1,7 @@
 //! The cases: what happens to a connection, and to which algorithms it can.
 
-use windlass_cc::recovery::Style;
-use windlass_cc::{Ecn, Span, Wants, slow_start};
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{Ecn, Requirements, Span, slow_start};
 
 use super::host::Step;
 
@@ -51,7 +51,7 @@ pub struct Case {
     pub ack_limit: u32,
     /// Loss recovery; `None` is the algorithm's own, and where that is proportional rate reduction,
     /// RFC 6675's, whose window is the threshold.
-    pub recovery: Option<Style>,
+    pub recovery: Option<LossRecovery>,
     /// How the window opens in slow start.
     pub opening: Opening,
     /// Round-trip time of the empty path and time of one segment at its bottleneck, where they are
@@ -60,23 +60,23 @@ pub struct Case {
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
     /// Why the case says nothing about an algorithm that wants this, if so.
-    pub beside: fn(&Wants) -> Option<&'static str>,
+    pub beside: fn(&Requirements) -> Option<&'static str>,
 }
 
-fn always(_: &Wants) -> Option<&'static str> {
+fn always(_: &Requirements) -> Option<&'static str> {
     None
 }
 
-fn only_newreno(wants: &Wants) -> Option<&'static str> {
-    (wants.recovery != Style::NewReno)
+fn only_newreno(wants: &Requirements) -> Option<&'static str> {
+    (wants.recovery != LossRecovery::NewReno)
         .then_some("congestion avoidance has no part in it, see `newreno`")
 }
 
-fn only_with_prr(wants: &Wants) -> Option<&'static str> {
-    (wants.recovery != Style::Prr).then_some("has a fast recovery of its own")
+fn only_with_prr(wants: &Requirements) -> Option<&'static str> {
+    (wants.recovery != LossRecovery::Prr).then_some("has a fast recovery of its own")
 }
 
-fn only_with_ecn(wants: &Wants) -> Option<&'static str> {
+fn only_with_ecn(wants: &Requirements) -> Option<&'static str> {
     (wants.ecn == Ecn::None).then_some("its packets are not ECN-capable")
 }
 
@@ -224,7 +224,7 @@ pub const CASES: &[Case] = &[
         window: 12,
         avoidance: true,
         ack_limit: 1,
-        recovery: Some(Style::Prr),
+        recovery: Some(LossRecovery::Prr),
         opening: Opening::Standard,
         path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],

@@ -2,12 +2,12 @@
 //! history of events that a controller sees.
 //!
 //! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of
-//! [`Style`], pacing for a sender that asks for it, and no limited transmit. It is no TCP: segments have no handshake, windows of the
+//! [`LossRecovery`], pacing for a sender that asks for it, and no limited transmit. It is no TCP: segments have no handshake, windows of the
 //! receiver do not exist, and loss is what the script says.
 
 use std::collections::VecDeque;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, Conn, Ecn, Event, Loss, Phase, RateSample, Span, Time, Undo, flags};
 
 mod pair;
@@ -173,7 +173,7 @@ impl<S: Sender> Host<S> {
     }
 
     fn scoreboard(&self) -> bool {
-        matches!(self.setting.style, Style::Sack | Style::Prr)
+        matches!(self.setting.style, LossRecovery::Sack | LossRecovery::Prr)
     }
 
     fn pipe(&self) -> u64 {
@@ -324,7 +324,7 @@ impl<S: Sender> Host<S> {
         }
         let third =
             self.c.phase != Phase::Loss && self.c.phase != Phase::Recovery && self.duplicates == 3;
-        let partial = self.setting.style == Style::NewReno
+        let partial = self.setting.style == LossRecovery::NewReno
             && self.c.phase == Phase::Recovery
             && ack.acked > 0
             && self.c.una < self.recover;
@@ -378,7 +378,7 @@ impl<S: Sender> Host<S> {
             Phase::Cwr if complete => self.enter(Phase::Open, seen),
             Phase::Recovery | Phase::Loss if undone => self.enter(Phase::Open, seen),
             Phase::Recovery if complete => self.enter(Phase::Open, seen),
-            Phase::Recovery if ack.acked > 0 && self.setting.style == Style::Reno => {
+            Phase::Recovery if ack.acked > 0 && self.setting.style == LossRecovery::Reno => {
                 self.enter(Phase::Open, seen);
             }
             Phase::Recovery if lost => self.resend(0), // NewReno's partial acknowledgement
@@ -392,7 +392,7 @@ impl<S: Sender> Host<S> {
 
     fn begin_recovery(&mut self, seen: &mut impl FnMut(&S, &Conn, &Event)) {
         self.recover = self.c.next_id;
-        if self.setting.style == Style::Tahoe {
+        if self.setting.style == LossRecovery::Tahoe {
             for segment in &mut self.flight {
                 segment.lost |= !segment.delivered;
             }

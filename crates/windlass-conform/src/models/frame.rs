@@ -1,37 +1,13 @@
 //! Slow start, loss recovery, timeouts, idle times: RFC 5681, 6582 and 6675 as equations. The
 //! algorithms with a window fill in how it grows and how far it is cut.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, Conn, Event, Group, Phase, Span};
 
 use super::Model;
 use super::hystart::HyStart;
+pub use super::windows::Windows;
 use crate::cases::Opening;
-
-/// Window and threshold, bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Windows {
-    /// Congestion window.
-    pub cwnd: f64,
-    /// Slow-start threshold.
-    pub ssthresh: f64,
-}
-
-impl Windows {
-    /// The window comes down for another reason than a loss, and slow start with it.
-    pub fn shrink(&mut self, c: &Conn, cwnd: f64) {
-        let cwnd = cwnd.max(f64::from(c.mss));
-        if cwnd < self.cwnd {
-            self.cwnd = cwnd;
-            self.ssthresh = self.ssthresh.min(cwnd);
-        }
-    }
-
-    /// The window in segments.
-    pub fn segments(&self, c: &Conn) -> f64 {
-        self.cwnd / f64::from(c.mss)
-    }
-}
 
 /// RFC 5681 equation 4 with the share of the flight that is kept: half of it there.
 pub fn kept(c: &Conn, share: f64) -> f64 {
@@ -137,7 +113,7 @@ pub struct Frame<L> {
     /// Before the last cut, for undoing it.
     prior: Windows,
     initial_window: f64,
-    style: Style,
+    style: LossRecovery,
     ack_limit: f64,
     /// The cut that began the current phase has been undone.
     undone: bool,
@@ -157,7 +133,7 @@ fn mss(c: &Conn) -> f64 {
 
 impl<L: Law> Frame<L> {
     /// A new connection.
-    pub fn new(law: L, initial: Windows, style: Style, ack_limit: u32) -> Frame<L> {
+    pub fn new(law: L, initial: Windows, style: LossRecovery, ack_limit: u32) -> Frame<L> {
         Frame {
             law,
             w: initial,
@@ -180,7 +156,7 @@ impl<L: Law> Frame<L> {
     }
 
     fn fast_recovery(&self) -> bool {
-        matches!(self.style, Style::Reno | Style::NewReno)
+        matches!(self.style, LossRecovery::Reno | LossRecovery::NewReno)
     }
 
     fn on_ack(&mut self, c: &Conn, a: &Ack) {
@@ -191,14 +167,14 @@ impl<L: Law> Frame<L> {
         }
         match c.phase {
             Phase::Recovery if self.undone => {} // about to end: nothing was lost
-            Phase::Recovery if self.style == Style::Prr && a.delivered > 0 => {
+            Phase::Recovery if self.style == LossRecovery::Prr && a.delivered > 0 => {
                 let (delivered, safe) = (a.delivered as f64, a.acked > 0 && a.lost == 0);
                 self.w.cwnd = self.reduction.window(c, self.w.ssthresh, delivered, safe);
             }
             Phase::Recovery if a.duplicate && self.fast_recovery() => {
                 self.w.cwnd += mss(c); // RFC 5681 section 3.2 step 4
             }
-            Phase::Recovery if a.acked > 0 && self.style == Style::NewReno => {
+            Phase::Recovery if a.acked > 0 && self.style == LossRecovery::NewReno => {
                 // RFC 6582 section 3.2 step 3, partial acknowledgement
                 let back = if acked >= mss(c) { mss(c) } else { 0.0 };
                 self.w.cwnd = (self.w.cwnd - acked + back).max(mss(c));
@@ -263,7 +239,7 @@ impl<L: Law> Frame<L> {
                 // RFC 5681 section 3.2 step 3; RFC 6675 section 5 (4.2)
                 let left = if self.fast_recovery() { 3.0 * mss(c) } else { 0.0 };
                 self.w.cwnd = (self.w.ssthresh + left).max(mss(c));
-                if self.style == Style::Prr {
+                if self.style == LossRecovery::Prr {
                     let delivered = (c.delivered - self.reduction.since.0) as f64;
                     self.w.cwnd = self.reduction.window(c, self.w.ssthresh, delivered, false);
                 }
@@ -281,7 +257,7 @@ impl<L: Law> Frame<L> {
             (Phase::Recovery, Phase::Open) => {
                 // RFC 5681 section 3.2 step 6; RFC 6582 section 3.2 step 3, full acknowledgement
                 self.w.cwnd = match self.style {
-                    Style::NewReno => {
+                    LossRecovery::NewReno => {
                         self.w.ssthresh.min((c.in_flight as f64).max(mss(c)) + mss(c))
                     }
                     _ => self.w.ssthresh,

@@ -2,7 +2,7 @@
 
 use windlass_cc::{Ack, Conn};
 
-use super::frame::Windows;
+use super::windows::Windows;
 
 /// State of the initial slow start; times in seconds.
 #[derive(Default)]

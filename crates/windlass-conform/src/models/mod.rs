@@ -21,6 +21,7 @@ pub mod reno;
 pub mod rounds;
 pub mod tcp_modified;
 pub mod time_based;
+pub mod windows;
 
 use windlass_cc::{Conn, Event};
 

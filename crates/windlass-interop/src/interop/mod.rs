@@ -11,6 +11,7 @@
 
 mod cases;
 mod faults;
+mod findings;
 mod host;
 mod kernel;
 mod multipath;
@@ -30,8 +31,9 @@ use serde::{Deserialize, Serialize};
 use windlass_sim::addresses::FlowAddresses;
 
 pub use cases::cases;
+pub use findings::Finding;
 pub use plan::Case;
-pub use report::{Finding, Options, Report, run};
+pub use report::{Options, Report, run};
 
 /// Addresses of the two ends, the sender's first, where the sender opens the connection.
 fn addresses() -> FlowAddresses {

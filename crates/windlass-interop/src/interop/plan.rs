@@ -14,7 +14,7 @@ use windlass_tcp::wire::Addresses;
 use windlass_tcp::{Profile, StackConfig, stack};
 
 use super::faults::{Fault, What, Which};
-use super::report::Findings;
+use super::findings::Findings;
 use super::script::Step;
 use super::trace::Trace;
 use super::{Direction, Side};

@@ -1,6 +1,5 @@
 //! Running cases, and what is found.
 
-use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -9,38 +8,11 @@ use serde::{Deserialize, Serialize};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::results::PacketEvent;
 
+use super::findings::{Finding, Findings};
 use super::plan::Case;
 use super::trace::Trace;
 use super::{Direction, Side, addresses, rules, runs};
 use windlass_testbed::live::{Bound, Error};
-
-/// What was expected and what was found instead.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Finding {
-    /// What should have been.
-    pub expected: String,
-    /// What was.
-    pub found: String,
-}
-
-impl Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}, found {}", self.expected, self.found)
-    }
-}
-
-/// Findings of a run as they are collected.
-#[derive(Debug, Default)]
-pub(super) struct Findings(pub Vec<Finding>);
-
-impl Findings {
-    /// Adds a finding unless `holds`.
-    pub fn expect(&mut self, holds: bool, expected: impl Display, found: impl Display) {
-        if !holds {
-            self.0.push(Finding { expected: expected.to_string(), found: found.to_string() });
-        }
-    }
-}
 
 /// A case in one direction, and its verdict.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,15 +1,14 @@
 //! Rules that hold for every segment of every case, whoever sends it.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 
 use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Codepoint, Flags, Options, Segment, Seq};
 
+use super::findings::Findings;
 use super::plan::Plan;
-use super::report::Findings;
 use super::spans::Spans;
-use super::trace::Trace;
+use super::trace::{Trace, describe};
 use super::{Side, multipath};
 
 /// Holds a run to what every case demands.
@@ -340,36 +339,6 @@ impl Book<'_> {
         let both = peer.options.window_scale.and(me.options.window_scale);
         both.unwrap_or(0).min(14)
     }
-}
-
-/// A segment in one line.
-pub(super) fn describe(s: &Segment) -> String {
-    let names = [
-        (Flags::SYN, "SYN "),
-        (Flags::FIN, "FIN "),
-        (Flags::RST, "RST "),
-        (Flags::ACK, "ACK "),
-        (Flags::ECE, "ECE "),
-        (Flags::CWR, "CWR "),
-    ];
-    let flags: String =
-        names.iter().filter(|(flag, _)| s.flags.has(*flag)).map(|(_, name)| *name).collect();
-    let options = &s.options;
-    let mut text = format!("{flags}seq {} len {} ack {} window {}", s.seq, s.len, s.ack, s.window);
-    let mut add = |name: &str, value: Option<&dyn Display>| {
-        if let Some(value) = value {
-            text += &format!(" {name} {value}");
-        }
-    };
-    add("mss", options.mss.as_ref().map(|v| v as &dyn Display));
-    add("scale", options.window_scale.as_ref().map(|v| v as &dyn Display));
-    add("sack", options.sack_permitted.then_some(&"permitted" as &dyn Display));
-    add("timestamp", options.timestamps.as_ref().map(|t| &t.value as &dyn Display));
-    add("echo", options.timestamps.as_ref().map(|t| &t.echo as &dyn Display));
-    for block in options.sack_blocks() {
-        text += &format!(" [{}, {})", block.left, block.right);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What has happened in a run, and how cases ask about it.
 
+use std::fmt::Display;
+
 use windlass_cc::{Span, Time};
 use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Flags, Options, Segment};
@@ -131,4 +133,34 @@ impl Trace {
     pub fn gaps(times: &[Time]) -> Vec<Span> {
         times.windows(2).map(|pair| pair[1].since(pair[0])).collect()
     }
+}
+
+/// A segment in one line.
+pub(super) fn describe(s: &Segment) -> String {
+    let names = [
+        (Flags::SYN, "SYN "),
+        (Flags::FIN, "FIN "),
+        (Flags::RST, "RST "),
+        (Flags::ACK, "ACK "),
+        (Flags::ECE, "ECE "),
+        (Flags::CWR, "CWR "),
+    ];
+    let flags: String =
+        names.iter().filter(|(flag, _)| s.flags.has(*flag)).map(|(_, name)| *name).collect();
+    let options = &s.options;
+    let mut text = format!("{flags}seq {} len {} ack {} window {}", s.seq, s.len, s.ack, s.window);
+    let mut add = |name: &str, value: Option<&dyn Display>| {
+        if let Some(value) = value {
+            text += &format!(" {name} {value}");
+        }
+    };
+    add("mss", options.mss.as_ref().map(|v| v as &dyn Display));
+    add("scale", options.window_scale.as_ref().map(|v| v as &dyn Display));
+    add("sack", options.sack_permitted.then_some(&"permitted" as &dyn Display));
+    add("timestamp", options.timestamps.as_ref().map(|t| &t.value as &dyn Display));
+    add("echo", options.timestamps.as_ref().map(|t| &t.echo as &dyn Display));
+    for block in options.sack_blocks() {
+        text += &format!(" [{}, {})", block.left, block.right);
+    }
+    text
 }

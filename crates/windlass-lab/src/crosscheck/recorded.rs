@@ -169,6 +169,6 @@ mod tests {
         assert_eq!(Recorded::read(&path).expect("others"), Recorded::default());
         fs::write(&path, format!("{}\nkernel\n6.12.1,a,1\n", title())).expect("written");
         let problem = Recorded::read(&path).expect_err("half a line").to_string();
-        assert!(problem.contains("line 3"), "{problem}");
+        assert!(problem.contains("runs.csv:3:1: "), "{problem}");
     }
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::drawn::{categories, drawn};
+use crate::model::ChartPoint;
 use crate::model::{Block, ChartAxis, Report, Section};
 
 fn point(category: &str, y: f64, interval: Option<(f64, f64)>) -> ChartPoint {

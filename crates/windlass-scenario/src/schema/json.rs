@@ -132,7 +132,7 @@ impl Made {
     fn params(&mut self) -> Value {
         let one = |info: &&Info| {
             let starts =
-                AnyParams::by_name(info.id).is_some_and(|p| p.wants().slow_start.is_some());
+                AnyParams::by_name(info.id).is_some_and(|p| p.requirements().slow_start.is_some());
             let common = starts.then_some(&INITIAL_SSTHRESH);
             let params = parameters(common.into_iter().chain(info.params), None);
             json!({

@@ -24,7 +24,7 @@ pub(super) struct EcnState {
 
 impl Endpoint {
     fn is_exact(p: &Profile) -> bool {
-        p.params.wants().ecn == Ecn::Exact
+        p.params.requirements().ecn == Ecn::Exact
     }
 
     /// RFC 3168 section 6.1.1: the peer's SYN, or the answer to ours.
@@ -58,7 +58,7 @@ impl Endpoint {
     /// Codepoint of new data. Whatever else is sent is not ECN-capable (RFC 3168 sections 6.1.4 to
     /// 6.1.6).
     pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
-        let capable = self.ecn.agreed && p.params.wants().ecn != Ecn::None;
+        let capable = self.ecn.agreed && p.params.requirements().ecn != Ecn::None;
         if capable { Codepoint::Ect0 } else { Codepoint::NotEct }
     }
 
@@ -127,7 +127,7 @@ impl Endpoint {
     }
 
     fn heed_echo(&mut self, p: &Profile, now: Time, acked: u64) {
-        if p.params.wants().ecn == Ecn::Classic && self.send.phase == Phase::Open {
+        if p.params.requirements().ecn == Ecn::Classic && self.send.phase == Phase::Open {
             let flight = self.send.flight_size() + acked;
             self.answer_mark(p, now, flight);
         }

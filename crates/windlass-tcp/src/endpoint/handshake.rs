@@ -2,7 +2,8 @@
 
 use windlass_cc::{AnyController, Setup, Time, flags};
 
-use super::{Endpoint, Failure, Profile, Reset, State};
+use super::status::Reset;
+use super::{Endpoint, Failure, Profile, State};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -172,7 +173,7 @@ impl Endpoint {
         self.send.retries = 0;
         self.choose_recovery(p, now);
         let mut params = p.params_for(self.agreed.mss);
-        params.set_common(&Setup { recovery: Some(self.send.style), ..params.common() });
+        params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {
             let one_segment = u64::from(self.agreed.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });

@@ -2,166 +2,31 @@
 
 mod api;
 mod autotune;
-mod below;
+mod cross_layer;
 mod ecn;
 mod handshake;
 mod input;
 mod layer;
+mod profile;
 mod quick_start;
 mod receive;
 mod sender;
+mod status;
 mod timer;
 
-use windlass_cc::{AnyController, AnyParams, Conn, Control, Phase, Setup, Time, flags};
+use windlass_cc::{AnyController, Conn, Control, Phase, Time, flags};
 
 use crate::seq::Seq;
-use crate::stack::{LossCut, StackConfig};
+use crate::stack::LossCut;
 
 use handshake::Negotiated;
 use receive::Receiver;
 use sender::{Sender, mix};
+use status::{Reset, Stream};
 use timer::Timers;
 
-/// What an endpoint is configured with; one value serves any number of endpoints.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Profile {
-    /// Behaviour of the stack.
-    pub stack: StackConfig,
-    /// The congestion-control algorithm with its parameters. Initial window and recovery come from
-    /// the stack when a connection begins; [`new`](Profile::new) takes the rest from it.
-    pub params: AnyParams,
-    /// Largest IP packet that the path carries, bytes.
-    pub mtu: u32,
-}
-
-impl Profile {
-    /// A profile whose parameters carry what every event asks of the stack: how many segments an
-    /// acknowledgement counts for.
-    pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
-        params.set_common(&Setup {
-            ack_limit: stack.ack_limit,
-            counting: stack.window_counting,
-            credit: stack.growth_credit,
-            ..params.common()
-        });
-        let mut profile = Profile { stack, params, mtu };
-        profile.pace_quick_start();
-        profile
-    }
-
-    /// The algorithm's parameters with what the stack decides.
-    fn params_for(&self, mss: u32) -> AnyParams {
-        let mut params = self.params;
-        params.set_common(&Setup {
-            initial_window: self.stack.initial_window.bytes(mss),
-            recovery: self.stack.recovery,
-            ack_limit: self.stack.ack_limit,
-            counting: self.stack.window_counting,
-            credit: self.stack.growth_credit,
-            ..params.common()
-        });
-        params
-    }
-
-    /// Largest payload of a segment without options, bytes.
-    pub fn mss(&self) -> u32 {
-        let path =
-            self.mtu.saturating_sub(crate::segment::IPV4_HEADER + crate::segment::TCP_HEADER);
-        self.stack.mss.unwrap_or(path).min(path).max(1)
-    }
-}
-
-/// Connection states of RFC 9293 section 3.3.2.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum State {
-    Closed,
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-}
-
-/// Why a connection failed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failure {
-    /// The SYN went unanswered too often.
-    ConnectTimeout,
-    /// The same data was retransmitted too often.
-    DataTimeout,
-    /// The peer sent a reset.
-    Reset,
-    /// The application gave up.
-    Aborted,
-}
-
-impl Failure {
-    /// A sentence for people.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Failure::ConnectTimeout => "the connection attempt timed out",
-            Failure::DataTimeout => "data went unacknowledged through all retransmissions",
-            Failure::Reset => "the peer reset the connection",
-            Failure::Aborted => "the application aborted the connection",
-        }
-    }
-}
-
-/// Counters of an endpoint since it was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Segments of any kind sent.
-    pub segments_sent: u64,
-    /// Segments with payload sent, retransmissions included.
-    pub data_segments: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub data_bytes: u64,
-    /// Data segments sent again.
-    pub retransmits: u64,
-    /// Entries into fast retransmit.
-    pub fast_retransmits: u64,
-    /// Expiries of the retransmission timer.
-    pub rto_count: u64,
-    /// Duplicate acknowledgements received.
-    pub dup_acks: u64,
-    /// Zero-window probes sent.
-    pub window_probes: u64,
-    /// Reductions of the window that were taken back.
-    pub undone: u64,
-    /// Reductions of the window in answer to an ECN echo.
-    pub ecn_reductions: u64,
-}
-
-impl Stats {
-    /// The sum of both.
-    pub fn plus(&self, o: &Stats) -> Stats {
-        Stats {
-            segments_sent: self.segments_sent + o.segments_sent,
-            data_segments: self.data_segments + o.data_segments,
-            data_bytes: self.data_bytes + o.data_bytes,
-            retransmits: self.retransmits + o.retransmits,
-            fast_retransmits: self.fast_retransmits + o.fast_retransmits,
-            rto_count: self.rto_count + o.rto_count,
-            dup_acks: self.dup_acks + o.dup_acks,
-            window_probes: self.window_probes + o.window_probes,
-            undone: self.undone + o.undone,
-            ecn_reductions: self.ecn_reductions + o.ecn_reductions,
-        }
-    }
-}
-
-/// A reset that waits to be sent: its sequence number and what it acknowledges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Reset {
-    seq: Seq,
-    ack: Option<Seq>,
-}
+pub use profile::Profile;
+pub use status::{Failure, State, Stats};
 
 /// One end of a TCP connection, without input or output.
 ///
@@ -192,17 +57,6 @@ pub struct Endpoint {
     quick: Option<Box<quick_start::Quick>>,
     failure: Option<Failure>,
     stats: Stats,
-}
-
-/// What the application has said of its stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Stream {
-    /// One past the last byte that it has offered.
-    end: u64,
-    /// It has closed: a FIN follows what it has offered.
-    fin_queued: bool,
-    /// It has closed the receiving direction too (`SHUT_RD`).
-    shut_read: bool,
 }
 
 impl Endpoint {

@@ -48,7 +48,7 @@ impl Asked {
 impl Profile {
     /// The rate that a connection asks the routers for, if its slow start asks for one.
     fn rate_code(&self) -> Option<RateCode> {
-        self.params.wants().slow_start?;
+        self.params.requirements().slow_start?;
         self.params.common().slow_start.rate_code().map(RateCode::new)
     }
 

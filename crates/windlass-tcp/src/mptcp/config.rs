@@ -107,6 +107,16 @@ impl Default for MultipathConfig {
     }
 }
 
+impl MultipathConfig {
+    /// What the Linux kernel itself has (6.1 and later, `net/mptcp/protocol.c`): its own scheduler, and
+    /// neither of the mechanisms that the kernels before Multipath TCP was in Linux had against a full
+    /// receive window.
+    pub fn linux() -> MultipathConfig {
+        let scheduler = Scheduler::Linux;
+        MultipathConfig { scheduler, penalise: false, opportunistic: false, ..Default::default() }
+    }
+}
+
 /// What a multipath connection is configured with; one value serves any number of connections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MultipathProfile {

@@ -2,7 +2,7 @@
 
 mod presets;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{AnyParams, Flavour, Span, rto};
 
@@ -170,7 +170,7 @@ pub struct StackConfig {
     /// marks get the echo of RFC 8257.
     pub ecn: bool,
     /// Loss recovery; `None` takes the one that belongs to the algorithm.
-    pub recovery: Option<Style>,
+    pub recovery: Option<LossRecovery>,
     /// What a loss or a mark cuts.
     pub loss_cut: LossCut,
     /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender

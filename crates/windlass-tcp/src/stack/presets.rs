@@ -1,6 +1,6 @@
 //! Named stacks.
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::{Flavour, Ratio, Span};
@@ -145,7 +145,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     eifel: false,
     dsack_undo: false,
     ecn: false,
-    recovery: Some(Style::Reno),
+    recovery: Some(LossRecovery::Reno),
     loss_cut: LossCut::Flight,
     flight_limit: u32::MAX,
     pacing: Pacing::Algorithm,
@@ -201,7 +201,7 @@ pub const LINUX: StackConfig = StackConfig {
     dsack_undo: true,
     // tcp_ecn = 2: only when the peer asks, which one with the same value never does.
     ecn: false,
-    recovery: Some(Style::Prr),
+    recovery: Some(LossRecovery::Prr),
     // tcp_reno_ssthresh and all others go by snd_cwnd.
     loss_cut: LossCut::Window,
     // tcp_update_skb_after_send.
@@ -244,7 +244,7 @@ pub const NS3: StackConfig = StackConfig {
     dupthresh: 3,
     limited_transmit: true,
     // RecoveryType: TcpPrrRecovery.
-    recovery: Some(Style::Prr),
+    recovery: Some(LossRecovery::Prr),
     window_validation: false,
     idle_restart: false,
     // ConnTimeout, MinRto, ClockGranularity, RttMeanDeviation's Alpha and Beta.
@@ -326,7 +326,7 @@ pub const UIP: StackConfig = StackConfig {
     // "uip_process: UIP_ACKDATA" knows no duplicates.
     fast_retransmit: false,
     limited_transmit: false,
-    recovery: Some(Style::Tahoe),
+    recovery: Some(LossRecovery::Tahoe),
     pacing: Pacing::Off,
     window_validation: false,
     idle_restart: false,

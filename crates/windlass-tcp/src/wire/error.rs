@@ -2,9 +2,13 @@
 
 use std::fmt;
 
-use super::{MAX_IP_LEN, MAX_OPTIONS};
 use crate::mptcp::codec::Impossible;
 use crate::segment::MAX_SACK_BLOCKS;
+
+/// Room for options in a TCP header, bytes.
+pub const MAX_OPTIONS: u32 = 40;
+/// Largest IPv4 packet, bytes.
+pub const MAX_IP_LEN: u32 = 65_535;
 
 /// Why a segment has no wire format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -34,12 +34,8 @@ use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 use options::{OptionBytes, append_multipath, append_quick_start, decode_options, encode_options};
 
-pub use error::{EmitError, WireError};
+pub use error::{EmitError, MAX_IP_LEN, MAX_OPTIONS, WireError};
 
-/// Room for options in a TCP header, bytes.
-pub const MAX_OPTIONS: u32 = 40;
-/// Largest IPv4 packet, bytes.
-pub const MAX_IP_LEN: u32 = 65_535;
 /// Bytes of a UDP header.
 pub const UDP_HEADER: u32 = 8;
 

@@ -1,6 +1,6 @@
 //! The options of a TCP header.
 
-use super::{EmitError, MAX_OPTIONS, WireError};
+use super::error::{EmitError, MAX_OPTIONS, WireError};
 use crate::mptcp::codec::{self, Signal};
 use crate::mptcp::{Mapping, MpOption};
 use crate::quick_start::{self, QuickOption};

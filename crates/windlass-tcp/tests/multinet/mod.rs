@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Span, Time};
 use windlass_tcp::mptcp::keys::initial_data_seq;
 use windlass_tcp::mptcp::{
@@ -134,7 +134,7 @@ pub fn profile(algorithm: &str, stack: StackConfig, mtu: u32) -> Profile {
 
 /// `paths` paths with Reno, the recovery of RFC 6675 and otherwise the RFCs' stack.
 pub fn multipath(config: MultipathConfig, paths: usize) -> MultipathProfile {
-    let stack = StackConfig { recovery: Some(Style::Sack), ..RFC };
+    let stack = StackConfig { recovery: Some(LossRecovery::Sack), ..RFC };
     MultipathProfile::new(config, vec![profile("reno", stack, 1500); paths]).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::AnyParams as Rto;
 use windlass_cc::{AnyParams, Span};
 use windlass_sim::config::{Config, FlowConfig, Multipath, ReadPolicy, Traffic};
@@ -11,7 +11,7 @@ use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::stack::{InitialWindow, LossDetection};
 use windlass_tcp::{Pacing, StackConfig};
 
-use super::error::readable;
+use super::lateness::readable;
 use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
@@ -215,10 +215,14 @@ fn recovery(flow: &FlowConfig, notes: &mut Vec<String>) {
                 .into(),
         );
     }
-    let kernels = if stack.sack { [Style::Prr, Style::Sack] } else { [Style::Prr, Style::NewReno] };
-    let style = stack.recovery.unwrap_or(flow.profile.params.wants().recovery);
+    let kernels = if stack.sack {
+        [LossRecovery::Prr, LossRecovery::Sack]
+    } else {
+        [LossRecovery::Prr, LossRecovery::NewReno]
+    };
+    let style = stack.recovery.unwrap_or(flow.profile.params.requirements().recovery);
     if !kernels.contains(&style) {
-        let name = Style::ALL.iter().find(|(_, s)| *s == style).map_or("", |(name, _)| name);
+        let name = LossRecovery::ALL.iter().find(|(_, s)| *s == style).map_or("", |(name, _)| name);
         notes.push(format!(
             "recovery \"{name}\": the kernel recovers as NewReno does, or with SACK by a scoreboard, \
              in both cases with proportional rate reduction"

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use windlass_cc::Span;
 use windlass_sim::{ConfigError, ConservationError};
 
 use super::lateness::{Bound, Lateness};
@@ -84,7 +83,7 @@ pub enum Error {
     },
     /// Packets are unaccounted for.
     #[error(transparent)]
-    Books(#[from] ConservationError),
+    Conservation(#[from] ConservationError),
     /// A part of the testbed has panicked.
     #[error("the {0} of the live testbed has failed: this is a defect of Windlass")]
     Defect(&'static str),
@@ -95,15 +94,5 @@ impl Error {
     pub fn on(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let action = action.into();
         move |source| Error::System { action, source }
-    }
-}
-
-/// A span in the unit that suits it.
-pub(crate) fn readable(span: Span) -> String {
-    match span.0 {
-        ns if ns >= 10_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
-        ns if ns >= 10_000_000 => format!("{:.0} ms", ns as f64 / 1e6),
-        ns if ns >= 100_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        ns => format!("{:.1} us", ns as f64 / 1e3),
     }
 }

@@ -4,8 +4,6 @@ use std::fmt;
 
 use windlass_cc::Span;
 
-use super::error::readable;
-
 /// Lateness of the deliveries of a run: from the moment at which a packet came out of its last link
 /// to the moment at which the kernel had taken it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -141,6 +139,16 @@ fn last_of(bucket: usize) -> u64 {
     let doublings = (bucket / steps - 1) as u32;
     let first = ((bucket % steps + steps) as u64) << doublings;
     first + ((1 << doublings) - 1)
+}
+
+/// A span in the unit that suits it.
+pub(crate) fn readable(span: Span) -> String {
+    match span.0 {
+        ns if ns >= 10_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
+        ns if ns >= 10_000_000 => format!("{:.0} ms", ns as f64 / 1e6),
+        ns if ns >= 100_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        ns => format!("{:.1} us", ns as f64 / 1e3),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use windlass_cc::{AnyController, AnyParams, Setup};
 use crate::*;
 
 // Every slow start.
-type AnyStart = LossBased<reno::RenoGrowth<reno::Reno>, AnySlowStart>;
+type AnyStart = LossBased<reno::RenoAvoidance<reno::Reno>, AnySlowStart>;
 entry_points!(any_start, AnyStart, Setup<reno::Params>, Setup::default());
 
 // Every algorithm and slow start. More than a BPF program's stack holds.

@@ -3,9 +3,9 @@
 use crate::arithmetic::math::{mul, mul_div, sqrt};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth, additive, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -44,7 +44,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of Compound TCP. The window of the frame is the sum of both windows.
+/// CongestionAvoidance of Compound TCP. The window of the frame is the sum of both windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Compound {
@@ -130,7 +130,7 @@ fn narrow(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-impl Growth for Compound {
+impl CongestionAvoidance for Compound {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "compound",
@@ -150,7 +150,7 @@ impl Growth for Compound {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(p: &Params, c: &Conn) -> Compound {
         Compound {
@@ -174,8 +174,8 @@ impl Growth for Compound {
         w.add_q(additive(c, credit, w.cwnd()));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
-        if why == Cut::Timeout {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
+        if why == CongestionEvent::Timeout {
             self.dwnd = 0;
             self.base = c.srtt;
             self.gamma_q = narrow(p.gamma_high << 16);

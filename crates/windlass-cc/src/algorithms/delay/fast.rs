@@ -2,9 +2,9 @@
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{MAX_WINDOW, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -46,7 +46,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of FAST.
+/// CongestionAvoidance of FAST.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Fast {
@@ -210,7 +210,7 @@ impl Fast {
     }
 }
 
-impl Growth for Fast {
+impl CongestionAvoidance for Fast {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "fast",
@@ -229,7 +229,7 @@ impl Growth for Fast {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> Fast {
         Fast::new(c)
@@ -243,7 +243,7 @@ impl Growth for Fast {
         self.open(&p.law(), c, a, credit, w);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 

@@ -3,10 +3,10 @@
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, kept_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, Kept, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::choice! {
@@ -27,11 +27,11 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of TCP-Illinois.
     pub struct Params {
-        /// Growth per round trip, in segments, while there is no queue.
+        /// CongestionAvoidance per round trip, in segments, while there is no queue.
         alpha_max: Ratio = Ratio(10 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(1000 << 16) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Growth per round trip, in segments, at the longest queue. The paper has 0.1.
+        /// CongestionAvoidance per round trip, in segments, at the longest queue. The paper has 0.1.
         alpha_min: Ratio = Ratio::of(3, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::ONE },
             "Linux tcp_illinois and ns-3 AlphaMin";
@@ -80,14 +80,14 @@ const ALPHA_BASE: u32 = 1 << 16;
 /// Reno's cut, 16 fractional bits.
 const BETA_BASE: u32 = 1 << 15;
 
-/// Growth of TCP-Illinois.
+/// CongestionAvoidance of TCP-Illinois.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Illinois {
     round: Round,
     /// Longest round-trip time seen, nanoseconds.
     max_rtt: u64,
-    /// Growth per round trip in segments, 16 fractional bits.
+    /// CongestionAvoidance per round trip in segments, 16 fractional bits.
     alpha_q: u32,
     /// Share that a loss takes, 16 fractional bits.
     beta_q: u32,
@@ -163,7 +163,7 @@ fn bits(r: Ratio) -> u32 {
     r.0.min(u64::from(u32::MAX)) as u32
 }
 
-/// Growth for an average delay, both delays counted from the low threshold: alpha_max without
+/// CongestionAvoidance for an average delay, both delays counted from the low threshold: alpha_max without
 /// delay, alpha_min at the longest, a hyperbola between them (kappa1/(kappa2 + d_a)).
 fn alpha(p: &Params, average: u64, longest: u64) -> u32 {
     let span = p.alpha_max.0.saturating_sub(p.alpha_min.0);
@@ -185,7 +185,7 @@ fn beta(p: &Params, average: u64, longest: u64) -> u32 {
     bits(Ratio(p.beta_min.0 + mul_div(rise, average - short, long.saturating_sub(short))))
 }
 
-impl Growth for Illinois {
+impl CongestionAvoidance for Illinois {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "illinois",
@@ -204,15 +204,15 @@ impl Growth for Illinois {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[Departure::linux(
         "variant",
         Variant::Linux as u64,
         "`tcp_illinois_acked` counts all that an acknowledgement covers, `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the rounds without a queue with gaps",
     )];
 
-    fn rounding(_why: Cut) -> Kept {
-        Kept::LessCut
+    fn rounding(_why: CongestionEvent) -> Rounding {
+        Rounding::Up
     }
 
     fn init(p: &Params, c: &Conn) -> Illinois {
@@ -259,9 +259,9 @@ impl Growth for Illinois {
         w.add_per_window(c, credit, increase);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
         let keep = Ratio(Ratio::ONE.0.saturating_sub(u64::from(self.beta_q)));
-        if why == Cut::Timeout {
+        if why == CongestionEvent::Timeout {
             self.reset();
             (self.low, self.above) = (0, false);
             self.round.begin(c);

@@ -2,9 +2,9 @@
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, Window, quotient};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
@@ -89,7 +89,7 @@ enum Stage {
     Ramp,
 }
 
-/// Growth of LEDBAT. Delays are kept in microseconds.
+/// CongestionAvoidance of LEDBAT. Delays are kept in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Ledbat {
@@ -225,7 +225,7 @@ fn target(p: &Params) -> Span {
     }
 }
 
-impl Growth for Ledbat {
+impl CongestionAvoidance for Ledbat {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "ledbat",
@@ -247,7 +247,7 @@ impl Growth for Ledbat {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> Ledbat {
         Ledbat {
@@ -293,7 +293,7 @@ impl Growth for Ledbat {
         w.shrink(c, limit.max(mul(p.min_cwnd, mss)));
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 

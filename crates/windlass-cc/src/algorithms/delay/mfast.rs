@@ -2,9 +2,9 @@
 
 use crate::algorithms::delay::fast::{self, Fast, Law, Weight};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::event::{Ack, Conn};
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -67,14 +67,14 @@ impl Params {
     }
 }
 
-/// Growth of MFast.
+/// CongestionAvoidance of MFast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MFast {
     fast: Fast,
 }
 
-impl Growth for MFast {
+impl CongestionAvoidance for MFast {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "mfast",
@@ -95,7 +95,7 @@ impl Growth for MFast {
         params: Params::TABLE,
         trace: fast::TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(_p: &Params, c: &Conn) -> MFast {
         MFast { fast: Fast::new(c) }
@@ -109,7 +109,7 @@ impl Growth for MFast {
         self.fast.open(&p.law(), c, a, credit, w);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 

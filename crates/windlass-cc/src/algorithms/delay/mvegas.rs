@@ -4,9 +4,9 @@ use crate::algorithms::delay::vegas::{Course, retreat};
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight, kept_flight};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth, half_flight, kept_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 
 crate::choice! {
@@ -71,7 +71,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// More than any bound of an offset: what division by an empty queue stands for.
 const ENDLESS: Ratio = Ratio(1 << 32);
 
-/// Growth of MVegas.
+/// CongestionAvoidance of MVegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MVegas {
@@ -156,7 +156,7 @@ impl MVegas {
     }
 }
 
-impl Growth for MVegas {
+impl CongestionAvoidance for MVegas {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "mvegas",
@@ -180,7 +180,8 @@ impl Growth for MVegas {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("vegas"), ..Requirements::LOSS_BASED };
 
     fn init(p: &Params, c: &Conn) -> MVegas {
         MVegas {
@@ -205,10 +206,10 @@ impl Growth for MVegas {
         self.course.follow(c, a, credit, w);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
         match why {
-            Cut::Timeout => half_flight(c),
-            Cut::Loss | Cut::Ecn => kept_flight(c, Ratio::of(3, 4)),
+            CongestionEvent::Timeout => half_flight(c),
+            CongestionEvent::Loss | CongestionEvent::Ecn => kept_flight(c, Ratio::of(3, 4)),
         }
     }
 

@@ -3,10 +3,12 @@
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt, backlog};
 use crate::arithmetic::window::{Window, quotient};
+use crate::congestion_avoidance::{
+    CongestionAvoidance, CongestionEvent, additive, half_flight, kept_flight,
+};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, additive, half_flight, kept_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -47,7 +49,7 @@ crate::parameters! {
         estimate: Estimate = Estimate::Mean,
             Estimate::KIND,
             "Brakmo and Peterson 1995, congestion avoidance; Linux tcp_vegas";
-        /// Cut at a loss that fast recovery repairs.
+        /// CongestionEvent at a loss that fast recovery repairs.
         reduction: Reduction = Reduction::Quarter,
             Reduction::KIND,
             "NS-2 tcp-vegas; Linux tcp_vegas";
@@ -95,7 +97,7 @@ pub(crate) fn retreat(c: &Conn, w: &mut Window) {
     }
 }
 
-/// Growth of Vegas.
+/// CongestionAvoidance of Vegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Vegas {
@@ -153,7 +155,7 @@ impl Vegas {
     }
 }
 
-impl Growth for Vegas {
+impl CongestionAvoidance for Vegas {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "vegas",
@@ -172,7 +174,8 @@ impl Growth for Vegas {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("vegas"), ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("alpha", 2, "`alpha` in `tcp_vegas.c`"),
         Departure::linux("beta", 4, "`beta` in `tcp_vegas.c`"),
@@ -237,9 +240,11 @@ impl Growth for Vegas {
         }
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
         match (p.reduction, why) {
-            (Reduction::Quarter, Cut::Loss | Cut::Ecn) => kept_flight(c, Ratio::of(3, 4)),
+            (Reduction::Quarter, CongestionEvent::Loss | CongestionEvent::Ecn) => {
+                kept_flight(c, Ratio::of(3, 4))
+            }
             _ => half_flight(c),
         }
     }

@@ -3,10 +3,10 @@
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, additive, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -45,7 +45,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of Veno.
+/// CongestionAvoidance of Veno.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Veno {
@@ -110,7 +110,7 @@ impl Veno {
     }
 }
 
-impl Growth for Veno {
+impl CongestionAvoidance for Veno {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "veno",
@@ -129,7 +129,7 @@ impl Growth for Veno {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "variant",
@@ -182,14 +182,16 @@ impl Growth for Veno {
         w.add_q(if self.fresh && self.congested(p, c) { step / 2 } else { step });
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
         let random = self.measured && !self.congested(p, c);
         match why {
             // A timeout and a mark too, and what nothing is known of counts as random.
             _ if p.variant == Variant::Linux && !self.congested(p, c) => {
                 p.keep.times(c.flight_size).max(2 * u64::from(c.mss))
             }
-            Cut::Loss if random => p.keep.times(c.flight_size).max(2 * u64::from(c.mss)),
+            CongestionEvent::Loss if random => {
+                p.keep.times(c.flight_size).max(2 * u64::from(c.mss))
+            }
             _ => half_flight(c),
         }
     }

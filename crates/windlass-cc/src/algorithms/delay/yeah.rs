@@ -3,10 +3,10 @@
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::{Window, quotient};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, additive};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, Kept, additive};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
 
@@ -48,7 +48,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of YeAH.
+/// CongestionAvoidance of YeAH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Yeah {
@@ -118,7 +118,7 @@ impl Yeah {
     }
 }
 
-impl Growth for Yeah {
+impl CongestionAvoidance for Yeah {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "yeah",
@@ -139,13 +139,13 @@ impl Growth for Yeah {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
         "`TcpYeah::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
     )];
 
-    fn rounding(_why: Cut) -> Kept {
-        Kept::LessCut
+    fn rounding(_why: CongestionEvent) -> Rounding {
+        Rounding::Up
     }
 
     fn init(_p: &Params, c: &Conn) -> Yeah {
@@ -176,7 +176,7 @@ impl Growth for Yeah {
         });
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         let flight = c.flight_size;
         let cut = if u64::from(self.slow_rounds) < p.rho {
             self.queued.min(flight / 2).max(halved(flight, p.delta))

@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::{divisor, mul};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight, kept_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, half_flight, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::parameters! {
@@ -63,7 +63,7 @@ const FIRST_RATIO: u32 = 2 << RATIO_BITS;
 /// Most segments that one acknowledgement counts for in that.
 const MAX_COVERED: u64 = 1 << 20;
 
-/// Growth of BIC.
+/// CongestionAvoidance of BIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Bic {
@@ -139,12 +139,12 @@ impl Bic {
     }
 }
 
-/// Growth next to the old maximum.
+/// CongestionAvoidance next to the old maximum.
 fn slowest(p: &Params) -> u64 {
     (p.divisor << FRACTION_BITS) / p.smooth_part.max(1)
 }
 
-impl Growth for Bic {
+impl CongestionAvoidance for Bic {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "bic",
@@ -163,7 +163,7 @@ impl Growth for Bic {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "ack_ratio",
@@ -202,13 +202,13 @@ impl Growth for Bic {
         w.add_per_window(c, credit, self.increment(p, w_q).min(w_q));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         // A segment of w_max, with `whole`.
         let grain = if p.whole { ONE - 1 } else { 0 };
         let w_q = w.segments_q(c) & !grain;
         self.counted = 0;
         self.prior_w_max_q = self.w_max_q;
-        let w_max_q = if why == Cut::Timeout {
+        let w_max_q = if why == CongestionEvent::Timeout {
             self.ratio = FIRST_RATIO;
             0
         } else if w_q < self.w_max_q && p.fast_convergence {

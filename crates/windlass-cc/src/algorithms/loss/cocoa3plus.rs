@@ -8,12 +8,12 @@
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, kept_flight};
 use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn};
-use crate::growth::{Cut, Growth, additive, kept_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::time::{Rate, Span, Time};
 
 /// A share.
@@ -111,7 +111,7 @@ struct Below {
     base_rtt: Span,
 }
 
-/// Growth of CoCoA3+.
+/// CongestionAvoidance of CoCoA3+.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cocoa3Plus {
@@ -201,7 +201,7 @@ fn transmission_rate(c: &Conn, w: &Window) -> Rate {
     if c.srtt.is_known() && c.srtt.0 > 0 { Rate::of(w.cwnd(), c.srtt) } else { Rate(0) }
 }
 
-impl Growth for Cocoa3Plus {
+impl CongestionAvoidance for Cocoa3Plus {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "cocoa3plus",
@@ -220,7 +220,11 @@ impl Growth for Cocoa3Plus {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::NewReno, cross_layer: true, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements = Requirements {
+        recovery: LossRecovery::NewReno,
+        cross_layer: true,
+        ..Requirements::LOSS_BASED
+    };
 
     fn init(_p: &Params, c: &Conn) -> Cocoa3Plus {
         Cocoa3Plus {
@@ -258,8 +262,8 @@ impl Growth for Cocoa3Plus {
         }
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: Cut) -> u64 {
-        self.of_round = if why == Cut::Timeout { signal::RTO } else { 0 };
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
+        self.of_round = if why == CongestionEvent::Timeout { signal::RTO } else { 0 };
         kept_flight(c, p.keep)
     }
 
@@ -279,7 +283,7 @@ impl Growth for Cocoa3Plus {
         self.delivery_rate = Rate(0);
     }
 
-    fn look_below(&mut self, p: &Params, _c: &Conn, l: &CrossLayer) {
+    fn on_cross_layer(&mut self, p: &Params, _c: &Conn, l: &CrossLayer) {
         let length = u64::from(l.queue_len) << RATIO_BITS;
         let weight = Ratio(p.queue_weight.0.min(Ratio::ONE.0));
         let rest = Ratio(Ratio::ONE.0 - weight.0);

@@ -1,11 +1,11 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
-use crate::arithmetic::math::{cbrt, divisor, mul, mul_div, mul_shift};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::arithmetic::math::{cbrt, div, divisor, mul, mul_div, mul_shift};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -86,7 +86,7 @@ enum Clock {
     Stopped,
 }
 
-/// Growth of CUBIC.
+/// CongestionAvoidance of CUBIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cubic {
@@ -117,7 +117,7 @@ pub struct Cubic {
 #[inline(never)]
 fn segments(c: &Conn, bytes_q: u64) -> u32 {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
-    let segments_q = bytes_q / u64::from(c.mss.max(1));
+    let segments_q = div(bytes_q, divisor(c.mss.into()));
     ((segments_q + half) >> (FRACTION_BITS - SEGMENT_BITS)).min(u64::from(u32::MAX)) as u32
 }
 
@@ -131,8 +131,7 @@ fn reaches(c: &Conn, bytes_q: u64, number: u32) -> bool {
 /// The way back.
 fn bytes_q(c: &Conn, segments: u32) -> u64 {
     // Less than 2^58: each factor has at most 32 bits, and the window's limit is 2^56.
-    mul(u64::from(segments) << (FRACTION_BITS - SEGMENT_BITS), u64::from(c.mss))
-        .min(MAX_WINDOW << FRACTION_BITS)
+    mul(u64::from(segments) << (FRACTION_BITS - SEGMENT_BITS), c.mss.into()).min(MAX_WINDOW_Q)
 }
 
 fn ticks(ns: u64) -> u32 {
@@ -148,11 +147,14 @@ fn curve(p: &Params) -> u64 {
 /// bits, to a part in a million (RFC 9438 figure 2).
 fn time_to(p: &Params, distance: u32) -> u32 {
     // 18 fractional bits: six of the distance and 12 more.
-    let cube = mul_div(u64::from(distance) << 12, 1 << CURVE_BITS, curve(p).max(1));
+    let mut cube = mul_div(u64::from(distance) << 12, 1 << CURVE_BITS, curve(p).max(1));
     // As many bits more as fit, three for each of the root's, which wants 20 fractional bits.
-    let more = (cube.leading_zeros() / 3).min(14);
-    let root = cbrt(cube << (3 * more)) << (14 - more);
-    root.min(u64::from(u32::MAX)) as u32
+    let mut lacking = 14;
+    while lacking > 0 && cube >> 61 == 0 {
+        cube <<= 3;
+        lacking -= 1;
+    }
+    (cbrt(cube) << lacking).min(u32::MAX.into()) as u32
 }
 
 /// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
@@ -203,7 +205,7 @@ impl Cubic {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
         // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
-        let cube = mul_shift((d * d) >> 20, d, 20);
+        let cube = mul_shift(mul_shift(d, d, 20), d, 20);
         let distance = mul_shift(cube, curve(p), 20 + CURVE_BITS - FRACTION_BITS);
         let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
         let segments_q = if t < self.k {
@@ -211,7 +213,7 @@ impl Cubic {
         } else {
             w_max.saturating_add(distance)
         };
-        mul(segments_q, u64::from(c.mss)).min(MAX_WINDOW << FRACTION_BITS)
+        mul(segments_q, c.mss.into()).min(MAX_WINDOW_Q)
     }
 
     /// W_cubic a round trip ahead, bytes with [`FRACTION_BITS`] fractional bits.
@@ -259,11 +261,11 @@ impl Cubic {
             alpha(p)
         };
         let more = mul_div(mul(alpha, u64::from(c.mss)), acked.min(cwnd), cwnd);
-        self.w_est_q = self.w_est_q.saturating_add(more).min(MAX_WINDOW << FRACTION_BITS);
+        self.w_est_q = (self.w_est_q + more.min(MAX_WINDOW_Q)).min(MAX_WINDOW_Q);
     }
 }
 
-impl Growth for Cubic {
+impl CongestionAvoidance for Cubic {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "cubic",
@@ -284,7 +286,8 @@ impl Growth for Cubic {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("hystart"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("hystart"), ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("c", Ratio::of(410, 1024).0, "`bic_scale` is 41, of 2^10 for each ten"),
         Departure::linux("keep", Ratio::of(717, 1024).0, "`beta`"),
@@ -350,16 +353,16 @@ impl Growth for Cubic {
         w.add_q(mul_div(gap_q, counted, cwnd));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         self.prior_epoch = self.epoch;
         self.prior_clock = self.clock;
         self.prior_k = self.k;
         self.prior_w_max = self.w_max;
         self.prior_cwnd_prior = self.cwnd_prior;
         self.prior_w_est = segments(c, self.w_est_q);
-        let keep = if why == Cut::Ecn { p.keep_ecn } else { p.keep };
+        let keep = if why == CongestionEvent::Ecn { p.keep_ecn } else { p.keep };
         let cwnd = segments(c, w.cwnd_q());
-        self.w_max = if why == Cut::Timeout {
+        self.w_max = if why == CongestionEvent::Timeout {
             0
         } else if cwnd < self.w_max && p.fast_convergence {
             let raised = Ratio(Ratio::ONE.0 + keep.0).times(u64::from(cwnd)) / 2;
@@ -368,7 +371,7 @@ impl Growth for Cubic {
             cwnd
         };
         // In Linux a timeout forgets that there has been a loss.
-        self.cwnd_prior = if p.reno_paced && why == Cut::Timeout { 0 } else { cwnd };
+        self.cwnd_prior = if p.reno_paced && why == CongestionEvent::Timeout { 0 } else { cwnd };
         self.counted = 0;
         kept_flight(c, keep)
     }
@@ -404,7 +407,7 @@ impl Growth for Cubic {
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
         let scaled = mul_div(self.w_est_q, u64::from(c.mss), u64::from(old.max(1)));
-        self.w_est_q = scaled.min(MAX_WINDOW << FRACTION_BITS);
+        self.w_est_q = scaled.min(MAX_WINDOW_Q);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -2,9 +2,11 @@
 
 use crate::arithmetic::math::mul_div;
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{
+    CongestionAvoidance, CongestionEvent, Rounding, additive, half_flight,
+};
 use crate::event::{Ack, Conn, Phase};
-use crate::growth::{Cut, Growth, Kept, additive, half_flight};
-use crate::info::{Ecn, Info, TraceField, Wants, show};
+use crate::info::{Ecn, Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::parameters! {
@@ -24,7 +26,7 @@ crate::parameters! {
 /// Fractional bits of alpha: enough that it decays to less than a millionth before it stops.
 const ALPHA_BITS: u32 = 30;
 
-/// Growth of DCTCP.
+/// CongestionAvoidance of DCTCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Dctcp {
@@ -72,7 +74,7 @@ impl Dctcp {
     }
 }
 
-impl Growth for Dctcp {
+impl CongestionAvoidance for Dctcp {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "dctcp",
@@ -90,11 +92,11 @@ impl Growth for Dctcp {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { ecn: Ecn::Exact, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements = Requirements { ecn: Ecn::Exact, ..Requirements::LOSS_BASED };
 
     /// `dctcp_ssthresh`; `dctcp_react_to_loss` halves.
-    fn rounding(why: Cut) -> Kept {
-        if why == Cut::Ecn { Kept::LessCut } else { Kept::Multiplied }
+    fn rounding(why: CongestionEvent) -> Rounding {
+        if why == CongestionEvent::Ecn { Rounding::Up } else { Rounding::Down }
     }
 
     fn init(p: &Params, c: &Conn) -> Dctcp {
@@ -125,13 +127,13 @@ impl Growth for Dctcp {
     }
 
     /// Marks on data sent before a cut are answered by it.
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         let answered = c.una <= self.cut_end;
         self.cut_end = c.next_id;
         match why {
-            Cut::Ecn if answered => w.cwnd(),
-            Cut::Ecn => self.kept(c, w.cwnd()),
-            Cut::Loss | Cut::Timeout => half_flight(c),
+            CongestionEvent::Ecn if answered => w.cwnd(),
+            CongestionEvent::Ecn => self.kept(c, w.cwnd()),
+            CongestionEvent::Loss | CongestionEvent::Timeout => half_flight(c),
         }
     }
 

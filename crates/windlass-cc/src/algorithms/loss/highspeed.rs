@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::{exp2_q16, log2_q16};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::{Change, Departure, Flavour};
-use crate::growth::{Cut, Growth, Kept, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::parameters! {
@@ -36,7 +36,7 @@ crate::parameters! {
         per_ack: bool = false,
             ParamKind::Flag,
             "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
-        /// Growth and cut in the steps of the RFC's table, which is of the default constants: up to
+        /// CongestionAvoidance and cut in the steps of the RFC's table, which is of the default constants: up to
         /// the window of each row its a(w) and b(w) hold, and the cut is that of the row by which the
         /// window last grew.
         steps: bool = false,
@@ -64,7 +64,7 @@ const HALF: u64 = 1 << 15;
 /// of 470,000 segments.
 const LEAST_DECREASE: u64 = 655;
 
-/// Growth of HighSpeed TCP.
+/// CongestionAvoidance of HighSpeed TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct HighSpeed {
@@ -128,7 +128,7 @@ fn step_decrease(p: &Params, segments: u32) -> u64 {
     decrease(p, w) & !0xff
 }
 
-impl Growth for HighSpeed {
+impl CongestionAvoidance for HighSpeed {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "highspeed",
@@ -145,7 +145,8 @@ impl Growth for HighSpeed {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("limited"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("limited"), ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once an acknowledgement"),
         Departure::linux("steps", 1, "`hstcp_aimd_vals` is the table, which rounds growth up"),
@@ -173,7 +174,7 @@ impl Growth for HighSpeed {
         w.add_per_window(c, credit, u64::from(self.increase_q));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: CongestionEvent) -> u64 {
         let taken = match p.steps {
             true => step_decrease(p, self.segments),
             false => decrease(p, segments(c, w)),
@@ -181,8 +182,8 @@ impl Growth for HighSpeed {
         kept_flight(c, Ratio(Ratio::ONE.0 - taken))
     }
 
-    fn rounding(_why: Cut) -> Kept {
-        Kept::LessCut
+    fn rounding(_why: CongestionEvent) -> Rounding {
+        Rounding::Up
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::{exp2_q16, mul, mul_div};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::{Change, Departure, Flavour};
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, Wants};
+use crate::info::{Info, Requirements};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -31,7 +31,7 @@ crate::parameters! {
 /// Largest rho: beyond, its square grows the window faster than anything can use.
 const MAX_RHO: u64 = 1 << 26;
 
-/// Growth of Hybla. It holds no state: the least round-trip time is the host's.
+/// CongestionAvoidance of Hybla. It holds no state: the least round-trip time is the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hybla;
 
@@ -44,7 +44,7 @@ fn rho_q16(p: &Params, c: &Conn) -> u64 {
     mul_div(c.min_rtt.0, Ratio::ONE.0, p.reference_rtt.0).clamp(Ratio::ONE.0, MAX_RHO)
 }
 
-impl Growth for Hybla {
+impl CongestionAvoidance for Hybla {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "hybla",
@@ -62,7 +62,7 @@ impl Growth for Hybla {
         params: Params::TABLE,
         trace: &[],
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure {
             flavour: Flavour::Linux,
@@ -96,7 +96,7 @@ impl Growth for Hybla {
         w.add_per_window(c, credit, (rho * rho) >> 16);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 }

@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 
 use crate::arithmetic::window::{Window, quotient};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, additive, half_flight};
-use crate::info::{Info, Wants};
+use crate::info::{Info, Requirements};
 use crate::params::Parameters;
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::choice! {
     /// How the window grows in congestion avoidance.
@@ -27,7 +27,7 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Tahoe, Reno and NewReno.
     pub struct Params {
-        /// Growth in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
+        /// CongestionAvoidance in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
         /// bytes, or mss²/cwnd once per round trip.
         increase: Increase = Increase::PerAck,
             Increase::KIND,
@@ -40,7 +40,7 @@ pub trait Variant: Copy {
     /// What the algorithm is, for people.
     const INFO: &'static Info;
     /// Its loss recovery.
-    const STYLE: Style;
+    const RECOVERY: LossRecovery;
     /// How stacks differ from the RFC.
     const FLAVOURS: &'static [Departure] = &[];
 }
@@ -48,20 +48,21 @@ pub trait Variant: Copy {
 /// Additive increase by one segment per round trip, halving on loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct RenoGrowth<V> {
+pub struct RenoAvoidance<V> {
     /// End of the current round in stream offsets; only [`Increase::PerRtt`] uses it.
     round_end: u64,
     variant: PhantomData<V>,
 }
 
-impl<V: Variant> Growth for RenoGrowth<V> {
+impl<V: Variant> CongestionAvoidance for RenoAvoidance<V> {
     type Params = Params;
     const INFO: &'static Info = V::INFO;
-    const WANTS: Wants = Wants { recovery: V::STYLE, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: V::RECOVERY, ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = V::FLAVOURS;
 
-    fn init(_p: &Params, c: &Conn) -> RenoGrowth<V> {
-        RenoGrowth { round_end: c.next_id, variant: PhantomData }
+    fn init(_p: &Params, c: &Conn) -> RenoAvoidance<V> {
+        RenoAvoidance { round_end: c.next_id, variant: PhantomData }
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
@@ -79,7 +80,7 @@ impl<V: Variant> Growth for RenoGrowth<V> {
         }
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 
@@ -104,7 +105,7 @@ impl Variant for Tahoe {
         params: Params::TABLE,
         trace: &[],
     };
-    const STYLE: Style = Style::Tahoe;
+    const RECOVERY: LossRecovery = LossRecovery::Tahoe;
 }
 
 /// Fast recovery that ends at the first new acknowledgement.
@@ -123,7 +124,7 @@ impl Variant for Reno {
         params: Params::TABLE,
         trace: &[],
     };
-    const STYLE: Style = Style::Reno;
+    const RECOVERY: LossRecovery = LossRecovery::Reno;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "increase",
@@ -154,7 +155,7 @@ impl Variant for NewReno {
         params: Params::TABLE,
         trace: &[],
     };
-    const STYLE: Style = Style::NewReno;
+    const RECOVERY: LossRecovery = LossRecovery::NewReno;
     const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
         "`TcpNewReno::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
     )];

@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, Kept, kept_flight};
-use crate::info::{Info, Wants};
+use crate::info::{Info, Requirements};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::parameters! {
@@ -32,7 +32,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of Scalable TCP. It holds no state.
+/// CongestionAvoidance of Scalable TCP. It holds no state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scalable;
 
@@ -41,7 +41,7 @@ fn legacy(p: &Params, c: &Conn, w: &Window) -> bool {
     w.cwnd() <= mul(p.legacy_window, u64::from(c.mss))
 }
 
-impl Growth for Scalable {
+impl CongestionAvoidance for Scalable {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "scalable",
@@ -58,7 +58,7 @@ impl Growth for Scalable {
         params: Params::TABLE,
         trace: &[],
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "legacy_window",
@@ -83,8 +83,8 @@ impl Growth for Scalable {
         ),
     ];
 
-    fn rounding(_why: Cut) -> Kept {
-        Kept::LessCut
+    fn rounding(_why: CongestionEvent) -> Rounding {
+        Rounding::Up
     }
 
     fn init(_p: &Params, _c: &Conn) -> Scalable {
@@ -101,7 +101,7 @@ impl Growth for Scalable {
         }
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: CongestionEvent) -> u64 {
         let cut = if legacy(p, c, w) { p.legacy_cut } else { p.cut };
         kept_flight(c, Ratio(Ratio::ONE.0.saturating_sub(cut.0)))
     }

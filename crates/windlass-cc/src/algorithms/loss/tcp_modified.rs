@@ -21,9 +21,9 @@
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::event::{Ack, Conn};
-use crate::growth::{Cut, Growth};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
@@ -198,7 +198,7 @@ const BETA_RANGE: (u16, u16) = (1 << 14, 26_214);
 /// Longest time since a congestion event that counts, in seconds with 16 fractional bits: 9 hours.
 const LONGEST: u64 = 1 << 31;
 
-/// Growth of TCP Modified.
+/// CongestionAvoidance of TCP Modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct TcpModified {
@@ -369,7 +369,7 @@ impl TcpModified {
     }
 }
 
-impl Growth for TcpModified {
+impl CongestionAvoidance for TcpModified {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "tcp-modified",
@@ -389,7 +389,7 @@ impl Growth for TcpModified {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(p: &Params, c: &Conn) -> TcpModified {
         let by_ack = p.throughput == Throughput::Ack;
@@ -430,7 +430,7 @@ impl Growth for TcpModified {
         }
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         let age = between(self.since, c.now.0) / AGE_TICK;
         (self.prior_age, self.prior_beta) = (age.min(u64::from(u32::MAX)) as u32, self.beta);
         self.beta = self.next_beta(p);

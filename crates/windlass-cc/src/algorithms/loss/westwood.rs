@@ -2,10 +2,10 @@
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, additive, half_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::Parameters;
 use crate::time::{Span, Time};
 
@@ -58,7 +58,7 @@ crate::parameters! {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Growth of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
+/// CongestionAvoidance of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Westwood {
@@ -126,7 +126,7 @@ impl Westwood {
                 self.bandwidth = toward(self.bandwidth, self.stage, 8);
             }
             Filter::Cascade => {
-                // Cut, where the kernel cuts.
+                // CongestionEvent, where the kernel cuts.
                 self.stage = mul(7, self.stage).saturating_add(rate) >> 3;
                 self.bandwidth = mul(7, self.bandwidth).saturating_add(self.stage) >> 3;
             }
@@ -151,7 +151,7 @@ fn toward(old: u64, new: u64, parts: u64) -> u64 {
     if new > old { old + step } else { old - step }
 }
 
-impl Growth for Westwood {
+impl CongestionAvoidance for Westwood {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "westwood",
@@ -168,7 +168,7 @@ impl Growth for Westwood {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("filter", Filter::Cascade as u64, "`westwood_do_filter` averages twice"),
         Departure::linux("min_interval", Span::from_millis(50).0, "`TCP_WESTWOOD_RTT_MIN`"),
@@ -211,12 +211,14 @@ impl Growth for Westwood {
         w.add_q(additive(c, credit, w.cwnd()));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         match (self.pipe(p, c), why) {
             (None, _) => half_flight(c),
-            (Some(_), Cut::Loss) if p.moment == Moment::Repair => half_flight(c),
-            (Some(pipe), Cut::Loss | Cut::Ecn) => pipe.min(w.cwnd()).max(2 * u64::from(c.mss)),
-            (Some(pipe), Cut::Timeout) => pipe,
+            (Some(_), CongestionEvent::Loss) if p.moment == Moment::Repair => half_flight(c),
+            (Some(pipe), CongestionEvent::Loss | CongestionEvent::Ecn) => {
+                pipe.min(w.cwnd()).max(2 * u64::from(c.mss))
+            }
+            (Some(pipe), CongestionEvent::Timeout) => pipe,
         }
     }
 

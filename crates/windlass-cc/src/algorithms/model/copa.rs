@@ -6,9 +6,9 @@ use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{MAX_WINDOW, Window};
 use crate::controller::Controller;
 use crate::event::{Ack, Conn, Control, Phase, Undo};
-use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::info::{Ecn, Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
 
@@ -242,8 +242,8 @@ impl Copa {
 impl Controller for Copa {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants = Wants {
-        recovery: Style::Prr,
+    const REQUIREMENTS: Requirements = Requirements {
+        recovery: LossRecovery::Prr,
         slow_start: None,
         rate_samples: false,
         ecn: Ecn::None,

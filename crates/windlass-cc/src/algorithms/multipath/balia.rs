@@ -2,13 +2,13 @@
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive};
 use crate::coupling::members::{InRecovery, Members};
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth, additive};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::choice! {
     /// How exactly the cut knows how far a path falls behind the best.
@@ -39,7 +39,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of BALIA.
+/// CongestionAvoidance of BALIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Balia {
@@ -57,7 +57,7 @@ const LARGEST: u64 = Ratio::ONE.0 / 4 * 3;
 const TRACE: &[TraceField] =
     &[TraceField { name: "linked_B", unit: "B" }, TraceField { name: "cut_q16", unit: "1/65536" }];
 
-impl Growth for Balia {
+impl CongestionAvoidance for Balia {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "balia",
@@ -75,7 +75,8 @@ impl Growth for Balia {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
 
     fn init(_p: &Params, _c: &Conn) -> Balia {
         Balia { linked: 0, cut_q: HALF as u32 }
@@ -87,13 +88,13 @@ impl Growth for Balia {
         w.add_q(additive(c, credit, self.linked.max(w.cwnd())));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         let least = if self.linked == 0 { 2 } else { p.least };
         let keep = Ratio(Ratio::ONE.0.saturating_sub(u64::from(self.cut_q)));
         keep.times(c.flight_size).max(mul(least, u64::from(c.mss)))
     }
 
-    fn regroup(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
         let Some(members) = Members::of(g, w, p.in_recovery) else {
             (self.linked, self.cut_q) = (0, HALF as u32);
             return;

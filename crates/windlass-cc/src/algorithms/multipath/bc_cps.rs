@@ -6,7 +6,7 @@ use crate::arithmetic::math::mul_div;
 use crate::controller::Controller;
 use crate::event::{Ack, Conn, Control, Loss, Phase, Undo};
 use crate::group::Group;
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
 use crate::setup::Setup;
 use crate::time::{Rate, Span};
@@ -61,7 +61,7 @@ impl BcCps {
 impl Controller for BcCps {
     type Params = Setup<bbr::Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants = Bbr::WANTS;
+    const REQUIREMENTS: Requirements = Bbr::REQUIREMENTS;
 
     fn init(p: &Self::Params, c: &Conn) -> BcCps {
         BcCps { bbr: Bbr::init(p, c), share: Ratio::ONE }

@@ -3,13 +3,13 @@
 use crate::algorithms::multipath::lia::{self, Lia};
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::coupling::members::InRecovery;
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::parameters! {
     /// Parameters of D-LIA.
@@ -33,7 +33,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of D-LIA.
+/// CongestionAvoidance of D-LIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DLia {
@@ -51,7 +51,7 @@ pub struct DLia {
 const TRACE: &[TraceField] =
     &[TraceField { name: "linked_B", unit: "B" }, TraceField { name: "keep_q16", unit: "1/65536" }];
 
-impl Growth for DLia {
+impl CongestionAvoidance for DLia {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "d-lia",
@@ -68,7 +68,8 @@ impl Growth for DLia {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
 
     fn init(p: &Params, c: &Conn) -> DLia {
         let left = mul(2, u64::from(c.mss));
@@ -80,7 +81,7 @@ impl Growth for DLia {
         w.add_q(self.lia.increase(true, c, credit, w));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, _why: CongestionEvent) -> u64 {
         (self.prior_left, self.prior_keep_q) = (self.left, self.keep_q);
         let grown = mul_div(self.left, Ratio::ONE.0, w.cwnd().max(1)).min(Ratio::ONE.0);
         let rest = Ratio::ONE.0.saturating_sub(p.weight.0);
@@ -100,7 +101,7 @@ impl Growth for DLia {
         (self.left, self.prior_left) = (scale(self.left), scale(self.prior_left));
     }
 
-    fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         let all = lia::Params { in_recovery: p.in_recovery, ..lia::Params::default() };
         self.lia.link(&all, c, g, w);
     }

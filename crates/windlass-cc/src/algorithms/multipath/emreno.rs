@@ -2,13 +2,13 @@
 
 use crate::algorithms::multipath::lia::{self, Lia};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::coupling::members::InRecovery;
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::parameters! {
     /// Parameters of the approximation of emReno.
@@ -25,7 +25,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of the approximation of emReno.
+/// CongestionAvoidance of the approximation of emReno.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct EmReno {
@@ -34,7 +34,7 @@ pub struct EmReno {
 
 const TRACE: &[TraceField] = &[TraceField { name: "linked_B", unit: "B" }];
 
-impl Growth for EmReno {
+impl CongestionAvoidance for EmReno {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "emreno-approx",
@@ -49,7 +49,8 @@ impl Growth for EmReno {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
 
     fn init(_p: &Params, c: &Conn) -> EmReno {
         EmReno { lia: Lia::new(c) }
@@ -60,11 +61,11 @@ impl Growth for EmReno {
         w.add_q(increase.saturating_sub(p.price.times(increase)));
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 
-    fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         let all = lia::Params { in_recovery: p.in_recovery, ..lia::Params::default() };
         self.lia.link(&all, c, g, w);
     }

@@ -2,13 +2,13 @@
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::coupling::members::{InRecovery, Member, Members};
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth, additive, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::choice! {
     /// How the window opens.
@@ -55,7 +55,7 @@ crate::parameters! {
 /// `alpha_scale` of the integer form (RFC 6356 section 4.1, MFVL equation 16).
 pub const ALPHA_SCALE: u64 = 512;
 
-/// Growth of LIA.
+/// CongestionAvoidance of LIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Lia {
@@ -130,7 +130,7 @@ fn counted_link(members: &Members) -> u64 {
     mul(mul(ALPHA_SCALE, total) / divisor(alpha), members.own.mss)
 }
 
-impl Growth for Lia {
+impl CongestionAvoidance for Lia {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "lia",
@@ -147,7 +147,8 @@ impl Growth for Lia {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
 
     fn init(_p: &Params, c: &Conn) -> Lia {
         Lia::new(c)
@@ -160,12 +161,12 @@ impl Growth for Lia {
         }
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         (self.due, self.counted) = (true, 0);
         half_flight(c)
     }
 
-    fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         self.link(p, c, g, w);
     }
 

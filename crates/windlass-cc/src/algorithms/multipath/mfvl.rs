@@ -4,11 +4,11 @@ use super::lia::{self, Lia};
 use crate::algorithms::delay::mfast::{self, MFast};
 use crate::algorithms::delay::mvegas::{self, Decrement, MVegas, Offsets};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::coupling::cycle::{CycleParams, MFAST, MVEGAS};
 use crate::event::{Ack, Conn};
 use crate::group::{COUPLED, Group};
-use crate::growth::{Cut, Growth};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{Known, Param, Parameters};
 use crate::time::Span;
 
@@ -106,7 +106,7 @@ impl Parameters for Params {
     }
 }
 
-/// Growth of MFVL: what runs on a path.
+/// CongestionAvoidance of MFVL: what runs on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mfvl {
     /// Mode [`MVEGAS`].
@@ -160,7 +160,7 @@ macro_rules! run {
     };
 }
 
-impl Growth for Mfvl {
+impl CongestionAvoidance for Mfvl {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "mfvl",
@@ -184,7 +184,8 @@ impl Growth for Mfvl {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("vegas"), ..Requirements::LOSS_BASED };
 
     fn init(p: &Params, c: &Conn) -> Mfvl {
         Mfvl::MVegas(MVegas::init(&p.mvegas, c))
@@ -198,7 +199,7 @@ impl Growth for Mfvl {
         run!(self, p, avoid(c, a, credit, w))
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         run!(self, p, ssthresh(c, w, why))
     }
 
@@ -226,10 +227,10 @@ impl Growth for Mfvl {
         run!(self, p, on_mss(c, old))
     }
 
-    fn regroup(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
         self.switch(p, c, g.mode());
         if let Mfvl::Coupled { lia, .. } = self {
-            lia.regroup(&lia::Params::default(), c, g, w);
+            lia.on_group(&lia::Params::default(), c, g, w);
         }
     }
 

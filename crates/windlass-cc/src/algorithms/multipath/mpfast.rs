@@ -2,11 +2,11 @@
 
 use crate::algorithms::delay::fast::{self, Fast, Weight};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::coupling::members::{InRecovery, Members};
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -32,7 +32,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of the approximation of MPFast.
+/// CongestionAvoidance of the approximation of MPFast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MpFast {
@@ -61,7 +61,7 @@ impl MpFast {
     }
 }
 
-impl Growth for MpFast {
+impl CongestionAvoidance for MpFast {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "mpfast-approx",
@@ -77,7 +77,7 @@ impl Growth for MpFast {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
 
     fn init(p: &Params, c: &Conn) -> MpFast {
         let mut state =
@@ -94,7 +94,7 @@ impl Growth for MpFast {
         self.fast.avoid(&self.own(p), c, a, credit, w);
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         self.fast.ssthresh(&self.own(p), c, w, why)
     }
 
@@ -114,7 +114,7 @@ impl Growth for MpFast {
         self.fast.on_mss(&self.own(p), c, old);
     }
 
-    fn regroup(&mut self, _p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, _p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
         let members = Members::of(g, w, InRecovery::Threshold);
         let share = members.map_or(Ratio::ONE, |members| members.share());
         self.share_q = share.0.min(Ratio::ONE.0) as u32;

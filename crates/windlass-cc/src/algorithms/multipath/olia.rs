@@ -2,13 +2,13 @@
 
 use crate::arithmetic::math::{divisor, mul};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive};
 use crate::coupling::members::{InRecovery, Member, Members};
 use crate::event::{Ack, Conn};
 use crate::group::Group;
-use crate::growth::{Cut, Growth, additive};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 
 crate::parameters! {
     /// Parameters of OLIA.
@@ -36,7 +36,7 @@ enum Shift {
     Down,
 }
 
-/// Growth of OLIA.
+/// CongestionAvoidance of OLIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Olia {
@@ -86,7 +86,7 @@ impl Olia {
     }
 }
 
-impl Growth for Olia {
+impl CongestionAvoidance for Olia {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "olia",
@@ -107,7 +107,8 @@ impl Growth for Olia {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { recovery: Style::Reno, ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
 
     fn init(_p: &Params, _c: &Conn) -> Olia {
         Olia {
@@ -139,7 +140,7 @@ impl Growth for Olia {
         }
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         self.moved = self.since > 0;
         if self.moved {
             (self.prior, self.between, self.since) = (self.between, self.since, 0);
@@ -155,7 +156,7 @@ impl Growth for Olia {
         }
     }
 
-    fn regroup(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
+    fn on_group(&mut self, p: &Params, _c: &Conn, g: &Group, w: &mut Window) {
         match Members::of(g, w, p.in_recovery) {
             Some(members) => {
                 self.linked = members.pooled(&members.own).max(1);

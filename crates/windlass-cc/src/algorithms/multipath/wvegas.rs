@@ -4,10 +4,10 @@ use crate::algorithms::delay::vegas::Course;
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
 use crate::arithmetic::window::Window;
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, half_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::group::{Group, PathView};
-use crate::growth::{Cut, Growth, half_flight};
-use crate::info::{Info, TraceField, Wants, show};
+use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
 
@@ -29,7 +29,7 @@ crate::parameters! {
     }
 }
 
-/// Growth of wVegas.
+/// CongestionAvoidance of wVegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct WVegas {
@@ -107,7 +107,7 @@ impl WVegas {
     }
 }
 
-impl Growth for WVegas {
+impl CongestionAvoidance for WVegas {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "wvegas",
@@ -127,7 +127,8 @@ impl Growth for WVegas {
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants { slow_start: Some("vegas"), ..Wants::LOSS_BASED };
+    const REQUIREMENTS: Requirements =
+        Requirements { slow_start: Some("vegas"), ..Requirements::LOSS_BASED };
 
     fn init(p: &Params, c: &Conn) -> WVegas {
         let mut state = WVegas {
@@ -157,7 +158,7 @@ impl Growth for WVegas {
         self.course.follow(c, a, credit, w);
     }
 
-    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, _p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         half_flight(c)
     }
 
@@ -165,7 +166,7 @@ impl Growth for WVegas {
         self.forget(p, c);
     }
 
-    fn regroup(&mut self, _p: &Params, _c: &Conn, g: &Group, _w: &mut Window) {
+    fn on_group(&mut self, _p: &Params, _c: &Conn, g: &Group, _w: &mut Window) {
         let known = |path: &PathView| if path.srtt.is_known() { path.disclosed } else { 0 };
         let siblings = g.paths().iter().enumerate().filter(|(place, _)| *place != g.place());
         self.others = siblings.fold(0, |sum, (_, path)| sum + known(path).min(MAX_RATE));

@@ -2,7 +2,8 @@
 
 use windlass_cc::{Conn, Phase};
 
-use super::{Bbr3, INFINITY, State, min_pipe_cwnd, smss};
+use super::Bbr3;
+use super::terms::{INFINITY, State, min_pipe_cwnd, smss};
 
 const STARTUP_PACING_GAIN: f64 = 2.77;
 const PACING_MARGIN_PERCENT: f64 = 1.0;

@@ -8,37 +8,17 @@
 
 mod control;
 mod probe;
+mod terms;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, Conn, Event, Loss, Phase, RateSample};
 
 use super::Model;
 use super::filters::{Best, DeliveryRounds, delivery_rate};
+use terms::{AckPhase, INFINITY, State, now, smss};
 
 const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
-const INFINITY: f64 = f64::INFINITY;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
 /// The undo state, and whether it is that of the recovery under way.
 #[derive(Clone, Copy)]
 struct Undo {
@@ -102,24 +82,12 @@ pub struct Bbr3 {
     undo: Undo,
 }
 
-fn now(c: &Conn) -> f64 {
-    c.now.0 as f64
-}
-
-fn smss(c: &Conn) -> f64 {
-    f64::from(c.mss)
-}
-
-fn min_pipe_cwnd(c: &Conn) -> f64 {
-    4.0 * smss(c)
-}
-
 impl Bbr3 {
     /// Section 5.2.1.
-    pub fn new(initial_cwnd: f64, style: Style, c: &Conn) -> Bbr3 {
+    pub fn new(initial_cwnd: f64, style: LossRecovery, c: &Conn) -> Bbr3 {
         Bbr3 {
             state: State::Startup,
-            has_selective_acks: matches!(style, Style::Sack | Style::Prr),
+            has_selective_acks: matches!(style, LossRecovery::Sack | LossRecovery::Prr),
             initial_cwnd,
             cwnd: initial_cwnd,
             prior_cwnd: 0.0,

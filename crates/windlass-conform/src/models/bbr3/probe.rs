@@ -2,7 +2,9 @@
 
 use windlass_cc::{Ack, Conn, Phase, RateSample};
 
-use super::{AckPhase, Bbr3, INFINITY, State, delivery_rate, min_pipe_cwnd, now, smss};
+use super::Bbr3;
+use super::terms::{AckPhase, INFINITY, State, min_pipe_cwnd, now, smss};
+use crate::models::filters::delivery_rate;
 
 const SECOND: f64 = 1e9;
 

@@ -5,8 +5,8 @@ use windlass_tcp::Flags;
 
 use super::super::Side::{self, Receiver, Sender};
 use super::super::faults::Which;
+use super::super::findings::Findings;
 use super::super::plan::{Case, Plan};
-use super::super::report::Findings;
 use super::super::script::Step;
 use super::super::trace::Trace;
 

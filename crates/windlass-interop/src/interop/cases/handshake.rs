@@ -3,13 +3,13 @@
 use windlass_cc::Span;
 use windlass_tcp::Flags;
 
+use super::super::Side;
 use super::super::Side::{Receiver, Sender};
 use super::super::faults::{What, Which};
+use super::super::findings::Findings;
 use super::super::plan::{Case, Plan};
-use super::super::report::Findings;
 use super::super::script::Step;
-use super::super::trace::Trace;
-use super::super::{Side, rules};
+use super::super::trace::{Trace, describe};
 
 const BYTES: u64 = 20_000;
 
@@ -139,7 +139,7 @@ fn refused() -> [Case; 2] {
                 && resets.iter().all(|s| {
                     s.flags == Flags::RST.with(Flags::ACK) && Some(s.ack) == syn && s.seq.0 == 0
                 });
-            let found: Vec<String> = resets.iter().map(|s| rules::describe(s)).collect();
+            let found: Vec<String> = resets.iter().map(|s| describe(s)).collect();
             findings.expect(
                 right,
                 "one RST, ACK with number 0 that acknowledges the SYN",

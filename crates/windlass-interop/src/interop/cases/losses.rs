@@ -9,8 +9,9 @@ use super::super::faults::{What, Which};
 use super::super::plan::{Case, Plan};
 use super::super::script::Step;
 use super::super::trace::Trace;
-use super::FULL;
 
+/// Payload of a full segment with timestamps, bytes.
+const FULL: u64 = 1448;
 const BYTES: u64 = 200_000;
 /// A byte of the thirty-first segment, when a window of dozens is in flight.
 const MIDDLE: u64 = 30 * FULL + 100;
@@ -30,7 +31,7 @@ fn first(byte: u64) -> Which {
 }
 
 /// A fast recovery: as many data segments again as were lost.
-fn repaired(count: usize) -> impl Fn(&Trace, &mut super::super::report::Findings) + Send + Sync {
+fn repaired(count: usize) -> impl Fn(&Trace, &mut super::super::findings::Findings) + Send + Sync {
     move |trace, findings| {
         let again = trace.retransmissions(Sender);
         findings.expect(again == count, format!("{count} retransmissions"), again);

@@ -10,9 +10,6 @@ mod windows;
 
 use super::plan::Case;
 
-/// Payload of a full segment with timestamps, bytes.
-const FULL: u64 = 1448;
-
 /// All cases, in the order in which they are listed.
 pub fn cases() -> Vec<Case> {
     [

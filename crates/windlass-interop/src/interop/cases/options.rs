@@ -4,8 +4,8 @@ use windlass_tcp::{Flags, Options, StackConfig};
 
 use super::super::Side::{self, Receiver, Sender};
 use super::super::faults::Which;
+use super::super::findings::Findings;
 use super::super::plan::{Case, Plan};
-use super::super::report::Findings;
 use super::super::trace::Trace;
 
 const BYTES: u64 = 100_000;

@@ -8,10 +8,9 @@ use windlass_tcp::mptcp::{Dss, MpOption};
 use windlass_tcp::{Flags, Segment};
 
 use super::super::Side;
-use super::super::report::Findings;
-use super::super::rules::describe;
+use super::super::findings::Findings;
 use super::super::spans::Spans;
-use super::super::trace::Trace;
+use super::super::trace::{Trace, describe};
 use super::streams::{Piece, Stream};
 
 /// Holds a run to them.

@@ -1,54 +1,14 @@
-//! An acknowledgement's way, the same for every style of recovery and with or without SACK:
+//! An acknowledgement's way, the same for every kind of loss recovery and with or without SACK:
 //! [parse](Sender::parse) → [deliver](Sender::deliver) → [measure](Endpoint::measure) → [judge](Sender::judge) →
 //! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
 //! on the way goes on in one [`AckSummary`].
 
-use windlass_cc::{Ack, Phase, RateSample, Span, Time, Undo};
+use windlass_cc::{Ack, Phase, RateSample, Span, Time};
 
 use super::Sender;
+use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
-
-/// What one acknowledgement says, and what has been made of it so far.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct AckSummary {
-    /// Everything below this offset is acknowledged.
-    pub ack: u64,
-    /// Bytes that this acknowledges cumulatively and that were not before.
-    pub acked: u64,
-    /// A duplicate: by RFC 5681's definition, with SACK by that of RFC 6675 section 2.
-    pub duplicate: bool,
-    /// The timestamp that it echoes, where timestamps are in use.
-    pub echo: Option<u32>,
-    /// Bytes in flight before it.
-    pub prior_in_flight: u64,
-    /// Bytes deemed lost before it.
-    pub prior_lost: u64,
-    /// Bytes delivered that had not been before.
-    pub delivered: u64,
-    /// When the first and the last of the delivered segments were sent, of those that a round trip
-    /// can be read from.
-    pub timed: Option<(Time, Time)>,
-    /// The first that was sent more than once: when first, and how often again.
-    pub repeated: Option<(Time, u32)>,
-    /// The lowest that was sent once only.
-    pub first_time: Option<u64>,
-    /// Data that the peer reports to have received twice (RFC 2883).
-    pub dsack: Option<(u64, u64)>,
-    /// The round trip as the controller is to see it, [`Span::NONE`] for none.
-    pub rtt: Span,
-    /// Why an earlier reduction was unfounded, if this shows it.
-    pub spurious: Option<Undo>,
-    /// A tail loss probe has repaired a loss.
-    pub probe_repaired: bool,
-}
-
-impl AckSummary {
-    /// Whether anything is delivered, acknowledged or counted by it.
-    fn is_news(&self) -> bool {
-        self.acked > 0 || self.duplicate
-    }
-}
 
 impl Sender {
     /// RFC 5681 section 2, the definition of a duplicate acknowledgement.

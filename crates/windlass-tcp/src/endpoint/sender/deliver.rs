@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::Sender;
-use super::ack::AckSummary;
+use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
 use crate::segment::{MAX_SACK_BLOCKS, Segment};

@@ -7,6 +7,7 @@ mod deliver;
 mod detect;
 mod pacing;
 mod repair;
+mod summary;
 mod timing;
 mod transmit;
 mod undo;
@@ -14,15 +15,15 @@ mod usage;
 
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyRto, Phase, Span, Time};
 
-use super::Profile;
+use super::profile::Profile;
 use crate::scoreboard::{Record, Scoreboard};
 use crate::seq::Seq;
 
-use ack::AckSummary;
 use detect::Rack;
+use summary::AckSummary;
 use timing::Timed;
 use undo::SpuriousDetector;
 use usage::Usage;
@@ -48,7 +49,7 @@ pub(super) struct Sender {
     /// `una` or less, and no older acknowledgement gets as far as being compared.
     pub(super) wl1: u64,
     /// Loss recovery as negotiated.
-    pub(super) style: Style,
+    pub(super) recovery: LossRecovery,
     /// Recovery goes by what the peer reports with SACK.
     pub(super) selective: bool,
     /// The controller wants samples of the delivery rate.
@@ -98,7 +99,7 @@ impl Sender {
             wnd: 0,
             max_wnd: 0,
             wl1: 0,
-            style: Style::Reno,
+            recovery: LossRecovery::Reno,
             selective: false,
             samples: false,
             phase: Phase::Open,
@@ -142,9 +143,9 @@ impl Sender {
     }
 
     /// Whether the window grows by what duplicates stand for, which stays in the flight (RFC 5681
-    /// section 3.2 step 4). These styles make nothing of SACK.
+    /// section 3.2 step 4). These make nothing of SACK.
     pub(super) fn inflates(&self) -> bool {
-        matches!(self.style, Style::Tahoe | Style::Reno | Style::NewReno)
+        matches!(self.recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno)
     }
 
     /// Whether a duplicate takes a segment out of the flight that nobody can name: proportional rate
@@ -155,13 +156,15 @@ impl Sender {
 
     /// Whether fast recovery is over at the first acknowledgement of new data (RFC 5681).
     fn ends_at_first_ack(&self) -> bool {
-        self.style == Style::Reno
+        self.recovery == LossRecovery::Reno
     }
 
     /// Whether new data acknowledged set the retransmission timer anew: in NewReno's recovery only the
     /// first partial acknowledgement does (RFC 6582 section 3.2 step 3).
     fn restarts_timer(&self) -> bool {
-        !(self.style == Style::NewReno && self.phase == Phase::Recovery && self.partial_acks > 1)
+        !(self.recovery == LossRecovery::NewReno
+            && self.phase == Phase::Recovery
+            && self.partial_acks > 1)
     }
 
     /// Whether what was delivered had been sent before the first segment that is missing was last

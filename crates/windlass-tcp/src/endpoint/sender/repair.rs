@@ -6,7 +6,7 @@
 //! duplicates stand for in the flight and [inflate](Endpoint::inflates) the window by it.
 
 use windlass_cc::rate::RateSampler;
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Loss, Phase, Time, flags};
 
 use super::detect::Rack;
@@ -19,10 +19,10 @@ use crate::segment::{Flags, Segment};
 impl Endpoint {
     /// The options are agreed on: which recovery runs. Without SACK, RFC 6675's is NewReno.
     pub(in crate::endpoint) fn choose_recovery(&mut self, p: &Profile, now: Time) {
-        let wants = p.params.wants();
-        self.send.style = match p.stack.recovery.unwrap_or(wants.recovery) {
-            Style::Sack if !self.agreed.sack => Style::NewReno,
-            style => style,
+        let wants = p.params.requirements();
+        self.send.recovery = match p.stack.recovery.unwrap_or(wants.recovery) {
+            LossRecovery::Sack if !self.agreed.sack => LossRecovery::NewReno,
+            recovery => recovery,
         };
         self.send.selective = self.agreed.sack && !self.send.inflates();
         self.send.samples = wants.rate_samples;
@@ -77,7 +77,7 @@ impl Endpoint {
         // What limited transmit sent is no part of the flight (RFC 5681 section 3.2 step 2).
         let sent_to = if self.send.dup_acks > 0 { self.send.first_dup_nxt } else { self.send.nxt };
         let flight = sent_to.saturating_sub(self.send.una);
-        if self.send.style == Style::Tahoe {
+        if self.send.recovery == LossRecovery::Tahoe {
             self.go_back(p, now);
             self.set_phase(p, now, Phase::Loss, flight);
         } else {

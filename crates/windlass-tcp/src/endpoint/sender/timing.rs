@@ -2,7 +2,7 @@
 
 use windlass_cc::{RttSample, Span, Time};
 
-use super::ack::AckSummary;
+use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::stack::LeastRtt;
 
@@ -159,7 +159,7 @@ impl Endpoint {
         }
         self.send.timed.stop();
         // Linux shows the round trips of data alone to all but BBR, which takes what TCP has.
-        if p.stack.least_rtt == LeastRtt::Data && !p.params.wants().rate_samples {
+        if p.stack.least_rtt == LeastRtt::Data && !p.params.requirements().rate_samples {
             self.send.shown_rtt = Span::NONE;
         }
     }

@@ -3,7 +3,7 @@
 use windlass_cc::{Phase, Time, Undo, flags};
 
 use super::Sender;
-use super::ack::AckSummary;
+use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 
 /// The spurious-retransmission detector: what would show that the last reduction was unfounded.

@@ -175,10 +175,16 @@ impl Connection {
     }
 
     /// What the sending node's lower layers know of its station and the way, for the controller of a
-    /// path that [wants](windlass_cc::Wants::cross_layer) it: to be told as
-    /// [`Endpoint::below`] is.
-    pub fn below(&mut self, p: &MultipathProfile, now: Time, path: usize, layers: &CrossLayer) {
-        self.subflows[path].endpoint.below(p.path(path), now, layers);
+    /// path that [wants](windlass_cc::Requirements::cross_layer) it: to be told as
+    /// [`Endpoint::on_cross_layer`] is.
+    pub fn on_cross_layer(
+        &mut self,
+        p: &MultipathProfile,
+        now: Time,
+        path: usize,
+        layers: &CrossLayer,
+    ) {
+        self.subflows[path].endpoint.on_cross_layer(p.path(path), now, layers);
     }
 
     /// What they know of a path, for a scheduler that

@@ -3,7 +3,7 @@
 
 use windlass_cc::Time;
 
-use super::{Backlog, PathState, fastest, lowest_rtt};
+use super::path::{Backlog, PathState, fastest, lowest_rtt};
 
 /// λ and its bounds and steps, thousandths: the values of the authors' kernel.
 const LAMBDA: u64 = 1200;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use windlass_cc::group::MAX_PATHS;
 
-use super::{Assignment, Backlog, PathState};
+use super::path::{Assignment, Backlog, PathState};
 
 /// What is planned for each path, ranges of the stream in order.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley, Gibbens: ECF: An MPTCP path scheduler to
 //! manage heterogeneous paths, CoNEXT 2017, algorithm 1).
 
-use super::{Backlog, PathState, fastest, lowest_rtt};
+use super::path::{Backlog, PathState, fastest, lowest_rtt};
 
 /// State of ECF.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -14,7 +14,7 @@
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Span, Time};
 
-use super::PathState;
+use super::path::PathState;
 use crate::fitness::{Attributes, Reading, add_fitness, normalise};
 
 /// A path is looked at this often at most, if something was sent on it.

@@ -13,7 +13,7 @@
 use windlass_cc::group::MAX_PATHS;
 
 use super::earliest::Plan;
-use super::{Assignment, Backlog, PathState};
+use super::path::{Assignment, Backlog, PathState};
 
 /// Bytes of a burst (`MPTCP_SEND_BURST_SIZE`: 64 KB less the headers).
 const BURST: u64 = (1 << 16) - 40 - 20 - 40;

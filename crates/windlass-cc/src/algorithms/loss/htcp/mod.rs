@@ -4,10 +4,10 @@ mod linux;
 
 use crate::arithmetic::math::mul_div;
 use crate::arithmetic::window::{FRACTION_BITS, Window};
+use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
-use crate::growth::{Cut, Growth, kept_flight};
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
@@ -82,7 +82,7 @@ const RATE_BITS: u32 = 28;
 /// is long beyond any window.
 const LONGEST: u64 = 1 << 31;
 
-/// Growth of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
+/// CongestionAvoidance of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Htcp {
@@ -143,7 +143,7 @@ impl Htcp {
         mul_div(elapsed.saturating_sub(beyond.0), 1 << 16, 1_000_000_000).min(LONGEST)
     }
 
-    /// Growth per round trip in segments, 16 fractional bits.
+    /// CongestionAvoidance per round trip in segments, 16 fractional bits.
     fn alpha(&self, p: &Params, c: &Conn) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         let t = self.elapsed(c, p.low_speed);
@@ -154,7 +154,7 @@ impl Htcp {
         ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
     }
 
-    /// Growth times the least round trip over 100 ms, if that is asked for.
+    /// CongestionAvoidance times the least round trip over 100 ms, if that is asked for.
     fn scaled(p: &Params, c: &Conn, alpha: u64) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         if !p.rtt_scaling || !c.min_rtt.is_known() {
@@ -185,7 +185,7 @@ impl Htcp {
     }
 }
 
-impl Growth for Htcp {
+impl CongestionAvoidance for Htcp {
     type Params = Params;
     const INFO: &'static Info = &Info {
         id: "htcp",
@@ -193,18 +193,18 @@ impl Growth for Htcp {
         origin: "D. Leith, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths, \
             draft-leith-tcp-htcp-06, 2008",
         citation: "leith2008htcp",
-        description: "Growth rises with the time t since the last loss: one segment per round trip in \
+        description: "CongestionAvoidance rises with the time t since the last loss: one segment per round trip in \
             the first second, then 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta) and at least 1. A loss \
             leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
             throughput of the round before it differs by more than 20 % from that before the last \
             loss. RTTmin is the connection's, RTTmax that since the last loss; Linux has other ways \
-            (`variant`). Growth is at most one segment for each one acknowledged, idle time does not count as time since the loss, and \
+            (`variant`). CongestionAvoidance is at most one segment for each one acknowledged, idle time does not count as time since the loss, and \
             the threshold is taken from FlightSize (RFC 5681). ns-3 adds alpha bytes, not segments, \
             per acknowledgement.",
         params: Params::TABLE,
         trace: TRACE,
     };
-    const WANTS: Wants = Wants::LOSS_BASED;
+    const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("rtt_scaling", 1, "`use_rtt_scaling` is on by default"),
         Departure::linux(
@@ -267,7 +267,7 @@ impl Growth for Htcp {
         w.add_per_window(c, credit, self.alpha(p, c).min(w.segments_q(c)));
     }
 
-    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: Cut) -> u64 {
+    fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, _why: CongestionEvent) -> u64 {
         (self.prior_since, self.prior_keep) = (self.since, self.keep);
         if p.variant == Variant::Linux {
             self.update(p, c);

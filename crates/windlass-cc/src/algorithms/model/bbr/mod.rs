@@ -19,9 +19,9 @@ use crate::arithmetic::window::MAX_WINDOW;
 use crate::controller::Controller;
 use crate::event::{Ack, Conn, Control, Phase, RateSample, Undo};
 use crate::flavour::Departure;
-use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::info::{Ecn, Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
 use aggregation::Aggregation;
@@ -176,8 +176,8 @@ impl Bbr {
 impl Controller for Bbr {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants = Wants {
-        recovery: Style::Prr,
+    const REQUIREMENTS: Requirements = Requirements {
+        recovery: LossRecovery::Prr,
         slow_start: None,
         rate_samples: true,
         ecn: Ecn::None,

@@ -20,9 +20,9 @@ use crate::arithmetic::filter::{DeliveredRounds, TwoSlotMax, WindowedMax};
 use crate::arithmetic::window::MAX_WINDOW;
 use crate::controller::Controller;
 use crate::event::{Ack, Conn, Control, Loss, Phase, RateSample, Undo};
-use crate::info::{Ecn, Info, TraceField, Wants};
+use crate::info::{Ecn, Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
 use params::is_too_high;
@@ -176,8 +176,8 @@ impl Bbr3 {
 impl Controller for Bbr3 {
     type Params = Setup<Params>;
     const INFO: &'static Info = INFO;
-    const WANTS: Wants = Wants {
-        recovery: Style::Prr,
+    const REQUIREMENTS: Requirements = Requirements {
+        recovery: LossRecovery::Prr,
         slow_start: None,
         rate_samples: true,
         ecn: Ecn::None,

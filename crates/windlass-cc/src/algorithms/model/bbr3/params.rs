@@ -1,7 +1,7 @@
 //! Parameters of BBRv3.
 
 use crate::params::{ParamKind, Ratio};
-use crate::recovery::Style;
+use crate::recovery::LossRecovery;
 use crate::setup::Setup;
 use crate::time::Span;
 
@@ -44,7 +44,7 @@ crate::parameters! {
         /// Smallest window.
         min_cwnd: u64 = 4, ParamKind::Segments { min: 1, max: 1_000 },
             "draft-ietf-ccwg-bbr-06 section 5.6.4.3 (BBR.MinPipeCwnd)";
-        /// Growth of the delivery rate in a round that keeps a search going.
+        /// CongestionAvoidance of the delivery rate in a round that keeps a search going.
         full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
         /// Rounds in a row without such growth after which the pipe is deemed full.
@@ -89,7 +89,7 @@ crate::parameters! {
 
 /// Whether the stack's recovery works without SACK, and sees one loss a round at most.
 pub(super) fn is_blind(p: &Setup<Params>) -> bool {
-    matches!(p.recovery, Some(Style::Tahoe | Style::Reno | Style::NewReno))
+    matches!(p.recovery, Some(LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno))
 }
 
 /// Section 5.5.10.2: more is lost than [`Params::loss_threshold`] of what was in flight; without SACK,

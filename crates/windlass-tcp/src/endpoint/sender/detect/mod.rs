@@ -2,7 +2,7 @@
 
 mod rack;
 
-use windlass_cc::recovery::Style;
+use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Phase, Time};
 
 use super::Sender;
@@ -18,7 +18,7 @@ impl Sender {
             return false;
         }
         self.partial_acks += 1;
-        self.retransmit_first |= self.style == Style::NewReno;
+        self.retransmit_first |= self.recovery == LossRecovery::NewReno;
         !self.scoreboard.get(0).is_some_and(|r| r.resent)
     }
 }

@@ -3,7 +3,7 @@
 use windlass_cc::{Ack, Phase, Span, Time, flags};
 
 use crate::endpoint::sender::Sender;
-use crate::endpoint::sender::ack::AckSummary;
+use crate::endpoint::sender::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
 use crate::segment::Segment;

@@ -6,13 +6,13 @@ use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
 use crate::group::Group;
-use crate::info::{Info, TraceField, Wants};
+use crate::info::{Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
 
 /// Why the window is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cut {
+pub enum CongestionEvent {
     /// A loss that fast recovery repairs.
     Loss,
     /// A retransmission timeout.
@@ -23,22 +23,22 @@ pub enum Cut {
 
 /// Which whole number of segments a cut leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kept {
+pub enum Rounding {
     /// The kernel multiplies the window by what is kept: rounded down.
-    Multiplied,
+    Down,
     /// The kernel takes away what is cut: rounded up.
-    LessCut,
+    Up,
 }
 
-impl Kept {
+impl Rounding {
     /// What is left of a window of `window` bytes, in whole segments, at least two. `kept` may be
     /// off by the last of the 16 fractional bits that shares are kept with.
     pub fn whole(self, kept: u64, window: u64, mss: u32) -> u64 {
         let (mss, kept) = (u64::from(mss.max(1)), kept.min(MAX_WINDOW));
         let doubt = (window.min(MAX_WINDOW) >> 16) + 1;
         let segments = match self {
-            Kept::Multiplied => (kept + doubt) / mss,
-            Kept::LessCut => (kept + (mss - 1).saturating_sub(doubt)) / mss,
+            Rounding::Down => (kept + doubt) / mss,
+            Rounding::Up => (kept + (mss - 1).saturating_sub(doubt)) / mss,
         };
         mul(segments.max(2), mss)
     }
@@ -46,7 +46,7 @@ impl Kept {
 
 /// The part in which algorithms with a window differ. [`LossBased`](crate::loss_based::LossBased)
 /// makes a [`Controller`](crate::Controller) of it.
-pub trait Growth: Copy {
+pub trait CongestionAvoidance: Copy {
     /// Plain, shared parameters.
     type Params: Parameters;
 
@@ -54,7 +54,7 @@ pub trait Growth: Copy {
     const INFO: &'static Info;
 
     /// What the algorithm wants of its host.
-    const WANTS: Wants;
+    const REQUIREMENTS: Requirements;
 
     /// How stacks differ from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
@@ -78,11 +78,11 @@ pub trait Growth: Copy {
     fn avoid(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
 
     /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
-    fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: Cut) -> u64;
+    fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64;
 
     /// How a cut is rounded where the window is kept in whole segments: as Linux computes it.
-    fn rounding(_why: Cut) -> Kept {
-        Kept::Multiplied
+    fn rounding(_why: CongestionEvent) -> Rounding {
+        Rounding::Down
     }
 
     /// How many times as fast as usual slow start opens the window; less than one is slower, zero
@@ -112,7 +112,7 @@ pub trait Growth: Copy {
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
 
     /// The paths of the connection as they are now.
-    fn regroup(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group, _w: &mut Window) {}
+    fn on_group(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group, _w: &mut Window) {}
 
     /// What this path's siblings are to know of it.
     fn disclosed(&self) -> u64 {
@@ -120,7 +120,7 @@ pub trait Growth: Copy {
     }
 
     /// What the node's lower layers know now.
-    fn look_below(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
+    fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
 
     /// Visits the inner state in the order of [`Info::trace`].
     fn trace(&self, _sink: &mut dyn FnMut(&'static TraceField, u64)) {}

@@ -1,0 +1,29 @@
+//! Words of the file format for values.
+
+use windlass_cc::{Phase, Span};
+
+pub(crate) const PHASES: [(&str, Phase); 4] = [
+    ("open", Phase::Open),
+    ("recovery", Phase::Recovery),
+    ("loss", Phase::Loss),
+    ("cwr", Phase::Cwr),
+];
+
+pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
+    words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()
+}
+
+pub(crate) fn meaning<T: Copy>(
+    words: &[(&'static str, T)],
+    key: &str,
+    text: &str,
+) -> Result<T, String> {
+    words.iter().find(|(w, _)| *w == text).map(|(_, v)| *v).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(w, _)| *w).collect();
+        format!("`{key}` is \"{text}\"; it must be one of {}", known.join(", "))
+    })
+}
+
+pub(crate) fn known(span: Span) -> Option<u64> {
+    span.is_known().then_some(span.0)
+}

@@ -1,0 +1,33 @@
+//! What is found amiss.
+
+use std::fmt::{self, Display};
+
+use serde::{Deserialize, Serialize};
+
+/// What was expected and what was found instead.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// What should have been.
+    pub expected: String,
+    /// What was.
+    pub found: String,
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, found {}", self.expected, self.found)
+    }
+}
+
+/// Findings of a run as they are collected.
+#[derive(Debug, Default)]
+pub(super) struct Findings(pub Vec<Finding>);
+
+impl Findings {
+    /// Adds a finding unless `holds`.
+    pub fn expect(&mut self, holds: bool, expected: impl Display, found: impl Display) {
+        if !holds {
+            self.0.push(Finding { expected: expected.to_string(), found: found.to_string() });
+        }
+    }
+}

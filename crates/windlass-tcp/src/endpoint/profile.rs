@@ -1,0 +1,54 @@
+//! What an endpoint is configured with.
+
+use windlass_cc::{AnyParams, Setup};
+
+use crate::stack::StackConfig;
+
+/// What an endpoint is configured with; one value serves any number of endpoints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// Behaviour of the stack.
+    pub stack: StackConfig,
+    /// The congestion-control algorithm with its parameters. Initial window and recovery come from
+    /// the stack when a connection begins; [`new`](Profile::new) takes the rest from it.
+    pub params: AnyParams,
+    /// Largest IP packet that the path carries, bytes.
+    pub mtu: u32,
+}
+
+impl Profile {
+    /// A profile whose parameters carry what every event asks of the stack: how many segments an
+    /// acknowledgement counts for.
+    pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
+        params.set_common(&Setup {
+            ack_limit: stack.ack_limit,
+            counting: stack.window_counting,
+            credit: stack.growth_credit,
+            ..params.common()
+        });
+        let mut profile = Profile { stack, params, mtu };
+        profile.pace_quick_start();
+        profile
+    }
+
+    /// The algorithm's parameters with what the stack decides.
+    pub(super) fn params_for(&self, mss: u32) -> AnyParams {
+        let mut params = self.params;
+        params.set_common(&Setup {
+            initial_window: self.stack.initial_window.bytes(mss),
+            recovery: self.stack.recovery,
+            ack_limit: self.stack.ack_limit,
+            counting: self.stack.window_counting,
+            credit: self.stack.growth_credit,
+            ..params.common()
+        });
+        params
+    }
+
+    /// Largest payload of a segment without options, bytes.
+    pub fn mss(&self) -> u32 {
+        let path =
+            self.mtu.saturating_sub(crate::segment::IPV4_HEADER + crate::segment::TCP_HEADER);
+        self.stack.mss.unwrap_or(path).min(path).max(1)
+    }
+}

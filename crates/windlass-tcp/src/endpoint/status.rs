@@ -1,0 +1,106 @@
+//! Where a connection stands, what it has counted, and what became of it.
+
+use crate::seq::Seq;
+
+/// Connection states of RFC 9293 section 3.3.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+/// Why a connection failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The SYN went unanswered too often.
+    ConnectTimeout,
+    /// The same data was retransmitted too often.
+    DataTimeout,
+    /// The peer sent a reset.
+    Reset,
+    /// The application gave up.
+    Aborted,
+}
+
+impl Failure {
+    /// A sentence for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Failure::ConnectTimeout => "the connection attempt timed out",
+            Failure::DataTimeout => "data went unacknowledged through all retransmissions",
+            Failure::Reset => "the peer reset the connection",
+            Failure::Aborted => "the application aborted the connection",
+        }
+    }
+}
+
+/// Counters of an endpoint since it was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Segments of any kind sent.
+    pub segments_sent: u64,
+    /// Segments with payload sent, retransmissions included.
+    pub data_segments: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub data_bytes: u64,
+    /// Data segments sent again.
+    pub retransmits: u64,
+    /// Entries into fast retransmit.
+    pub fast_retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub rto_count: u64,
+    /// Duplicate acknowledgements received.
+    pub dup_acks: u64,
+    /// Zero-window probes sent.
+    pub window_probes: u64,
+    /// Reductions of the window that were taken back.
+    pub undone: u64,
+    /// Reductions of the window in answer to an ECN echo.
+    pub ecn_reductions: u64,
+}
+
+impl Stats {
+    /// The sum of both.
+    pub fn plus(&self, o: &Stats) -> Stats {
+        Stats {
+            segments_sent: self.segments_sent + o.segments_sent,
+            data_segments: self.data_segments + o.data_segments,
+            data_bytes: self.data_bytes + o.data_bytes,
+            retransmits: self.retransmits + o.retransmits,
+            fast_retransmits: self.fast_retransmits + o.fast_retransmits,
+            rto_count: self.rto_count + o.rto_count,
+            dup_acks: self.dup_acks + o.dup_acks,
+            window_probes: self.window_probes + o.window_probes,
+            undone: self.undone + o.undone,
+            ecn_reductions: self.ecn_reductions + o.ecn_reductions,
+        }
+    }
+}
+
+/// A reset that waits to be sent: its sequence number and what it acknowledges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reset {
+    pub(super) seq: Seq,
+    pub(super) ack: Option<Seq>,
+}
+
+/// What the application has said of its stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stream {
+    /// One past the last byte that it has offered.
+    pub(super) end: u64,
+    /// It has closed: a FIN follows what it has offered.
+    pub(super) fin_queued: bool,
+    /// It has closed the receiving direction too (`SHUT_RD`).
+    pub(super) shut_read: bool,
+}
