@@ -6,7 +6,7 @@ mod paper_support;
 use paper_support::Setup;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use windlass_lab::claims::{Judgement, Metric, Quantity, Verdict};
+use windlass_lab::claims::{Judgement, Quantity, Verdict};
 use windlass_lab::compile::compile;
 use windlass_lab::papers::{Material, Traces};
 use windlass_lab::report::model::{Block, Chart, Section};
