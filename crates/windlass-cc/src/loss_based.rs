@@ -34,7 +34,7 @@ enum Reduction {
     Undone,
 }
 
-/// CongestionAvoidance `G` and slow start `S` put together.
+/// Congestion avoidance `G` and slow start `S` put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LossBased<G, S> {

@@ -56,7 +56,7 @@ fn trajectories_follow_with_the_reference_of_ns_3() {
     follows::<Hybla, _>(own, || HyblaModel { reference: 0.05 }, 8.0, 1e-4);
 }
 
-/// CongestionAvoidance in segments per second squared, W/RTT, of a flow in congestion avoidance.
+/// Growth in segments per second squared, W/RTT, of a flow in congestion avoidance.
 fn growth_of_the_rate(rtt: u64) -> f64 {
     let mut flow = hybla(1_000, 1);
     let seconds = 20.0;

@@ -176,7 +176,7 @@ impl Simulation {
         }
     }
 
-    /// A hop that is not one over a mere link, nor the last. Rounding out of the way of those that are.
+    /// A hop that is not one over a mere link, nor the last. Kept out of the way of those that are.
     #[inline(never)]
     fn put_elsewhere(&mut self, step: Step, handle: PacketHandle) {
         match step {

@@ -80,7 +80,7 @@ const EXPECTED: &[Expected] = &[
     // 200 ms of each 10 s go to measuring the round trip with four packets; a quarter of the
     // bandwidth-delay product waits during one phase of eight. BC-CPS on one path is BBR.
     expect(&["bbr", "bc-cps"], 0.96, (5.0, 8.5)),
-    // CongestionAvoidance is held where the smoothed round trip is a quarter above its base. That is what the lower
+    // Growth is held where the smoothed round trip is a quarter above its base. That is what the lower
     // layers say, twice propagation and transmission, 42.4 ms: at 53 ms 10 packets wait, and what the
     // window grows by until the average shows it, a packet for each of some round trips. Nothing is lost
     // any more.

@@ -91,7 +91,7 @@ fn round_trips_of_20_and_80_ms_bias_reno_most_cubic_less_and_hybla_hardly() {
     // W(t) depends on time and not on round trips, but for the region friendly to Reno.
     let (cubic, of_rtts) = bias("cubic");
     assert!(cubic > 1.0 && cubic < 0.8 * reno && cubic < of_rtts.powi(2), "{cubic}, {reno}");
-    // CongestionAvoidance by (RTT/25 ms)² a round trip.
+    // Growth by (RTT/25 ms)² a round trip.
     let (hybla, _) = bias("hybla");
     assert!((0.5..1.5).contains(&hybla), "{hybla}");
     // What waits is a larger share of what a shorter round trip keeps in flight (Ma et al. 2017).

@@ -19,7 +19,7 @@ windlass_cc::parameters! {
     }
 }
 
-/// CongestionAvoidance of AIMD. It holds no state.
+/// Congestion avoidance of AIMD. It holds no state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aimd;
 

@@ -199,7 +199,7 @@ impl Law for Illinois {
         kept(c, share)
     }
 
-    /// CongestionAvoidance and cut to a part in 10,000.
+    /// Growth and cut to a part in 10,000.
     fn tolerance(&self, w: &Windows) -> f64 {
         4.0 + w.cwnd / 5_000.0
     }

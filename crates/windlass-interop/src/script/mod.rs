@@ -7,7 +7,7 @@
 //! `docs/src/guides/packet-scripts.md` describes the language.
 //!
 //! ```
-//! use windlass_testbed::script::{Script, World, run};
+//! use windlass_interop::script::{Script, World, run};
 //!
 //! let text = "
 //!     title  A passive open answers with its own SYN

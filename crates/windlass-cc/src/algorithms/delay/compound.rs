@@ -44,7 +44,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of Compound TCP. The window of the frame is the sum of both windows.
+/// Congestion avoidance of Compound TCP. The window of the frame is the sum of both windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Compound {

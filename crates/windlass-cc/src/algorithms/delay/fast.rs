@@ -46,7 +46,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of FAST.
+/// Congestion avoidance of FAST.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Fast {

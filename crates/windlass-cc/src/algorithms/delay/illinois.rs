@@ -27,11 +27,11 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of TCP-Illinois.
     pub struct Params {
-        /// CongestionAvoidance per round trip, in segments, while there is no queue.
+        /// Growth per round trip, in segments, while there is no queue.
         alpha_max: Ratio = Ratio(10 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(1000 << 16) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// CongestionAvoidance per round trip, in segments, at the longest queue. The paper has 0.1.
+        /// Growth per round trip, in segments, at the longest queue. The paper has 0.1.
         alpha_min: Ratio = Ratio::of(3, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::ONE },
             "Linux tcp_illinois and ns-3 AlphaMin";
@@ -80,14 +80,14 @@ const ALPHA_BASE: u32 = 1 << 16;
 /// Reno's cut, 16 fractional bits.
 const BETA_BASE: u32 = 1 << 15;
 
-/// CongestionAvoidance of TCP-Illinois.
+/// Congestion avoidance of TCP-Illinois.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Illinois {
     round: Round,
     /// Longest round-trip time seen, nanoseconds.
     max_rtt: u64,
-    /// CongestionAvoidance per round trip in segments, 16 fractional bits.
+    /// Growth per round trip in segments, 16 fractional bits.
     alpha_q: u32,
     /// Share that a loss takes, 16 fractional bits.
     beta_q: u32,
@@ -163,7 +163,7 @@ fn bits(r: Ratio) -> u32 {
     r.0.min(u64::from(u32::MAX)) as u32
 }
 
-/// CongestionAvoidance for an average delay, both delays counted from the low threshold: alpha_max without
+/// Growth for an average delay, both delays counted from the low threshold: alpha_max without
 /// delay, alpha_min at the longest, a hyperbola between them (kappa1/(kappa2 + d_a)).
 fn alpha(p: &Params, average: u64, longest: u64) -> u32 {
     let span = p.alpha_max.0.saturating_sub(p.alpha_min.0);

@@ -89,7 +89,7 @@ enum Stage {
     Ramp,
 }
 
-/// CongestionAvoidance of LEDBAT. Delays are kept in microseconds.
+/// Congestion avoidance of LEDBAT. Delays are kept in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Ledbat {

@@ -67,7 +67,7 @@ impl Params {
     }
 }
 
-/// CongestionAvoidance of MFast.
+/// Congestion avoidance of MFast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MFast {

@@ -71,7 +71,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// More than any bound of an offset: what division by an empty queue stands for.
 const ENDLESS: Ratio = Ratio(1 << 32);
 
-/// CongestionAvoidance of MVegas.
+/// Congestion avoidance of MVegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MVegas {

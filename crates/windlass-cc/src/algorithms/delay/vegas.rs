@@ -49,7 +49,7 @@ crate::parameters! {
         estimate: Estimate = Estimate::Mean,
             Estimate::KIND,
             "Brakmo and Peterson 1995, congestion avoidance; Linux tcp_vegas";
-        /// CongestionEvent at a loss that fast recovery repairs.
+        /// Cut at a loss that fast recovery repairs.
         reduction: Reduction = Reduction::Quarter,
             Reduction::KIND,
             "NS-2 tcp-vegas; Linux tcp_vegas";
@@ -97,7 +97,7 @@ pub(crate) fn retreat(c: &Conn, w: &mut Window) {
     }
 }
 
-/// CongestionAvoidance of Vegas.
+/// Congestion avoidance of Vegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Vegas {

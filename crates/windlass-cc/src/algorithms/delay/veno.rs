@@ -45,7 +45,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of Veno.
+/// Congestion avoidance of Veno.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Veno {

@@ -48,7 +48,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of YeAH.
+/// Congestion avoidance of YeAH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Yeah {

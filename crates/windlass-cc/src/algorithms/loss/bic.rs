@@ -63,7 +63,7 @@ const FIRST_RATIO: u32 = 2 << RATIO_BITS;
 /// Most segments that one acknowledgement counts for in that.
 const MAX_COVERED: u64 = 1 << 20;
 
-/// CongestionAvoidance of BIC.
+/// Congestion avoidance of BIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Bic {
@@ -139,7 +139,7 @@ impl Bic {
     }
 }
 
-/// CongestionAvoidance next to the old maximum.
+/// Growth next to the old maximum.
 fn slowest(p: &Params) -> u64 {
     (p.divisor << FRACTION_BITS) / p.smooth_part.max(1)
 }

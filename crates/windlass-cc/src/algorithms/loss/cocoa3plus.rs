@@ -111,7 +111,7 @@ struct Below {
     base_rtt: Span,
 }
 
-/// CongestionAvoidance of CoCoA3+.
+/// Congestion avoidance of CoCoA3+.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cocoa3Plus {

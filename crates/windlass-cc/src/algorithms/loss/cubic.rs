@@ -86,7 +86,7 @@ enum Clock {
     Stopped,
 }
 
-/// CongestionAvoidance of CUBIC.
+/// Congestion avoidance of CUBIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cubic {

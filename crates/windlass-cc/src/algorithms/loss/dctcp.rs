@@ -26,7 +26,7 @@ crate::parameters! {
 /// Fractional bits of alpha: enough that it decays to less than a millionth before it stops.
 const ALPHA_BITS: u32 = 30;
 
-/// CongestionAvoidance of DCTCP.
+/// Congestion avoidance of DCTCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Dctcp {

@@ -36,7 +36,7 @@ crate::parameters! {
         per_ack: bool = false,
             ParamKind::Flag,
             "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
-        /// CongestionAvoidance and cut in the steps of the RFC's table, which is of the default constants: up to
+        /// Growth and cut in the steps of the RFC's table, which is of the default constants: up to
         /// the window of each row its a(w) and b(w) hold, and the cut is that of the row by which the
         /// window last grew.
         steps: bool = false,
@@ -64,7 +64,7 @@ const HALF: u64 = 1 << 15;
 /// of 470,000 segments.
 const LEAST_DECREASE: u64 = 655;
 
-/// CongestionAvoidance of HighSpeed TCP.
+/// Congestion avoidance of HighSpeed TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct HighSpeed {

@@ -31,7 +31,7 @@ crate::parameters! {
 /// Largest rho: beyond, its square grows the window faster than anything can use.
 const MAX_RHO: u64 = 1 << 26;
 
-/// CongestionAvoidance of Hybla. It holds no state: the least round-trip time is the host's.
+/// Congestion avoidance of Hybla. It holds no state: the least round-trip time is the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hybla;
 

@@ -27,7 +27,7 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Tahoe, Reno and NewReno.
     pub struct Params {
-        /// CongestionAvoidance in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
+        /// Growth in congestion avoidance: mss²/cwnd per acknowledgement, mss·acked/cwnd by
         /// bytes, or mss²/cwnd once per round trip.
         increase: Increase = Increase::PerAck,
             Increase::KIND,

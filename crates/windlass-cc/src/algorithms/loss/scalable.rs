@@ -32,7 +32,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of Scalable TCP. It holds no state.
+/// Congestion avoidance of Scalable TCP. It holds no state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scalable;
 

@@ -198,7 +198,7 @@ const BETA_RANGE: (u16, u16) = (1 << 14, 26_214);
 /// Longest time since a congestion event that counts, in seconds with 16 fractional bits: 9 hours.
 const LONGEST: u64 = 1 << 31;
 
-/// CongestionAvoidance of TCP Modified.
+/// Congestion avoidance of TCP Modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct TcpModified {

@@ -58,7 +58,7 @@ crate::parameters! {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// CongestionAvoidance of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
+/// Congestion avoidance of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Westwood {
@@ -126,7 +126,7 @@ impl Westwood {
                 self.bandwidth = toward(self.bandwidth, self.stage, 8);
             }
             Filter::Cascade => {
-                // CongestionEvent, where the kernel cuts.
+                // Cut, where the kernel cuts.
                 self.stage = mul(7, self.stage).saturating_add(rate) >> 3;
                 self.bandwidth = mul(7, self.bandwidth).saturating_add(self.stage) >> 3;
             }

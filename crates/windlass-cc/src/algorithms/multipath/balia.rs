@@ -39,7 +39,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of BALIA.
+/// Congestion avoidance of BALIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Balia {

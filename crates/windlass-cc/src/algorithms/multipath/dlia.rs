@@ -33,7 +33,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of D-LIA.
+/// Congestion avoidance of D-LIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DLia {

@@ -25,7 +25,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of the approximation of emReno.
+/// Congestion avoidance of the approximation of emReno.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct EmReno {

@@ -55,7 +55,7 @@ crate::parameters! {
 /// `alpha_scale` of the integer form (RFC 6356 section 4.1, MFVL equation 16).
 pub const ALPHA_SCALE: u64 = 512;
 
-/// CongestionAvoidance of LIA.
+/// Congestion avoidance of LIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Lia {

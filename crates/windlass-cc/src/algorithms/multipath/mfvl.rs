@@ -106,7 +106,7 @@ impl Parameters for Params {
     }
 }
 
-/// CongestionAvoidance of MFVL: what runs on a path.
+/// Congestion avoidance of MFVL: what runs on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mfvl {
     /// Mode [`MVEGAS`].

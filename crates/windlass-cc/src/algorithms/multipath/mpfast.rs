@@ -32,7 +32,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of the approximation of MPFast.
+/// Congestion avoidance of the approximation of MPFast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct MpFast {

@@ -36,7 +36,7 @@ enum Shift {
     Down,
 }
 
-/// CongestionAvoidance of OLIA.
+/// Congestion avoidance of OLIA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Olia {

@@ -29,7 +29,7 @@ crate::parameters! {
     }
 }
 
-/// CongestionAvoidance of wVegas.
+/// Congestion avoidance of wVegas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct WVegas {

@@ -82,7 +82,7 @@ const RATE_BITS: u32 = 28;
 /// is long beyond any window.
 const LONGEST: u64 = 1 << 31;
 
-/// CongestionAvoidance of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
+/// Congestion avoidance of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Htcp {
@@ -143,7 +143,7 @@ impl Htcp {
         mul_div(elapsed.saturating_sub(beyond.0), 1 << 16, 1_000_000_000).min(LONGEST)
     }
 
-    /// CongestionAvoidance per round trip in segments, 16 fractional bits.
+    /// Growth per round trip in segments, 16 fractional bits.
     fn alpha(&self, p: &Params, c: &Conn) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         let t = self.elapsed(c, p.low_speed);
@@ -154,7 +154,7 @@ impl Htcp {
         ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
     }
 
-    /// CongestionAvoidance times the least round trip over 100 ms, if that is asked for.
+    /// Growth times the least round trip over 100 ms, if that is asked for.
     fn scaled(p: &Params, c: &Conn, alpha: u64) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         if !p.rtt_scaling || !c.min_rtt.is_known() {
@@ -193,7 +193,7 @@ impl CongestionAvoidance for Htcp {
         origin: "D. Leith, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths, \
             draft-leith-tcp-htcp-06, 2008",
         citation: "leith2008htcp",
-        description: "CongestionAvoidance rises with the time t since the last loss: one segment per round trip in \
+        description: "Growth rises with the time t since the last loss: one segment per round trip in \
             the first second, then 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta) and at least 1. A loss \
             leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
             throughput of the round before it differs by more than 20 % from that before the last \

@@ -20,7 +20,7 @@ crate::parameters! {
         probe_gain: Ratio = Ratio::of(5, 4), GAIN, "Cardwell et al. 2016; Linux bbr_pacing_gain";
         /// Pacing gain of the phase after it, which drains what it queued.
         yield_gain: Ratio = Ratio::of(3, 4), GAIN, "Cardwell et al. 2016; Linux bbr_pacing_gain";
-        /// CongestionAvoidance of the bandwidth in a round that keeps Startup going.
+        /// Growth of the bandwidth in a round that keeps Startup going.
         full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
             "Cardwell et al. 2016; Linux bbr_full_bw_thresh";
         /// Rounds in a row without such growth after which the pipe is deemed full.

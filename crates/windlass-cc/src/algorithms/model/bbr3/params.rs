@@ -44,7 +44,7 @@ crate::parameters! {
         /// Smallest window.
         min_cwnd: u64 = 4, ParamKind::Segments { min: 1, max: 1_000 },
             "draft-ietf-ccwg-bbr-06 section 5.6.4.3 (BBR.MinPipeCwnd)";
-        /// CongestionAvoidance of the delivery rate in a round that keeps a search going.
+        /// Growth of the delivery rate in a round that keeps a search going.
         full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
         /// Rounds in a row without such growth after which the pipe is deemed full.
