@@ -5,5 +5,4 @@
 
 pub mod dcf;
 pub mod link;
-pub mod reno_ber;
 pub mod tcp;
