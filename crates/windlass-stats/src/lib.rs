@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod decision;
 pub mod effect;
 pub mod models;
 pub mod multiple;
