@@ -71,6 +71,7 @@ mod overrides;
 mod params;
 mod queue;
 mod quick_start;
+mod quote;
 mod read;
 mod schema;
 mod stack;

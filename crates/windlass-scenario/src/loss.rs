@@ -6,7 +6,8 @@ use super::error::Problem;
 use super::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
 use super::schema::{Kinds, LOSS};
 use super::tree::Value;
-use super::write::{array, quote};
+use super::write::array;
+use crate::quote::quote;
 use crate::units::Probability;
 
 /// One table, or an array of tables.

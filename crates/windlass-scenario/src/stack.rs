@@ -15,6 +15,7 @@ use super::params;
 use super::schema::Shape::{Either, Of, Whole, Words};
 use super::schema::{Codec, Quantity, STACK_TABLE, table};
 use super::tree::Value;
+use crate::quote::quote;
 use crate::units::{Bytes, Window};
 
 /// The word for a value that follows from something else.
@@ -48,7 +49,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     timestamps: Codec::flag(), "offer timestamps", "";
     sack: Codec::flag(), "offer SACK and report ranges", "";
     dsack: Codec::flag(), "report data that arrive twice (RFC 2883)", "";
-    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quoted(Window(*window))), "initial congestion window", "";
+    initial_window: Codec::new(Of(Quantity::Window), initial_window, |window| quote(Window(*window))), "initial congestion window", "";
     ack_limit: limit(), "segments that one acknowledgement counts for at most when the window opens: a number, or `\"unlimited\"`", "";
     window_counting: Codec::word(&Counting::ALL), "in what the algorithm's window is kept: `bytes` with a fraction, or whole `segments`, by which growth, cuts and recovery then go", "";
     growth_credit: Codec::word(&Credit::ALL), "what of an acknowledgement opens the window: what is `acked` cumulatively outside recovery, or all that is `delivered`, also by the one that ends recovery", "";
@@ -80,29 +81,25 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);
 
-fn quoted(value: impl std::fmt::Display) -> String {
-    format!("\"{value}\"")
-}
-
 /// A number of segments, or none that binds.
 fn limit() -> Codec<u32> {
     let shape = Either(vec![Words(vec![UNLIMITED]), Whole(1, 1_000_000)]);
     Codec::new(shape, segments_or_unlimited, |limit| match *limit {
-        u32::MAX => quoted(UNLIMITED),
+        u32::MAX => quote(UNLIMITED),
         limit => limit.to_string(),
     })
 }
 
 fn written_mss(mss: &Option<u32>) -> String {
-    mss.map_or_else(|| quoted(AUTO), |mss| quoted(Bytes(mss.into())))
+    mss.map_or_else(|| quote(AUTO), |mss| quote(Bytes(mss.into())))
 }
 
 /// A style of recovery, or the algorithm's own.
 fn recovery_style() -> Codec<Option<LossRecovery>> {
     let words = LossRecovery::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
     Codec::new(Words(words), recovery, |style| match style {
-        Some(style) => quoted(word_of(&LossRecovery::ALL, style)),
-        None => quoted(AUTO),
+        Some(style) => quote(word_of(&LossRecovery::ALL, style)),
+        None => quote(AUTO),
     })
 }
 

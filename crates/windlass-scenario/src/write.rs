@@ -13,6 +13,7 @@ use super::model::{
     FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
 };
 use super::{loss, multipath, params, queue, quick_start, stack, wifi};
+use crate::quote::quote;
 use crate::units::{BitRate, Bytes, Duration};
 
 /// The lines of a document as they grow.
@@ -38,23 +39,6 @@ impl Lines {
         // Writing to a String cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
-}
-
-/// A TOML basic string.
-pub(super) fn quote(value: impl Display) -> String {
-    let mut quoted = String::from('"');
-    for c in value.to_string().chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 pub(super) fn inline(pairs: &[(&str, String)]) -> String {

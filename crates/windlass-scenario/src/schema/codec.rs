@@ -1,12 +1,11 @@
 //! How the values of one key are read, written and described: for tables that become a struct as they are.
 
-use std::fmt::Display;
-
 use windlass_cc::Span;
 
 use super::{Quantity, Shape};
 use crate::error::Problem;
 use crate::fields::{Field, boolean, choice, size, size_u32, whole_u32, word_of};
+use crate::quote::quote;
 use crate::units::{Bytes, Duration, Probability, QueueLimit};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
@@ -54,10 +53,6 @@ macro_rules! table {
 
 pub(crate) use table;
 
-fn quoted(value: impl Display) -> String {
-    format!("\"{value}\"")
-}
-
 impl<T: 'static> Codec<T> {
     /// A form of its own.
     pub(crate) fn new(
@@ -73,7 +68,7 @@ impl<T: Copy + PartialEq + 'static> Codec<T> {
     /// One of these words.
     pub(crate) fn word(all: &'static [(&'static str, T)]) -> Codec<T> {
         let words = Shape::Words(all.iter().map(|(word, _)| *word).collect());
-        Codec::new(words, choice(all), |value| quoted(word_of(all, value)))
+        Codec::new(words, choice(all), |value| quote(word_of(all, value)))
     }
 }
 
@@ -89,21 +84,21 @@ impl Codec<u32> {
     }
 
     pub(crate) fn size_u32(min: u32, max: u32) -> Codec<u32> {
-        let write = |value: &u32| quoted(Bytes((*value).into()));
+        let write = |value: &u32| quote(Bytes((*value).into()));
         Codec::new(Shape::Of(Quantity::Size), size_u32(min, max), write)
     }
 }
 
 impl Codec<u64> {
     pub(crate) fn size(min: u64, max: u64) -> Codec<u64> {
-        Codec::new(Shape::Of(Quantity::Size), size(min, max), |value| quoted(Bytes(*value)))
+        Codec::new(Shape::Of(Quantity::Size), size(min, max), |value| quote(Bytes(*value)))
     }
 }
 
 impl Codec<Span> {
     /// A time, as this function reads it.
     pub(crate) fn time(read: fn(&Field<'_>) -> Result<Span, Problem>) -> Codec<Span> {
-        Codec::new(Shape::Of(Quantity::Time), read, |value| quoted(Duration(*value)))
+        Codec::new(Shape::Of(Quantity::Time), read, |value| quote(Duration(*value)))
     }
 }
 
@@ -122,6 +117,6 @@ impl Codec<f64> {
 impl Codec<QueueLimit> {
     /// A length of a queue, as this function reads it.
     pub(crate) fn level(read: fn(&Field<'_>) -> Result<QueueLimit, Problem>) -> Codec<QueueLimit> {
-        Codec::new(Shape::Of(Quantity::Queue), read, |value| quoted(value))
+        Codec::new(Shape::Of(Quantity::Queue), read, |value| quote(value))
     }
 }

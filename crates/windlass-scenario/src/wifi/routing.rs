@@ -10,7 +10,8 @@ use super::super::model::FlowSpec;
 use super::super::network::Network;
 use super::super::schema::{Codec, ROUTING, table};
 use super::super::tree::Value;
-use super::super::write::{array, inline, quote};
+use super::super::write::{array, inline};
+use crate::quote::quote;
 use crate::units::Duration;
 
 table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {

@@ -8,7 +8,8 @@ use super::super::error::Problem;
 use super::super::fields::{Field, Fields, choice, whole_u32, word_of};
 use super::super::schema::SCHEDULING;
 use super::super::tree::Value;
-use super::super::write::{inline, quote};
+use super::super::write::inline;
+use crate::quote::quote;
 
 /// Most slots to average over.
 const MOST_SLOTS: u32 = 1_000_000;

@@ -8,8 +8,9 @@ use windlass_sim::radio::{
 use super::super::fields::word_of;
 use super::super::loss;
 use super::super::model::WifiSpec;
-use super::super::write::{array, inline, quote};
+use super::super::write::{array, inline};
 use super::{routing, scheduling};
+use crate::quote::quote;
 use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.
