@@ -55,7 +55,7 @@ fn flows_run_what_the_names_of_the_points_say() {
             let expected = match experiment.id.as_str() {
                 "three-one" => [ours, ours, ours, label("other")],
                 "two-two" | "wifi-two-two" => [ours, ours, label("other"), label("other")],
-                "same" | "wifi-same" => [label("all"); 4],
+                "same" | "wifi-same" | "far" => [label("all"); 4],
                 "assumptions" => [ours, ours, ours, "newreno"],
                 "ablation" => {
                     let known = ["htcp", "cubic", "newreno"];
