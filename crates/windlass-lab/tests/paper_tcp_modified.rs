@@ -103,12 +103,12 @@ fn findings_tell_what_was_measured(outcome: &Outcome) {
     assert_eq!(findings.id, FINDINGS);
     let told = text::prose(findings, usize::MAX);
     for sentence in [
-        "One NewReno flow beside three of TCP Modified gets ",
+        "one NewReno flow beside three of TCP Modified gets ",
         "pairings on wires",
         "pairings over Wi-Fi",
-        "What it was bought with: ",
+        "Its price is loss: ",
         "with one thing put right: ",
-        "of the events that changed a threshold left",
+        "of the congestion events left",
         "with floor, bounds, RTTmin and alpha put right",
         "choices of the ledger these come nearest",
         "Contradicted are ",
