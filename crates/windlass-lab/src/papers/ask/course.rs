@@ -217,7 +217,6 @@ impl Object for Course {
             "max" => values().reduce(f64::max).map(Value::from),
             "min" => values().reduce(f64::min).map(Value::from),
             "last" => values().next_back().map(Value::from),
-            "rest_after_peak" => self.rest_after_peak().map(Value::from),
             "end" => self.0.last().map(|(t, _)| (*t).into()),
             "start" => self.0.first().map(|(t, _)| (*t).into()),
             // The moments at which it became another, with what it became.
@@ -244,6 +243,7 @@ impl Object for Course {
         let one = || from_args::<(f64,)>(args).map(|(a,)| a);
         Ok(match method {
             "at" => return number(self.at(one()?)),
+            "rest_after_peak" => return number(self.rest_after_peak()),
             "mean" => return number(self.mean(one()?)),
             "within" => {
                 let (from, until) = from_args(args)?;
