@@ -66,7 +66,8 @@ impl Ranges {
 
     /// The ranges, the one touched last first, then from the highest down (RFC 2018 section 4).
     pub fn recent_first(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let latest = self.ranges.iter().copied().find(|r| r.0 <= self.latest && self.latest < r.1);
+        let place = self.ranges.partition_point(|r| r.1 <= self.latest);
+        let latest = self.ranges.get(place).copied().filter(|r| r.0 <= self.latest);
         latest
             .into_iter()
             .chain(self.ranges.iter().rev().copied().filter(move |r| Some(*r) != latest))

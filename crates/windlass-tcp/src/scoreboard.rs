@@ -88,6 +88,11 @@ pub struct Scoreboard {
     duplicates: u64,
     /// The blocks of the last acknowledgement: what they cover need not be looked at again.
     seen: [(u64, u64); MAX_BLOCKS],
+    /// Every record below has been delivered or deemed lost.
+    settled_to: u64,
+    /// When segments were sent again and where they end, in the order of sending. One that has been delivered or lost
+    /// since, or sent once more, may still be there.
+    again: VecDeque<(Time, u64)>,
 }
 
 impl Scoreboard {
@@ -299,8 +304,81 @@ impl Scoreboard {
 
     /// When the oldest retransmission was sent of which nothing is known yet.
     pub fn oldest_retransmission(&self) -> Option<Time> {
-        let waiting = self.records.iter().filter(|r| r.resent && !r.sacked);
-        waiting.map(Record::sent_at).min()
+        let waiting = self.again.iter().find(|again| self.retransmission(**again).is_some());
+        waiting.map(|(sent_at, _)| *sent_at)
+    }
+
+    /// The record of a retransmission of which nothing is known yet.
+    fn retransmission(&self, (sent_at, end): (Time, u64)) -> Option<&Record> {
+        let record = self.records.get(self.place_of(end - 1))?;
+        let waits = record.resent && !record.sacked;
+        (waits && (record.sent_at(), record.end()) == (sent_at, end)).then_some(record)
+    }
+
+    /// Whether anything in the network may have been sent last before `newest`: the moment when a segment was sent, and
+    /// the offset of its end.
+    #[inline]
+    pub fn may_be_overtaken(&self, newest: (Time, u64)) -> bool {
+        let first = self.records.front().map(|r| (r.first_sent, r.end()));
+        first.is_some_and(|first| first <= newest) || !self.again.is_empty()
+    }
+
+    /// What is in the network and was sent last before `newest`: of what was sent until `late`, adds the offsets where
+    /// it starts to `found`, ascending; of the rest returns the latest moment.
+    pub fn find_overtaken(
+        &mut self,
+        newest: (Time, u64),
+        late: Option<Time>,
+        found: &mut Vec<u64>,
+    ) -> Option<Time> {
+        let first = self.place_of(self.settled_to);
+        let (mut settled, mut latest) = (true, None);
+        for record in self.records.range(first..) {
+            if (record.first_sent, record.end()) > newest {
+                break; // as was everything beyond
+            }
+            let original = !record.sacked && !record.lost;
+            settled &= !original;
+            if settled {
+                self.settled_to = record.end();
+            } else if original && (record.sent_at(), record.end()) < newest {
+                if late >= Some(record.sent_at()) {
+                    found.push(record.start);
+                } else {
+                    latest = latest.max(Some(record.sent_at()));
+                }
+            }
+        }
+        match self.again.is_empty() {
+            true => latest,
+            false => latest.max(self.find_overtaken_again(newest, late, found)),
+        }
+    }
+
+    /// The same of what was sent again.
+    fn find_overtaken_again(
+        &mut self,
+        newest: (Time, u64),
+        late: Option<Time>,
+        found: &mut Vec<u64>,
+    ) -> Option<Time> {
+        while self.again.front().is_some_and(|again| self.retransmission(*again).is_none()) {
+            self.again.pop_front();
+        }
+        let (before, mut latest) = (found.len(), None);
+        let overtaken = self.again.iter().take_while(|again| again.0 <= newest.0);
+        for again in overtaken.filter(|again| **again < newest) {
+            let Some(record) = self.retransmission(*again).filter(|r| r.lost) else { continue };
+            if late >= Some(again.0) {
+                found.push(record.start);
+            } else {
+                latest = Some(again.0);
+            }
+        }
+        if found.len() > before {
+            found.sort_unstable();
+        }
+        latest
     }
 
     /// What was deemed lost and not sent again is not lost after all.
@@ -310,7 +388,8 @@ impl Scoreboard {
             self.pipe += u64::from(record.len);
         }
         self.pending = 0;
-        self.counted_to = self.records.front().map_or(0, |r| r.start);
+        let una = self.records.front().map_or(0, |r| r.start);
+        (self.counted_to, self.settled_to) = (una, una);
     }
 
     /// RFC 2018 section 8: a peer that has the first segment but does not acknowledge it has thrown
@@ -327,6 +406,7 @@ impl Scoreboard {
         self.seen = Default::default();
         let una = self.records.front().map_or(0, |r| r.start);
         (self.high_sacked, self.counted_to, self.pending_from) = (una, una, una);
+        self.settled_to = una;
     }
 
     /// RFC 6675 section 4, IsLost: records with `dupthresh` separate ranges, or more than
@@ -335,8 +415,16 @@ impl Scoreboard {
     pub fn lost_by_count(&mut self, dupthresh: u32, segment: u32) -> std::ops::Range<usize> {
         let most = u64::from(dupthresh.saturating_sub(1)) * u64::from(segment);
         let (mut bytes, mut ranges, mut inside) = (0, 0, false);
-        let mut place = self.records.partition_point(|r| r.start < self.high_sacked);
-        let first = self.place_of(self.counted_to);
+        let mut first = self.place_of(self.counted_to);
+        // What is delivered there need not be passed again by each acknowledgement.
+        while let Some(record) = self.records.get(first).filter(|r| r.sacked) {
+            self.counted_to = record.end();
+            first += 1;
+        }
+        let mut place = first;
+        if self.counted_to < self.high_sacked {
+            place = (self.place_of(self.high_sacked - 1) + 1).min(self.records.len());
+        }
         while place > first {
             let record = &self.records[place - 1];
             if record.sacked {
@@ -387,6 +475,10 @@ impl Scoreboard {
     ) -> Option<&Record> {
         self.cut(place, limit);
         let pipe = self.pipe();
+        let una = self.records.front()?.start;
+        while self.again.front().is_some_and(|(_, end)| *end <= una) {
+            self.again.pop_front();
+        }
         let record = self.records.get_mut(place)?;
         self.pipe -= record.in_flight();
         self.pending -= if record.is_pending() { u64::from(record.len) } else { 0 };
@@ -394,6 +486,7 @@ impl Scoreboard {
         record.transmissions = record.transmissions.saturating_add(1);
         record.resent = true;
         self.pipe += record.in_flight();
+        self.again.push_back((record.sent_at(), record.end()));
         Some(record)
     }
 

@@ -55,6 +55,8 @@ pub struct Transmission {
     pub reached: usize,
     /// See `reached`.
     pub left: usize,
+    /// Whether it leaves the next of them, and does not reach it.
+    pub leaves: bool,
     /// The transmitter has died meanwhile: nobody receives the frame.
     pub cut: bool,
 }

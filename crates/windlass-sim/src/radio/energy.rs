@@ -112,6 +112,8 @@ pub struct EnergyMeter {
     battery_fj: Option<u128>,
     /// When the battery must be looked at: never after it is empty.
     check: Time,
+    /// It is not empty before, whatever the radio does.
+    lasts_until: Time,
 }
 
 impl EnergyMeter {
@@ -126,6 +128,7 @@ impl EnergyMeter {
             spent_fj: 0,
             battery_fj,
             check: Time::NEVER,
+            lasts_until: Time::ZERO,
         };
         meter.plan(Time::ZERO);
         meter
@@ -169,7 +172,15 @@ impl EnergyMeter {
     /// As long as the battery lasts for long, it is enough to look when it could be empty had the
     /// radio drawn the most all the time, which a change of state does not move; in the end the
     /// moment is worked out for each state.
+    #[inline]
     fn plan(&mut self, now: Time) {
+        let planned = self.check > now && !self.check.is_never();
+        if !planned || self.lasts_until <= now + FAR {
+            self.plan_anew(now);
+        }
+    }
+
+    fn plan_anew(&mut self, now: Time) {
         let (Some(left), Some(consumption)) = (self.left_fj(now), self.consumption) else { return };
         let lasts = |power_uw: u64| match u128::from(power_uw) {
             0 => Time::NEVER,
@@ -179,6 +190,7 @@ impl EnergyMeter {
             },
         };
         let soonest = lasts(consumption.most());
+        self.lasts_until = soonest;
         if soonest <= now + FAR {
             self.check = lasts(consumption.in_state(self.state));
         } else if self.check <= now || self.check.is_never() {

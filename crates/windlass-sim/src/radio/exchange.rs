@@ -122,8 +122,15 @@ impl Radio {
             self.busy_since = now;
         }
         self.on_air += 1;
-        let transmission =
-            Transmission { frame, start: now, airtime, reached: 0, left: 0, cut: false };
+        let transmission = Transmission {
+            frame,
+            start: now,
+            airtime,
+            reached: 0,
+            left: 0,
+            leaves: false,
+            cut: false,
+        };
         let Some((at, _)) = transmission.next(&self.channel) else { return };
         let index = self.free.pop().unwrap_or(self.transmissions.len() as u32);
         match self.transmissions.get_mut(index as usize) {

@@ -13,17 +13,17 @@ impl Radio {
     /// A frame, whose event is at the root of the event queue, reaches a station or leaves it.
     pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time) {
         let f = &mut self.transmissions[transmission as usize];
-        let Some((_, leaves)) = f.next(&self.channel) else {
-            self.events.finish_next();
-            return;
-        };
+        let leaves = f.leaves;
         let place = if leaves { f.left } else { f.reached };
         f.left += usize::from(leaves);
         f.reached += usize::from(!leaves);
         let frame = f.frame;
         let entity = self.stations.len() as u32 + transmission;
         match f.next(&self.channel) {
-            Some((at, _)) => self.events.replace_next(at, entity),
+            Some((at, leaves)) => {
+                f.leaves = leaves;
+                self.events.replace_next(at, entity);
+            }
             None => {
                 self.events.finish_next();
                 self.free.push(transmission);

@@ -1,6 +1,7 @@
-//! The scoreboard's books, kept a second time from the records themselves.
+//! The scoreboard's books, kept a second time from the records themselves, and what it finds without looking at all of them.
 
 use windlass_tcp::Endpoint;
+use windlass_tcp::scoreboard::Record;
 
 /// Whether what an endpoint's scoreboard says of the whole is the sum of its records.
 pub fn audit(e: &Endpoint) {
@@ -24,4 +25,15 @@ pub fn audit(e: &Endpoint) {
     let duplicates = board.sacked().checked_sub(sacked).expect("delivered bytes");
     assert_eq!(board.pipe(), in_flight.saturating_sub(duplicates), "pipe");
     assert_eq!(board.pending(), pending, "pending");
+    let sent: Vec<_> = board.records().map(|r| (r.sent_at(), r.end())).collect();
+    for newest in sent.iter().max().into_iter().chain(sent.get(sent.len() / 2)) {
+        let waits = |r: &Record| !r.sacked && (!r.lost || r.resent);
+        let overtaken = board
+            .records()
+            .filter(|r| waits(r) && (r.sent_at(), r.end()) < *newest)
+            .map(|r| r.start);
+        let mut found = Vec::new();
+        let latest = board.clone().find_overtaken(*newest, Some(newest.0), &mut found);
+        assert_eq!((found, latest), (overtaken.collect(), None), "sent before {newest:?}");
+    }
 }

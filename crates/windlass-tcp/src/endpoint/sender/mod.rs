@@ -58,6 +58,8 @@ pub(super) struct Sender {
     pub(super) scoreboard: Scoreboard,
     pub(super) sampler: RateSampler,
     pub(super) rack: Rack,
+    /// Room for what RACK finds, kept from one acknowledgement to the next.
+    pub(super) late: Vec<u64>,
     pub(super) spurious: SpuriousDetector,
     pub(super) usage: Usage,
     pub(super) pacer: Pacer,
@@ -106,6 +108,7 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             sampler: RateSampler::new(Time::ZERO),
             rack: Rack::default(),
+            late: Vec::new(),
             spurious: SpuriousDetector::default(),
             usage: Usage::default(),
             pacer: Pacer::new(&p.pacer_params()),

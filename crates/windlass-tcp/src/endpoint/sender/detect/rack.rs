@@ -182,26 +182,24 @@ impl Endpoint {
     /// A timer looks again at what is not late yet.
     pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
         self.send.rack.deadline = Time::NEVER;
-        let allowed = self.send.rack.rtt + self.reordering_window(p);
-        let (sent, end) = (self.send.rack.sent, self.send.rack.end);
-        let mut place = 0;
-        while let Some(r) = self.send.scoreboard.get(place) {
-            if (r.first_sent, r.end()) > (sent, end) {
-                break; // as was everything beyond
-            }
-            if !r.sacked && (!r.lost || r.resent) && (r.sent_at(), r.end()) < (sent, end) {
-                let late_at = r.sent_at() + allowed;
-                if late_at <= now {
-                    self.lose(p, now, place);
-                } else {
-                    self.send.rack.deadline = match self.send.rack.deadline {
-                        Time::NEVER => late_at,
-                        other => other.max(late_at),
-                    };
-                }
-            }
-            place += 1;
+        let newest = (self.send.rack.sent, self.send.rack.end);
+        if self.send.scoreboard.may_be_overtaken(newest) {
+            self.lose_late(p, now, newest);
         }
+    }
+
+    /// Of what was sent before `newest`, what was sent longer ago than is allowed is lost; for the last of the others
+    /// there is a timer.
+    fn lose_late(&mut self, p: &Profile, now: Time, newest: (Time, u64)) {
+        let allowed = self.send.rack.rtt + self.reordering_window(p);
+        let late = now.0.checked_sub(allowed.0).map(Time);
+        let mut found = std::mem::take(&mut self.send.late);
+        let latest = self.send.scoreboard.find_overtaken(newest, late, &mut found);
+        for start in found.drain(..) {
+            self.lose(p, now, self.send.scoreboard.place_of(start));
+        }
+        self.send.late = found;
+        self.send.rack.deadline = latest.map_or(Time::NEVER, |sent_at| sent_at + allowed);
     }
 
     /// The timer of a late segment.
