@@ -38,10 +38,14 @@ impl Setup {
     }
 }
 
+/// Seconds of a quick reproduction here.
+const QUICK: f64 = 20.0;
+
 /// A quick reproduction in a folder.
 pub fn quick(paper: &Paper, dir: &Path) -> Outcome {
     let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
-    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
+    let options =
+        Options { budget: Some(QUICK), seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
     work.work(&windlass_lab::run::Runner::new(0), |_| {}).unwrap_or_else(|e| panic!("{e}"));
     work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
