@@ -3,6 +3,7 @@
 use super::Better::{Less, More};
 use super::Need::{Connection, Deadline, Delays, Power, Radio, WarmUp};
 use super::fields;
+use windlass_sim::MultipathResult;
 
 fields! {
     /// Radio time and energy are those of all stations of a node, in all cells; per byte they are those of the
@@ -78,6 +79,17 @@ fields! {
     integer suspensions: "Times that a subflow was put aside after timeouts", better(Less);
     integer returns: "Times that one came back after that";
     integer lost_subflows: "Subflows that ended before the connection", better(Less);
+    real arrived_bps: "Payload that arrived on all subflows, what came twice counted once, · 8 over the flow's active_s", better(More), metric_only() = arrived_bps(multipath, row.flow()?.active_s);
+}
+
+/// What arrived on all subflows, in whatever order, a second: goodput as the sum of the subflows'.
+fn arrived_bps(m: &MultipathResult, active_s: f64) -> f64 {
+    let arrived: u64 = m.subflows.iter().map(|s| s.delivered_bytes).sum();
+    if active_s > 0.0 {
+        (arrived - m.duplicate_bytes.min(arrived)) as f64 * 8.0 / active_s
+    } else {
+        0.0
+    }
 }
 
 fields! {

@@ -43,8 +43,8 @@ crate::parameters! {
             "Mudassir and Baig 2021, Table 5";
         /// Largest offset on alpha, in alphas (k).
         k: Ratio = Ratio::of(2, 1),
-            ParamKind::Ratio { min: Ratio::ONE, max: Ratio::of(2, 1) },
-            "Mudassir and Baig 2021, section 3.1.2 (between 1 and 2; MF-5)";
+            ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10, 1) },
+            "Mudassir and Baig 2021, section 3.1.2 (between 1 and 2, tried beyond; MF-5)";
         /// Offset on alpha of a new connection, segments.
         alpha_offset: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10_000, 1) },
