@@ -1,7 +1,7 @@
 //! Reproducing a paper: its runs, its verdicts, its files.
 //!
-//! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point that no
-//! claim reads gets all its runs.
+//! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point
+//! that no claim reads gets all its runs.
 
 mod budget;
 
@@ -33,8 +33,8 @@ const TRACED: u64 = 12;
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Seconds that the simulator's runs may take about, on two processors; `None` for as many runs as the paper asks for.
-    /// What is run within a budget does not depend on the machine.
+    /// Seconds that the simulator's runs may take about, on two processors; `None` for as many runs as the paper asks
+    /// for. What is run within a budget does not depend on the machine.
     pub budget: Option<f64>,
     /// Replications of each point, instead of the experiment's own number, whatever is decided before.
     pub seeds: Option<u32>,
@@ -313,8 +313,8 @@ impl<'p> Reproduction<'p> {
         Ok(traces)
     }
 
-    /// What the traced runs yield, one value a seed where anything is random: as many seeds as their points have runs, up to
-    /// a dozen.
+    /// What the traced runs yield, one value a seed where anything is random: as many seeds as their points have runs,
+    /// up to a dozen.
     fn traced(
         &self,
         records: &[RunRecord],

@@ -233,8 +233,8 @@ impl Effect {
     }
 }
 
-/// What a direction compares, if it is two quantities of runs: a difference against zero and a ratio against one compare
-/// their parts.
+/// What a direction compares, if it is two quantities of runs: a difference against zero and a ratio against one
+/// compare their parts.
 fn sides<'a>(claim: &'a Claim, direction: &'a Direction) -> Option<[&'a Quantity; 2]> {
     let constant = |q: &Quantity| matches!(q, Quantity::Constant(_) | Quantity::Model(_));
     let sides = match (claim.measure.as_ref()?, direction.baseline()) {

@@ -26,15 +26,15 @@
 //! `percent_change` of two measures, or the `mean`, `largest` or `least` of any number. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.
 //!
-//! A claim is *measured* if it reads a run, *arithmetic* if it follows from the paper's own numbers, and *given* (`kind =
-//! "given"`) if the scenario fixes what it says. Claims with the same `statement` are one printed statement of the paper,
-//! and count once ([`headline`]).
+//! A claim is *measured* if it reads a run, *arithmetic* if it follows from the paper's own numbers, and *given* (`kind
+//! = "given"`) if the scenario fixes what it says. Claims with the same `statement` are one printed statement of the
+//! paper, and count once ([`headline`]).
 //!
-//! The **criteria** fix the verdict, by the rule of [`windlass_stats::decision`]: an interval inside the tolerance, with a
-//! direction that holds, is *reproduced*; one apart from it is *contradicted*, or *same direction* if the direction holds
-//! beyond chance; one across an edge is *undecided*. A direction holds if the paired difference is beyond chance at least
-//! the least effect that matters (`least_effect` of `paper.toml`, or of the claim). The levels of the intervals are those
-//! of Holm's procedure over the paper's measured statements.
+//! The **criteria** fix the verdict, by the rule of [`windlass_stats::decision`]: an interval inside the tolerance,
+//! with a direction that holds, is *reproduced*; one apart from it is *contradicted*, or *same direction* if the
+//! direction holds beyond chance; one across an edge is *undecided*. A direction holds if the paired difference is
+//! beyond chance at least the least effect that matters (`least_effect` of `paper.toml`, or of the claim). The levels
+//! of the intervals are those of Holm's procedure over the paper's measured statements.
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -227,8 +227,8 @@ pub struct LeastEffect {
 }
 
 impl LeastEffect {
-    /// What matters in a claim whose direction is held against `baseline`: never more than half of what the paper itself
-    /// found.
+    /// What matters in a claim whose direction is held against `baseline`: never more than half of what the paper
+    /// itself found.
     fn of(&self, claim: &Claim, baseline: f64) -> f64 {
         let found = claim.target().map_or(f64::INFINITY, |target| (target - baseline).abs() / 2.0);
         let least = match (&claim.least_effect, self.absolute.get(&claim.unit)) {

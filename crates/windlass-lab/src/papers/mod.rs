@@ -222,8 +222,8 @@ impl Paper {
         Ok(claims::judge(claims, &evidence))
     }
 
-    /// The quantities that the traced runs yield. One is without chance if it is there on the traces alone of points whose
-    /// runs are all equal; any other has one run behind it.
+    /// The quantities that the traced runs yield. One is without chance if it is there on the traces alone of points
+    /// whose runs are all equal; any other has one run behind it.
     pub(crate) fn traced(
         &self,
         plan: &Plan,

@@ -1,7 +1,7 @@
 //! What is run where not everything can be: a budget, spent where it decides most.
 //!
-//! A run's cost is foretold from its scenario, in packet-hops, and not measured, so that the same budget makes the same runs
-//! on every machine. First come the claims, the cheapest first, each with so many runs as may decide it; then the
+//! A run's cost is foretold from its scenario, in packet-hops, and not measured, so that the same budget makes the same
+//! runs on every machine. First come the claims, the cheapest first, each with so many runs as may decide it; then the
 //! points that no claim reads, with few runs; then more of both.
 
 use std::collections::BTreeMap;

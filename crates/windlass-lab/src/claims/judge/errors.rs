@@ -11,8 +11,8 @@ const PAPERS: usize = 300;
 /// By how much a point's values lie above what the paper prints; the tolerance is ±1, their standard deviation 1.
 const OFF: [f64; 6] = [0.0, 0.5, 0.9, 1.1, 1.5, 2.0];
 
-/// A paper that states a size and a direction of each point: that it is 10, within 1, and that it exceeds by 1 or more a
-/// point at which nothing is but noise about 9.
+/// A paper that states a size and a direction of each point: that it is 10, within 1, and that it exceeds by 1 or more
+/// a point at which nothing is but noise about 9.
 fn claims() -> Vec<Claim> {
     let of = |at: f64| format!("{{ metric = {{ path = 'flow.f.completion_s', at = 'e/{at}' }} }}");
     let claim = |id: &str, at: f64, criterion: &str| {
