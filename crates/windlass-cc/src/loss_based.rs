@@ -1,8 +1,8 @@
 //! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
 //! a cut on loss, one segment after a timeout.
 
-use crate::arithmetic::math::{div, divisor, mul, mul_div};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window};
+use crate::arithmetic::math::{div, divisor, mul};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
@@ -80,7 +80,9 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
             (limit, Reduction::TimedOut) if limit < u32::MAX => limit.min(1),
             (limit, _) => limit,
         };
-        let mut credit = news.min(mul(u64::from(limit), mss)).min(MAX_WINDOW);
+        // One is what most have, and no product.
+        let most = if limit == 1 { mss } else { mul(limit.into(), mss).min(MAX_WINDOW) };
+        let mut credit = news.min(most);
         if self.window.in_slow_start() {
             // What counts for more than a segment takes the window up to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
@@ -175,6 +177,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     }
 
     /// The threshold after a cut of the window `prior`, which undoing will restore.
+    #[inline(never)]
     fn cut(
         &mut self,
         p: &Setup<G::Params, S::Params>,
@@ -359,10 +362,9 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
 
     /// Window and threshold keep their size in segments.
     fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
-        let scale = |bytes| mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
-        let (cwnd, ssthresh) = (scale(self.cwnd()), scale(self.window.ssthresh()).max(1));
-        self.window.set(c, cwnd);
-        self.window.set_ssthresh(ssthresh);
+        let ssthresh = resized(c, old, self.window.ssthresh());
+        self.window.set(c, resized(c, old, self.cwnd()));
+        self.window.set_ssthresh(ssthresh.max(1));
         self.prior = self.window;
         self.avoidance.on_mss(&p.own, c, old);
     }

@@ -56,9 +56,8 @@ impl Prr {
         }
         self.recover_fs = self.recover_fs.saturating_add(sent_since);
         self.sent = c.sent as u32;
-        let delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
-        let allowed = self.allowed(c, delivered, ssthresh, false, counting);
-        c.in_flight.saturating_add(if allowed == 0 { c.mss.into() } else { allowed })
+        let delivered = (c.delivered as u32).wrapping_sub(self.delivered);
+        beyond(c, self.allowed(c, delivered, ssthresh, false, counting), true)
     }
 
     /// Window in bytes after an acknowledgement during recovery.
@@ -67,40 +66,46 @@ impl Prr {
             return cwnd;
         }
         let safe = a.acked > 0 && a.lost == 0;
-        let allowed = self.allowed(c, a.delivered, ssthresh, safe, counting);
+        let allowed = self.allowed(c, clamp(a.delivered), ssthresh, safe, counting);
         // The first transmission of a recovery is always allowed, and one that keeps the clock of
         // acknowledgements running when all else is lost.
         let must_send = c.sent as u32 == self.sent || c.in_flight == 0;
-        let first = if must_send && allowed == 0 { c.mss.into() } else { allowed };
-        c.in_flight.saturating_add(first)
+        beyond(c, allowed, must_send)
     }
 
     /// `sndcnt` of RFC 9937 section 6: bytes that may be sent now.
     fn allowed(
         &self,
         c: &Conn,
-        delivered: u64,
+        delivered: u32,
         ssthresh: u64,
         safe: bool,
         counting: Counting,
-    ) -> u64 {
-        let prr_delivered = u64::from((c.delivered as u32).wrapping_sub(self.delivered));
-        let prr_out = u64::from((c.sent as u32).wrapping_sub(self.sent));
+    ) -> u32 {
+        let prr_delivered = (c.delivered as u32).wrapping_sub(self.delivered);
+        let prr_out = (c.sent as u32).wrapping_sub(self.sent);
         if c.in_flight > ssthresh {
             let fs = divisor(self.recover_fs.into());
             // Rounded up: one byte less than the divisor is added before the division.
-            let share = div(mul(prr_delivered, ssthresh).saturating_add(fs.get() - 1), fs);
+            let share = div(mul(prr_delivered.into(), ssthresh).saturating_add(fs.get() - 1), fs);
             let mss = divisor(c.mss.into());
             let share = match counting {
                 Counting::Bytes => share,
                 Counting::Segments => mul(div(share.saturating_add(mss.get() - 1), mss), mss.get()),
             };
-            return share.saturating_sub(prr_out);
+            return clamp(share).saturating_sub(prr_out);
         }
         let limit = prr_delivered.saturating_sub(prr_out).max(delivered);
-        let limit = limit.saturating_add(if safe { c.mss.into() } else { 0 });
-        limit.min(ssthresh - c.in_flight)
+        let limit = limit.saturating_add(if safe { c.mss } else { 0 });
+        limit.min(clamp(ssthresh - c.in_flight))
     }
+}
+
+/// The window that allows so many bytes more than are in flight; a segment at least if the sender `must_send`.
+#[inline(never)]
+fn beyond(c: &Conn, allowed: u32, must_send: bool) -> u64 {
+    let allowed = if must_send && allowed == 0 { c.mss } else { allowed };
+    c.in_flight.saturating_add(allowed.into())
 }
 
 fn clamp(bytes: u64) -> u32 {

@@ -3,6 +3,7 @@
 //! The host finds losses and decides when recovery begins and ends; a [`LossRecovery`] says how large the
 //! window is meanwhile. It holds no state.
 
+use crate::arithmetic::math::mul;
 use crate::event::Conn;
 
 /// A loss-recovery procedure: when the host leaves recovery, and the window arithmetic in it.
@@ -39,7 +40,7 @@ impl LossRecovery {
         let mss = u64::from(c.mss);
         match self {
             LossRecovery::Tahoe => mss,
-            LossRecovery::Reno | LossRecovery::NewReno => ssthresh.saturating_add(3 * mss),
+            LossRecovery::Reno | LossRecovery::NewReno => ssthresh.saturating_add(mul(3, mss)),
             LossRecovery::Sack | LossRecovery::Prr => ssthresh,
         }
     }

@@ -35,10 +35,10 @@ pub const fn mul_div(a: u64, b: u64, d: u64) -> u64 {
     }
 }
 
-/// `a · b / 2^bits` cut to a whole number, or `u64::MAX` when it is larger; `bits` from 1 to 63.
+/// `a · b / 2^bits` cut to a whole number, or `u64::MAX` when it is larger; `bits` from 1 to 31.
 #[inline]
 pub const fn mul_shift(a: u64, b: u64, bits: u32) -> u64 {
-    let bits = bits & 63;
+    let bits = bits & 31;
     if are_short(a, b) { short_product(a, b) >> bits } else { mul_shift_long(a, b, bits) }
 }
 
@@ -56,6 +56,14 @@ pub const fn divisor(d: u64) -> NonZeroU64 {
 #[inline]
 pub const fn div(n: u64, d: NonZeroU64) -> u64 {
     if SMALL { by_bits::divide(0, n, d.get()) } else { n / d.get() }
+}
+
+/// `a - b`, or zero when that is less, for numbers below 2^63. With registers of 32 bits it takes less than half of
+/// what `saturating_sub` does.
+#[inline]
+pub const fn excess(a: u64, b: u64) -> u64 {
+    let difference = a.wrapping_sub(b);
+    difference & !(((difference as i64) >> 63) as u64)
 }
 
 /// Whether a product fits 64 bits since both factors fit 32: the usual case, and all that is
@@ -91,11 +99,18 @@ const fn mul_div_long(a: u64, b: u64, d: u64) -> u64 {
 
 #[inline(never)]
 const fn mul_shift_long(a: u64, b: u64, bits: u32) -> u64 {
-    match product(a, b) {
-        (0, low) => low >> bits,
-        (high, low) if high >> bits == 0 => (high << (64 - bits)) | (low >> bits),
-        _ => u64::MAX,
+    let (high, low) = product(a, b);
+    if high >> 32 != 0 || (high as u32) >> (bits & 31) != 0 {
+        return u64::MAX;
     }
+    // By words: without a shift of 64 bits by a number that is not known.
+    let upper = funnel(high as u32, (low >> 32) as u32, bits);
+    ((upper as u64) << 32) | funnel((low >> 32) as u32, low as u32, bits) as u64
+}
+
+/// The low word of two when they move down by `bits`, from 1 to 31.
+const fn funnel(high: u32, low: u32, bits: u32) -> u32 {
+    (high << ((32 - bits) & 31)) | (low >> (bits & 31))
 }
 
 /// The high and the low half of `a · b`.
@@ -175,7 +190,8 @@ pub const fn sqrt(mut x: u64) -> u64 {
 #[inline(never)]
 pub const fn cbrt(mut x: u64) -> u64 {
     // 66 bits are 22 groups of three, the first of which has one bit.
-    let (mut root, mut square, mut rest) = (0u64, 0u64, 0u64);
+    // The last is three times the square of the root, which has 22 bits.
+    let (mut root, mut rest, mut thrice) = (0u32, 0u64, 0u64);
     let mut group = x >> 63;
     x <<= 1;
     let mut i = 0;
@@ -183,17 +199,17 @@ pub const fn cbrt(mut x: u64) -> u64 {
         rest = (rest << 3) | group;
         group = x >> 61;
         x <<= 3;
-        // With r = 2·root: (r + 1)³ - r³ = 3·r² + 3·r + 1, and (r + 1)² - r² = 2·r + 1.
-        square <<= 2;
+        // With r = 2·root: (r + 1)³ - r³ = 3·r² + 3·r + 1, and 3·(r + 1)² - 3·r² = 6·r + 3.
+        thrice <<= 2;
         root <<= 1;
-        let step = 3 * (square + root) + 1;
+        let step = thrice + (3 * root + 1) as u64;
         let taken = reaches(rest, step);
         rest -= step & taken;
-        square += (2 * root + 1) & taken;
-        root += 1 & taken;
+        thrice += (6 * root + 3) as u64 & taken;
+        root += 1 & taken as u32;
         i += 1;
     }
-    root
+    root as u64
 }
 
 /// The binary logarithm of `x` with 16 fractional bits; zero for zero.
@@ -260,7 +276,7 @@ mod by_bits {
     /// `(high · 2^64 + low) / d` for `high < d`, one bit of the quotient after the other.
     #[inline(never)]
     pub const fn divide(high: u64, low: u64, d: u64) -> u64 {
-        if high == 0 && d >> 30 == 0 && low >> 32 < d {
+        if high == 0 && d >> 28 == 0 && low >> 32 < d {
             return divide_short((low >> 32) as u32, low as u32, d as u32) as u64;
         }
         let (mut rest, mut low) = (high, low);
@@ -279,14 +295,28 @@ mod by_bits {
         low
     }
 
-    /// The same with digits half as long, two bits at a time, for `d` below 2^30. What is taken off
-    /// at most three times is a loop, for the compiler makes of a choice several.
+    /// The same for `d` below 2^28, by two digits of 16 bits. Each is estimated by the divisor's reciprocal and falls
+    /// short by less than 15, so that what remains fits a word.
     const fn divide_short(high: u32, low: u32, d: u32) -> u32 {
-        let (mut rest, mut low) = (high, low);
-        let mut left = 16;
+        let (mut d, mut shift) = (d, 0);
+        while d >> 20 == 0 {
+            d <<= 8;
+            shift += 8;
+        }
+        while d >> 27 == 0 {
+            d <<= 1;
+            shift += 1;
+        }
+        let reciprocal = reciprocal((d >> 12) + 1);
+        let mut rest = (high << shift) | (low >> 1 >> (31 - shift));
+        let mut low = low << shift;
+        let mut left = 2;
         while left > 0 {
-            rest = (rest << 2) | (low >> 30);
-            low <<= 2;
+            let digit = ((rest >> 12) * reciprocal) >> 15;
+            // What overflows cancels out.
+            rest = ((rest << 16) | (low >> 16)).wrapping_sub(digit.wrapping_mul(d));
+            low = (low << 16) | digit;
+            // A loop, for the compiler makes of a choice several.
             while rest >= d {
                 rest -= d;
                 low += 1;
@@ -296,9 +326,22 @@ mod by_bits {
         low
     }
 
+    /// At most `2^31 / d`, for `d` above 2^15 and at most 2^16: a line and two of Newton's steps, which come from below.
+    const fn reciprocal(d: u32) -> u32 {
+        // 48/17 - 32/17·x for x = d / 2^16, 15 fractional bits: within a 17th.
+        let mut y = 92_521 - ((d * 61_681) >> 16);
+        let mut left = 2;
+        while left > 0 {
+            // y·(2 - x·y), 16 fractional bits.
+            y = (y * ((1 << 17) - 1 - ((d * y) >> 15))) >> 16;
+            left -= 1;
+        }
+        y
+    }
+
     #[cfg(test)]
     mod tests {
-        use super::{divide, multiply};
+        use super::{divide, multiply, reciprocal};
 
         /// Marsaglia's xorshift.
         fn draw(state: &mut u64) -> u64 {
@@ -306,6 +349,14 @@ mod by_bits {
             *state ^= *state >> 7;
             *state ^= *state << 17;
             *state
+        }
+
+        #[test]
+        fn reciprocals_are_hardly_too_small() {
+            for d in (1 << 15) + 1..=1 << 16 {
+                let (exact, found) = ((1 << 31) / d, reciprocal(d));
+                assert!(found <= exact && exact - found <= 4, "{found} for {d}, and not {exact}");
+            }
         }
 
         #[test]

@@ -69,8 +69,9 @@ impl Window {
     }
 
     /// Sets the window to so many whole bytes.
+    #[inline(never)]
     pub fn set(&mut self, c: &Conn, bytes: u64) {
-        self.cwnd_q = bytes.clamp(u64::from(c.mss.max(1)), MAX_WINDOW) << FRACTION_BITS;
+        self.cwnd_q = bytes.max(c.mss.max(1).into()).min(MAX_WINDOW) << FRACTION_BITS;
     }
 
     /// Sets the threshold.
@@ -152,6 +153,12 @@ impl Window {
             self.ssthresh = self.ssthresh.min(bytes);
         }
     }
+}
+
+/// Bytes that stay as many segments as they were when these had `old` bytes each and not `c.mss`.
+#[inline(never)]
+pub fn resized(c: &Conn, old: u32, bytes: u64) -> u64 {
+    mul_div(bytes, c.mss.into(), old.max(1).into())
 }
 
 /// `a·b / cwnd` with [`FRACTION_BITS`] fractional bits.

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::math::{mul, mul_div, sqrt};
 use crate::arithmetic::round::{Round, backlog};
-use crate::arithmetic::window::Window;
+use crate::arithmetic::window::{Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::info::{Info, Requirements, TraceField, show};
@@ -194,7 +194,7 @@ impl CongestionAvoidance for Compound {
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
-        self.dwnd = mul_div(self.dwnd, u64::from(c.mss), u64::from(old.max(1)));
+        self.dwnd = resized(c, old, self.dwnd);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
-use crate::arithmetic::window::Window;
+use crate::arithmetic::window::{Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
@@ -203,7 +203,7 @@ impl CongestionAvoidance for Veno {
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
-        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
+        self.queued = resized(c, old, self.queued);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -1,8 +1,8 @@
 //! YeAH: Scalable while the queue is short, Reno and a draining of the queue while it is not.
 
-use crate::arithmetic::math::{mul, mul_div};
+use crate::arithmetic::math::mul;
 use crate::arithmetic::round::{Round, backlog};
-use crate::arithmetic::window::{Window, quotient};
+use crate::arithmetic::window::{Window, quotient, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, additive};
 use crate::event::{Ack, Conn, Phase};
 use crate::flavour::Departure;
@@ -193,7 +193,7 @@ impl CongestionAvoidance for Yeah {
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
-        self.queued = mul_div(self.queued, u64::from(c.mss), u64::from(old.max(1)));
+        self.queued = resized(c, old, self.queued);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

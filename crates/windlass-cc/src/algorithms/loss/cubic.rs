@@ -1,12 +1,12 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
-use crate::arithmetic::math::{cbrt, div, divisor, mul, mul_div, mul_shift};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window};
+use crate::arithmetic::math::{cbrt, div, divisor, excess, mul, mul_div, mul_shift};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
 use crate::info::{Info, Requirements, TraceField};
-use crate::params::{ParamKind, Parameters, Ratio};
+use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 use crate::time::Span;
 
 crate::parameters! {
@@ -14,7 +14,7 @@ crate::parameters! {
     pub struct Params {
         /// C, how steeply the window rises, segments per cubed second.
         c: Ratio = Ratio::of(4, 10),
-            ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio(100 << 16) },
+            ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio(STEEPEST) },
             "RFC 9438 section 5.1";
         /// Share of the window that a loss leaves (beta_cubic).
         keep: Ratio = Ratio::of(7, 10),
@@ -67,6 +67,9 @@ const TICK_BITS: u32 = 10;
 /// What a C of one per cubed second is per 2^30 ns cubed: (2^30 / 10^9)³, with
 /// [`CURVE_BITS`] fractional bits.
 const UNIT: u64 = 332_307_203;
+
+/// Largest C, with [`RATIO_BITS`].
+const STEEPEST: u64 = 100 << RATIO_BITS;
 
 /// Fractional bits of C when times are in units of 2^30 ns.
 const CURVE_BITS: u32 = 28;
@@ -124,7 +127,7 @@ fn segments(c: &Conn, bytes_q: u64) -> u32 {
 /// Whether [`segments`] of so many bytes is at least a number of them, without a division.
 fn reaches(c: &Conn, bytes_q: u64, number: u32) -> bool {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
-    let least = (u64::from(number) << (FRACTION_BITS - SEGMENT_BITS)).saturating_sub(half);
+    let least = excess(u64::from(number) << (FRACTION_BITS - SEGMENT_BITS), half);
     bytes_q >= mul(least, u64::from(c.mss.max(1)))
 }
 
@@ -139,8 +142,10 @@ fn ticks(ns: u64) -> u32 {
 }
 
 /// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits.
+/// Below 2^35.
+#[inline]
 fn curve(p: &Params) -> u64 {
-    p.c.times(UNIT)
+    (p.c.0.min(STEEPEST) * UNIT) >> RATIO_BITS
 }
 
 /// K = cbrt(distance / C) in ticks for a distance in segments with [`SEGMENT_BITS`] fractional
@@ -154,18 +159,26 @@ fn time_to(p: &Params, distance: u32) -> u32 {
         cube <<= 3;
         lacking -= 1;
     }
-    (cbrt(cube) << lacking).min(u32::MAX.into()) as u32
+    // Below 2^22.
+    let root = cbrt(cube) as u32;
+    if root > u32::MAX >> lacking { u32::MAX } else { root << lacking }
 }
 
 /// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
+/// In words, so that a compiler that knows the parameters divides nothing on the processor.
+#[inline]
 fn alpha(p: &Params) -> u64 {
-    let one = Ratio::ONE.0;
+    const ONE: u32 = Ratio::ONE.0 as u32;
+    let keep = p.keep.0.min(Ratio::ONE.0) as u32;
+    let (cut, kept) = (ONE - keep, ONE + keep);
     if p.reno_paced {
         // A whole number of eighths of a window makes a segment.
-        let eighths = (8 * (one + p.keep.0) / 3) / divisor(one.saturating_sub(p.keep.0));
-        return (8 * one) / divisor(eighths);
+        let eighths = 8 * kept / 3 / cut.max(1);
+        return u64::from(8 * ONE / eighths.max(1));
     }
-    mul_div(3 * one.saturating_sub(p.keep.0), one, one + p.keep.0)
+    // The quotient by two digits of eight bits.
+    let (first, rest) = (((3 * cut) << 8) / kept, ((3 * cut) << 8) % kept);
+    u64::from((first << 8) + (rest << 8) / kept)
 }
 
 impl Cubic {
@@ -187,15 +200,19 @@ impl Cubic {
         match self.clock {
             Clock::Running => return,
             Clock::Stopped => self.epoch = c.now.0.wrapping_sub(self.epoch),
-            Clock::Unset => {
-                let cwnd = segments(c, w.cwnd_q());
-                self.epoch = c.now.0;
-                self.w_est_q = w.cwnd_q();
-                self.k = time_to(p, self.w_max.saturating_sub(cwnd));
-                self.w_max = self.w_max.max(cwnd);
-            }
+            Clock::Unset => self.begin_epoch(p, c, w),
         }
         self.clock = Clock::Running;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_epoch(&mut self, p: &Params, c: &Conn, w: &Window) {
+        let cwnd = segments(c, w.cwnd_q());
+        self.epoch = c.now.0;
+        self.w_est_q = w.cwnd_q();
+        self.k = time_to(p, self.w_max.saturating_sub(cwnd));
+        self.w_max = self.w_max.max(cwnd);
     }
 
     /// W_cubic after so many nanoseconds, bytes with [`FRACTION_BITS`] fractional bits
@@ -205,14 +222,11 @@ impl Cubic {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
         // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
+        // Below 2^44 and 2^56; with the curve's 2^35 the distance is below 2^59.
         let cube = mul_shift(mul_shift(d, d, 20), d, 20);
-        let distance = mul_shift(cube, curve(p), 20 + CURVE_BITS - FRACTION_BITS);
+        let distance = mul_shift(cube, curve(p), 19 + CURVE_BITS - FRACTION_BITS) >> 1;
         let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
-        let segments_q = if t < self.k {
-            w_max.saturating_sub(distance)
-        } else {
-            w_max.saturating_add(distance)
-        };
+        let segments_q = if t < self.k { excess(w_max, distance) } else { w_max + distance };
         mul(segments_q, c.mss.into()).min(MAX_WINDOW_Q)
     }
 
@@ -344,12 +358,12 @@ impl CongestionAvoidance for Cubic {
         }
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
             // Never faster than slow start.
-            w.add_q(self.w_est_q.saturating_sub(cwnd_q).min(counted << FRACTION_BITS));
+            w.add_q(excess(self.w_est_q, cwnd_q).min(counted << FRACTION_BITS));
             return;
         }
         let ahead = self.ahead_q(p, c);
         // The target is between the window and one and a half times it.
-        let gap_q = ahead.saturating_sub(cwnd_q).min(cwnd_q / 2);
+        let gap_q = excess(ahead, cwnd_q).min(cwnd_q / 2);
         w.add_q(mul_div(gap_q, counted, cwnd));
     }
 
@@ -406,8 +420,7 @@ impl CongestionAvoidance for Cubic {
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
-        let scaled = mul_div(self.w_est_q, u64::from(c.mss), u64::from(old.max(1)));
-        self.w_est_q = scaled.min(MAX_WINDOW_Q);
+        self.w_est_q = resized(c, old, self.w_est_q).min(MAX_WINDOW_Q);
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -2,7 +2,7 @@
 
 use crate::algorithms::multipath::lia::{self, Lia};
 use crate::arithmetic::math::{mul, mul_div};
-use crate::arithmetic::window::Window;
+use crate::arithmetic::window::{Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::coupling::members::InRecovery;
 use crate::event::{Ack, Conn};
@@ -97,8 +97,8 @@ impl CongestionAvoidance for DLia {
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
-        let scale = |bytes| mul_div(bytes, u64::from(c.mss), u64::from(old.max(1)));
-        (self.left, self.prior_left) = (scale(self.left), scale(self.prior_left));
+        self.left = resized(c, old, self.left);
+        self.prior_left = resized(c, old, self.prior_left);
     }
 
     fn on_group(&mut self, p: &Params, c: &Conn, g: &Group, w: &mut Window) {
