@@ -436,20 +436,25 @@ fn within(
     claims: &[Claim],
     seconds: f64,
 ) -> Result<BTreeMap<String, u64>, ReproduceError> {
+    let traced = traced(plan);
     let mut sites = Vec::new();
     for experiment in &plan.experiments {
         let simulated = |p: &Point| experiment.world(p) == World::Sim;
         for point in experiment.points().into_iter().filter(simulated) {
+            let place = place(experiment, &point);
+            // A traced run is made twice.
+            let times = if traced.contains(&place) { 2.0 } else { 1.0 };
+            let scenario = load(paper, &experiment.scenario, &point.overrides)?;
             sites.push(Site {
-                place: place(experiment, &point),
-                cost: budget::cost(&load(paper, &experiment.scenario, &point.overrides)?),
+                place,
+                cost: times * budget::cost(&scenario),
                 all: all_seeds(experiment, &point),
                 few: *experiment.seeds(&point, true).end(),
                 granted: 0,
             });
         }
     }
-    budget::spend(&mut sites, claims, &traced(plan), seconds);
+    budget::spend(&mut sites, claims, &traced, seconds);
     Ok(sites.into_iter().map(|s| (s.place, s.granted)).collect())
 }
 

@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 
 use crate::claims::{Claim, Quantity};
 use crate::outlook;
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{LossModel, Scenario, Traffic};
 
 /// After how many runs it is looked whether a claim is decided.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
 /// Runs with which a claim begins: fewer decide no median beside a hundred others.
 const FIRST: u64 = 12;
 /// Packet-hops that two processors are taken to simulate in a second.
-const SPEED: f64 = 2e6;
+const SPEED: f64 = 3e6;
 /// Acknowledgements and retransmissions for each data packet, about.
 const ANSWERS: f64 = 0.6;
-/// What a packet-hop over the air costs beside one over a link, and for each station that hears it.
+/// What a packet-hop costs where there is Wi-Fi, beside one where there is none, and for each station that hears it.
 const AIR: [f64; 2] = [4.0, 0.2];
 
 /// A point and its runs.
@@ -100,26 +100,41 @@ impl Purse<'_> {
 /// let it through.
 pub(super) fn cost(scenario: &Scenario) -> f64 {
     let Ok(paths) = outlook::paths(scenario) else { return f64::INFINITY };
-    let mut sharing: BTreeMap<&str, f64> = BTreeMap::new();
+    // All that is on the air shares it.
+    let neck = |path: &'_ outlook::Path| (!path.shared).then(|| path.bottleneck.clone());
+    let mut sharing: BTreeMap<Option<String>, f64> = BTreeMap::new();
     for path in &paths {
-        *sharing.entry(&path.bottleneck).or_default() += 1.0;
+        *sharing.entry(neck(path)).or_default() += 1.0;
     }
     let seconds = scenario.duration.0 as f64 / 1e9;
     let stations: usize = scenario.wifi.iter().map(|w| w.radio.stations.len()).sum();
+    let by_loss = packets_between(scenario);
+    let weight = if stations > 0 { AIR[0] + AIR[1] * stations as f64 } else { 1.0 };
     let mut sum = 0.0;
     for path in &paths {
         let name = path.flow.split(':').next().unwrap_or_default();
         let flow = scenario.flows.iter().find(|f| f.name == name);
-        let window = path.window_bytes.map_or(f64::INFINITY, |w| w as f64 * 8e9);
-        let by_window = window / (path.base_rtt.0 as f64).max(1.0);
-        let rate = (path.rate_bps as f64 / sharing[path.bottleneck.as_str()]).min(by_window);
+        let round_trip = (path.base_rtt.0 as f64 / 1e9).max(1e-6);
+        let window = |w: u64| w.min((f64::from(path.packet_bytes) * by_loss) as u64);
+        let window = path.window_bytes.map_or(f64::INFINITY, |w| 8.0 * window(w) as f64);
+        let rate = (path.rate_bps as f64 / sharing[&neck(path)]).min(window / round_trip);
         let offered = flow.map_or(f64::INFINITY, |f| offered_bits(&f.traffic, seconds));
         let packets = (rate * seconds).min(offered) / (8.0 * f64::from(path.packet_bytes.max(1)));
-        let hops = path.nodes.len().saturating_sub(1) as f64;
-        let weight = if path.shared { AIR[0] + AIR[1] * stations as f64 } else { 1.0 };
-        sum += packets * hops * weight * (1.0 + ANSWERS);
+        let hops = if path.shared { 1 } else { path.nodes.len().saturating_sub(1) };
+        sum += packets * hops as f64 * weight * (1.0 + ANSWERS);
     }
     sum.max(1.0)
+}
+
+/// About the packets in flight that random losses leave a connection: two over the root of their probability.
+fn packets_between(scenario: &Scenario) -> f64 {
+    let probability = |loss: &LossModel| match loss {
+        LossModel::Drop { probability } => *probability,
+        LossModel::Ber { rate, .. } => (rate * 12_000.0).min(1.0),
+        _ => 0.0,
+    };
+    let all = scenario.links.iter().flat_map(|l| l.loss.iter().flatten());
+    2.0 / all.map(probability).fold(0.0, f64::max).sqrt()
 }
 
 /// Most that the application has to send.
