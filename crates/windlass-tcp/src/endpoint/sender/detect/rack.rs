@@ -16,6 +16,9 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 /// The same: time of a probe before any round trip is known.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
+/// Linux's `TCP_TIMEOUT_MIN_US`.
+const TIMER_SLACK: Span = Span::from_millis(2);
+
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::endpoint) struct Rack {
@@ -164,6 +167,17 @@ impl Sender {
     }
 }
 
+/// When the timer expires that is set now for a segment that will be late at this time.
+fn late_timer(p: &Profile, now: Time, late_at: Time) -> Time {
+    match p.stack.rack_tick.0 {
+        0 => late_at,
+        tick => {
+            let ticks = (late_at.since(now) + TIMER_SLACK).0.div_ceil(tick);
+            Time((now.0 / tick + 1).saturating_add(ticks).saturating_mul(tick))
+        }
+    }
+}
+
 impl Endpoint {
     /// Section 6.2 step 4: how much later than others a segment may come.
     fn reordering_window(&self, p: &Profile) -> Span {
@@ -199,7 +213,8 @@ impl Endpoint {
             self.lose(p, now, self.send.scoreboard.place_of(start));
         }
         self.send.late = found;
-        self.send.rack.deadline = latest.map_or(Time::NEVER, |sent_at| sent_at + allowed);
+        let timer = |sent_at| late_timer(p, now, sent_at + allowed);
+        self.send.rack.deadline = latest.map_or(Time::NEVER, timer);
     }
 
     /// The timer of a late segment.
