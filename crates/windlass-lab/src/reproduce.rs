@@ -322,7 +322,8 @@ impl<'p> Reproduction<'p> {
     ) -> Result<BTreeMap<String, Value>, ReproduceError> {
         let (plan, claims) = (&self.plan, &self.claims);
         let mut values = self.paper.traced(plan, claims, records, first)?;
-        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if matches!(values.get(name), Some(Value::Runs(_))));
+        let random = |name: &String| matches!(values.get(name), Some(Value::Runs(_)));
+        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if random(name));
         if !claims.iter().any(|c| c.quantities().iter().any(reads)) {
             return Ok(values);
         }
