@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
+use windlass_lab::scenario::units::Duration;
 
 pub use compare::Compare;
 pub use sweep::Sweep;
@@ -171,12 +172,29 @@ pub enum Command {
     /// Measure the simulator: packet-hops per CPU-second.
     #[command(after_help = BENCH_HELP)]
     Bench(Bench),
-    /// Print the JSON Schema of scenario files, by which editors complete and check them.
+    /// Print the JSON Schema of scenario files, by which editors complete and check them, or of verdicts.json.
     #[command(after_help = SCHEMA_HELP)]
-    Schema,
+    Schema(Schema),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
+}
+
+/// Arguments of `schema`.
+#[derive(Clone, Debug, Args)]
+pub struct Schema {
+    /// What the schema is of.
+    #[arg(default_value = "scenario", value_enum)]
+    pub of: SchemaOf,
+}
+
+/// What there are schemas of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemaOf {
+    /// A scenario file.
+    Scenario,
+    /// The verdicts on a paper's claims.
+    Verdicts,
 }
 
 /// Arguments of `reproduce`.
@@ -184,11 +202,15 @@ pub enum Command {
 pub struct Reproduce {
     /// Papers, by identifier or folder; all that are built in when none is named.
     pub papers: Vec<String>,
-    /// A smoke run: few seeds, the same tables, wider intervals.
-    #[arg(long)]
+    /// As much as takes about two minutes a paper, `--budget 2min`; what that leaves open is undecided or not run.
+    #[arg(long, conflicts_with = "budget")]
     pub quick: bool,
-    /// Replications of each point, instead of the experiment's own number.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Time for each paper's runs, about and on two processors; it is spent where it decides most. The same budget
+    /// makes the same runs on every machine.
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Replications of each point, instead of as many as it takes to decide, or as the experiment has at most.
+    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "budget"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
     /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).

@@ -67,7 +67,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Papers(a) => commands::papers::run(a),
         Command::Paper(a) => commands::paper::run(a),
         Command::Bench(a) => commands::bench::run(a, &chatter),
-        Command::Schema => commands::schema::run(),
+        Command::Schema(args) => commands::schema::run(args.of),
         Command::Completions(a) => commands::completions::run(a),
     }
 }

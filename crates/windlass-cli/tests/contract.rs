@@ -7,6 +7,7 @@ use std::fs;
 
 use serde_json::Value;
 use support::{SMALL, call, done, root, scenario};
+use windlass_lab::claims::Verdict;
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
@@ -83,15 +84,26 @@ fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
     let text = std::fs::read_to_string(paper.join("verdicts.json")).expect("verdicts");
     let verdicts: Vec<Value> = serde_json::from_str(&text).expect("a list");
     let agreed = BTreeSet::from([
-        "id", "source", "quantity", "unit", "paper", "measured", "ci95", "n", "verdict", "note",
+        "id",
+        "source",
+        "quantity",
+        "kind",
+        "statement",
+        "unit",
+        "paper",
+        "measured",
+        "ci95",
+        "n",
+        "verdict",
+        "note",
     ]);
-    let words = ["reproduced", "same direction", "contradicted", "not comparable"];
+    let words = Verdict::ALL.map(|v| v.badge().name);
     let mut ids = BTreeSet::new();
     for v in &verdicts {
         assert_eq!(keys(v), agreed);
         let id = v["id"].as_str().expect("an id");
         assert!(ids.insert(id), "{id} twice");
-        for key in ["source", "quantity", "unit", "note"] {
+        for key in ["source", "quantity", "kind", "statement", "unit", "note"] {
             assert!(v[key].is_string(), "{id} {key}");
         }
         for key in ["paper", "measured"] {
@@ -104,6 +116,8 @@ fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
         assert!(words.contains(&v["verdict"].as_str().expect("a word")), "{id} {}", v["verdict"]);
     }
     assert!(verdicts.len() > 30, "{}", verdicts.len());
+    let schema: Value = serde_json::from_str(&done(&["schema", "verdicts"]).out).expect("a schema");
+    assert_eq!(keys(&schema["items"]["properties"]), agreed);
     let page = std::fs::read_to_string(paper.join("report.html")).expect("a report");
     assert!(page.contains("</html>"));
     for table in ["runs", "summary", "links"] {

@@ -1,13 +1,18 @@
 //! Reproducing a paper: its runs, its verdicts, its files.
+//!
+//! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point
+//! that no claim reads gets all its runs.
 
-use std::collections::BTreeSet;
+mod budget;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
-use crate::claims::{Claim, Judgement, tally};
+use crate::claims::{Basis, Claim, Judgement, Quantity, Value, Verdict, tally, without_chance};
 use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces};
 use crate::report::model::{Report, Section};
@@ -19,13 +24,19 @@ use crate::run::store::{
 };
 use crate::run::{self, Failed, Ran, RunError, RunRecord, Runner, Task, World, simulate};
 use crate::scenario::{Scenario, ScenarioError};
+use crate::stats::decision::MIN_RUNS;
+use budget::{LOOKS, Site};
+
+/// Runs, at most, that are traced at a point for what claims read from traces.
+const TRACED: u64 = 12;
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Few seeds.
-    pub quick: bool,
-    /// Replications of each point, instead of the experiment's own number.
+    /// Seconds that the simulator's runs may take about, on two processors; `None` for as many runs as the paper asks
+    /// for. What is run within a budget does not depend on the machine.
+    pub budget: Option<f64>,
+    /// Replications of each point, instead of the experiment's own number, whatever is decided before.
     pub seeds: Option<u32>,
     /// Worlds to run in besides the simulator, as far as the paper has experiments there.
     pub on: Vec<World>,
@@ -82,6 +93,8 @@ pub struct Reproduction<'p> {
     claims: Vec<Claim>,
     tasks: Vec<Task>,
     batch: Batch,
+    /// Every point gets all its runs.
+    exhaustive: bool,
     /// What the user should know: a half line that was cut off, runs of another version.
     pub notices: Vec<Notice>,
     command: Vec<String>,
@@ -109,9 +122,18 @@ impl<'p> Reproduction<'p> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
         let (batch, mut notices) = Batch::open(options.out.join(&paper.id))?;
-        let mut tasks = draw_up(paper, &plan, |experiment, point| match options.seeds {
-            Some(n) => (1..=u64::from(n)).collect(),
-            None => experiment.seeds(point, options.quick).collect(),
+        let granted = match (options.seeds, options.budget) {
+            (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
+            _ => BTreeMap::new(),
+        };
+        let mut tasks = draw_up(paper, &plan, |experiment, point| {
+            let granted = granted.get(&place(experiment, point)).copied();
+            let wanted = match (options.seeds, granted) {
+                (Some(n), _) => u64::from(n),
+                (None, Some(granted)) => granted,
+                (None, None) => all_seeds(experiment, point),
+            };
+            (1..=wanted).collect()
         })?;
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
@@ -120,7 +142,8 @@ impl<'p> Reproduction<'p> {
             t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
         });
         let command = options.command.clone();
-        Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
+        let exhaustive = options.seeds.is_some();
+        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, notices, command })
     }
 
     /// Everything that earlier reproductions of the paper under `out` have finished, whatever their
@@ -151,10 +174,11 @@ impl<'p> Reproduction<'p> {
             return Err(none());
         }
         let command = batch.invocations()?.pop().map(|i| i.command).unwrap_or_default();
-        Ok(Reproduction { paper, plan, claims, tasks, batch, notices, command })
+        let exhaustive = true;
+        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, notices, command })
     }
 
-    /// Runs wanted in all.
+    /// Runs wanted in all, if none is decided before.
     pub fn total(&self) -> usize {
         self.tasks.len()
     }
@@ -164,7 +188,7 @@ impl<'p> Reproduction<'p> {
         self.tasks.iter().filter(|t| self.batch.has(&t.key())).count()
     }
 
-    /// Makes the runs that are missing, telling `done` of each. Each run is
+    /// Makes the runs that are missing and that a verdict may still need, telling `done` of each. Each run is
     /// kept before it is told; a kill loses only what was running. Those that fail are returned, and the
     /// others go on.
     pub fn work(
@@ -172,22 +196,59 @@ impl<'p> Reproduction<'p> {
         runner: &Runner,
         done: impl Fn(&RunRecord) + Sync,
     ) -> Result<Vec<Failed>, ReproduceError> {
-        let missing: Vec<Task> =
-            self.tasks.iter().filter(|t| !self.batch.has(&t.key())).cloned().collect();
+        let mut failed = Vec::new();
+        let mut settled = BTreeSet::new();
+        let looks = if self.exhaustive { &LOOKS[LOOKS.len() - 1..] } else { &LOOKS[..] };
+        for (round, look) in looks.iter().enumerate() {
+            if round > 0 {
+                settled = self.settled(looks[round - 1])?;
+            }
+            let wanted = |t: &&Task| {
+                t.seed <= *look && !settled.contains(&format!("{}/{}", t.experiment, t.point))
+            };
+            let missing = |t: &&Task| wanted(t) && !self.batch.has(&t.key());
+            let missing: Vec<Task> = self.tasks.iter().filter(missing).cloned().collect();
+            failed.extend(self.make(&missing, runner, &done)?);
+        }
+        Ok(failed)
+    }
+
+    fn make(
+        &mut self,
+        missing: &[Task],
+        runner: &Runner,
+        done: &(impl Fn(&RunRecord) + Sync),
+    ) -> Result<Vec<Failed>, ReproduceError> {
         if missing.is_empty() {
             return Ok(Vec::new());
         }
-        let mut seeds: Vec<u64> = missing.iter().map(|t| t.seed).collect();
-        seeds.sort_unstable();
-        seeds.dedup();
+        let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
         self.batch.add_invocation(&Invocation::now(
             crate::run::VERSION,
             self.command.clone(),
-            seeds,
+            seeds.into_iter().collect(),
         ))?;
-        self.keep_scenarios(&missing)?;
+        self.keep_scenarios(missing)?;
         let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
-        Ok(runner.fill(&missing, &mut self.batch, record, |_, record, _| done(record))?)
+        Ok(runner.fill(missing, &mut self.batch, record, |_, record, _| done(record))?)
+    }
+
+    /// The points of which so many runs have decided every claim that reads them.
+    fn settled(&self, runs: u64) -> Result<BTreeSet<String>, ReproduceError> {
+        let so_far: Vec<RunRecord> =
+            self.records().into_iter().filter(|r| r.seed <= runs).collect();
+        let judged = self.paper.judge(&self.plan, &self.claims, &so_far, &Traces::new())?;
+        let traced = traced(&self.plan);
+        let (mut settled, mut open) = (BTreeSet::new(), BTreeSet::new());
+        for (claim, judgement) in self.claims.iter().zip(&judged) {
+            let decided = matches!(
+                judgement.verdict,
+                Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted
+            );
+            let places = budget::read_by(claim, &traced).into_iter().map(str::to_owned);
+            if decided { settled.extend(places) } else { open.extend(places) }
+        }
+        Ok(settled.difference(&open).cloned().collect())
     }
 
     /// The worlds that runs are still to be made in.
@@ -219,7 +280,8 @@ impl<'p> Reproduction<'p> {
             return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
         let traces = self.trace()?;
-        let judgements = self.paper.judge(&self.plan, &self.claims, &records, &traces)?;
+        let traced = self.traced(&records, &traces)?;
+        let judgements = self.paper.judge_on(&self.plan, &self.claims, &records, &traced)?;
         let sections = self.paper.sections(&Material {
             paper: self.paper,
             plan: &self.plan,
@@ -249,6 +311,43 @@ impl<'p> Reproduction<'p> {
             traces.insert(request.id.clone(), Trace::from(result));
         }
         Ok(traces)
+    }
+
+    /// What the traced runs yield, one value a seed where anything is random: as many seeds as their points have runs,
+    /// up to a dozen.
+    fn traced(
+        &self,
+        records: &[RunRecord],
+        first: &Traces,
+    ) -> Result<BTreeMap<String, Value>, ReproduceError> {
+        let (plan, claims) = (&self.plan, &self.claims);
+        let mut values = self.paper.traced(plan, claims, records, first)?;
+        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if matches!(values.get(name), Some(Value::Runs(_))));
+        if !claims.iter().any(|c| c.quantities().iter().any(reads)) {
+            return Ok(values);
+        }
+        for seed in 2..=TRACED {
+            let mut traces = first.clone();
+            let mut any = false;
+            for request in &plan.traces {
+                let runs = request.runs(records);
+                if seed <= runs.len() as u64 && !without_chance(&runs) {
+                    let scenario = self.traced_scenario(request)?;
+                    let result = simulate(&scenario, request.seed + seed - 1)?;
+                    traces.insert(request.id.clone(), Trace::from(result));
+                    any = true;
+                }
+            }
+            if !any {
+                break;
+            }
+            for (name, value) in self.paper.quantities(plan, claims, &traces)? {
+                if let Some(Value::Runs(runs)) = values.get_mut(&name) {
+                    runs.insert(seed, value);
+                }
+            }
+        }
+        Ok(values)
     }
 
     fn keep_series(
@@ -299,7 +398,7 @@ impl<'p> Reproduction<'p> {
         Report {
             title: self.paper.title.to_string(),
             summary: self.paper.summary.to_string(),
-            verdicts: tally(judgements),
+            verdicts: tally(judgements, Basis::Measured),
             provenance: vec![
                 line(
                     "Paper",
@@ -313,6 +412,50 @@ impl<'p> Reproduction<'p> {
             sections: sections.to_vec(),
         }
     }
+}
+
+fn place(experiment: &Experiment, point: &Point) -> String {
+    format!("{}/{}", experiment.id, point.id)
+}
+
+/// The points that traced runs are of.
+fn traced(plan: &Plan) -> Vec<String> {
+    plan.traces.iter().map(|t| format!("{}/{}", t.experiment, t.point)).collect()
+}
+
+/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
+fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
+    let told = *experiment.seeds(point, false).end();
+    if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
+}
+
+/// The runs of each of the simulator's points within a budget of seconds.
+fn within(
+    paper: &Paper,
+    plan: &Plan,
+    claims: &[Claim],
+    seconds: f64,
+) -> Result<BTreeMap<String, u64>, ReproduceError> {
+    let traced = traced(plan);
+    let mut sites = Vec::new();
+    for experiment in &plan.experiments {
+        let simulated = |p: &Point| experiment.world(p) == World::Sim;
+        for point in experiment.points().into_iter().filter(simulated) {
+            let place = place(experiment, &point);
+            // A traced run is made twice.
+            let times = if traced.contains(&place) { 2.0 } else { 1.0 };
+            let scenario = load(paper, &experiment.scenario, &point.overrides)?;
+            sites.push(Site {
+                place,
+                cost: times * budget::cost(&scenario),
+                all: all_seeds(experiment, &point),
+                few: *experiment.seeds(&point, true).end(),
+                granted: 0,
+            });
+        }
+    }
+    budget::spend(&mut sites, claims, &traced, seconds);
+    Ok(sites.into_iter().map(|s| (s.place, s.granted)).collect())
 }
 
 fn load(

@@ -123,13 +123,17 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
 }
 
 #[test]
-fn claims_without_evidence_are_not_comparable_and_say_what_is_missing() {
+fn claims_without_evidence_are_not_run_and_say_what_is_missing() {
     let s = setup();
     let judged: BTreeMap<String, Judgement> =
         s.on_paper().into_iter().map(|j| (j.id.clone(), j)).collect();
     let time = &judged["table4.p1"];
-    assert_eq!((time.verdict, time.n, time.paper), (Verdict::NotComparable, 0, Some(76.83)));
-    assert!(time.note.contains("There is no run of download/mode=data-only,p=1%"));
+    assert_eq!((time.verdict, time.n, time.paper), (Verdict::NotRun, 0, Some(76.83)));
+    assert!(
+        time.note.contains(
+            "download/mode=data-only,p=1% was not run; `windlass reproduce reno-ber` does."
+        )
+    );
     assert!(judged["table8.p1"].note.contains("testbed"));
 }
 
@@ -185,7 +189,7 @@ fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
             j.note
         );
         if kernel {
-            assert_eq!(j.verdict, Verdict::NotComparable, "{}: no kernel was asked", j.id);
+            assert_eq!(j.verdict, Verdict::NotRun, "{}: no kernel was asked", j.id);
         } else if claim.not_comparable.is_none() {
             assert_ne!(j.verdict, Verdict::NotComparable, "{}: {}", j.id, j.note);
         }

@@ -3,7 +3,7 @@
 
 mod paper_support;
 
-use paper_support::{Setup, quick};
+use paper_support::{Setup, within};
 use windlass_lab::claims::Verdict;
 use windlass_lab::papers::{FINDINGS, LONG, Traces};
 use windlass_lab::report::model::Block;
@@ -84,7 +84,7 @@ fn only_the_slip_on_beta_is_contradicted_without_a_run() {
 fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
     let s = setup();
     let dir = tempfile::tempdir().unwrap();
-    let outcome = quick(s.paper, dir.path());
+    let outcome = within(s.paper, dir.path(), 50.0);
     assert_eq!(outcome.judgements.len(), s.claims.len());
     for (claim, j) in s.claims.iter().zip(&outcome.judgements) {
         assert_eq!(claim.id, j.id);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use windlass_lab::claims::{Judgement, Verdict};
+use windlass_lab::claims::headline;
 use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
 use windlass_lab::report::text;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
@@ -15,6 +15,9 @@ use super::papers::find;
 use crate::args::Reproduce;
 use crate::output::{Chatter, Failure, print, width};
 
+/// Budget of a quick reproduction, seconds a paper.
+const QUICK: f64 = 120.0;
+
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
@@ -22,7 +25,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
     let options = Options {
-        quick: args.quick,
+        budget: budget(args),
         seeds: args.seeds,
         on: args.on.clone(),
         out: args.work.out.clone(),
@@ -37,12 +40,21 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Seconds, of `--budget` or of a quick reproduction.
+fn budget(args: &Reproduce) -> Option<f64> {
+    let quick = args.quick.then_some(QUICK);
+    args.budget.map(|b| b.0.0 as f64 / 1e9).or(quick)
+}
+
 /// The command as a reader would repeat it, whatever path it was called by.
 fn command(args: &Reproduce) -> Vec<String> {
     let mut words = vec!["windlass".to_string(), "reproduce".to_string()];
     words.extend(args.papers.iter().cloned());
     if args.quick {
         words.push("--quick".to_string());
+    }
+    if let Some(budget) = args.budget {
+        words.push(format!("--budget {budget}"));
     }
     if let Some(n) = args.seeds {
         words.push(format!("--seeds {n}"));
@@ -99,23 +111,11 @@ pub fn show(paper: &Paper, outcome: &Outcome, chatter: &Chatter) -> Result<(), F
     for findings in outcome.sections.iter().filter(|s| s.id == FINDINGS) {
         print(&text::prose(findings, width))?;
     }
-    print(&format!("{}\n", counts(&outcome.judgements)))?;
+    print(&format!("{}\n", headline(&outcome.judgements)))?;
     chatter.say(format!(
         "report:   {} (also every claim with its tolerance, figures, fidelity notes)\nverdicts: {}",
         outcome.report.display(),
         outcome.dir.join("verdicts.json").display()
     ));
     Ok(())
-}
-
-fn counts(judgements: &[Judgement]) -> String {
-    let of = |v: Verdict| judgements.iter().filter(|j| j.verdict == v).count();
-    format!(
-        "{} claims: {} reproduced, {} same direction, {} contradicted, {} not comparable",
-        judgements.len(),
-        of(Verdict::Reproduced),
-        of(Verdict::SameDirection),
-        of(Verdict::Contradicted),
-        of(Verdict::NotComparable)
-    )
 }

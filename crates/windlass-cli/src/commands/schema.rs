@@ -1,11 +1,16 @@
 //! `windlass schema`.
 
-use windlass_lab::scenario::json_schema;
+use windlass_lab::{claims, scenario};
 
+use crate::args::SchemaOf;
 use crate::output::{Failure, print};
 
-/// Prints the schema of scenario files.
-pub fn run() -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(&json_schema()).map_err(Failure::work)?;
+/// Prints the schema of what is read or written.
+pub fn run(of: SchemaOf) -> Result<(), Failure> {
+    let schema = match of {
+        SchemaOf::Scenario => scenario::json_schema(),
+        SchemaOf::Verdicts => claims::json_schema(),
+    };
+    let text = serde_json::to_string_pretty(&schema).map_err(Failure::work)?;
     print(&format!("{text}\n"))
 }

@@ -3,7 +3,7 @@
 //! `run.FIELD`, where the fields are those that [`fields`](crate::run::fields) declares.
 
 use crate::run::RunRecord;
-use crate::run::fields::{Field, Kind, Row};
+use crate::run::fields::{Better, Field, Kind, Row};
 use crate::scenario::did_you_mean;
 
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
@@ -52,6 +52,16 @@ impl Metric {
     pub fn of(&self, run: &RunRecord) -> Option<f64> {
         let mut rows = self.kind.rows(run).into_iter();
         self.field.number(rows.find(|row| row.name() == self.name)?)
+    }
+
+    /// What a run without a value counts as: no less bad than any that has one. Not a number where neither more nor
+    /// less is better.
+    pub(super) fn worst(&self) -> f64 {
+        match self.field.better {
+            Some(Better::More) => f64::NEG_INFINITY,
+            Some(Better::Less) => f64::INFINITY,
+            None => f64::NAN,
+        }
     }
 
     /// The mean over all parts of a run whose name is `wanted` and that can have a value; `None` when there is

@@ -11,9 +11,12 @@
 //! paper = 76.83                         # as printed; left out for a claim without a figure
 //! compare_with = { value = 66.83, reason = "less the 10 s offset (RB-10)" }     # optional
 //! measure = { metric = { path = "flow.download.completion_s", at = "download/p=1%" } }
-//! statistic = "median"                  # median (default) | mean | min | max
+//! statistic = "median"                  # median (default) | mean
 //! tolerance = { relative = 0.1, reason = "two implementations" }      # or absolute
 //! direction = { greater_than = { constant = 50.0 } }                  # or less_than
+//! least_effect = { relative = 0.1, reason = "…" }                     # instead of the paper's
+//! kind = "given"                        # measured and arithmetic are told apart by the measure
+//! statement = "table 4 at 1 %"          # claims of one statement count as one; its own unless told
 //! not_comparable = "needs the testbed"  # instead of a criterion
 //! note = "…"
 //! ```
@@ -23,25 +26,34 @@
 //! `percent_change` of two measures, or the `mean`, `largest` or `least` of any number. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.
 //!
-//! The **criteria** fix the verdict: within the tolerance, or inside our 95 % interval, is
-//! *reproduced*; else a direction that holds is *same direction*; else the claim is
-//! *contradicted*. A claim without a figure is reproduced when its direction holds. A direction
-//! holds when the paired difference has the sign and, where an interval exists, the interval
-//! excludes zero.
+//! A claim is *measured* if it reads a run, *arithmetic* if it follows from the paper's own numbers, and *given* (`kind
+//! = "given"`) if the scenario fixes what it says. Claims with the same `statement` are one printed statement of the
+//! paper, and count once ([`headline`]).
+//!
+//! The **criteria** fix the verdict, by the rule of [`windlass_stats::decision`]: an interval inside the tolerance,
+//! with a direction that holds, is *reproduced*; one apart from it is *contradicted*, or *same direction* if the
+//! direction holds beyond chance; one across an edge is *undecided*. A direction holds if the paired difference is
+//! beyond chance at least the least effect that matters (`least_effect` of `paper.toml`, or of the claim). The levels
+//! of the intervals are those of Holm's procedure over the paper's measured statements.
 
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod judge;
 mod metric;
+mod value;
+mod verdict;
 
 use crate::experiment::FileError;
-use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use toml::Spanned;
 
 pub use crate::run::fields::{Kind, jain_index};
-pub use judge::{Evidence, judge};
+pub use judge::judge;
 pub use metric::Metric;
+pub(crate) use value::without_chance;
+pub use value::{Evidence, Value};
+pub use verdict::{Judgement, Statement, Tally, Verdict, headline, json_schema, statements, tally};
 
 /// One statement of a paper in checkable form.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -68,6 +80,12 @@ pub struct Claim {
     pub tolerance: Option<Tolerance>,
     /// The comparison that must hold for the effect to point the paper's way.
     pub direction: Option<Direction>,
+    /// The least difference from the baseline that matters, where it is not the paper's.
+    pub least_effect: Option<Tolerance>,
+    /// What it rests on, where the measure does not say.
+    pub kind: Option<Basis>,
+    /// The printed statement that it is part of, by any name that its other parts have too.
+    pub statement: Option<String>,
     /// Why the claim cannot be decided here.
     pub not_comparable: Option<String>,
     /// Remark that goes with the verdict.
@@ -163,10 +181,6 @@ pub enum Statistic {
     Median,
     /// Mean, with Student's interval.
     Mean,
-    /// Least, without an interval.
-    Min,
-    /// Largest, without an interval.
-    Max,
 }
 
 /// How close counts as the same. Fixed, with its reason, before the runs.
@@ -179,6 +193,86 @@ pub struct Tolerance {
     pub absolute: Option<f64>,
     /// Why so much and no more.
     pub reason: String,
+}
+
+impl Tolerance {
+    /// How far from a value it reaches.
+    fn about(&self, value: f64) -> f64 {
+        self.absolute.unwrap_or_default() + self.relative.unwrap_or_default() * value.abs()
+    }
+
+    fn check(&self, what: &str) -> Result<(), String> {
+        let given = [self.relative, self.absolute];
+        if given.iter().flatten().count() != 1 {
+            return Err(format!("needs either a relative or an absolute {what}"));
+        }
+        if given.iter().flatten().any(|v| !v.is_finite() || *v < 0.0) {
+            return Err(format!("has a {what} that is not a finite number from zero up"));
+        }
+        Ok(())
+    }
+}
+
+/// The least effect that matters in a paper's claims. Fixed, with its reason, before the runs.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeastEffect {
+    /// Fraction of the baseline.
+    pub relative: f64,
+    /// By the claim's unit, in it, where a fraction of the baseline would not do.
+    #[serde(default)]
+    pub absolute: BTreeMap<String, f64>,
+    /// Why so much.
+    pub reason: String,
+}
+
+impl LeastEffect {
+    /// What matters in a claim whose direction is held against `baseline`: never more than half of what the paper
+    /// itself found.
+    fn of(&self, claim: &Claim, baseline: f64) -> f64 {
+        let found = claim.target().map_or(f64::INFINITY, |target| (target - baseline).abs() / 2.0);
+        let least = match (&claim.least_effect, self.absolute.get(&claim.unit)) {
+            (Some(own), _) => own.about(baseline),
+            (None, Some(absolute)) => *absolute,
+            (None, None) => self.relative * baseline.abs(),
+        };
+        if least.is_finite() { least.min(found) } else { 0.0 }
+    }
+
+    /// That every number is finite and from zero up.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut all = self.absolute.values().chain([&self.relative]);
+        if all.all(|v| v.is_finite() && *v >= 0.0) {
+            return Ok(());
+        }
+        Err("`least_effect` takes finite numbers from zero up".to_owned())
+    }
+}
+
+/// What a claim rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Runs.
+    Measured,
+    /// The paper's own numbers, done again.
+    Arithmetic,
+    /// What the scenario or the configuration fixes: it could not have come out otherwise.
+    Given,
+}
+
+impl Basis {
+    /// All of them.
+    pub const ALL: [Basis; 3] = [Basis::Measured, Basis::Arithmetic, Basis::Given];
+
+    /// Its word in `claims.toml` and `verdicts.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Measured => "measured",
+            Basis::Arithmetic => "arithmetic",
+            Basis::Given => "given",
+        }
+    }
 }
 
 /// A comparison that must hold.
@@ -239,6 +333,29 @@ impl Claim {
         all
     }
 
+    /// What it rests on: runs if it reads any, or has nothing to compute yet.
+    pub fn basis(&self) -> Basis {
+        let quantities = self.quantities();
+        let read = |q: &&Quantity| matches!(q, Quantity::Metric(_) | Quantity::Trace(_));
+        let runs = self.measure.is_none() || quantities.iter().any(read);
+        self.kind.unwrap_or(if runs { Basis::Measured } else { Basis::Arithmetic })
+    }
+
+    /// What ours is held against.
+    fn target(&self) -> Option<f64> {
+        self.compare_with.as_ref().map(|c| c.value).or(self.paper)
+    }
+
+    /// Whether it says what would decide it.
+    fn has_criterion(&self) -> bool {
+        self.tolerance.is_some() || self.direction.is_some()
+    }
+
+    /// The statement that it is part of.
+    pub fn statement(&self) -> &str {
+        self.statement.as_deref().unwrap_or(&self.id)
+    }
+
     fn check(&self) -> Result<(), String> {
         for quantity in self.quantities() {
             if quantity.several().is_some_and(<[Quantity]>::is_empty) {
@@ -252,19 +369,13 @@ impl Claim {
             }
         }
         if let Some(t) = &self.tolerance {
-            let given = [t.relative, t.absolute];
-            if given.iter().flatten().count() != 1 {
-                return Err("needs either a relative or an absolute tolerance".to_owned());
-            }
-            if given.iter().flatten().any(|v| !v.is_finite() || *v < 0.0) {
-                return Err("has a tolerance that is not a finite number from zero up".to_owned());
-            }
+            t.check("tolerance")?;
             if self.paper.is_none() {
                 return Err("has a tolerance but no `paper` value to hold it against".to_owned());
             }
         }
-        let decided = self.tolerance.is_some() || self.direction.is_some();
-        match (&self.not_comparable, decided, &self.measure) {
+        self.least_effect.iter().try_for_each(|t| t.check("least effect"))?;
+        match (&self.not_comparable, self.has_criterion(), &self.measure) {
             (Some(_), true, _) => {
                 Err("is `not_comparable` and has a criterion; keep one".to_owned())
             }
@@ -275,95 +386,6 @@ impl Claim {
             _ => Ok(()),
         }
     }
-}
-
-/// How a claim stands after the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
-    /// Ours agrees with the paper's figure within the claim's tolerance.
-    #[serde(rename = "reproduced")]
-    Reproduced,
-    /// The effect points the paper's way, its size differs.
-    #[serde(rename = "same direction")]
-    SameDirection,
-    /// The effect is absent or points the other way, or a derivation is wrong.
-    #[serde(rename = "contradicted")]
-    Contradicted,
-    /// It cannot be decided here; the note says why.
-    #[serde(rename = "not comparable")]
-    NotComparable,
-}
-
-impl Verdict {
-    /// All of them, the best first.
-    pub const ALL: [Verdict; 4] = [
-        Verdict::Reproduced,
-        Verdict::SameDirection,
-        Verdict::Contradicted,
-        Verdict::NotComparable,
-    ];
-
-    /// How a report shows it; its name is the word of `verdicts.json`.
-    pub fn badge(self) -> Badge {
-        let (tone, sign, name, meaning) = match self {
-            Verdict::Reproduced => (
-                Tone::Good,
-                "✓",
-                "reproduced",
-                "our figure agrees with the paper's within the claim's tolerance",
-            ),
-            Verdict::SameDirection => (
-                Tone::Near,
-                "≈",
-                "same direction",
-                "the effect points the paper's way, its size differs",
-            ),
-            Verdict::Contradicted => (
-                Tone::Bad,
-                "✗",
-                "contradicted",
-                "the effect is absent or points the other way, or a derivation is wrong",
-            ),
-            Verdict::NotComparable => (
-                Tone::None,
-                "–",
-                "not comparable",
-                "it cannot be decided here; the row's note says why",
-            ),
-        };
-        Badge { tone, sign, name, meaning }
-    }
-}
-
-/// Each verdict, and how many judgements have it.
-pub fn tally(judgements: &[Judgement]) -> Vec<(Badge, usize)> {
-    let count = |verdict| judgements.iter().filter(|j| j.verdict == verdict).count();
-    Verdict::ALL.into_iter().map(|v| (v.badge(), count(v))).collect()
-}
-
-/// One claim with its verdict: a line of `verdicts.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
-    /// Identifier, unique within the paper.
-    pub id: String,
-    /// Where it stands: `Table 4`, `Fig. 6`, `Section 4.2`.
-    pub source: String,
-    /// What is claimed, in words.
-    pub quantity: String,
-    /// Unit of `paper` and `measured`.
-    pub unit: String,
-    /// The paper's value.
-    pub paper: Option<f64>,
-    /// Ours.
-    pub measured: Option<f64>,
-    /// 95 % confidence interval of ours.
-    pub ci95: Option<[f64; 2]>,
-    /// Runs behind it; 0 for arithmetic.
-    pub n: u64,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Why, and what differs.
-    pub note: String,
 }
 
 #[cfg(test)]

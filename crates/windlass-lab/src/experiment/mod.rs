@@ -36,7 +36,7 @@ use toml::Spanned;
 
 pub use error::FileError;
 
-use crate::run::World;
+use crate::run::{RunRecord, World};
 
 /// Everything a paper runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +125,12 @@ fn every_change() -> String {
 }
 
 impl TraceRequest {
+    /// The runs of the point that it is of.
+    pub(crate) fn runs<'a>(&self, records: &'a [RunRecord]) -> Vec<&'a RunRecord> {
+        let here = |r: &&RunRecord| (&r.experiment, &r.point) == (&self.experiment, &self.point);
+        records.iter().filter(here).collect()
+    }
+
     /// The scenario overrides that switch this recording on.
     pub fn overrides(&self) -> Vec<(String, String)> {
         let list = |names: &[String]| {

@@ -7,6 +7,7 @@ use std::{fs, io};
 use serde::Deserialize;
 
 use super::{Paper, code};
+use crate::claims::LeastEffect;
 use crate::experiment::FileError;
 
 /// The folders under `papers/` with the texts of their files.
@@ -82,6 +83,7 @@ struct Described {
     #[serde(default)]
     doi: String,
     summary: String,
+    least_effect: toml::Spanned<LeastEffect>,
 }
 
 /// The built-in papers in their order.
@@ -103,7 +105,10 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
         files.get(file).cloned().ok_or_else(missing)
     };
     let place = format!("{folder}/paper.toml");
-    let d: Described = crate::template::read(&need("paper.toml")?, &place)?;
+    let text = need("paper.toml")?;
+    let d: Described = crate::template::read(&text, &place)?;
+    let wrong = |message| FileError::at(&place, &text, d.least_effect.span(), message);
+    d.least_effect.get_ref().check().map_err(wrong)?;
     let scenario = |name: &&String| name.ends_with(".toml") && !OWN.contains(&name.as_str());
     let scenarios = files.keys().filter(scenario).map(|n| (n.clone(), files[n].clone())).collect();
     let paper = Paper {
@@ -114,6 +119,7 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
         doi: d.doi,
         citation: files.get("citation.bib").cloned().unwrap_or_default(),
         summary: d.summary,
+        least_effect: d.least_effect.into_inner(),
         experiments: need("experiments.toml")?,
         claims: need("claims.toml")?,
         fidelity: need("fidelity.md")?,

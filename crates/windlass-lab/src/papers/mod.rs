@@ -14,7 +14,7 @@ mod forms;
 pub(crate) mod parts;
 mod report;
 
-use crate::claims::{self, Claim, Evidence, Judgement};
+use crate::claims::{self, Claim, Evidence, Judgement, LeastEffect, Value};
 use crate::experiment::{FileError, Plan};
 use crate::report::model::Section;
 use crate::run::RunRecord;
@@ -42,6 +42,8 @@ pub struct Paper {
     pub citation: String,
     /// One paragraph on what it claims and what is done here.
     pub summary: String,
+    /// The least effect that matters in its claims.
+    pub least_effect: LeastEffect,
     /// Text of `experiments.toml`.
     pub experiments: String,
     /// Text of `claims.toml`.
@@ -196,16 +198,70 @@ impl Paper {
         records: &[RunRecord],
         traces: &Traces,
     ) -> Result<Vec<Judgement>, FileError> {
+        let traced = self.traced(plan, claims, records, traces)?;
+        self.judge_on(plan, claims, records, &traced)
+    }
+
+    /// Judges the claims on these runs and these quantities of traced ones.
+    pub(crate) fn judge_on(
+        &self,
+        plan: &Plan,
+        claims: &[Claim],
+        records: &[RunRecord],
+        traces: &BTreeMap<String, Value>,
+    ) -> Result<Vec<Judgement>, FileError> {
         let models = self.models()?;
-        let quantities = match self.code {
-            Some(code) => (code.quantities)(traces),
+        let command = format!("windlass reproduce {}", self.called());
+        let evidence = Evidence {
+            records,
+            models: &models,
+            traces,
+            least: &self.least_effect,
+            planned: Some((plan, &command)),
+        };
+        Ok(claims::judge(claims, &evidence))
+    }
+
+    /// The quantities that the traced runs yield. One is without chance if it is there on the traces alone of points
+    /// whose runs are all equal; any other has one run behind it.
+    pub(crate) fn traced(
+        &self,
+        plan: &Plan,
+        claims: &[Claim],
+        records: &[RunRecord],
+        traces: &Traces,
+    ) -> Result<BTreeMap<String, Value>, FileError> {
+        let exact = |id: &&String| {
+            let request = plan.traces.iter().find(|t| t.id == **id);
+            request.is_some_and(|t| claims::without_chance(&t.runs(records)))
+        };
+        let certain = traces.keys().filter(exact).map(|id| (id.clone(), traces[id].clone()));
+        let exact = self.quantities(plan, claims, &certain.collect())?;
+        let all = self.quantities(plan, claims, traces)?;
+        let value = |(name, value): (String, f64)| {
+            let value = match exact.get(&name) {
+                Some(_) => Value::Exact { value, n: 1 },
+                None => Value::Runs([(1, value)].into()),
+            };
+            (name, value)
+        };
+        Ok(all.into_iter().map(value).collect())
+    }
+
+    pub(crate) fn quantities(
+        &self,
+        plan: &Plan,
+        claims: &[Claim],
+        traces: &Traces,
+    ) -> Result<BTreeMap<String, f64>, FileError> {
+        match self.code {
+            Some(code) => Ok((code.quantities)(traces)),
             None => {
                 let (paper, judgements) = (self, &[][..]);
                 let m = Material { paper, plan, claims, records: &[], judgements, traces };
-                report::quantities(&m, false)?
+                report::quantities(&m, false)
             }
-        };
-        Ok(claims::judge(claims, &Evidence { records, models: &models, traces: &quantities }))
+        }
     }
 
     /// The paper's tables, figures and notes with ours beside them.

@@ -38,10 +38,19 @@ impl Setup {
     }
 }
 
+/// Seconds of a quick reproduction here.
+const QUICK: f64 = 20.0;
+
 /// A quick reproduction in a folder.
 pub fn quick(paper: &Paper, dir: &Path) -> Outcome {
+    within(paper, dir, QUICK)
+}
+
+/// A reproduction in a folder with a budget in seconds.
+pub fn within(paper: &Paper, dir: &Path, seconds: f64) -> Outcome {
     let command = vec!["windlass".to_owned(), "reproduce".to_owned()];
-    let options = Options { quick: true, seeds: None, on: vec![], out: dir.to_path_buf(), command };
+    let options =
+        Options { budget: Some(seconds), seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
     work.work(&windlass_lab::run::Runner::new(0), |_| {}).unwrap_or_else(|e| panic!("{e}"));
     work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))

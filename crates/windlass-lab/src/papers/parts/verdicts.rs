@@ -1,18 +1,24 @@
 //! Which claims are contradicted and which cannot be decided, in sentences.
 
 use super::cells;
-use crate::claims::{Claim, Judgement, Verdict};
+use crate::claims::{Claim, Judgement, Verdict, headline};
 use crate::papers::{FINDINGS, Material};
 use crate::report::model::{Block, Section};
 
-/// The section: what the runs say, then what they contradict, and what cannot be decided.
+/// The section: what the runs say, how many statements have which verdict, what is contradicted, and what is not decided.
 pub(crate) fn findings(m: &Material, paragraphs: &[String]) -> Section {
     let mut blocks = Vec::new();
     if !paragraphs.is_empty() {
         blocks.push(Block::Text { text: paragraphs.join("\n\n") });
     }
+    if !m.judgements.is_empty() {
+        let items = headline(m.judgements).lines().map(|l| format!("{l}.")).collect();
+        blocks.push(Block::List { items });
+    }
     blocks.extend(contradicted(m));
-    blocks.extend(not_comparable(m));
+    let open =
+        [Verdict::DependsOnReading, Verdict::Undecided, Verdict::NotRun, Verdict::NotComparable];
+    blocks.extend(open.into_iter().flat_map(|v| not_decided(m, v)));
     Section { id: FINDINGS.to_owned(), title: "Findings".to_owned(), blocks }
 }
 
@@ -36,13 +42,7 @@ fn contradicted(m: &Material) -> Vec<Block> {
     if wrong.is_empty() {
         return Vec::new();
     }
-    let arithmetic = wrong.iter().filter(|(_, j)| j.n == 0).count();
-    let text = format!(
-        "Contradicted are {} of {} claims, {arithmetic} of them by the paper's own arithmetic done \
-         again:",
-        wrong.len(),
-        m.judgements.len()
-    );
+    let text = format!("Contradicted are {} of {} claims:", wrong.len(), m.judgements.len());
     let same = |a: &(&Claim, &Judgement), b: &(&Claim, &Judgement)| {
         !a.0.note.is_empty() && (&a.0.source, &a.0.note) == (&b.0.source, &b.0.note)
     };
@@ -62,10 +62,9 @@ fn reason(group: &[(&Claim, &Judgement)]) -> String {
     format!("{}: {} entries, {values}. {}", first.source, group.len(), first.note)
 }
 
-/// Claims that nothing can decide yet, by source and reason.
-fn not_comparable(m: &Material) -> Vec<Block> {
-    let open: Vec<&Judgement> =
-        m.judgements.iter().filter(|j| j.verdict == Verdict::NotComparable).collect();
+/// Claims with a verdict that leaves them open, by source and reason.
+fn not_decided(m: &Material, verdict: Verdict) -> Vec<Block> {
+    let open: Vec<&Judgement> = m.judgements.iter().filter(|j| j.verdict == verdict).collect();
     if open.is_empty() {
         return Vec::new();
     }
@@ -74,6 +73,7 @@ fn not_comparable(m: &Material) -> Vec<Block> {
         let entries = if group.len() == 1 { "entry" } else { "entries" };
         format!("{}: {} {entries}. {}", group[0].source, group.len(), group[0].note)
     };
-    let text = format!("Not comparable are {}:", open.len());
+    let name = verdict.badge().name;
+    let text = format!("{}{} are {}:", name[..1].to_uppercase(), &name[1..], open.len());
     vec![Block::Text { text }, Block::List { items: open.chunk_by(same).map(item).collect() }]
 }

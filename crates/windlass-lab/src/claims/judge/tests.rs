@@ -1,0 +1,293 @@
+//! Tests of verdicts.
+
+use super::*;
+use crate::claims::fixtures::run;
+use crate::claims::{LeastEffect, parse};
+use crate::experiment::Plan;
+use crate::run::RunRecord;
+
+fn records() -> Vec<RunRecord> {
+    let mut all = Vec::new();
+    for seed in 1..=20 {
+        let s = seed as f64;
+        all.push(run("e", "slow", seed, 20.0 + s));
+        all.push(run("e", "fast", seed, 10.0 + s));
+        // Alternates about `fast`: no effect beyond chance.
+        all.push(run("e", "same", seed, 10.0 + s + if seed % 2 == 0 { 1.0 } else { -1.0 }));
+        all.push(run("e", "hardly", seed, 10.1 + s));
+        all.push(run("e", "stuck", seed, if seed < 5 { s } else { f64::INFINITY }));
+        all.push(equal("fixed", seed));
+    }
+    for seed in 1..=5 {
+        all.push(run("e", "few", seed, 2.0 + seed as f64 / 10.0));
+        all.push(equal("few-fixed", seed));
+    }
+    all
+}
+
+/// A run in which the seed moves nothing.
+fn equal(point: &str, seed: u64) -> RunRecord {
+    RunRecord { seed, ..run("e", point, 1, 7.0) }
+}
+
+const PLAN: &str = "[[experiment]]\nid='e'\ntitle='t'\nscenario='s.toml'\nseeds=20\nquick_seeds=0\n\
+    [[experiment.axis]]\nname='p'\n[[experiment.axis.value]]\nlabel='later'\n\
+    [[experiment.axis.value]]\nlabel='kernel'\non='linux'\n";
+
+fn judge_all(text: &str, records: &[RunRecord]) -> Vec<Judgement> {
+    let claims = parse(text, "claims.toml").unwrap_or_else(|e| panic!("{e}"));
+    let models = BTreeMap::from([("eq".to_owned(), 45.662)]);
+    let traces = BTreeMap::from([
+        ("dup".to_owned(), Value::Exact { value: 3.0, n: 1 }),
+        ("once".to_owned(), Value::Runs([(1, 3.0)].into())),
+    ]);
+    let plan = Plan::parse(PLAN, "experiments.toml").unwrap_or_else(|e| panic!("{e}"));
+    let least = LeastEffect { relative: 0.02, ..LeastEffect::default() };
+    let planned = Some((&plan, "windlass reproduce x"));
+    judge(&claims, &Evidence { records, models: &models, traces: &traces, least: &least, planned })
+}
+
+fn judged(body: &str) -> Judgement {
+    let text = format!("[[claim]]\nid='c'\nsource='s'\nquantity='q'\nunit='s'\n{body}");
+    judge_all(&text, &records()).remove(0)
+}
+
+fn metric(point: &str) -> String {
+    format!("{{ metric = {{ path = 'flow.f.completion_s', at = 'e/{point}' }} }}")
+}
+
+/// A claim on the size of a point's median.
+fn size(point: &str, paper: f64, absolute: f64) -> Judgement {
+    judged(&format!(
+        "paper = {paper:?}\nmeasure = {}\ntolerance = {{ absolute = {absolute:?}, reason = 'r' }}",
+        metric(point)
+    ))
+}
+
+/// A claim that one point's median is more, or less, than another's.
+fn order(point: &str, word: &str, other: &str) -> Judgement {
+    judged(&format!("measure = {}\ndirection = {{ {word} = {} }}", metric(point), metric(other)))
+}
+
+#[test]
+fn an_interval_inside_the_band_is_reproduced_one_apart_contradicted_one_across_undecided() {
+    let j = size("slow", 30.0, 9.0);
+    assert_eq!((j.verdict, j.measured, j.n), (Verdict::Reproduced, Some(30.5), 20));
+    assert_eq!(j.ci95, Some([26.0, 35.0]));
+    assert_eq!(j.note, "Ours is 30.5 [26.0, 35.0] at 90 % against 30 ± 9.");
+    assert_eq!(size("slow", 50.0, 9.0).verdict, Verdict::Contradicted);
+    // The median itself is inside; a noisier measurement is no reason to agree.
+    let j = size("slow", 30.0, 2.0);
+    assert_eq!(j.verdict, Verdict::Undecided);
+    assert!(j.note.contains("runs would decide it"), "{}", j.note);
+}
+
+#[test]
+fn fewer_than_six_runs_decide_nothing_that_is_random() {
+    let j = size("few", 2.3, 1.0);
+    assert_eq!((j.verdict, j.n), (Verdict::Undecided, 5));
+    assert!(j.note.ends_with("About 6 runs would decide it."), "{}", j.note);
+    assert_eq!(size("few-fixed", 7.0, 1.0).verdict, Verdict::Undecided);
+    let j = judged(
+        "paper = 3.0\nmeasure = { trace = 'once' }\ntolerance = { absolute = 1.0, reason = 'r' }",
+    );
+    assert_eq!((j.verdict, j.n), (Verdict::Undecided, 1));
+}
+
+#[test]
+fn runs_that_are_equal_in_everything_are_one_value_without_chance() {
+    let j = size("fixed", 7.0, 0.0);
+    assert_eq!((j.verdict, j.ci95, j.n), (Verdict::Reproduced, None, 20));
+    assert_eq!(size("fixed", 7.1, 0.01).verdict, Verdict::Contradicted);
+}
+
+#[test]
+fn a_size_needs_its_direction_and_a_direction_alone_is_same_direction() {
+    let body = |paper: f64, word: &str| {
+        judged(&format!(
+            "paper = {paper:?}\nmeasure = {}\ntolerance = {{ relative = 0.3, reason = 'r' }}\n\
+             direction = {{ {word} = {} }}",
+            metric("slow"),
+            metric("fast")
+        ))
+    };
+    assert_eq!(body(30.0, "greater_than").verdict, Verdict::Reproduced);
+    assert_eq!(body(30.0, "less_than").verdict, Verdict::Contradicted);
+    assert_eq!(body(99.0, "greater_than").verdict, Verdict::SameDirection);
+    assert_eq!(body(99.0, "less_than").verdict, Verdict::Contradicted);
+}
+
+#[test]
+fn an_effect_that_chance_may_have_made_is_undecided_and_one_too_small_is_none() {
+    assert_eq!(order("same", "greater_than", "fast").verdict, Verdict::Undecided);
+    assert_eq!(order("slow", "greater_than", "fast").verdict, Verdict::Reproduced);
+    // 0.1 s in each pair is beyond chance; a fiftieth of 20.5 s is 0.41 s.
+    let j = order("hardly", "greater_than", "fast");
+    assert_eq!(j.verdict, Verdict::Contradicted);
+    assert_eq!(j.note, "It is not greater than 20.5 by 0.41 or more: the difference is 0.1.");
+}
+
+#[test]
+fn the_least_effect_is_the_claims_own_or_half_of_what_the_paper_found_if_that_is_less() {
+    let body = |more: &str| {
+        judged(&format!(
+            "measure = {}\ndirection = {{ greater_than = {} }}\n{more}",
+            metric("hardly"),
+            metric("fast")
+        ))
+    };
+    let own = "least_effect = { absolute = 0.05, reason = 'r' }";
+    assert_eq!(body(own).verdict, Verdict::Reproduced);
+    assert_eq!(body("paper = 20.6").verdict, Verdict::SameDirection);
+}
+
+#[test]
+fn pairs_by_seed_give_the_exact_difference() {
+    for (operation, expected) in [("difference", 10.0), ("ratio", 30.5 / 20.5)] {
+        let j = judged(&format!(
+            "paper = {expected}\nmeasure = {{ {operation} = [{}, {}] }}\n\
+             tolerance = {{ relative = 0.1, reason = 'r' }}",
+            metric("slow"),
+            metric("fast")
+        ));
+        assert_eq!((j.verdict, j.n), (Verdict::Reproduced, 20), "{operation}: {}", j.note);
+    }
+}
+
+#[test]
+fn arithmetic_has_no_runs_and_a_slip_is_contradicted_with_the_right_value() {
+    let slip = |paper: f64| {
+        judged(&format!(
+            "paper = {paper}\nmeasure = {{ model = 'eq' }}\n\
+             tolerance = {{ absolute = 0.005, reason = 'half a unit of the last digit' }}"
+        ))
+    };
+    let right = slip(45.66);
+    assert_eq!((right.verdict, right.n, right.kind), (Verdict::Reproduced, 0, Basis::Arithmetic));
+    let wrong = slip(46.66);
+    assert_eq!((wrong.verdict, wrong.ci95), (Verdict::Contradicted, None));
+    assert_eq!(wrong.note, "Recomputed: 45.662 against 46.66 ± 0.005.");
+}
+
+#[test]
+fn a_corrected_value_is_what_counts_and_the_note_says_so() {
+    let j = judged(
+        "paper = 13.0\ncompare_with = { value = 3.0, reason = 'less 10' }\n\
+         measure = { trace = 'dup' }\ntolerance = { absolute = 0.0, reason = 'r' }\nnote = 'N.'",
+    );
+    assert_eq!((j.verdict, j.paper, j.n), (Verdict::Reproduced, Some(13.0), 1));
+    assert_eq!(j.note, "Ours is 3 against 3 ± 0. Compared with 3 (printed 13: less 10). N.");
+}
+
+#[test]
+fn unfinished_runs_count_as_later_than_any() {
+    let j = order("stuck", "greater_than", "fast");
+    assert_eq!((j.verdict, j.measured), (Verdict::Reproduced, None));
+    assert!(serde_json::to_string(&j).unwrap().contains("\"measured\":null"));
+    assert_eq!(order("stuck", "less_than", "fast").verdict, Verdict::Contradicted);
+    assert_eq!(size("stuck", 2.0, 2.0).verdict, Verdict::Contradicted);
+}
+
+/// The share of a radio that a run lacks is not left out: it counts as the worst there is.
+#[test]
+fn a_run_without_a_value_counts_as_the_worst() {
+    let mut all = Vec::new();
+    for seed in 1..=12 {
+        let mut one = run("e", "p", seed, 10.0);
+        one.flows[0].srtt_ms = (seed > 10).then_some(1.0);
+        all.push(one);
+    }
+    let text = "[[claim]]\nid='c'\nsource='s'\nquantity='q'\nunit='ms'\n\
+        measure = { metric = { path = 'flow.f.srtt_ms', at = 'e/p' } }\n\
+        direction = { less_than = { constant = 2.0 } }";
+    assert_eq!(judge_all(text, &all)[0].verdict, Verdict::Contradicted);
+}
+
+#[test]
+fn nothing_against_nothing_is_a_tie() {
+    let drops =
+        |point: &str| format!("{{ metric = {{ path = 'flow.f.rto_count', at = 'e/{point}' }} }}");
+    for body in [
+        format!("measure = {}\ndirection = {{ less_than = {} }}", drops("slow"), drops("fast")),
+        format!(
+            "measure = {{ percent_change = [{}, {}] }}\ndirection = {{ less_than = {{ constant = 0.0 }} }}",
+            drops("slow"),
+            drops("fast")
+        ),
+    ] {
+        let j = judged(&body);
+        assert_eq!(
+            (j.verdict, j.note.as_str()),
+            (Verdict::Undecided, "A tie: both are 0 in each of 20 runs.")
+        );
+    }
+    // Against a number it is an absence.
+    let body = format!(
+        "measure = {}\ndirection = {{ greater_than = {{ constant = 0.0 }} }}",
+        drops("slow")
+    );
+    assert_eq!(judged(&body).verdict, Verdict::Contradicted);
+}
+
+#[test]
+fn not_comparable_keeps_the_measured_value_beside_its_reason() {
+    let j = judged(&format!(
+        "paper = 1.0\nmeasure = {}\nnot_comparable = 'Needs the testbed.'",
+        metric("slow")
+    ));
+    assert_eq!((j.verdict, j.measured), (Verdict::NotComparable, Some(30.5)));
+    assert_eq!(j.note, "Needs the testbed.");
+}
+
+#[test]
+fn missing_evidence_is_named_with_what_makes_it() {
+    let cases = [
+        (metric("p=later"), Verdict::NotRun, "e/p=later was not run; `windlass reproduce x` does."),
+        (
+            metric("p=kernel"),
+            Verdict::NotRun,
+            "e/p=kernel was not run; `windlass reproduce x --on linux` does.",
+        ),
+        (
+            "{ metric = { path = 'flow.g.rto_count', at = 'e/slow' } }".to_owned(),
+            Verdict::NotComparable,
+            "No run of e/slow has this metric.",
+        ),
+        (
+            "{ model = 'eq99' }".to_owned(),
+            Verdict::NotComparable,
+            "There is no closed form `eq99`.",
+        ),
+        ("{ trace = 'x' }".to_owned(), Verdict::NotComparable, "No traced run yields `x`."),
+    ];
+    for (measure, verdict, note) in cases {
+        let j = judged(&format!(
+            "measure = {measure}\ndirection = {{ greater_than = {{ constant = 1.0 }} }}"
+        ));
+        assert_eq!((j.verdict, j.note.as_str()), (verdict, note));
+    }
+}
+
+/// Ten runs that lie on one side: p is 2⁻¹⁰ for the median. Alone that is enough, beside a hundred statements that are
+/// still open it is not; claims of one statement do not make it harder.
+#[test]
+fn what_is_decided_alone_may_not_be_among_many() {
+    let records: Vec<RunRecord> =
+        (1..=10).map(|seed| run("e", "p", seed, 10.0 + seed as f64)).collect();
+    let claim = |id: usize, bound: f64, more: &str| {
+        format!(
+            "[[claim]]\nid='c{id}'\nsource='s'\nquantity='q'\nunit='s'\nmeasure = {}\n\
+             direction = {{ greater_than = {{ constant = {bound:?} }} }}\n{more}\n",
+            metric("p")
+        )
+    };
+    let family = |more: &str| {
+        let others: String = (1..=100).map(|id| claim(id, 15.4, more)).collect();
+        judge_all(&format!("{}{others}", claim(0, 8.0, "")), &records).remove(0)
+    };
+    let j = family("");
+    assert_eq!(j.verdict, Verdict::Undecided);
+    assert!(j.note.contains("By itself it would be decided (p = 0.00097656)"), "{}", j.note);
+    assert!(j.note.ends_with("About 11 runs would decide it."), "{}", j.note);
+    assert_eq!(family("statement = 'the same'").verdict, Verdict::Reproduced);
+}

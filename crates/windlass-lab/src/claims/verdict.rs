@@ -1,0 +1,283 @@
+//! How claims stand after the runs, and how many of a paper's statements do.
+
+use super::Basis;
+use crate::report::model::{Badge, Tone};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How a claim stands after the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Ours agrees with the paper's figure within the claim's tolerance, and the direction holds.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The effect points the paper's way beyond chance, its size differs.
+    #[serde(rename = "same direction")]
+    SameDirection,
+    /// The effect is absent or points the other way beyond chance, or a derivation is wrong.
+    #[serde(rename = "contradicted")]
+    Contradicted,
+    /// It holds in some readings of the paper and not in others.
+    #[serde(rename = "depends on the reading")]
+    DependsOnReading,
+    /// The runs leave it open; the note says how many would tell.
+    #[serde(rename = "undecided")]
+    Undecided,
+    /// Its runs have not been made; the note says what makes them.
+    #[serde(rename = "not run")]
+    NotRun,
+    /// It cannot be decided here; the note says why.
+    #[serde(rename = "not comparable")]
+    NotComparable,
+}
+
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Reproduced,
+        Verdict::SameDirection,
+        Verdict::Contradicted,
+        Verdict::DependsOnReading,
+        Verdict::Undecided,
+        Verdict::NotRun,
+        Verdict::NotComparable,
+    ];
+
+    /// What several verdicts on one statement come to: the first of these that is among them. What cannot be
+    /// decided here counts only if all are so.
+    const TOGETHER: [Verdict; 7] = [
+        Verdict::Contradicted,
+        Verdict::DependsOnReading,
+        Verdict::Undecided,
+        Verdict::NotRun,
+        Verdict::SameDirection,
+        Verdict::Reproduced,
+        Verdict::NotComparable,
+    ];
+
+    /// How a report shows it; its name is the word of `verdicts.json`.
+    pub fn badge(self) -> Badge {
+        let (tone, sign, name, meaning) = match self {
+            Verdict::Reproduced => (
+                Tone::Good,
+                "✓",
+                "reproduced",
+                "our figure agrees with the paper's within the claim's tolerance, and the direction holds",
+            ),
+            Verdict::SameDirection => (
+                Tone::Near,
+                "≈",
+                "same direction",
+                "the effect points the paper's way beyond chance, its size differs",
+            ),
+            Verdict::Contradicted => (
+                Tone::Bad,
+                "✗",
+                "contradicted",
+                "the effect is absent or points the other way beyond chance, or a derivation is wrong",
+            ),
+            Verdict::DependsOnReading => (
+                Tone::Near,
+                "◐",
+                "depends on the reading",
+                "it holds in some readings of the paper and not in others",
+            ),
+            Verdict::Undecided => (
+                Tone::None,
+                "?",
+                "undecided",
+                "the runs leave it open; the row's note says how many would tell",
+            ),
+            Verdict::NotRun => (
+                Tone::None,
+                "○",
+                "not run",
+                "its runs have not been made; the row's note says what makes them",
+            ),
+            Verdict::NotComparable => (
+                Tone::None,
+                "–",
+                "not comparable",
+                "it cannot be decided here; the row's note says why",
+            ),
+        };
+        Badge { tone, sign, name, meaning }
+    }
+}
+
+/// One claim with its verdict: a line of `verdicts.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Identifier, unique within the paper.
+    pub id: String,
+    /// Where it stands: `Table 4`, `Fig. 6`, `Section 4.2`.
+    pub source: String,
+    /// What is claimed, in words.
+    pub quantity: String,
+    /// What it rests on.
+    pub kind: Basis,
+    /// The printed statement that it is part of; those with the same one count as one.
+    pub statement: String,
+    /// Unit of `paper` and `measured`.
+    pub unit: String,
+    /// The paper's value.
+    pub paper: Option<f64>,
+    /// Ours.
+    pub measured: Option<f64>,
+    /// 95 % confidence interval of ours; `None` without chance.
+    pub ci95: Option<[f64; 2]>,
+    /// Runs behind it; 0 for arithmetic.
+    pub n: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, and what differs.
+    pub note: String,
+}
+
+/// The JSON Schema of `verdicts.json`.
+pub fn json_schema() -> Value {
+    let text = |meaning: &str| json!({ "type": "string", "description": meaning });
+    let number = |meaning: &str| json!({ "type": ["number", "null"], "description": meaning });
+    let properties = json!({
+        "id": text("Identifier, unique within the paper"),
+        "source": text("Where it stands in the paper"),
+        "quantity": text("What is claimed, in words"),
+        "kind": { "enum": Basis::ALL.map(Basis::name), "description": "What it rests on" },
+        "statement": text("The printed statement that it is part of; claims with the same one count as one"),
+        "unit": text("Unit of paper, measured and ci95"),
+        "paper": number("The paper's value"),
+        "measured": number("Ours"),
+        "ci95": {
+            "type": ["array", "null"],
+            "items": { "type": "number" },
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "95 % confidence interval of ours",
+        },
+        "n": { "type": "integer", "minimum": 0, "description": "Runs behind it; 0 for arithmetic" },
+        "verdict": { "enum": Verdict::ALL.map(|v| v.badge().name), "description": "How it stands" },
+        "note": text("Why, and what differs"),
+    });
+    let required: Vec<&String> =
+        properties.as_object().into_iter().flat_map(|o| o.keys()).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "verdicts.json of Windlass",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": required,
+            "properties": properties,
+        },
+    })
+}
+
+/// One printed statement with the claims that it is checked by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement<'a> {
+    /// What it rests on: runs, if any of its claims does.
+    pub kind: Basis,
+    /// What its claims of that kind come to.
+    pub verdict: Verdict,
+    /// Its claims.
+    pub claims: Vec<&'a Judgement>,
+}
+
+/// The statements of a paper, in the order of their first claims.
+pub fn statements(judgements: &[Judgement]) -> Vec<Statement<'_>> {
+    let mut groups: Vec<Vec<&Judgement>> = Vec::new();
+    for j in judgements {
+        match groups.iter_mut().find(|g| g[0].statement == j.statement) {
+            Some(group) => group.push(j),
+            None => groups.push(vec![j]),
+        }
+    }
+    groups.into_iter().map(Statement::of).collect()
+}
+
+impl<'a> Statement<'a> {
+    fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
+        let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
+        let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);
+        let with = |v: &Verdict| claims.iter().any(|j| j.kind == kind && j.verdict == *v);
+        let verdict = Verdict::TOGETHER.into_iter().find(with).unwrap_or(Verdict::NotComparable);
+        Statement { kind, verdict, claims }
+    }
+}
+
+/// Each verdict, and how many statements of a kind have it.
+pub type Tally = Vec<(Badge, usize)>;
+
+/// The statements of a kind, counted by verdict.
+pub fn tally(judgements: &[Judgement], kind: Basis) -> Tally {
+    let all = statements(judgements);
+    let count = |v| all.iter().filter(|s| (s.kind, s.verdict) == (kind, v)).count();
+    Verdict::ALL.into_iter().map(|v| (v.badge(), count(v))).collect()
+}
+
+/// What a reproduction comes to in a line: the measured statements by verdict, then those of the other kinds.
+pub fn headline(judgements: &[Judgement]) -> String {
+    let line = |kind: Basis| {
+        let all = tally(judgements, kind);
+        let total: usize = all.iter().map(|(_, n)| n).sum();
+        let counted = all.iter().filter(|(_, n)| *n > 0);
+        let counted: Vec<String> =
+            counted.map(|(badge, n)| format!("{n} {}", badge.name)).collect();
+        let plural = if total == 1 { "statement" } else { "statements" };
+        (total > 0).then(|| format!("{total} {} {plural}: {}", kind.name(), counted.join(", ")))
+    };
+    Basis::ALL.into_iter().filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(statement: &str, kind: Basis, verdict: Verdict) -> Judgement {
+        let [id, source, quantity, unit, note] = [(); 5].map(|()| String::new());
+        let (statement, paper, measured, ci95, n) = (statement.to_owned(), None, None, None, 0);
+        Judgement {
+            id,
+            source,
+            quantity,
+            kind,
+            statement,
+            unit,
+            paper,
+            measured,
+            ci95,
+            n,
+            verdict,
+            note,
+        }
+    }
+
+    #[test]
+    fn copies_of_a_statement_count_once_and_the_weakest_of_its_parts_decides() {
+        use Basis::{Arithmetic, Given, Measured};
+        use Verdict::{Contradicted, NotComparable, Reproduced, Undecided};
+        let all = [
+            judged("slip", Arithmetic, Contradicted),
+            judged("slip", Arithmetic, Contradicted),
+            judged("each rate", Measured, Reproduced),
+            judged("each rate", Measured, Undecided),
+            judged("each rate", Given, Contradicted),
+            judged("partly", Measured, NotComparable),
+            judged("partly", Measured, Reproduced),
+            judged("set", Given, Reproduced),
+        ];
+        assert_eq!(
+            headline(&all),
+            "2 measured statements: 1 reproduced, 1 undecided\n\
+             1 arithmetic statement: 1 contradicted\n1 given statement: 1 reproduced"
+        );
+    }
+
+    #[test]
+    fn every_verdict_has_its_place_among_others() {
+        for verdict in Verdict::ALL {
+            assert!(Verdict::TOGETHER.contains(&verdict), "{verdict:?}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What is run where not everything can be: a budget, spent where it decides most.
+//!
+//! A run's cost is foretold from its scenario, in packet-hops, and not measured, so that the same budget makes the same
+//! runs on every machine. First come the claims, the cheapest first, each with so many runs as may decide it; then the
+//! points that no claim reads, with few runs; then more of both.
+
+use std::collections::BTreeMap;
+
+use crate::claims::{Claim, Quantity};
+use crate::outlook;
+use crate::scenario::{LossModel, Scenario, Traffic};
+
+/// After how many runs it is looked whether a claim is decided.
+pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
+/// Runs with which a claim begins: fewer decide no median beside a hundred others.
+const FIRST: u64 = 12;
+/// Packet-hops that two processors are taken to simulate in a second.
+const SPEED: f64 = 3e6;
+/// Acknowledgements and retransmissions for each data packet, about.
+const ANSWERS: f64 = 0.6;
+/// What a packet-hop costs where there is Wi-Fi, beside one where there is none, and for each station that hears it.
+const AIR: [f64; 2] = [4.0, 0.2];
+
+/// A point and its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Site {
+    /// `experiment/point`.
+    pub place: String,
+    /// Cost of a run.
+    pub cost: f64,
+    /// Runs that a whole reproduction makes.
+    pub all: u64,
+    /// Runs that are enough where no claim reads the point.
+    pub few: u64,
+    /// Runs that are made.
+    pub granted: u64,
+}
+
+/// Which sites a claim reads. A traced run is read with its point; which one is not known before it is there, so that
+/// each of `traced` may be meant.
+pub(super) fn read_by<'a>(claim: &'a Claim, traced: &'a [String]) -> Vec<&'a str> {
+    let mut places: Vec<&str> = Vec::new();
+    for quantity in claim.quantities() {
+        match quantity {
+            Quantity::Metric(at) => places.push(&at.at),
+            Quantity::Trace(_) => places.extend(traced.iter().map(String::as_str)),
+            _ => {}
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// Grants runs for so many seconds of two processors.
+pub(super) fn spend(sites: &mut [Site], claims: &[Claim], traced: &[String], seconds: f64) {
+    let mut purse = Purse { sites, left: seconds * SPEED };
+    let at: BTreeMap<String, usize> =
+        purse.sites.iter().enumerate().map(|(i, s)| (s.place.clone(), i)).collect();
+    let known = |place: &&str| at.get(*place).copied();
+    let mut read: Vec<Vec<usize>> =
+        claims.iter().map(|c| read_by(c, traced).iter().filter_map(known).collect()).collect();
+    read.retain(|places: &Vec<usize>| !places.is_empty());
+    let cost = |places: &[usize]| places.iter().map(|i| purse.sites[*i].cost).sum::<f64>();
+    read.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let mut others: Vec<usize> =
+        (0..purse.sites.len()).filter(|i| !read.iter().any(|places| places.contains(i))).collect();
+    others.sort_by(|a, b| purse.sites[*a].cost.total_cmp(&purse.sites[*b].cost));
+
+    read.iter().for_each(|places| purse.grant(places, |_| FIRST));
+    others.iter().for_each(|i| purse.grant(&[*i], |site| site.few));
+    for look in LOOKS.into_iter().filter(|look| *look > FIRST) {
+        read.iter().for_each(|places| purse.grant(places, |_| look));
+    }
+    others.iter().for_each(|i| purse.grant(&[*i], |site| site.all));
+}
+
+struct Purse<'a> {
+    sites: &'a mut [Site],
+    left: f64,
+}
+
+impl Purse<'_> {
+    /// As many runs as are `wanted` of each of these sites, if they can all be paid.
+    fn grant(&mut self, places: &[usize], wanted: impl Fn(&Site) -> u64) {
+        let goal = |site: &Site| wanted(site).min(site.all).max(site.granted);
+        let price = |site: &Site| (goal(site) - site.granted) as f64 * site.cost;
+        let sum: f64 = places.iter().map(|i| price(&self.sites[*i])).sum();
+        if sum > self.left {
+            return;
+        }
+        self.left -= sum;
+        for i in places {
+            self.sites[*i].granted = goal(&self.sites[*i]);
+        }
+    }
+}
+
+/// About what a run costs, in packet-hops over links: what the flows offer, as far as their bottlenecks and windows
+/// let it through.
+pub(super) fn cost(scenario: &Scenario) -> f64 {
+    let Ok(paths) = outlook::paths(scenario) else { return f64::INFINITY };
+    // All that is on the air shares it.
+    let neck = |path: &'_ outlook::Path| (!path.shared).then(|| path.bottleneck.clone());
+    let mut sharing: BTreeMap<Option<String>, f64> = BTreeMap::new();
+    for path in &paths {
+        *sharing.entry(neck(path)).or_default() += 1.0;
+    }
+    let seconds = scenario.duration.0 as f64 / 1e9;
+    let stations: usize = scenario.wifi.iter().map(|w| w.radio.stations.len()).sum();
+    let by_loss = packets_between(scenario);
+    let weight = if stations > 0 { AIR[0] + AIR[1] * stations as f64 } else { 1.0 };
+    let mut sum = 0.0;
+    for path in &paths {
+        let name = path.flow.split(':').next().unwrap_or_default();
+        let flow = scenario.flows.iter().find(|f| f.name == name);
+        let round_trip = (path.base_rtt.0 as f64 / 1e9).max(1e-6);
+        let window = |w: u64| w.min((f64::from(path.packet_bytes) * by_loss) as u64);
+        let window = path.window_bytes.map_or(f64::INFINITY, |w| 8.0 * window(w) as f64);
+        let rate = (path.rate_bps as f64 / sharing[&neck(path)]).min(window / round_trip);
+        let offered = flow.map_or(f64::INFINITY, |f| offered_bits(&f.traffic, seconds));
+        let packets = (rate * seconds).min(offered) / (8.0 * f64::from(path.packet_bytes.max(1)));
+        let hops = if path.shared { 1 } else { path.nodes.len().saturating_sub(1) };
+        sum += packets * hops as f64 * weight * (1.0 + ANSWERS);
+    }
+    sum.max(1.0)
+}
+
+/// About the packets in flight that random losses leave a connection: two over the root of their probability.
+fn packets_between(scenario: &Scenario) -> f64 {
+    let probability = |loss: &LossModel| match loss {
+        LossModel::Drop { probability } => *probability,
+        LossModel::Ber { rate, .. } => (rate * 12_000.0).min(1.0),
+        _ => 0.0,
+    };
+    let all = scenario.links.iter().flat_map(|l| l.loss.iter().flatten());
+    2.0 / all.map(probability).fold(0.0, f64::max).sqrt()
+}
+
+/// Most that the application has to send.
+fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
+    match traffic {
+        Traffic::Bulk { bytes } => bytes.map_or(f64::INFINITY, |bytes| bytes as f64 * 8.0),
+        Traffic::RequestResponse { request, response, requests, .. } => {
+            (request + response) as f64 * 8.0 * f64::from(*requests)
+        }
+        Traffic::Cbr { rate_bps, .. } => *rate_bps as f64 * seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::parse;
+
+    fn site(place: &str, cost: f64) -> Site {
+        Site { place: place.to_owned(), cost: cost * SPEED, all: 40, few: 2, granted: 0 }
+    }
+
+    fn claim(id: &str, a: &str, b: &str) -> String {
+        let metric = |at: &str| format!("{{ metric = {{ path = 'run.events', at = '{at}' }} }}");
+        format!(
+            "[[claim]]\nid='{id}'\nsource='s'\nquantity='q'\nunit='1'\nmeasure = {}\n\
+             direction = {{ less_than = {} }}\n",
+            metric(a),
+            metric(b)
+        )
+    }
+
+    fn granted(seconds: f64) -> [u64; 4] {
+        let text = claim("cheap", "e/a", "e/b") + &claim("dear", "e/b", "e/c");
+        let claims = parse(&text, "claims.toml").unwrap_or_else(|e| panic!("{e}"));
+        let mut sites =
+            [site("e/a", 0.01), site("e/b", 0.01), site("e/c", 1.0), site("e/unread", 0.02)];
+        spend(&mut sites, &claims, &[], seconds);
+        sites.map(|s| s.granted)
+    }
+
+    #[test]
+    fn a_budget_goes_to_whole_claims_the_cheapest_first_and_then_to_what_none_reads() {
+        assert_eq!(granted(0.1), [0, 0, 0, 2]);
+        // Twelve runs of two points are 0.24 s; more of them come after a few of the fourth point.
+        assert_eq!(granted(0.25), [12, 12, 0, 0]);
+        assert_eq!(granted(0.3), [12, 12, 0, 2]);
+        assert_eq!(granted(13.0), [40, 40, 12, 2]);
+        assert_eq!(granted(100.0), [40; 4]);
+    }
+}
