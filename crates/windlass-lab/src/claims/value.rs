@@ -69,7 +69,22 @@ impl Evidence<'_> {
             }
             Quantity::Largest(all) => self.fold(all, f64::max),
             Quantity::Least(all) => self.fold(all, f64::min),
+            Quantity::Trend(all) => self.trend(all),
         }
+    }
+
+    /// Kendall's rank correlation with the order, run by run.
+    fn trend(&self, all: &[Quantity]) -> Result<Value, Missing> {
+        let values: Vec<Value> = all.iter().map(|q| self.value(q)).collect::<Result<_, _>>()?;
+        let (mut sum, mut pairs) = (Value::exact(0.0), 0.0);
+        for (i, before) in values.iter().enumerate() {
+            for after in &values[i + 1..] {
+                let rises = |a: f64, b: f64| f64::from(i8::from(b > a) - i8::from(b < a));
+                sum = sum.combine(&before.combine(after, rises)?, |sum, rise| sum + rise)?;
+                pairs += 1.0;
+            }
+        }
+        sum.combine(&Value::exact(pairs), |sum, pairs| sum / pairs)
     }
 
     /// One value of several, run by run.

@@ -7,10 +7,10 @@
 
 mod ask;
 pub mod check;
-pub mod cocoa3plus;
 mod exchange;
 mod folder;
 mod forms;
+mod map;
 pub(crate) mod parts;
 mod report;
 
@@ -54,22 +54,6 @@ pub struct Paper {
     pub scenarios: Vec<(String, String)>,
     files: BTreeMap<String, String>,
     folder: String,
-    code: Option<Code>,
-}
-
-/// What a paper has in Rust.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Code {
-    models: fn() -> BTreeMap<String, f64>,
-    quantities: fn(&Traces) -> BTreeMap<String, f64>,
-    sections: fn(&Material) -> Vec<Section>,
-}
-
-fn code(id: &str) -> Option<Code> {
-    match id {
-        "cocoa3plus" => Some(cocoa3plus::CODE),
-        _ => None,
-    }
 }
 
 /// The papers that are built in, in their order.
@@ -180,10 +164,7 @@ impl Paper {
     ///
     /// What is wrong with `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
-        match self.code {
-            Some(code) => Ok((code.models)()),
-            None => report::models(self),
-        }
+        report::models(self)
     }
 
     /// Judges the claims on these runs.
@@ -254,14 +235,9 @@ impl Paper {
         claims: &[Claim],
         traces: &Traces,
     ) -> Result<BTreeMap<String, f64>, FileError> {
-        match self.code {
-            Some(code) => Ok((code.quantities)(traces)),
-            None => {
-                let (paper, judgements) = (self, &[][..]);
-                let m = Material { paper, plan, claims, records: &[], judgements, traces };
-                report::quantities(&m, false)
-            }
-        }
+        let (paper, judgements) = (self, &[][..]);
+        let m = Material { paper, plan, claims, records: &[], judgements, traces };
+        report::quantities(&m, false)
     }
 
     /// The paper's tables, figures and notes with ours beside them.
@@ -270,9 +246,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        match self.code {
-            Some(code) => Ok((code.sections)(material)),
-            None => report::sections(material, false),
-        }
+        report::sections(material, false)
     }
 }

@@ -142,6 +142,19 @@ fn the_least_effect_is_the_claims_own_or_half_of_what_the_paper_found_if_that_is
 }
 
 #[test]
+fn a_trend_counts_the_pairs_that_rise_less_those_that_fall() {
+    let of = |points: [&str; 3]| {
+        let all = points.map(metric).join(", ");
+        judged(&format!(
+            "measure = {{ trend = [{all}] }}\ndirection = {{ greater_than = {{ constant = 0.0 }} }}"
+        ))
+    };
+    assert_eq!(of(["fixed", "fast", "slow"]).measured, Some(1.0));
+    assert_eq!(of(["fast", "slow", "fast"]).measured, Some(0.0));
+    assert_eq!(of(["slow", "fast", "fixed"]).verdict, Verdict::Contradicted);
+}
+
+#[test]
 fn pairs_by_seed_give_the_exact_difference() {
     for (operation, expected) in [("difference", 10.0), ("ratio", 30.5 / 20.5)] {
         let j = judged(&format!(
