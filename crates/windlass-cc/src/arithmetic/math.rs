@@ -273,14 +273,22 @@ mod by_bits {
         ((high as u64) << 32) | low as u64
     }
 
-    /// `(high · 2^64 + low) / d` for `high < d`, one bit of the quotient after the other.
+    /// `(high · 2^64 + low) / d` for `high < d`.
     #[inline(never)]
     pub const fn divide(high: u64, low: u64, d: u64) -> u64 {
-        if high == 0 && d >> 28 == 0 && low >> 32 < d {
-            return divide_short((low >> 32) as u32, low as u32, d as u32) as u64;
+        if d >> 28 == 0 {
+            return divide_words(high as u32, low, d as u32);
         }
-        let (mut rest, mut low) = (high, low);
-        let mut left = 64;
+        if high == 0 && low >> 32 < d {
+            return divide_bits(low >> 32, low << 32, d, 32);
+        }
+        divide_bits(high, low, d, 64)
+    }
+
+    /// The same, one bit of the quotient after the other: it has as many as are `left`, and the number divided ends so
+    /// many above the end of `low`.
+    #[inline(never)]
+    const fn divide_bits(mut rest: u64, mut low: u64, d: u64, mut left: u32) -> u64 {
         while left > 0 {
             let mut over = rest >> 63 != 0;
             rest = (rest << 1) | (low >> 63);
@@ -295,9 +303,25 @@ mod by_bits {
         low
     }
 
-    /// The same for `d` below 2^28, by two digits of 16 bits. Each is estimated by the divisor's reciprocal and falls
-    /// short by less than 15, so that what remains fits a word.
-    const fn divide_short(high: u32, low: u32, d: u32) -> u32 {
+    /// The same for `d` below 2^28, one word of the quotient after the other.
+    const fn divide_words(mut rest: u32, mut low: u64, d: u32) -> u64 {
+        let mut left = 2;
+        while left > 0 {
+            let word = (low >> 32) as u32;
+            let (quotient, more) = match rest == 0 && word < d {
+                true => (0, word),
+                false => divide_word(rest, word, d),
+            };
+            low = (low << 32) | quotient as u64;
+            rest = more;
+            left -= 1;
+        }
+        low
+    }
+
+    /// Quotient and remainder of `(rest · 2^32 + low) / d` for `rest < d < 2^28`, by two digits of 16 bits. Each is
+    /// estimated by the divisor's reciprocal and falls short by less than 15, so that what remains fits a word.
+    const fn divide_word(rest: u32, low: u32, d: u32) -> (u32, u32) {
         let (mut d, mut shift) = (d, 0);
         while d >> 20 == 0 {
             d <<= 8;
@@ -308,7 +332,7 @@ mod by_bits {
             shift += 1;
         }
         let reciprocal = reciprocal((d >> 12) + 1);
-        let mut rest = (high << shift) | (low >> 1 >> (31 - shift));
+        let mut rest = (rest << shift) | (low >> 1 >> (31 - shift));
         let mut low = low << shift;
         let mut left = 2;
         while left > 0 {
@@ -323,7 +347,7 @@ mod by_bits {
             }
             left -= 1;
         }
-        low
+        (low, rest >> shift)
     }
 
     /// At most `2^31 / d`, for `d` above 2^15 and at most 2^16: a line and two of Newton's steps, which come from below.
