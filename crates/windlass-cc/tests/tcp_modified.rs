@@ -9,8 +9,8 @@ use windlass_cc::loss_based::LossBased;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::tcp_modified::{
-    AlphaUnit, AlphaUpdate, Backoff, Params, RttReset, TcpModified, Threshold, Throughput,
-    WhenRising,
+    AlphaUnit, AlphaUpdate, Backoff, Params, RoundTrip, RttReset, TcpModified, Threshold,
+    Throughput, WhenRising,
 };
 use windlass_cc::{Ack, Conn, Controller, Phase, Ratio, Setup, Span, Time};
 
@@ -222,6 +222,20 @@ fn a_loss_leaves_what_the_steps_say() {
     row(headline(), later(), 0.55, 36_850.0);
     row(Params { rtt_reset: RttReset::Max, ..headline() }, later(), 0.366_67, 24_566.7);
     row(Params { rtt_reset: RttReset::None, ..headline() }, later(), 0.183_33, 13_400.0);
+}
+
+/// TM-18: samples of 100 and 500 ms where the smoothed round trip is 100 and 120.
+#[test]
+fn round_trips_count_as_sampled_or_as_smoothed() {
+    for (round_trip, longest) in [(RoundTrip::Sample, 500), (RoundTrip::Smoothed, 120)] {
+        let mut hand = Hand::new(Params { round_trip, ..headline() }, 53_600);
+        for (sample, smoothed) in [(100, 100), (500, 120)] {
+            hand.c.srtt = Span(smoothed * MS);
+            hand.ack(10 * MS, MSS, sample * MS);
+        }
+        let ms = |field| (hand.traced(field) as f64 / MS as f64).round() as u64;
+        assert_eq!((ms("min_rtt_ns"), ms("max_rtt_ns")), (100, longest));
+    }
 }
 
 /// TM-6: the first loss has no throughput to compare with.

@@ -58,7 +58,7 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
     let with = |v| -> BTreeSet<&str> {
         judged.iter().filter(|j| j.verdict == v).map(|j| j.id.as_str()).collect()
     };
-    let slips = ["eq19.flexibility", "eq17.rate", "eq9.point", "eq5.least", "fig12a.axis"];
+    let slips = ["eq3.growth", "eq5.least", "eq17.rate", "eq19.flexibility"];
     assert_eq!(with(Verdict::Contradicted), slips.into());
     assert_eq!(with(Verdict::Reproduced), ["eq20.lower"].into());
     for j in judged.iter().filter(|j| j.verdict == Verdict::Contradicted) {
@@ -67,20 +67,20 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
 }
 
 #[test]
-fn quick_runs_have_what_the_claims_on_figures_need_and_are_few() {
+fn quick_runs_are_the_first_seconds_and_full_ones_have_what_every_claim_needs() {
     let s = setup();
     let mut runs = BTreeSet::new();
     for experiment in &s.plan.experiments {
         for point in experiment.points() {
-            let full = experiment.seeds(&point, false).count();
-            assert!(full >= 3, "{}/{}: the paper repeats three times", experiment.id, point.id);
-            if experiment.seeds(&point, true).count() > 0 {
-                runs.insert(format!("{}/{}", experiment.id, point.id));
-            }
+            runs.insert(format!("{}/{}", experiment.id, point.id));
+            let short = point.overrides.iter().find(|(key, _)| key == "duration");
+            let short = short.is_some_and(|(_, d)| ["5s", "4s"].contains(&d.as_str()));
+            let short = short && !point.id.starts_with("start=repaired");
+            let quick = experiment.seeds(&point, true).count() > 0;
+            assert_eq!(quick, short, "{}/{}", experiment.id, point.id);
         }
     }
-    assert!(runs.len() < 70, "{} quick runs", runs.len());
-    for claim in s.claims.iter().filter(|c| c.id != "sec6.bound") {
+    for claim in &s.claims {
         for quantity in claim.quantities() {
             let Quantity::Metric(at) = quantity else { continue };
             assert!(runs.contains(&at.at), "{}: {} is not run", claim.id, at.at);
@@ -175,7 +175,7 @@ fn the_report_draws_what_the_runs_yield() {
     let maps = sections.iter().flat_map(|s| &s.blocks);
     let maps: Vec<_> =
         maps.filter_map(|b| if let Block::Heat(m) = b { Some(m) } else { None }).collect();
-    assert_eq!((maps.len(), maps[0].cells.len()), (2, 1));
+    assert_eq!(maps.iter().filter(|m| m.cells.len() == 1).count(), 2);
     let printed = text::tables(&sections, text::WIDTH);
     assert!(printed.contains("Convergence time"), "{printed}");
 }

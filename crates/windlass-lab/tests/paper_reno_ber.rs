@@ -94,7 +94,6 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
     let mut slips: BTreeSet<String> = [
         "sec2.1.all-lost",
         "sec2.1.small-only",
-        "sec2.1.factor",
         "table4.difference.p0.01",
         "table4.difference.p0.1",
         "table4.difference.p1",
@@ -102,7 +101,7 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
         "sec3.3.retransmitted",
         "table8.percent.p1",
         "table9.6",
-        "eq16",
+        "sec4.4.fewer-drops",
         "sec5.sum",
         "sec5.2.same-range",
     ]

@@ -55,7 +55,7 @@ fn flows_run_what_the_names_of_the_points_say() {
             let expected = match experiment.id.as_str() {
                 "three-one" => [ours, ours, ours, label("other")],
                 "two-two" | "wifi-two-two" => [ours, ours, label("other"), label("other")],
-                "same" | "wifi-same" => [label("all"); 4],
+                "same" | "wifi-same" | "far" => [label("all"); 4],
                 "assumptions" => [ours, ours, ours, "newreno"],
                 "ablation" => {
                     let known = ["htcp", "cubic", "newreno"];
@@ -103,12 +103,12 @@ fn findings_tell_what_was_measured(outcome: &Outcome) {
     assert_eq!(findings.id, FINDINGS);
     let told = text::prose(findings, usize::MAX);
     for sentence in [
-        "One NewReno flow beside three of TCP Modified gets ",
+        "one NewReno flow beside three of TCP Modified gets ",
         "pairings on wires",
         "pairings over Wi-Fi",
-        "What it was bought with: ",
+        "Its price is loss: ",
         "with one thing put right: ",
-        "of the events that changed a threshold left",
+        "of the congestion events left",
         "with floor, bounds, RTTmin and alpha put right",
         "choices of the ledger these come nearest",
         "Contradicted are ",

@@ -98,6 +98,16 @@ crate::choice! {
 }
 
 crate::choice! {
+    /// Which round trips RTTmin and RTTmax are taken of (TM-18).
+    pub enum RoundTrip {
+        /// Those of the acknowledged segments.
+        Sample = "sample",
+        /// The smoothed one after each acknowledgement, which ns-3 hands to its classes.
+        Smoothed = "smoothed",
+    }
+}
+
+crate::choice! {
     /// Bounds of the back-off (TM-4).
     pub enum Backoff {
         /// None: on a path whose longest round trip is less than 1.375 times the least one, a loss
@@ -155,6 +165,9 @@ crate::parameters! {
         /// What a congestion event lets forget.
         rtt_reset: RttReset = RttReset::Both, RttReset::KIND,
             "ns-3 TcpHtcp; draft-leith-tcp-htcp-06 section 3";
+        /// Which round trips count.
+        round_trip: RoundTrip = RoundTrip::Sample, RoundTrip::KIND,
+            "first case, step 6, and equation 1; ns-3 TcpSocketBase";
         /// Bounds of the back-off.
         backoff: Backoff = Backoff::Unclamped, Backoff::KIND,
             "second case, steps 5 and 7; draft-leith-tcp-htcp-06 section 3";
@@ -412,7 +425,7 @@ impl CongestionAvoidance for TcpModified {
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
         self.measure(p, c, a);
         if a.rtt.is_known() {
-            let rtt = ticks(a.rtt);
+            let rtt = ticks(if p.round_trip == RoundTrip::Smoothed { c.srtt } else { a.rtt });
             self.min_rtt = self.min_rtt.min(rtt);
             self.max_rtt = self.max_rtt.max(rtt);
         }

@@ -316,29 +316,6 @@ impl Object for Course {
     }
 }
 
-/// Of the events that changed the threshold of these flows, the share that left less than the window of
-/// before.
-pub(super) fn cuts_below_window(traced: &Value, flows: Vec<u32>) -> Result<f64, Error> {
-    let Some(traced) = traced.downcast_object_ref::<Traced>() else {
-        return Err(mistake("`cuts_below_window` needs a trace"));
-    };
-    let (mut below, mut all) = (0, 0);
-    for flow in flows {
-        let windows = traced.series("cwnd_bytes", flow)?.0;
-        let thresholds = traced.series("ssthresh_bytes", flow)?.0;
-        for pair in thresholds.windows(2).filter(|w| w[0].1 != w[1].1) {
-            let (moment, threshold) = pair[1];
-            let until = windows.partition_point(|(t, _)| *t < moment);
-            let Some((_, window)) = until.checked_sub(1).map(|last| windows[last]) else {
-                continue;
-            };
-            all += 1;
-            below += u64::from(threshold < window);
-        }
-    }
-    if all == 0 { Err(absent()) } else { Ok(below as f64 / f64::from(all)) }
-}
-
 /// Mean drops a second of runs in steps.
 pub(super) fn drops(all: &[&RunRecord], step_s: f64) -> Course {
     let courses: Vec<_> = all.iter().filter_map(|r| r.course.as_ref()).collect();

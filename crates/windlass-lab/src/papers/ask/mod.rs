@@ -381,7 +381,6 @@ fn add_functions(
     env.add_function("count", count);
     env.add_function("dropped_until", dropped_until);
     env.add_function("tested", family);
-    env.add_function("cuts_below_window", course::cuts_below_window);
     values::add(env);
     let s = source.clone();
     env.add_function("labels", move |experiment: &str, axis: &str| {
