@@ -71,6 +71,10 @@ pub trait CongestionAvoidance: Copy {
     /// happens to the window: the place for measurements, and for leaving slow start.
     fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
+    /// Answers marks that are echoed exactly, after [`observe`](Self::observe), where that is the algorithm's
+    /// own affair ([`MarkCut::AtOnce`](crate::setup::MarkCut)).
+    fn answer_marks(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
+
     /// Moves the window in congestion avoidance, for an acknowledgement of new data while the
     /// window limits the sender. `credit` is the bytes that the stack counts for it: what was
     /// acknowledged, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments. With

@@ -9,11 +9,11 @@ use crate::cross_layer::CrossLayer;
 use crate::event::{Ack, Conn, Control, Phase, Undo};
 use crate::flavour::Departure;
 use crate::group::Group;
-use crate::info::{Info, Requirements, TraceField};
+use crate::info::{Ecn, Info, Requirements, TraceField};
 use crate::params::Ratio;
 use crate::prr::Prr;
 use crate::recovery::LossRecovery;
-use crate::setup::{Counting, Credit, Setup};
+use crate::setup::{Counting, Credit, MarkCut, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
 
@@ -114,6 +114,9 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     fn observe(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
         let before = self.cwnd();
         self.avoidance.observe(&p.own, c, a, &mut self.window);
+        if a.ce > 0 && p.mark_cut == MarkCut::AtOnce {
+            self.avoidance.answer_marks(&p.own, c, a, &mut self.window);
+        }
         if p.counting == Counting::Segments && self.cwnd() < before {
             let whole = G::rounding(CongestionEvent::Ecn).whole(self.cwnd(), before, c.mss);
             self.window.set(c, whole.min(before));
@@ -139,7 +142,8 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
 
     /// Remembers what an acknowledgement that may end a reduction delivers.
     fn remember(&mut self, c: &Conn, a: &Ack) {
-        let segments = if a.acked > 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
+        let segments =
+            if a.acked > 0 && a.ce == 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
         self.news = segments.min(u16::MAX.into()) as u16;
     }
 
@@ -170,7 +174,12 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.window.set(c, cwnd);
     }
 
-    /// Fast recovery is over.
+    /// Whether a mark's cut is spread over a round trip as a loss's is.
+    fn spreads_cut(&self, p: &Setup<G::Params, S::Params>) -> bool {
+        p.mark_cut == MarkCut::Proportional && self.recovery == LossRecovery::Prr
+    }
+
+    /// Fast recovery is over, or a cut that was spread.
     fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c);
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
@@ -229,10 +238,33 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.window.set_ssthresh(ssthresh);
         match why {
             CongestionEvent::Loss => self.enter_recovery(p, c),
+            CongestionEvent::Ecn if self.spreads_cut(p) => self.enter_recovery(p, c),
             CongestionEvent::Ecn => self.window.set(c, self.cwnd().min(ssthresh)),
-            CongestionEvent::Timeout => self.window.set(c, c.mss.into()),
+            CongestionEvent::Timeout => self.restart_window(p, c),
         }
         self.begin_epoch(p, c);
+    }
+
+    /// The window after a timeout (RFC 5681 section 3.1), or `tcp_enter_loss`'s.
+    fn restart_window(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        let spared = if p.counting == Counting::Segments { c.in_flight } else { 0 };
+        self.window.set(c, spared.saturating_add(c.mss.into()));
+    }
+
+    /// A loss in the round trip of a mark. The mark has cut the window already, unless it cut by the extent of
+    /// congestion: a loss then halves besides (RFC 8257 section 3.5; `dctcp_react_to_loss`).
+    fn lose_after_mark(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
+        if G::REQUIREMENTS.ecn == Ecn::Exact {
+            let ssthresh = self.cut(p, c, self.window, CongestionEvent::Loss);
+            self.window.set_ssthresh(ssthresh);
+        } else {
+            (self.prior, self.reduction) = (self.window, Reduction::Held);
+        }
+        if self.spreads_cut(p) {
+            self.window.set(c, c.in_flight); // the first retransmission goes all the same
+        } else {
+            self.enter_recovery(p, c);
+        }
     }
 
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
@@ -272,12 +304,17 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         if p.credit == Credit::Delivered && matches!(c.phase, Phase::Recovery | Phase::Cwr) {
             self.remember(c, a);
         }
-        if c.phase == Phase::Recovery {
-            self.repair(p, c, a);
-            return;
+        match c.phase {
+            Phase::Recovery => return self.repair(p, c, a),
+            // What is lost begins a recovery, which cuts the window that there was before.
+            Phase::Cwr if self.spreads_cut(p) && a.lost > 0 => return,
+            Phase::Cwr if self.spreads_cut(p) => return self.repair(p, c, a),
+            _ => {}
         }
         self.prr.observe(c, a);
-        if c.phase != Phase::Cwr && !a.duplicate && a.acked > 0 {
+        // The host is about to answer the mark.
+        let turns = a.ce > 0 && p.mark_cut == MarkCut::Proportional;
+        if c.phase != Phase::Cwr && !turns && !a.duplicate && a.acked > 0 {
             self.on_new_ack(p, c, a);
         }
     }
@@ -295,20 +332,16 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
                 self.reduce(p, c, from, CongestionEvent::Timeout);
             }
             (Phase::Loss, Phase::Loss) => {
-                self.window.set(c, c.mss.into());
+                self.restart_window(p, c);
                 self.begin_epoch(p, c);
             }
-            // The mark has cut the window for this round trip already.
-            (Phase::Cwr, Phase::Recovery) => {
-                (self.prior, self.reduction) = (self.window, Reduction::Held);
-                self.enter_recovery(p, c);
-            }
+            (Phase::Cwr, Phase::Recovery) => self.lose_after_mark(p, c),
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
                 self.prr.leave(c);
             }
             (Phase::Recovery | Phase::Cwr, Phase::Open) => {
-                if from == Phase::Recovery {
+                if from == Phase::Recovery || self.spreads_cut(p) {
                     self.leave_recovery(c);
                 }
                 self.slow_start.recovered(&p.slow_start, c, &mut self.window);

@@ -17,7 +17,8 @@ pub enum Counting {
     Bytes,
     /// In whole segments, as Linux does (`snd_cwnd`, and `snd_cwnd_cnt` for what is not a segment
     /// yet): growth divides by the whole segments (`tcp_cong_avoid_ai`), a cut leaves whole ones,
-    /// and recovery allows whole ones (`tcp_cwnd_reduction`).
+    /// recovery allows whole ones (`tcp_cwnd_reduction`), and a timeout leaves one more than it did not
+    /// take for lost (`tcp_enter_loss`).
     Segments,
 }
 
@@ -46,6 +47,25 @@ impl Credit {
         [("acked", Credit::Acked), ("delivered", Credit::Delivered)];
 }
 
+/// How long a cut for a mark takes, where the host answers marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+#[repr(u8)]
+pub enum MarkCut {
+    /// None: the window is the threshold from then on. Marks that are echoed exactly ([`Ack::ce`](crate::Ack::ce))
+    /// the algorithm answers itself.
+    #[default]
+    AtOnce,
+    /// A round trip, by proportional rate reduction where that is the loss recovery, in which the window does
+    /// not grow: Linux's `tcp_enter_cwr`, for marks of both kinds.
+    Proportional,
+}
+
+impl MarkCut {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, MarkCut); 2] =
+        [("at-once", MarkCut::AtOnce), ("proportional", MarkCut::Proportional)];
+}
+
 /// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start, if it has one
 /// to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +84,8 @@ pub struct Setup<P, S = ()> {
     pub counting: Counting,
     /// What of an acknowledgement opens the window of such an algorithm.
     pub credit: Credit,
+    /// How long a cut for a mark takes.
+    pub mark_cut: MarkCut,
     /// Sending rate that every router of the path has approved for the first round trip, headers
     /// included (RFC 4782); zero for none. Slow starts that did not ask ignore it.
     pub approved: Rate,
@@ -102,6 +124,7 @@ impl<P, S> Setup<P, S> {
             ack_limit: 1,
             counting: Counting::Bytes,
             credit: Credit::Acked,
+            mark_cut: MarkCut::AtOnce,
             approved: Rate(0),
             slow_start,
             own,
@@ -117,6 +140,7 @@ impl<P, S> Setup<P, S> {
             ack_limit: self.ack_limit,
             counting: self.counting,
             credit: self.credit,
+            mark_cut: self.mark_cut,
             approved: self.approved,
             slow_start,
             own,

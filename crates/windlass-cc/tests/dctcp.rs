@@ -9,7 +9,10 @@ mod path;
 use common::{avoidance, begins_at};
 use hand::{Hand, MS_40, MSS};
 use path::Path;
-use windlass_cc::{Ack, AnyController, AnyParams, Event, Phase, Span, Time};
+use windlass_cc::congestion_avoidance::CongestionAvoidance;
+use windlass_cc::dctcp::{Dctcp, Params, Variant};
+use windlass_cc::window::Window;
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, Event, Phase, Ratio, Span, Time};
 
 /// A path that holds 41 segments: a thousand a second, 40 ms and the segment's own.
 fn path_of_41_segments(p: AnyParams) -> Path {
@@ -165,4 +168,51 @@ fn dctcp_alpha_decays_to_nothing_without_marks() {
     let mut hand = Hand::new(avoidance("dctcp", 4 * MSS));
     (0..400).for_each(|_| hand.round(MS_40));
     assert_eq!(hand.traced("alpha_ppm"), 0);
+}
+
+/// Alpha in 1024ths after so many windows of which `marked` of `delivered` segments are marked.
+fn alpha_in_1024ths(variant: Variant, first: Ratio, marked: u64, delivered: u64) -> Vec<f64> {
+    let p = Params { initial_alpha: first, variant, ..Params::default() };
+    let mut c = Conn::new(MSS as u32);
+    let mut w = Window::new(&c, 10 * MSS, 10 * MSS);
+    let mut state = Dctcp::init(&p, &c);
+    let window = |_| {
+        c.una = c.next_id;
+        c.next_id += delivered * MSS;
+        let ce = marked * MSS;
+        state.observe(&p, &c, &Ack { ce, ..Ack::of(delivered * MSS) }, &mut w);
+        state.alpha_ppm() as f64 * 1024.0 / 1e6
+    };
+    (0..200).map(window).collect()
+}
+
+#[test]
+fn the_kernels_alpha_stops_where_its_sixteenth_rounds_to_what_is_added() {
+    let last = |first, marked, delivered| {
+        *alpha_in_1024ths(Variant::Linux, first, marked, delivered).last().unwrap()
+    };
+    // 64·fraction rounded down is added, a sixteenth rounded down is taken away: from above alpha stops
+    // below 16 times one more.
+    for (marked, delivered, stops) in [(1, 40, 31.0), (1, 20, 63.0), (1, 2, 527.0), (1, 1, 1024.0)]
+    {
+        let alpha = last(Ratio::ONE, marked, delivered);
+        assert!((alpha - stops).abs() < 0.01, "{marked} of {delivered}: {alpha}");
+    }
+    // One in 65 adds nothing, and below 16 all is taken away. From nothing one is added, and taken away again.
+    assert_eq!(last(Ratio::ONE, 1, 65), 0.0);
+    assert!((last(Ratio(0), 1, 40) - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn the_kernels_alpha_is_that_of_the_window_before_the_acknowledgement() {
+    // The first window has nothing in it yet: a sixteenth is taken away and nothing added.
+    let linux = alpha_in_1024ths(Variant::Linux, Ratio::ONE, 1, 1);
+    assert!(
+        (linux[0] - 960.0).abs() < 0.01 && (linux[1] - 964.0).abs() < 0.01,
+        "{:?}",
+        &linux[..2]
+    );
+    // The RFC's window ends beyond what was sent in it, one acknowledgement of these later.
+    let rfc = alpha_in_1024ths(Variant::Rfc, Ratio::ONE, 0, 1);
+    assert!((rfc[0] - 1024.0).abs() < 0.01 && (rfc[1] - 960.0).abs() < 0.01, "{:?}", &rfc[..2]);
 }

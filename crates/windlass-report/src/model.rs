@@ -1,6 +1,6 @@
 //! What a report consists of. Papers build this; `html` draws it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A whole report.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -130,7 +130,7 @@ pub enum Tone {
 }
 
 /// How an axis is scaled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Linear.
@@ -143,16 +143,18 @@ pub enum Scale {
 }
 
 /// One axis of a chart.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ChartAxis {
     /// Label with unit, such as `Response time (s)`.
     pub label: String,
     /// Scale.
+    #[serde(default)]
     pub scale: Scale,
 }
 
 /// How a series is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// Straight lines between points.

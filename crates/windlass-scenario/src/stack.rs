@@ -2,7 +2,7 @@
 
 use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::setup::{Counting, Credit};
+use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
@@ -41,7 +41,8 @@ pub(super) struct Stack {
 table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer", "";
-    receive_autotuning: Codec::flag(), "offer 64 KB at first and more as data arrive and are read, up to `receive_buffer`, where timestamps are in use", "";
+    receive_autotuning: Codec::flag(), "offer half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`, where timestamps are in use", "";
+    initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
     quick_acks: Codec::flag(), "acknowledge each segment by itself at the beginning, after data that came twice, and while `receive_autotuning` opens the window", "";
     sack_compression: Codec::flag(), "report data beyond a hole three times at once, and then together after a millisecond or a twentieth of a round trip", "";
     send_buffer: Codec::size(1, MAX_WINDOW), "send buffer", "";
@@ -66,6 +67,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     ecn: Codec::flag(), "explicit congestion notification (RFC 3168); algorithms that want exact marks get the echo of RFC 8257", "";
     recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
     loss_cut: Codec::word(&LossCut::ALL), "what a loss or a mark cuts: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
+    mark_cut: Codec::word(&MarkCut::ALL), "how long a mark's cut takes: `at-once`, or `proportional` to what is delivered in a round trip, in which the window does not grow; the stack then answers exact marks too", "";
     flight_limit: limit(), "segments in flight at most, whatever the windows say: a number, or `\"unlimited\"`", "";
     pacing: Codec::word(&Pacing::ALL), "`off`; `algorithm` at the rate that the algorithm asks for, if it does; `always` also at twice the window per round trip in slow start and 1.2 times it otherwise", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
@@ -75,6 +77,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "round trips that count for the least one which algorithms know: `any`, or those of `data` alone, not of the SYN (BBR and others that take rate samples know any)", "";
     timer_tick: Codec::time(span), "timers expire at multiples of this; `0s` is exact", "";
+    rack_tick: Codec::time(span), "ticks by which the timer of `rack` for late segments goes, as in Linux; `0s` is exact", "";
     persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";
     max_syn_retries: Codec::whole(0, 1_000), "retransmissions of a SYN", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";

@@ -88,13 +88,16 @@ impl Controllers {
 }
 
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 7] = [
+const OWN_TO_OURS: [&str; 10] = [
     "receive_autotuning",
+    "initial_receive_buffer",
     "quick_acks",
     "sack_compression",
     "window_counting",
     "growth_credit",
     "loss_cut",
+    "mark_cut",
+    "rack_tick",
     "least_rtt",
 ];
 

@@ -3,6 +3,8 @@
 mod script;
 use script::{Script, plain_with};
 use windlass_cc::AnyParams;
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::setup::{Counting, MarkCut};
 use windlass_tcp::{Codepoint, Profile};
 
 fn ecn() -> Profile {
@@ -77,6 +79,65 @@ fn an_echo_cuts_the_window_once_a_round_trip_and_is_confirmed() {
          320 < E. 1 ack 12001           # a mark after the reduction: another
          320 = ecn_reductions 2
          320 = phase Cwr",
+    );
+}
+
+/// DCTCP, whose first mark halves, with the cut over a round trip, and ten segments out.
+fn spreading() -> Script {
+    let mut p = ecn();
+    p.params = AnyParams::by_name("dctcp").unwrap();
+    p.stack.recovery = Some(LossRecovery::Prr);
+    (p.stack.mark_cut, p.stack.window_counting) = (MarkCut::Proportional, Counting::Segments);
+    let mut s = agreed(Profile::new(p.stack, p.params, p.mtu));
+    let sent: String = (0..10).map(|n| format!("100 > . {}+1000 ect\n", 1 + 1000 * n)).collect();
+    s.run(&format!("100 offer 40000\n{sent}"));
+    s
+}
+
+#[test]
+fn a_mark_may_cut_over_a_round_trip_in_which_the_window_does_not_grow() {
+    // `tcp_enter_cwr`: five segments go for the ten that are delivered, the first at once.
+    spreading().run(
+        "200 < E. 1 ack 1001
+         200 = phase Cwr
+         200 = ssthresh 5000
+         200 > C. 10001+1000 ect
+         202 < E. 1 ack 2001
+         202 = cwnd 9000
+         204 < E. 1 ack 3001
+         204 > . 11001+1000 ect
+         206 < E. 1 ack 4001
+         208 < . 1 ack 5001
+         208 > . 12001+1000 ect
+         210 < . 1 ack 6001
+         212 < . 1 ack 7001
+         212 > . 13001+1000 ect
+         214 < . 1 ack 8001
+         216 < . 1 ack 9001
+         218 < . 1 ack 10001
+         218 > . 14001+1000 ect
+         218 = phase Cwr
+         218 = ecn_reductions 1
+         300 < . 1 ack 11001            # the first that was sent after the mark
+         300 = phase Open
+         300 = cwnd 5000
+         300 > . 15001+1000 ect",
+    );
+}
+
+#[test]
+fn a_loss_halves_besides_where_a_mark_cuts_by_the_extent_of_congestion() {
+    // RFC 8257 section 3.5, `dctcp_react_to_loss`.
+    spreading().run(
+        "200 < E. 1 ack 1001
+         200 = ssthresh 5000
+         200 > C. 10001+1000 ect
+         201 < E. 1 ack 1001
+         202 < E. 1 ack 1001
+         203 < E. 1 ack 1001
+         203 > . 1001+1000 not-ect
+         203 = phase Recovery
+         203 = ssthresh 4000            # half of the nine that the window had come down to",
     );
 }
 
@@ -184,7 +245,6 @@ fn codepoints_have_their_bits() {
 #[test]
 fn an_echo_counts_on_an_acknowledgement_that_brings_nothing_else() {
     // RFC 3168 section 6.1.2 says any: here a change of the window alone.
-    use windlass_cc::recovery::LossRecovery;
     for recovery in [LossRecovery::NewReno, LossRecovery::Prr] {
         let mut p = ecn();
         p.stack.recovery = Some(recovery);

@@ -2,7 +2,9 @@
 
 mod script;
 use script::{Script, plain_with};
+use windlass_cc::Span;
 use windlass_cc::recovery::LossRecovery;
+use windlass_cc::setup::Counting;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LossDetection;
 
@@ -46,6 +48,24 @@ fn what_is_late_by_a_quarter_round_trip_is_lost() {
          300 = phase Open
          300 = retransmits 1",
     );
+}
+
+#[test]
+fn a_stack_with_ticks_looks_again_after_whole_ticks_and_two_milliseconds() {
+    // `tcp_rack_mark_lost`: 25 ms are left and 2 more are seven ticks of 4 ms, counted from the end of
+    // the tick that runs.
+    for (at, expires) in [(200, 232), (203, 232), (204, 236)] {
+        let mut p = rack();
+        p.stack.rack_tick = Span::from_millis(4);
+        ten_out(p, 10_000).run(&format!(
+            "{at} < . 1 ack 1 sack 1001-2001
+             {at} = deadline_ms {expires}
+             {expires} > . 1+1000
+             {expires} = phase Recovery
+             300 < . 1 ack 10001
+             300 = retransmits 1",
+        ));
+    }
 }
 
 #[test]
@@ -270,6 +290,32 @@ fn a_timeout_takes_for_lost_what_is_late_and_not_what_has_just_been_sent() {
          1400 < . 1 ack 4001
          1400 = phase Open
          1400 = retransmits 2",
+    );
+}
+
+#[test]
+fn a_window_of_whole_segments_has_room_for_one_besides_what_a_timeout_spares() {
+    // `tcp_enter_loss`: what is repaired need not wait for what is in flight.
+    let mut p = rack();
+    p.stack.window_counting = Counting::Segments;
+    Script::connected_with_sack(Profile::new(p.stack, p.params, p.mtu)).run(
+        "100 offer 1000
+         100 > . 1+1000
+         200 < . 1 ack 1001
+         200 offer 2000
+         200 > . 1001+1000
+         200 > . 2001+1000
+         1190 offer 1000
+         1190 > . 3001+1000
+         1200 > . 1001+1000
+         1200 = phase Loss
+         1200 = cwnd 2000
+         1290 < . 1 ack 1001 sack 3001-4001
+         1290 > . 2001+1000
+         1300 < . 1 ack 2001 sack 3001-4001
+         1390 < . 1 ack 4001
+         1390 = phase Open
+         1390 = retransmits 2",
     );
 }
 

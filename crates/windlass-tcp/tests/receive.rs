@@ -330,6 +330,9 @@ fn the_window_that_grows_with_what_arrives_begins_at_64_kb_and_follows_by_two_se
         (s.timestamps, s.receive_autotuning, s.delayed_ack_segments) = (true, true, 1);
         (s.window_scaling, s.receive_buffer) = (true, 1 << 20);
     });
+    let mut small = p;
+    small.stack.initial_receive_buffer = 40_000;
+    Script::new(small).run("0 connect\n0 > S 0 win 20000 ts 1 0");
     let mut s = Script::new(p);
     s.run(
         "0 connect

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::setup::{Counting, Credit};
+use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{
     ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Event, Group, Loss,
@@ -166,6 +166,7 @@ prop_compose! {
         ack_limit in prop_oneof![Just(0), Just(1), Just(2), Just(u32::MAX), any::<u32>()],
         counting in prop::sample::select(Counting::ALL.map(|(_, c)| c).to_vec()),
         credit in prop::sample::select(Credit::ALL.map(|(_, c)| c).to_vec()),
+        mark_cut in prop::sample::select(MarkCut::ALL.map(|(_, c)| c).to_vec()),
         approved in prop_oneof![Just(0), any_u64()],
         slow_start in any_slow_start(),
         own in prop::collection::vec(prop::option::of(any_u64()), 0..20),
@@ -178,6 +179,7 @@ prop_compose! {
             ack_limit,
             counting,
             credit,
+            mark_cut,
             approved: Rate(approved),
             slow_start,
             own: (),

@@ -148,7 +148,22 @@ impl Evidence<'_> {
             }
             Quantity::Largest(all) => self.fold(all, f64::max),
             Quantity::Least(all) => self.fold(all, f64::min),
+            Quantity::Trend(all) => self.trend(all),
         }
+    }
+
+    /// Kendall's rank correlation with the order, run by run.
+    fn trend(&self, all: &[Quantity]) -> Result<Value, String> {
+        let values: Vec<Value> = all.iter().map(|q| self.value(q)).collect::<Result<_, _>>()?;
+        let (mut sum, mut pairs) = (Value::Exact(0.0), 0.0);
+        for (i, before) in values.iter().enumerate() {
+            for after in &values[i + 1..] {
+                let rises = |a: f64, b: f64| f64::from(i8::from(b > a) - i8::from(b < a));
+                sum = sum.combine(&before.combine(after, rises)?, |sum, rise| sum + rise)?;
+                pairs += 1.0;
+            }
+        }
+        sum.combine(&Value::Exact(pairs), |sum, pairs| sum / pairs)
     }
 
     /// One value of several, run by run.
@@ -319,6 +334,19 @@ mod tests {
         };
         assert_eq!(judged(&body("fast", "greater_than")).verdict, Verdict::SameDirection);
         assert_eq!(judged(&body("fast", "less_than")).verdict, Verdict::Contradicted);
+    }
+
+    #[test]
+    fn a_trend_counts_the_pairs_that_rise_less_those_that_fall() {
+        let of = |points: [&str; 3]| {
+            let all = points.map(metric).join(", ");
+            judged(&format!(
+                "measure = {{ trend = [{all}] }}\ndirection = {{ greater_than = {{ constant = 0.0 }} }}"
+            ))
+        };
+        assert_eq!(of(["few", "fast", "slow"]).measured, Some(1.0));
+        assert_eq!(of(["fast", "slow", "fast"]).measured, Some(0.0));
+        assert_eq!(of(["slow", "fast", "few"]).verdict, Verdict::Contradicted);
     }
 
     #[test]

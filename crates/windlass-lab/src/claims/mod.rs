@@ -20,7 +20,7 @@
 //!
 //! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
 //! a traced run (`{ trace = "exchange.duplicates" }`), a constant, or the `difference`, `ratio` or
-//! `percent_change` of two measures, or the `mean`, `largest` or `least` of any number. Arithmetic is done run by run, matched by seed: all points
+//! `percent_change` of two measures, or the `mean`, `largest`, `least` or `trend` of any number. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.
 //!
 //! The **criteria** fix the verdict: within the tolerance, or inside our 95 % interval, is
@@ -112,6 +112,8 @@ pub enum Quantity {
     Largest(Vec<Quantity>),
     /// The least of them.
     Least(Vec<Quantity>),
+    /// Kendall's rank correlation of their values with their order: 1 if each is more than those before, −1 if less.
+    Trend(Vec<Quantity>),
 }
 
 /// A metric and the point whose runs it is read from.
@@ -135,7 +137,10 @@ impl Quantity {
     /// What it is taken of, if that is any number of quantities.
     fn several(&self) -> Option<&[Quantity]> {
         match self {
-            Quantity::Mean(all) | Quantity::Largest(all) | Quantity::Least(all) => Some(all),
+            Quantity::Mean(all)
+            | Quantity::Largest(all)
+            | Quantity::Least(all)
+            | Quantity::Trend(all) => Some(all),
             _ => None,
         }
     }
@@ -242,7 +247,7 @@ impl Claim {
     fn check(&self) -> Result<(), String> {
         for quantity in self.quantities() {
             if quantity.several().is_some_and(<[Quantity]>::is_empty) {
-                return Err("takes the `mean`, `largest` or `least` of nothing".to_owned());
+                return Err("takes the `mean`, `largest`, `least` or `trend` of nothing".to_owned());
             }
             if let Quantity::Metric(at) = quantity {
                 Metric::parse(&at.path)?;

@@ -43,18 +43,13 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities = match paper.code {
-        Some(_) => None,
-        None => {
-            Some(report::quantities(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default())
-        }
-    };
+    let quantities = report::quantities(&m, true).map_err(|e| found.errors.push(e)).ok();
     for claim in &claims {
         found.claim(claim, &plan, &names, models.as_ref(), quantities.as_ref());
     }
     let notes = found.notes();
-    let drawn = if paper.code.is_some() { Ok(Vec::new()) } else { report::sections(&m, true) };
-    let sections = drawn.map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
+    let sections =
+        report::sections(&m, true).map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
     if !found.errors.is_empty() {
         // Elements of one `for` share their mistake and its place.
         let mut places = BTreeSet::new();

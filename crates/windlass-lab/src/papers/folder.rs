@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-use super::{Paper, code};
+use super::Paper;
 use crate::experiment::FileError;
 
 /// The folders under `papers/` with the texts of their files.
@@ -88,9 +88,7 @@ struct Described {
 pub(super) fn built_in() -> Vec<Paper> {
     let read = |(folder, files): &(&str, &[(&str, &str)])| {
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-        let (order, mut paper) = described(files.collect(), format!("papers/{folder}")).ok()?;
-        paper.code = code(&paper.id);
-        Some((order, paper))
+        described(files.collect(), format!("papers/{folder}")).ok()
     };
     let mut all: Vec<(u32, Paper)> = BUILT_IN.iter().filter_map(read).collect();
     all.sort_by_key(|(order, _)| *order);
@@ -120,7 +118,6 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
         scenarios,
         files,
         folder,
-        code: None,
     };
     Ok((d.order, paper))
 }

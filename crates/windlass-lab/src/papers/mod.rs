@@ -7,10 +7,10 @@
 
 mod ask;
 pub mod check;
-pub mod cocoa3plus;
 mod exchange;
 mod folder;
 mod forms;
+mod map;
 pub(crate) mod parts;
 mod report;
 
@@ -52,22 +52,6 @@ pub struct Paper {
     pub scenarios: Vec<(String, String)>,
     files: BTreeMap<String, String>,
     folder: String,
-    code: Option<Code>,
-}
-
-/// What a paper has in Rust.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Code {
-    models: fn() -> BTreeMap<String, f64>,
-    quantities: fn(&Traces) -> BTreeMap<String, f64>,
-    sections: fn(&Material) -> Vec<Section>,
-}
-
-fn code(id: &str) -> Option<Code> {
-    match id {
-        "cocoa3plus" => Some(cocoa3plus::CODE),
-        _ => None,
-    }
 }
 
 /// The papers that are built in, in their order.
@@ -178,10 +162,7 @@ impl Paper {
     ///
     /// What is wrong with `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
-        match self.code {
-            Some(code) => Ok((code.models)()),
-            None => report::models(self),
-        }
+        report::models(self)
     }
 
     /// Judges the claims on these runs.
@@ -197,14 +178,9 @@ impl Paper {
         traces: &Traces,
     ) -> Result<Vec<Judgement>, FileError> {
         let models = self.models()?;
-        let quantities = match self.code {
-            Some(code) => (code.quantities)(traces),
-            None => {
-                let (paper, judgements) = (self, &[][..]);
-                let m = Material { paper, plan, claims, records: &[], judgements, traces };
-                report::quantities(&m, false)?
-            }
-        };
+        let (paper, judgements) = (self, &[][..]);
+        let m = Material { paper, plan, claims, records: &[], judgements, traces };
+        let quantities = report::quantities(&m, false)?;
         Ok(claims::judge(claims, &Evidence { records, models: &models, traces: &quantities }))
     }
 
@@ -214,9 +190,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        match self.code {
-            Some(code) => Ok((code.sections)(material)),
-            None => report::sections(material, false),
-        }
+        report::sections(material, false)
     }
 }

@@ -7,14 +7,14 @@ use minijinja::{Environment, Value};
 use serde::Deserialize;
 
 use super::ask::{Course, Said, Values, asking};
+use super::map::MapFile;
 use super::parts::cells::NONE;
 use super::parts::verdicts::findings;
 use super::parts::{commands, notes, tables};
 use super::{Material, Paper};
 use crate::experiment::FileError;
 use crate::report::model::{
-    Block, Chart, ChartAxis, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Scale, Section,
-    Table,
+    Block, Chart, ChartAxis, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
 use crate::template::{environment, is_absent, read_with, said};
 
@@ -122,6 +122,7 @@ enum BlockFile {
     Chart(ChartFile),
     Heat(HeatFile),
     Exchange(ExchangeFile),
+    Map(MapFile),
     Command(CommandFile),
 }
 
@@ -157,48 +158,21 @@ enum Cell {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AxisFile {
-    label: String,
-    #[serde(default)]
-    scale: ScaleFile,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ScaleFile {
-    #[default]
-    Linear,
-    Log,
-    Category,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ChartFile {
     id: String,
     caption: String,
-    x: AxisFile,
-    y: AxisFile,
+    x: ChartAxis,
+    y: ChartAxis,
     series: Vec<SeriesFile>,
     #[serde(default)]
     zoom: bool,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum MarkFile {
-    Line,
-    Step,
-    Points,
-    Bars,
-    Paper,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SeriesFile {
     name: String,
-    mark: MarkFile,
+    mark: Mark,
     #[serde(default)]
     points: Vec<PointFile>,
     /// Something over time, in place of points.
@@ -355,6 +329,7 @@ impl Drawing<'_> {
                 BlockFile::Chart(c) => Some(Block::Chart(self.chart(c))),
                 BlockFile::Heat(h) => Some(self.heat(h)),
                 BlockFile::Exchange(e) => self.exchange(e),
+                BlockFile::Map(f) => self.map(f)?,
                 BlockFile::Command(c) => self.command(c)?,
             });
         }
@@ -395,27 +370,20 @@ impl Drawing<'_> {
         Chart {
             id: c.id,
             caption: format!("{}{}", c.caption, hidden(&series)),
-            x: axis(c.x),
-            y: axis(c.y),
+            x: c.x,
+            y: c.y,
             series,
             zoom: c.zoom,
         }
     }
 
     fn series(&self, s: SeriesFile) -> ChartSeries {
-        let mark = match s.mark {
-            MarkFile::Line => Mark::Line,
-            MarkFile::Step => Mark::Step,
-            MarkFile::Points => Mark::Points,
-            MarkFile::Bars => Mark::Bars,
-            MarkFile::Paper => Mark::Paper,
-        };
         let curve = s.curve.and_then(|text| self.kept.get(&text));
         let points = match curve.as_ref().and_then(|v| v.downcast_object_ref::<Course>()) {
             Some(course) => course.points(),
             None => s.points.into_iter().filter_map(|p| self.point(p)).collect(),
         };
-        ChartSeries { name: s.name, mark, points }
+        ChartSeries { name: s.name, mark: s.mark, points }
     }
 
     fn point(&self, p: PointFile) -> Option<ChartPoint> {
@@ -465,21 +433,33 @@ impl Drawing<'_> {
         Some(Block::Ladder(asked.ladder(e.id, e.caption, [e.left, e.right])?))
     }
 
+    fn map(&self, f: MapFile) -> Result<Option<Block>, FileError> {
+        self.known(&f.run)?;
+        Ok(super::map::map(self.m, f).map(Block::Map))
+    }
+
+    /// That the plan has this `experiment/point`, which stands in the file.
+    fn known(&self, place: &str) -> Result<(), FileError> {
+        self.m.plan.look_up(place).map_err(|message| self.fail(place, message))
+    }
+
+    /// An error where a word first stands in the file.
+    fn fail(&self, word: &str, message: String) -> FileError {
+        let start = self.text.find(word).unwrap_or(0);
+        FileError::at(&self.file, self.text, start..start + word.len(), message)
+    }
+
     fn command(&self, c: CommandFile) -> Result<Option<Block>, FileError> {
         let about = c.about.unwrap_or_default();
-        let fail = |word: &str, message: String| {
-            let start = self.text.find(word).unwrap_or(0);
-            FileError::at(&self.file, self.text, start..start + word.len(), message)
-        };
         let made = match (&c.runs, &c.trace, &c.record) {
             (Some(place), None, None) => {
-                self.m.plan.look_up(place).map_err(|message| fail(place, message))?;
+                self.known(place)?;
                 let (experiment, point) = place.split_once('/').unwrap_or((place, ""));
                 commands::runs(self.m, &about, experiment, point)
             }
             (None, Some(trace), Some([key, value])) => {
                 if self.m.plan.traces.iter().all(|t| t.id != *trace) {
-                    return Err(fail(trace, format!("there is no trace `{trace}`")));
+                    return Err(self.fail(trace, format!("there is no trace `{trace}`")));
                 }
                 commands::recording(self.m, &about, trace, (key, value))
             }
@@ -493,15 +473,6 @@ impl Drawing<'_> {
             other => other,
         }))
     }
-}
-
-fn axis(a: AxisFile) -> ChartAxis {
-    let scale = match a.scale {
-        ScaleFile::Linear => Scale::Linear,
-        ScaleFile::Log => Scale::Log,
-        ScaleFile::Category => Scale::Category,
-    };
-    ChartAxis { label: a.label, scale }
 }
 
 /// Says which curves cannot be seen because the next one covers them.

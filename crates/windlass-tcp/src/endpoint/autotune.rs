@@ -9,11 +9,10 @@ use crate::segment::Segment;
 /// `TCP_MAX_QUICKACKS`: acknowledgements of single segments when a connection begins, or after data
 /// that came twice.
 const MOST_QUICK: u32 = 16;
-/// Window of a new connection at most, bytes: half of `tcp_rmem[1]`, and what a SYN can say.
-const FIRST_WINDOW: u64 = 65_535;
-/// What the buffer of a new connection has room for, bytes: `tcp_rmem[1]` at `scaling_ratio`, which is
-/// 157/256 for 1448 bytes of payload in a buffer of 2304 bytes.
-const FIRST_ROOM: u64 = 131_072 * 157 / 256;
+/// What a SYN can say, bytes.
+const MOST_IN_SYN: u64 = 65_535;
+/// `scaling_ratio`: 256ths of a buffer that are payload, for 1448 bytes of it in a buffer of 2304 bytes.
+const PAYLOAD_RATIO: u64 = 157;
 /// Segments that a sender sends at first (`TCP_INIT_CWND`): what is expected of the first round trip.
 const FIRST_SPACE: u64 = 10;
 /// `tcp_rcv_space_adjust`: segments beyond twice what a round trip brought, against small variations.
@@ -92,6 +91,16 @@ impl Autotune {
     }
 }
 
+/// Window of a new connection, bytes. At first half of Linux's buffer counts as payload
+/// (`TCP_DEFAULT_SCALING_RATIO`).
+pub(super) fn first_window(p: &Profile) -> u64 {
+    let initial = match p.stack.receive_autotuning {
+        true => p.stack.initial_receive_buffer.div_ceil(2),
+        false => u64::MAX,
+    };
+    p.stack.receive_buffer.min(initial).min(MOST_IN_SYN)
+}
+
 impl Endpoint {
     /// Data arrive. What the application has read until now decides.
     pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment, in_order: bool) {
@@ -102,9 +111,9 @@ impl Endpoint {
         let tune = &mut self.recv.autotune;
         if tune.window == 0 {
             let most = p.stack.receive_buffer;
-            let window = most.min(FIRST_WINDOW);
+            let window = first_window(p);
             tune.window = if window > mss { window - window % mss } else { window };
-            tune.room = most.min(FIRST_ROOM);
+            tune.room = most.min(p.stack.initial_receive_buffer * PAYLOAD_RATIO / 256);
             tune.space = tune.window.min(FIRST_SPACE * mss);
             (tune.start, tune.since) = (self.recv.read, now);
             let quick = (tune.window / (2 * mss)).min(u64::from(MOST_QUICK)) as u32;
@@ -165,7 +174,7 @@ impl Endpoint {
     pub(super) fn offered(&self, p: &Profile) -> u64 {
         match self.recv.autotune.window {
             _ if !self.autotunes(p) => p.stack.receive_buffer,
-            0 => p.stack.receive_buffer.min(FIRST_WINDOW),
+            0 => first_window(p),
             window => window,
         }
     }

@@ -1,5 +1,6 @@
 //! Explicit congestion notification: RFC 3168, and RFC 8257's exact echo.
 
+use windlass_cc::setup::MarkCut;
 use windlass_cc::{Ecn, Phase, Time};
 
 use super::{Endpoint, Profile};
@@ -127,7 +128,12 @@ impl Endpoint {
     }
 
     fn heed_echo(&mut self, p: &Profile, now: Time, acked: u64) {
-        if p.params.requirements().ecn == Ecn::Classic && self.send.phase == Phase::Open {
+        let answers = match p.params.requirements().ecn {
+            Ecn::None => false,
+            Ecn::Classic => true,
+            Ecn::Exact => p.stack.mark_cut == MarkCut::Proportional,
+        };
+        if answers && self.send.phase == Phase::Open {
             let flight = self.send.flight_size() + acked;
             self.answer_mark(p, now, flight);
         }

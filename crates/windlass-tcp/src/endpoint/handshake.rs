@@ -2,6 +2,7 @@
 
 use windlass_cc::{AnyController, Setup, Time, flags};
 
+use super::autotune::first_window;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::segment::{Flags, Segment};
@@ -216,7 +217,7 @@ impl Endpoint {
                 Flags::SYN
             }),
             // Never scaled (RFC 7323 section 2.2).
-            window: p.stack.receive_buffer.min(0xffff) as u16,
+            window: first_window(p) as u16,
             ..Segment::default()
         };
         if answer {

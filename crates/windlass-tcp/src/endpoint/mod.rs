@@ -130,7 +130,7 @@ impl Endpoint {
         // equation 4 says "no more than" half the FlightSize. The acknowledgement that brings a mark
         // has just opened the window, which was smaller when the mark was met: there the flight counts.
         let lost = matches!(to, Phase::Recovery | Phase::Loss);
-        let fresh = matches!(from, Phase::Open | Phase::Loss) && lost;
+        let fresh = from != Phase::Recovery && lost;
         let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
             self.control.cwnd - self.control.cwnd % u64::from(self.agreed.mss)
         } else if self.send.inflates() {

@@ -24,6 +24,7 @@ impl Profile {
             ack_limit: stack.ack_limit,
             counting: stack.window_counting,
             credit: stack.growth_credit,
+            mark_cut: stack.mark_cut,
             ..params.common()
         });
         let mut profile = Profile { stack, params, mtu };
@@ -40,6 +41,7 @@ impl Profile {
             ack_limit: self.stack.ack_limit,
             counting: self.stack.window_counting,
             credit: self.stack.growth_credit,
+            mark_cut: self.stack.mark_cut,
             ..params.common()
         });
         params

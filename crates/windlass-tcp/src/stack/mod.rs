@@ -3,7 +3,7 @@
 mod presets;
 
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::setup::{Counting, Credit};
+use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{AnyParams, Flavour, Span, rto};
 
 pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
@@ -112,10 +112,12 @@ pub struct StackConfig {
     pub mss: Option<u32>,
     /// Receive buffer, bytes, at least 1.
     pub receive_buffer: u64,
-    /// Offer 64 KB at first, and more as data arrive and are read, up to the receive buffer, where
-    /// timestamps are in use: Linux's `tcp_moderate_rcvbuf`. Otherwise the whole buffer is offered at
-    /// once.
+    /// Offer half of [`initial_receive_buffer`](Self::initial_receive_buffer) at first, and more as data arrive and
+    /// are read, up to the receive buffer, where timestamps are in use: Linux's `tcp_moderate_rcvbuf`. Otherwise the
+    /// whole buffer is offered at once.
     pub receive_autotuning: bool,
+    /// Buffer that autotuning begins with, bytes, the kernel's bookkeeping included: `tcp_rmem[1]`.
+    pub initial_receive_buffer: u64,
     /// Acknowledge each segment by itself at the beginning of a connection, after data that came
     /// twice, and while autotuning opens the receive window: Linux's quick acknowledgements.
     pub quick_acks: bool,
@@ -173,6 +175,8 @@ pub struct StackConfig {
     pub recovery: Option<LossRecovery>,
     /// What a loss or a mark cuts.
     pub loss_cut: LossCut,
+    /// How long a mark's cut takes.
+    pub mark_cut: MarkCut,
     /// Most segments in flight, [`u32::MAX`] for no other limit than the windows: one for a sender
     /// that stops and waits, NS-2's `window_`.
     pub flight_limit: u32,
@@ -197,6 +201,10 @@ pub struct StackConfig {
     /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
     /// in BSD, and are not moved.
     pub timer_tick: Span,
+    /// Ticks by which RACK's timer of a late segment goes, as in Linux: 2 ms more than are left
+    /// (`TCP_TIMEOUT_MIN_US` in `tcp_rack_mark_lost`) in whole ticks, counted from the end of the tick in which it is
+    /// set (`calc_index` of the timer wheel). Zero means exact.
+    pub rack_tick: Span,
     /// First interval between zero-window probes (RFC 9293 section 3.8.6.1).
     pub persist_timeout: Span,
     /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).

@@ -2,7 +2,7 @@
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
-use windlass_cc::setup::{Counting, Credit};
+use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Flavour, Ratio, Span};
 
 use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
@@ -69,6 +69,7 @@ pub const RFC: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 4 << 20,
     receive_autotuning: false,
+    initial_receive_buffer: 131_072,
     quick_acks: false,
     sack_compression: false,
     send_buffer: 4 << 20,
@@ -93,6 +94,7 @@ pub const RFC: StackConfig = StackConfig {
     ecn: false,
     recovery: None,
     loss_cut: LossCut::Flight,
+    mark_cut: MarkCut::AtOnce,
     flight_limit: u32::MAX,
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
@@ -112,6 +114,7 @@ pub const RFC: StackConfig = StackConfig {
         backoff: 2,
     }),
     timer_tick: Span::ZERO,
+    rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
     max_data_retries: 15,
@@ -123,6 +126,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 8_760,
     receive_autotuning: false,
+    initial_receive_buffer: 131_072,
     quick_acks: false,
     sack_compression: false,
     send_buffer: 4 << 20,
@@ -147,6 +151,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     ecn: false,
     recovery: Some(LossRecovery::Reno),
     loss_cut: LossCut::Flight,
+    mark_cut: MarkCut::AtOnce,
     flight_limit: u32::MAX,
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
@@ -166,6 +171,7 @@ pub const RIVERBED: StackConfig = StackConfig {
         backoff: 2,
     }),
     timer_tick: Span::from_millis(500),
+    rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
     max_data_retries: 15,
@@ -179,6 +185,8 @@ pub const LINUX: StackConfig = StackConfig {
     receive_buffer: 6 << 20,
     // tcp_rcv_space_adjust and tcp_grow_window; tcp_incr_quickack and tcp_enter_quickack_mode.
     receive_autotuning: true,
+    // tcp_rmem[1].
+    initial_receive_buffer: 131_072,
     quick_acks: true,
     // tcp_comp_sack_delay_ns.
     sack_compression: true,
@@ -204,6 +212,8 @@ pub const LINUX: StackConfig = StackConfig {
     recovery: Some(LossRecovery::Prr),
     // tcp_reno_ssthresh and all others go by snd_cwnd.
     loss_cut: LossCut::Window,
+    // tcp_enter_cwr, tcp_cwnd_reduction.
+    mark_cut: MarkCut::Proportional,
     // tcp_update_skb_after_send.
     pacing_burst: 10,
     // tcp_clean_rtx_queue calls pkts_acked, tcp_synack_rtt_meas does not.
@@ -214,6 +224,8 @@ pub const LINUX: StackConfig = StackConfig {
         max: Span::from_secs(120),
         backoff: 2,
     }),
+    // HZ = 250, as most distributions have it.
+    rack_tick: Span::from_millis(4),
     // tcp_probe0_base: at least TCP_RTO_MIN.
     persist_timeout: Span::from_millis(200),
     // tcp_syn_retries, tcp_retries2 and TCP_TIMEWAIT_LEN.

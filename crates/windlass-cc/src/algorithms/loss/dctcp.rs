@@ -6,8 +6,22 @@ use crate::congestion_avoidance::{
     CongestionAvoidance, CongestionEvent, Rounding, additive, half_flight,
 };
 use crate::event::{Ack, Conn, Phase};
+use crate::flavour::Departure;
 use crate::info::{Ecn, Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
+
+crate::choice! {
+    /// Whose DCTCP.
+    pub enum Variant {
+        /// RFC 8257's: alpha is as exact as the arithmetic, and its window ends with the first data sent after it
+        /// began.
+        Rfc = "rfc",
+        /// Linux's (`dctcp_update_alpha`): alpha is in 1024ths, what falls and what is added each rounded down, and
+        /// nothing once a 16th of it is less than one; the window ends with the last data sent before it began,
+        /// and the acknowledgement that ends it counts for the next.
+        Linux = "linux",
+    }
+}
 
 crate::parameters! {
     /// Parameters of DCTCP.
@@ -20,11 +34,16 @@ crate::parameters! {
         initial_alpha: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "RFC 8257 section 3.3 (1)";
+        /// Where RFC and kernel part: how exact alpha is, and when its window ends.
+        variant: Variant = Variant::Rfc, Variant::KIND,
+            "RFC 8257 section 3.3; Linux tcp_dctcp";
     }
 }
 
 /// Fractional bits of alpha: enough that it decays to less than a millionth before it stops.
 const ALPHA_BITS: u32 = 30;
+/// Of these, what variant linux makes use of (`DCTCP_MAX_ALPHA` is 1024).
+const LINUX_BITS: u32 = 10;
 
 /// Congestion avoidance of DCTCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,20 +70,43 @@ impl Dctcp {
     }
 
     fn count(&mut self, p: &Params, c: &Conn, a: &Ack) {
+        if p.variant == Variant::Linux && c.una >= self.window_end {
+            self.alpha = self.average_in_1024ths(p);
+            (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
+        }
         self.delivered = self.delivered.saturating_add(a.delivered);
         self.marked = self.marked.saturating_add(a.ce);
-        if c.una <= self.window_end {
-            return;
+        if p.variant == Variant::Rfc && c.una > self.window_end {
+            self.alpha = self.average(p);
+            (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
         }
-        if self.delivered > 0 {
-            let one = 1 << ALPHA_BITS;
-            let fraction = mul_div(self.marked.min(self.delivered), one, self.delivered);
-            let old = u64::from(self.alpha);
-            let step = p.gain.times(old.abs_diff(fraction));
-            let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
-            self.alpha = u32::try_from(alpha.min(one)).unwrap_or(0);
+    }
+
+    /// RFC 8257 section 3.3: `alpha + g · (fraction - alpha)`.
+    fn average(&self, p: &Params) -> u32 {
+        if self.delivered == 0 {
+            return self.alpha;
         }
-        (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
+        let one = 1 << ALPHA_BITS;
+        let fraction = mul_div(self.marked.min(self.delivered), one, self.delivered);
+        let old = u64::from(self.alpha);
+        let step = p.gain.times(old.abs_diff(fraction));
+        let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
+        u32::try_from(alpha.min(one)).unwrap_or(0)
+    }
+
+    /// The same as the kernel computes it.
+    fn average_in_1024ths(&self, p: &Params) -> u32 {
+        let one = 1 << LINUX_BITS;
+        let old = u64::from(self.alpha >> (ALPHA_BITS - LINUX_BITS));
+        let fall = match p.gain.times(old) {
+            0 => old,
+            part => part,
+        };
+        let delivered = self.delivered.max(1);
+        let rise = mul_div(self.marked.min(delivered), p.gain.times(one), delivered);
+        let alpha = (old.saturating_sub(fall) + rise).min(one) << (ALPHA_BITS - LINUX_BITS);
+        u32::try_from(alpha).unwrap_or(0)
     }
 
     /// `bytes · (1 - alpha/2)`, at least two segments.
@@ -87,12 +129,18 @@ impl CongestionAvoidance for Dctcp {
             answered as Reno does. It needs a receiver that echoes each change of mark at once and \
             a queue that marks above a low threshold; without marks alpha decays and it is Reno. An \
             acknowledgement that carries a mark does not open the window (RFC 3168 section 6.1.2). \
-            A host that answers marks itself, once per round trip, gets the same cut. Deviation: \
+            A host that answers marks itself, as Linux does over a round trip in which the window does \
+            not grow, gets the same cut. Deviation: \
             the fraction counts bytes delivered selectively too.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements { ecn: Ecn::Exact, ..Requirements::LOSS_BASED };
+    const FLAVOURS: &'static [Departure] = &[Departure::linux(
+        "variant",
+        Variant::Linux as u64,
+        "`dctcp_update_alpha` computes in 1024ths, before the acknowledgement is counted",
+    )];
 
     /// `dctcp_ssthresh`; `dctcp_react_to_loss` halves.
     fn rounding(why: CongestionEvent) -> Rounding {
@@ -110,10 +158,13 @@ impl CongestionAvoidance for Dctcp {
         }
     }
 
-    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+    fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, _w: &mut Window) {
         self.count(p, c, a);
+    }
+
+    fn answer_marks(&mut self, _p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
         let growing = matches!(c.phase, Phase::Open | Phase::Loss);
-        if a.ce > 0 && growing && c.una > self.cut_end {
+        if growing && c.una > self.cut_end {
             self.cut_end = c.next_id;
             w.shrink(c, self.kept(c, w.cwnd()));
             w.set_ssthresh(w.ssthresh().min(w.cwnd()));

@@ -169,6 +169,14 @@ impl Course {
         (*unit > 0.0).then(|| (to - from) / unit)
     }
 
+    /// Where it comes to rest when it first falls after its largest value.
+    fn rest_after_peak(&self) -> Option<f64> {
+        let top = self.0.iter().map(|(_, v)| *v).reduce(f64::max)?;
+        let peak = self.0.iter().rposition(|(_, v)| *v == top)?;
+        let falls = self.0[peak..].windows(2).take_while(|pair| pair[1].1 <= pair[0].1);
+        falls.last().map(|pair| pair[1].1)
+    }
+
     fn mapped(&self, f: impl Fn(f64) -> f64) -> Course {
         Course(self.0.iter().map(|(t, v)| (*t, f(*v))).collect())
     }
@@ -235,6 +243,7 @@ impl Object for Course {
         let one = || from_args::<(f64,)>(args).map(|(a,)| a);
         Ok(match method {
             "at" => return number(self.at(one()?)),
+            "rest_after_peak" => return number(self.rest_after_peak()),
             "mean" => return number(self.mean(one()?)),
             "within" => {
                 let (from, until) = from_args(args)?;
@@ -339,6 +348,13 @@ mod tests {
     use super::*;
     use crate::claims::fixtures::run;
     use crate::run::{Course as Bins, Drops};
+
+    #[test]
+    fn a_fall_from_the_largest_value_ends_where_it_grows_again() {
+        let all = [(0.0, 2.0), (2.0, 8.0), (3.0, 6.0), (4.0, 4.0), (5.0, 5.0), (6.0, 1.0)];
+        assert_eq!(Course(all.to_vec()).rest_after_peak(), Some(4.0));
+        assert_eq!(Course(all[..2].to_vec()).rest_after_peak(), None);
+    }
 
     #[test]
     fn what_holds_at_the_beginning_of_an_interval_belongs_to_it() {

@@ -1,11 +1,9 @@
-//! What the reports of all papers are made of: cells, charts, commands, notes, values by seed, time series,
-//! tests of differences, tables of verdicts.
+//! What the reports of all papers are made of: cells, commands, notes, time series, tests of differences,
+//! tables of verdicts.
 
 pub(crate) mod cells;
-pub(crate) mod charts;
 pub(crate) mod commands;
 pub(crate) mod notes;
-pub(crate) mod seeds;
 pub(crate) mod series;
 pub(crate) mod significance;
 pub(crate) mod tables;

@@ -79,13 +79,3 @@ pub(crate) fn columns(names: &[&str]) -> Vec<String> {
 pub(crate) fn judged(cells: Vec<String>, j: &Judgement) -> Row {
     Row { cells, verdict: Some(j.verdict.badge()), note: Some(j.note.clone()) }
 }
-
-/// A row of label, paper, ours, and further cells, judged by a claim.
-pub(crate) fn row(m: &Material, label: &str, claim: &str, more: &[String]) -> Row {
-    let Some(j) = m.judgement(claim) else {
-        return Row { cells: vec![label.to_owned(), "not judged".to_owned()], ..Row::default() };
-    };
-    let mut cells = vec![label.to_owned(), printed(j.paper), measured(j)];
-    cells.extend_from_slice(more);
-    judged(cells, j)
-}

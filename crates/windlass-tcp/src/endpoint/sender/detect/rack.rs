@@ -16,6 +16,9 @@ const MAX_ACK_DELAY: Span = Span::from_millis(200);
 /// The same: time of a probe before any round trip is known.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
+/// Linux's `TCP_TIMEOUT_MIN_US`.
+const TIMER_SLACK: Span = Span::from_millis(2);
+
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::endpoint) struct Rack {
@@ -164,6 +167,17 @@ impl Sender {
     }
 }
 
+/// When the timer expires that is set now for a segment that will be late at this time.
+fn late_timer(p: &Profile, now: Time, late_at: Time) -> Time {
+    match p.stack.rack_tick.0 {
+        0 => late_at,
+        tick => {
+            let ticks = (late_at.since(now) + TIMER_SLACK).0.div_ceil(tick);
+            Time((now.0 / tick + 1).saturating_add(ticks).saturating_mul(tick))
+        }
+    }
+}
+
 impl Endpoint {
     /// Section 6.2 step 4: how much later than others a segment may come.
     fn reordering_window(&self, p: &Profile) -> Span {
@@ -181,7 +195,7 @@ impl Endpoint {
     /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
     /// A timer looks again at what is not late yet.
     pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
-        self.send.rack.deadline = Time::NEVER;
+        let mut last_late_at = None;
         let allowed = self.send.rack.rtt + self.reordering_window(p);
         let (sent, end) = (self.send.rack.sent, self.send.rack.end);
         let mut place = 0;
@@ -194,14 +208,12 @@ impl Endpoint {
                 if late_at <= now {
                     self.lose(p, now, place);
                 } else {
-                    self.send.rack.deadline = match self.send.rack.deadline {
-                        Time::NEVER => late_at,
-                        other => other.max(late_at),
-                    };
+                    last_late_at = last_late_at.max(Some(late_at));
                 }
             }
             place += 1;
         }
+        self.send.rack.deadline = last_late_at.map_or(Time::NEVER, |at| late_timer(p, now, at));
     }
 
     /// The timer of a late segment.
