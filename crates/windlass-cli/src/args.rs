@@ -216,6 +216,10 @@ pub struct Reproduce {
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
     #[arg(long, value_name = "WORLD", value_delimiter = ',')]
     pub on: Vec<World>,
+    /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
+    /// time of --budget or --quick again, or in half an hour.
+    #[arg(long)]
+    pub readings: bool,
     #[command(flatten)]
     pub work: Work,
 }
@@ -347,6 +351,12 @@ pub enum PaperVerb {
     /// Write a folder with an example of everything, which runs as it is.
     New {
         /// The folder; its last part is the paper's name.
+        folder: PathBuf,
+    },
+    /// Note what decides the verdicts, with today's date, in the folder's registered.toml; a change since the last time
+    /// is listed there and in the report.
+    Register {
+        /// The folder.
         folder: PathBuf,
     },
     /// Whether every measure names a point and a flow that exist, every note that is cited exists, every

@@ -59,6 +59,7 @@ pub mod experiment;
 pub mod hindsight;
 pub mod overview;
 pub mod papers;
+pub mod readings;
 pub mod reproduce;
 pub mod sweep;
 mod template;

@@ -14,7 +14,8 @@ use windlass_sim::RunResult;
 
 use crate::claims::{Basis, Claim, Judgement, Quantity, Value, Verdict, tally, without_chance};
 use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
-use crate::papers::{Material, Paper, Trace, Traces};
+use crate::papers::{Material, Paper, Trace, Traces, registered};
+use crate::readings;
 use crate::report::model::{Report, Section};
 use crate::report::{self, ReportError};
 use crate::run::store::export::export_records;
@@ -281,7 +282,9 @@ impl<'p> Reproduction<'p> {
         }
         let traces = self.trace()?;
         let traced = self.traced(&records, &traces)?;
-        let judgements = self.paper.judge_on(&self.plan, &self.claims, &records, &traced)?;
+        let mut judgements = self.paper.judge_on(&self.plan, &self.claims, &records, &traced)?;
+        let outcome = readings::Outcome::kept(&dir, self.paper);
+        outcome.iter().for_each(|o| o.apply(&mut judgements));
         let sections = self.paper.sections(&Material {
             paper: self.paper,
             plan: &self.plan,
@@ -290,12 +293,16 @@ impl<'p> Reproduction<'p> {
             judgements: &judgements,
             traces: &traces,
         })?;
+        let mut shown = vec![readings::glance(&judgements, outcome.as_ref())];
+        shown.extend(sections.iter().cloned());
+        shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
+        shown.push(registered::section(self.paper)?);
         export_records(&dir, &records, &self.command.join(" "), formats)?;
         replace(&dir, "verdicts.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &judgements)?;
             out.write_all(b"\n")
         })?;
-        let page = report::html::render(&self.report(&records, &judgements, &sections))?;
+        let page = report::html::render(&self.report(&records, &judgements, &shown))?;
         let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
         Ok(Outcome { judgements, sections, dir, report })
     }
@@ -322,7 +329,8 @@ impl<'p> Reproduction<'p> {
     ) -> Result<BTreeMap<String, Value>, ReproduceError> {
         let (plan, claims) = (&self.plan, &self.claims);
         let mut values = self.paper.traced(plan, claims, records, first)?;
-        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if matches!(values.get(name), Some(Value::Runs(_))));
+        let random = |name: &String| matches!(values.get(name), Some(Value::Runs(_)));
+        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if random(name));
         if !claims.iter().any(|c| c.quantities().iter().any(reads)) {
             return Ok(values);
         }
@@ -424,7 +432,7 @@ fn traced(plan: &Plan) -> Vec<String> {
 }
 
 /// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
-fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
+pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     let told = *experiment.seeds(point, false).end();
     if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }

@@ -26,7 +26,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
-type Vars = BTreeMap<String, Value>;
+/// Values by name.
+pub(crate) type Vars = BTreeMap<String, Value>;
 
 /// That a value has no run to come from: no mistake, its place stays empty.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +114,17 @@ pub(crate) fn environment() -> Environment<'static> {
 
 /// Reads a file whose templates need nothing but themselves; `file` names it in errors.
 pub(crate) fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, FileError> {
-    read_with(text, file, &environment(), &|_| None)
+    read_given(text, file, &Vars::new())
+}
+
+/// The same with other values for some names of the `let` tables.
+pub(crate) fn read_given<T: DeserializeOwned>(
+    text: &str,
+    file: &str,
+    given: &Vars,
+) -> Result<T, FileError> {
+    let env = environment();
+    Reading { env: &env, keep: &|_| None, given }.read(text, file)
 }
 
 /// Reads a file in an environment; `keep` says what stands in a file for a value that TOML has not.
@@ -123,12 +134,26 @@ pub(crate) fn read_with<T: DeserializeOwned>(
     env: &Environment<'_>,
     keep: &dyn Fn(&Value) -> Option<String>,
 ) -> Result<T, FileError> {
-    let fail = |e: &toml::de::Error| FileError::toml(file, text, e);
-    let parsed = DeTable::parse(text).map_err(|e| fail(&e))?;
-    let expander = Expander { text, file, env, keep };
-    let expanded = expander.table(parsed.get_ref(), &Vars::new())?;
-    let source = toml::de::Deserializer::from(Spanned::new(parsed.span(), in_toml(&expanded)));
-    T::deserialize(source).map_err(|e| fail(&e))
+    Reading { env, keep, given: &Vars::new() }.read(text, file)
+}
+
+/// What a file is read with.
+struct Reading<'a> {
+    env: &'a Environment<'a>,
+    keep: &'a dyn Fn(&Value) -> Option<String>,
+    given: &'a Vars,
+}
+
+impl Reading<'_> {
+    fn read<T: DeserializeOwned>(&self, text: &str, file: &str) -> Result<T, FileError> {
+        let fail = |e: &toml::de::Error| FileError::toml(file, text, e);
+        let parsed = DeTable::parse(text).map_err(|e| fail(&e))?;
+        let Reading { env, keep, given } = *self;
+        let expander = Expander { text, file, env, keep, given };
+        let expanded = expander.table(parsed.get_ref(), &Vars::new())?;
+        let source = toml::de::Deserializer::from(Spanned::new(parsed.span(), in_toml(&expanded)));
+        T::deserialize(source).map_err(|e| fail(&e))
+    }
 }
 
 /// A value after expansion, with its place in the file.
@@ -176,6 +201,8 @@ struct Expander<'a> {
     file: &'a str,
     env: &'a Environment<'a>,
     keep: &'a dyn Fn(&Value) -> Option<String>,
+    /// Values that names of `let` have in place of the file's.
+    given: &'a Vars,
 }
 
 type Entry<'t, 'i> = (&'t Spanned<Cow<'i, str>>, &'t Spanned<DeValue<'i>>);
@@ -203,7 +230,10 @@ impl Expander<'_> {
                 return Err(self.fail(named.span(), "`let` must be a table of names and values"));
             };
             for (key, value) in in_order(named) {
-                let value = self.bound(value, &vars)?;
+                let value = match self.given.get(key.get_ref().as_ref()) {
+                    Some(given) => given.clone(),
+                    None => self.bound(value, &vars)?,
+                };
                 vars.insert(key.get_ref().to_string(), value);
             }
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{Block, Chart, ChartAxis, HeatMap, Ladder, NetworkMap, Report, Scale, Table};
+use super::model::{
+    Block, Chart, ChartAxis, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Table,
+};
 
 /// Anchors the page itself uses.
 const RESERVED: [&str; 4] = ["content", "contents", "verdicts", "provenance"];
@@ -109,6 +111,12 @@ pub enum ReportError {
         /// Anchor.
         id: String,
     },
+    /// A value of a specification curve is not a finite number.
+    #[error("curve {id:?} has a value that is not a finite number; leave such points out")]
+    BadCurve {
+        /// Anchor.
+        id: String,
+    },
     /// A station of a map is nowhere, has too many or too few cells, or a route leads over one that
     /// is not there.
     #[error(
@@ -159,6 +167,11 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
                     claim_anchor(&mut seen, &map.id)?;
                     check_map(map)?;
                 }
+                Block::Statements(s) => claim_anchor(&mut seen, &s.id)?,
+                Block::Curve(c) => {
+                    claim_anchor(&mut seen, &c.id)?;
+                    check_curve(c)?;
+                }
             }
         }
     }
@@ -169,6 +182,14 @@ fn check_heat(map: &HeatMap) -> Result<(), ReportError> {
     match map.cells.iter().all(|c| c.value.is_finite()) {
         true => Ok(()),
         false => Err(ReportError::BadHeat { id: map.id.clone() }),
+    }
+}
+
+fn check_curve(curve: &Curve) -> Result<(), ReportError> {
+    let ends = curve.points.iter().flat_map(|p| [Some(p.value), p.low, p.high]);
+    match ends.flatten().all(f64::is_finite) {
+        true => Ok(()),
+        false => Err(ReportError::BadCurve { id: curve.id.clone() }),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Whoever has results builds a [`model::Report`]; [`html::render`] turns it into one page that
 //! opens from disk without a network: text, tables with verdicts, charts (Vega-Lite, drawn
-//! by the embedded library), packet exchanges and maps of stations (SVG drawn here).
+//! by the embedded library), packet exchanges, maps of stations, statements and specification curves (SVG drawn here).
 //!
 //! ```
 //! use windlass_report::{html, model::Report};
@@ -17,6 +17,7 @@
 mod chart;
 mod chart_axes;
 mod check;
+mod curve;
 mod drawn;
 mod heat;
 pub mod html;
@@ -27,6 +28,7 @@ pub mod model;
 pub mod numbers;
 mod palette;
 mod prose;
+mod statements;
 pub mod text;
 mod thin;
 mod view;

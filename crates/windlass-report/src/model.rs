@@ -60,6 +60,10 @@ pub enum Block {
     Ladder(Ladder),
     /// Stations where they stand, and the routes between them.
     Map(NetworkMap),
+    /// All statements of a paper.
+    Statements(Statements),
+    /// What a claim comes to in many readings.
+    Curve(Curve),
 }
 
 /// A table with an optional verdict a row.
@@ -289,6 +293,69 @@ pub struct NetworkMap {
     pub places: Vec<Place>,
     /// Routes as the stations on them, by their position in `places`.
     pub routes: Vec<Vec<usize>>,
+}
+
+/// The statements of a paper, a row each.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Statements {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// The statements in order.
+    pub rows: Vec<StatementRow>,
+}
+
+/// A statement, and how it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatementRow {
+    /// Where it stands, and what it says.
+    pub label: String,
+    /// The paper's value with its unit; may be empty.
+    pub paper: String,
+    /// Ours with its interval; may be empty.
+    pub ours: String,
+    /// Ours over the paper's value, with the ends of the interval; positive.
+    pub ratio: Option<[f64; 3]>,
+    /// Readings in which it is reproduced, in which its direction alone is, in which it is contradicted, and in which
+    /// it is undecided.
+    pub readings: Option<[usize; 4]>,
+    /// The verdict.
+    pub badge: Badge,
+}
+
+/// The estimates of a quantity in many readings, and what each reading chose.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Curve {
+    /// Anchor.
+    pub id: String,
+    /// Caption, which also says what to see.
+    pub caption: String,
+    /// Label of the values with unit.
+    pub value: String,
+    /// The values that agree with the paper.
+    pub band: Option<[f64; 2]>,
+    /// The readings in any order.
+    pub points: Vec<CurvePoint>,
+    /// Questions with their answers.
+    pub axes: Vec<(String, Vec<String>)>,
+}
+
+/// What a reading comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct CurvePoint {
+    /// The estimate, finite.
+    pub value: f64,
+    /// Lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of it.
+    pub high: Option<f64>,
+    /// The verdict in this reading.
+    pub badge: Badge,
+    /// Place of its answer to each question.
+    pub choice: Vec<usize>,
+    /// Whether it is the headline's.
+    pub headline: bool,
 }
 
 /// What a station of a map is there for.

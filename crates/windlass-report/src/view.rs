@@ -4,17 +4,19 @@ use serde::Serialize;
 
 use super::ReportError;
 use super::chart::spec;
+use super::curve;
 use super::drawn::{Drawn, drawn};
 use super::heat;
 use super::ladder;
 use super::ladder_layout::time_text;
 use super::map;
 use super::model::{
-    Badge, Block, Chart, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report, Role, Row, Scale,
-    Table, is_figure,
+    Badge, Block, Chart, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report,
+    Role, Row, Scale, StatementRow, Statements, Table, is_figure,
 };
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
+use super::statements;
 
 /// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
 const DATA_ROWS: usize = 200;
@@ -163,6 +165,8 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
         Block::Heat(map) => BlockView::Chart(heat_view(map)?),
         Block::Ladder(ladder) => BlockView::Drawing(ladder_view(ladder)),
         Block::Map(map) => BlockView::Drawing(map_view(map)),
+        Block::Statements(s) => BlockView::Drawing(statements_view(s)),
+        Block::Curve(curve) => BlockView::Drawing(curve_view(curve)),
     })
 }
 
@@ -335,6 +339,52 @@ fn ladder_view(ladder: &Ladder) -> DrawingView<'_> {
             rows: ladder.messages.iter().map(row).collect(),
         },
         svg: drawing.svg,
+    }
+}
+
+fn statements_view(s: &Statements) -> DrawingView<'_> {
+    let row = |r: &StatementRow| {
+        let readings = r.readings.map_or(String::new(), |[holds, half, against, undecided]| {
+            format!("{holds} of {}, {undecided} undecided", holds + half + against)
+        });
+        vec![r.label.clone(), r.paper.clone(), r.ours.clone(), readings, r.badge.name.to_owned()]
+    };
+    let columns = ["Statement", "Paper", "Ours [95 %]", "Reproduced in readings", "Verdict"];
+    DrawingView {
+        id: &s.id,
+        caption: spans(&s.caption),
+        remark: statements::KEY.to_owned(),
+        label: &s.caption,
+        data: Data {
+            title: "Statements as a table".to_owned(),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: s.rows.iter().map(row).collect(),
+        },
+        svg: statements::draw(s),
+    }
+}
+
+fn curve_view(c: &Curve) -> DrawingView<'_> {
+    let answer = |(place, (_, answers)): (&usize, &(String, Vec<String>))| {
+        answers.get(*place).cloned().unwrap_or_default()
+    };
+    let row = |p: &CurvePoint| {
+        let ends = [Some(p.value), p.low, p.high].map(|v| v.map_or("–".to_owned(), figure));
+        let answers = p.choice.iter().zip(&c.axes).map(answer);
+        answers.chain(ends).chain([p.badge.name.to_owned()]).collect()
+    };
+    let ends = [c.value.as_str(), "from", "to", "Verdict"].map(str::to_owned);
+    DrawingView {
+        id: &c.id,
+        caption: spans(&c.caption),
+        remark: curve::KEY.to_owned(),
+        label: &c.caption,
+        data: Data {
+            title: "Readings as a table".to_owned(),
+            columns: c.axes.iter().map(|(name, _)| name.clone()).chain(ends).collect(),
+            rows: curve::ordered(c).into_iter().map(row).collect(),
+        },
+        svg: curve::draw(c),
     }
 }
 

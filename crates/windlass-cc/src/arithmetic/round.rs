@@ -65,16 +65,20 @@ impl Round {
     /// If what is acknowledged ends the round, begins another and returns the round-trip times of the
     /// one that ended.
     pub fn ended(&mut self, c: &Conn) -> Option<RoundRtt> {
-        if c.una <= self.end {
-            return None;
-        }
+        if c.una <= self.end { None } else { Some(self.turn(c)) }
+    }
+
+    /// Out of the way of the acknowledgements that end no round.
+    #[cold]
+    #[inline(never)]
+    fn turn(&mut self, c: &Conn) -> RoundRtt {
         let mean = match self.samples {
             0 => u64::MAX,
             n => self.sum_rtt / u64::from(n),
         };
         let ended = RoundRtt { min: Span(self.min_rtt), mean: Span(mean), samples: self.samples };
         self.begin(c);
-        Some(ended)
+        ended
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
 
 use windlass_lab::claims::Claim;
 use windlass_lab::papers::check::{Checked, check};
+use windlass_lab::papers::registered::{self, Registered};
 use windlass_lab::papers::{PAPERS, Paper, new};
+use windlass_lab::run::store::{Invocation, replace};
 
 use super::papers::find;
 use crate::args::{PaperArgs, PaperVerb};
@@ -24,6 +28,7 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
                  windlass reproduce {shown} --quick\n"
             ))
         }
+        PaperVerb::Register { folder } => register(folder),
         PaperVerb::Check { papers, list } => {
             let papers: Vec<Cow<Paper>> = match papers.as_slice() {
                 [] => PAPERS.iter().map(Cow::Borrowed).collect(),
@@ -51,11 +56,34 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
     }
 }
 
+/// Writes `registered.toml` with today's date.
+fn register(folder: &Path) -> Result<(), Failure> {
+    let paper = Paper::read(folder).map_err(Failure::input)?;
+    let mut now = Invocation::now("", Vec::new(), Vec::new()).started;
+    now.truncate("2026-01-31".len());
+    let registered = Registered::renewed(&paper, &now).map_err(Failure::input)?;
+    let written =
+        replace(folder, registered::FILE, |out| out.write_all(registered.text().as_bytes()));
+    let path = written.map_err(|e| Failure::work(e))?;
+    let (held, changes) = (registered.hash.len(), registered.change.len());
+    print(&format!(
+        "{}: {held} registered since {}, {changes} changes\n",
+        path.display(),
+        registered.since
+    ))
+}
+
 fn said(paper: &Paper, c: Checked) -> String {
-    let Checked { experiments, points, claims, sections, notes } = c;
+    let Checked { experiments, points, claims, sections, notes, unregistered } = c;
+    let warning = match unregistered {
+        0 => String::new(),
+        n => format!(
+            "note: {n} claims or questions are not registered; `windlass paper register` does\n"
+        ),
+    };
     format!(
         "{}: {experiments} experiments with {points} points, {claims} claims, {sections} sections, \
-         {notes} notes: nothing is wrong\n",
+         {notes} notes: nothing is wrong\n{warning}",
         paper.id
     )
 }

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use windlass_lab::claims::headline;
 use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
+use windlass_lab::readings::{Budget, Survey};
 use windlass_lab::report::text;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
-use windlass_lab::run::Runner;
 use windlass_lab::run::store::Format;
+use windlass_lab::run::{Failed, Runner};
 
 use super::making::runner;
 use super::papers::find;
@@ -17,6 +18,8 @@ use crate::output::{Chatter, Failure, print, width};
 
 /// Budget of a quick reproduction, seconds a paper.
 const QUICK: f64 = 120.0;
+/// Budget of the readings of a paper unless told, seconds.
+const READINGS: f64 = 1800.0;
 
 /// Reproduces each paper.
 pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
@@ -33,7 +36,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     };
     let runner = runner(args.work.jobs.into());
     for paper in &papers {
-        let (outcome, end) = reproduce(paper, &options, &runner, chatter)?;
+        let (outcome, end) = reproduce(paper, (&options, args.readings), &runner, chatter)?;
         show(paper, &outcome, chatter)?;
         end?;
     }
@@ -44,6 +47,30 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
 fn budget(args: &Reproduce) -> Option<f64> {
     let quick = args.quick.then_some(QUICK);
     args.budget.map(|b| b.0.0 as f64 / 1e9).or(quick)
+}
+
+/// Makes the paper's readings and keeps them beside its runs.
+fn read(
+    paper: &Paper,
+    options: &Options,
+    runner: &Runner,
+    chatter: &Chatter,
+) -> Result<Vec<Failed>, Failure> {
+    let begun = Instant::now();
+    let budget = Budget::seconds(options.budget.unwrap_or(READINGS));
+    let Some(survey) = Survey::prepare(paper, &options.out, budget).map_err(Failure::work)? else {
+        chatter.say(format!("{}: its folder has no readings.toml", paper.id));
+        return Ok(Vec::new());
+    };
+    let told = |line: &str| chatter.say(format!("{}: {line}", paper.id));
+    let (outcome, failed) = survey.work(runner, &told).map_err(Failure::work)?;
+    let (made, seconds) = (outcome.readings.len(), begun.elapsed().as_secs_f64());
+    let left = match outcome.left_out {
+        0 => String::new(),
+        n => format!(", {n} left out by the budget"),
+    };
+    told(&format!("{made} of {} readings{left}, {seconds:.1} s", outcome.total));
+    Ok(failed)
 }
 
 /// The command as a reader would repeat it, whatever path it was called by.
@@ -63,12 +90,15 @@ fn command(args: &Reproduce) -> Vec<String> {
         let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
         words.push(format!("--on {}", worlds.join(",")));
     }
+    if args.readings {
+        words.push("--readings".to_string());
+    }
     words
 }
 
 fn reproduce(
     paper: &Paper,
-    options: &Options,
+    (options, readings): (&Options, bool),
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<(Outcome, Result<(), Failure>), Failure> {
@@ -89,7 +119,10 @@ fn reproduce(
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
     progress.end();
-    let failed = result.map_err(Failure::work)?;
+    let mut failed = result.map_err(Failure::work)?;
+    if readings {
+        failed.extend(read(paper, options, runner, chatter)?);
+    }
     let concluded = work.conclude(&[Format::Parquet]);
     let end = super::making::outcome(&failed, Some(&options.out.join(&paper.id)));
     let outcome = match concluded {

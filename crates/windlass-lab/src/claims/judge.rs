@@ -101,6 +101,8 @@ impl<'a> Case<'a> {
             ci95: ci95.filter(|ci| ci.iter().all(finite)),
             n: self.measured.as_ref().map_or(0, Value::n),
             verdict,
+            readings: None,
+            decided_by: None,
             note: reasons.iter().filter(|r| !r.is_empty()).cloned().collect::<Vec<_>>().join(" "),
         }
     }

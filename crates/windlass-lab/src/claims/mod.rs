@@ -44,6 +44,7 @@ mod value;
 mod verdict;
 
 use crate::experiment::FileError;
+use crate::template::Vars;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -53,7 +54,9 @@ pub use judge::judge;
 pub use metric::Metric;
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
-pub use verdict::{Judgement, Statement, Tally, Verdict, headline, json_schema, statements, tally};
+pub use verdict::{
+    Judgement, Share, Statement, Tally, Verdict, headline, json_schema, statements, tally,
+};
 
 /// One statement of a paper in checkable form.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -311,7 +314,12 @@ struct ClaimsFile {
 ///
 /// The first thing wrong with the text, with its line and column.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Claim>, FileError> {
-    let raw: ClaimsFile = crate::template::read(text, file)?;
+    parse_given(text, file, &Vars::new())
+}
+
+/// The same with other values for some names of the file's `let` tables.
+pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Vec<Claim>, FileError> {
+    let raw: ClaimsFile = crate::template::read_given(text, file, given)?;
     let mut claims: Vec<Claim> = Vec::new();
     for spanned in raw.claim {
         let (span, mut claim) = (spanned.span(), spanned.into_inner());

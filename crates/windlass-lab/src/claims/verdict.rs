@@ -130,8 +130,25 @@ pub struct Judgement {
     pub n: u64,
     /// The verdict.
     pub verdict: Verdict,
+    /// In how many readings of the paper it holds, where it was read in several.
+    #[serde(default)]
+    pub readings: Option<Share>,
+    /// The question whose answer decides, where it depends on the reading.
+    #[serde(default)]
+    pub decided_by: Option<String>,
     /// Why, and what differs.
     pub note: String,
+}
+
+/// In how many readings of a paper a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Readings in which it is reproduced.
+    pub holds: usize,
+    /// Readings in which it is decided.
+    pub of: usize,
+    /// Readings in which it is not.
+    pub undecided: usize,
 }
 
 /// The JSON Schema of `verdicts.json`.
@@ -156,6 +173,16 @@ pub fn json_schema() -> Value {
         },
         "n": { "type": "integer", "minimum": 0, "description": "Runs behind it; 0 for arithmetic" },
         "verdict": { "enum": Verdict::ALL.map(|v| v.badge().name), "description": "How it stands" },
+        "readings": {
+            "type": ["object", "null"],
+            "description": "In how many readings of the paper it is reproduced, decided and undecided",
+            "required": ["holds", "of", "undecided"],
+            "additionalProperties": { "type": "integer", "minimum": 0 },
+        },
+        "decided_by": {
+            "type": ["string", "null"],
+            "description": "The question whose answer decides, where it depends on the reading",
+        },
         "note": text("Why, and what differs"),
     });
     let required: Vec<&String> =
@@ -249,6 +276,8 @@ mod tests {
             ci95,
             n,
             verdict,
+            readings: None,
+            decided_by: None,
             note,
         }
     }

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::registered::Registered;
 use super::{Material, Paper, Traces, parts, report};
 use crate::claims::{Claim, Kind, Metric, Quantity};
 use crate::experiment::{FileError, Plan};
+use crate::readings::Readings;
 use crate::scenario::{Scenario, did_you_mean};
 
 /// What a check has looked at.
@@ -21,6 +23,8 @@ pub struct Checked {
     pub sections: usize,
     /// Fidelity notes.
     pub notes: usize,
+    /// What decides a verdict and is not registered as it is.
+    pub unregistered: usize,
 }
 
 /// Checks a paper.
@@ -48,8 +52,13 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         found.claim(claim, &plan, &names, models.as_ref(), quantities.as_ref());
     }
     let notes = found.notes();
+    // What is wrong with the points themselves is said above.
+    if found.errors.is_empty() {
+        found.errors.extend(Readings::of(paper, &plan).err());
+    }
     let sections =
         report::sections(&m, true).map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
+    let unregistered = found.unregistered();
     if !found.errors.is_empty() {
         // Elements of one `for` share their mistake and its place.
         let mut places = BTreeSet::new();
@@ -63,6 +72,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         claims: claims.len(),
         sections,
         notes,
+        unregistered,
     })
 }
 
@@ -130,6 +140,14 @@ impl Found<'_> {
         if !self.errors.contains(&error) {
             self.errors.push(error);
         }
+    }
+
+    /// How much that decides a verdict is not registered as it is.
+    fn unregistered(&mut self) -> usize {
+        let open = Registered::of(self.paper)
+            .and_then(|known| known.unwrap_or_default().open(self.paper))
+            .map_err(|e| self.errors.push(e));
+        open.map_or(0, |open| open.len())
     }
 
     /// Reads the scenario of every point; the names of each experiment's first.

@@ -31,7 +31,7 @@ const NEW_TEXTS: [(&str, &str); 2] = [
 ];
 
 /// Files of a folder that are no scenario.
-const OWN: [&str; 7] = [
+const OWN: [&str; 9] = [
     "paper.toml",
     "experiments.toml",
     "claims.toml",
@@ -39,6 +39,8 @@ const OWN: [&str; 7] = [
     "measures.toml",
     "quantities.toml",
     "report.toml",
+    "readings.toml",
+    "registered.toml",
 ];
 
 /// Why a folder is no paper.

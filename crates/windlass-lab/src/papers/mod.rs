@@ -12,12 +12,14 @@ mod folder;
 mod forms;
 mod map;
 pub(crate) mod parts;
+pub mod registered;
 mod report;
 
 use crate::claims::{self, Claim, Evidence, Judgement, LeastEffect, Value};
 use crate::experiment::{FileError, Plan};
 use crate::report::model::Section;
 use crate::run::RunRecord;
+use crate::template::Vars;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use windlass_cc::Time;
@@ -130,6 +132,18 @@ impl Paper {
         self.files.get(name).map(String::as_str)
     }
 
+    /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
+    /// only say what is shown.
+    pub(crate) fn fingerprint(&self) -> String {
+        let shown = ["report.toml", "measures.toml", registered::FILE];
+        let decides = |name: &&String| name.ends_with(".toml") && !shown.contains(&name.as_str());
+        let mut text = crate::run::VERSION.to_owned();
+        for name in self.files.keys().filter(decides) {
+            text = text + "\n" + name + "\n" + &self.files[name];
+        }
+        registered::digits(text.as_bytes())
+    }
+
     /// Where a file of the paper stands.
     pub fn place(&self, file: &str) -> String {
         format!("{}/{file}", self.folder)
@@ -150,7 +164,12 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn parsed_claims(&self) -> Result<Vec<Claim>, FileError> {
-        claims::parse(&self.claims, &self.place("claims.toml"))
+        self.claims_given(&Vars::new())
+    }
+
+    /// The claims with other values for some names of the file's `let` tables.
+    pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
+        claims::parse_given(&self.claims, &self.place("claims.toml"), given)
     }
 
     /// Text of the scenario with this file name.
@@ -229,6 +248,7 @@ impl Paper {
         Ok(all.into_iter().map(value).collect())
     }
 
+    /// The numbers that traced runs yield, by the names that claims use.
     pub(crate) fn quantities(
         &self,
         plan: &Plan,

@@ -22,6 +22,29 @@ pub fn spelt_out(text: &str, set: &[(String, String)]) -> Result<Vec<(String, St
     Ok(all)
 }
 
+/// The same where `overrides` are applied too and only flows that run this algorithm are meant: a `*` stands for
+/// those, and nothing changes where there is none.
+pub(crate) fn spelt_out_for(
+    text: &str,
+    overrides: &[(String, String)],
+    algorithm: Option<&str>,
+    set: &[(String, String)],
+) -> Result<Vec<(String, String)>, String> {
+    let Some(algorithm) = algorithm else { return spelt_out(text, set) };
+    let mut items = Items::of(text);
+    items.flows.iter_mut().enumerate().for_each(|(i, flow)| flow.change(i, overrides));
+    let runs = |flow: &Item| flow.algorithm.eq_ignore_ascii_case(algorithm);
+    if !items.flows.iter().any(runs) {
+        return Ok(Vec::new());
+    }
+    items.flows.iter_mut().for_each(|flow| flow.meant = runs(flow));
+    let mut all = Vec::new();
+    for (key, value) in set {
+        all.extend(items.keys(key)?.into_iter().map(|key| (key, value.clone())));
+    }
+    Ok(all)
+}
+
 /// The items of a scenario's file that a `*` in a key stands for.
 pub(super) struct Items {
     flows: Vec<Item>,
@@ -29,8 +52,37 @@ pub(super) struct Items {
 }
 
 struct Item {
+    name: String,
+    algorithm: String,
+    /// Whether a `*` may stand for it.
+    meant: bool,
     /// Datagrams have no algorithm.
     datagrams: bool,
+}
+
+impl Item {
+    fn of(flow: &toml::Value) -> Item {
+        let word = |value: Option<&toml::Value>| {
+            value.and_then(toml::Value::as_str).unwrap_or_default().to_owned()
+        };
+        let transport = word(flow.get("traffic").and_then(|t| t.get("transport")));
+        Item {
+            name: word(flow.get("name")),
+            algorithm: word(flow.get("algorithm")),
+            meant: true,
+            datagrams: transport.eq_ignore_ascii_case("udp"),
+        }
+    }
+
+    /// Runs what the changes of a point let it run; `i` is its place in the file.
+    fn change(&mut self, i: usize, overrides: &[(String, String)]) {
+        for (key, value) in overrides {
+            let of = key.strip_prefix("flow.").and_then(|rest| rest.strip_suffix(".algorithm"));
+            if of.is_some_and(|flow| flow == self.name || flow == i.to_string()) {
+                self.algorithm = value.trim_matches('"').to_owned();
+            }
+        }
+    }
 }
 
 impl Items {
@@ -38,13 +90,8 @@ impl Items {
     pub(super) fn of(text: &str) -> Items {
         let root: toml::Table = toml::from_str(text).unwrap_or_default();
         let list = |key: &str| root.get(key).and_then(toml::Value::as_array);
-        let datagrams = |flow: &toml::Value| {
-            let transport = flow.get("traffic").and_then(|t| t.get("transport"));
-            transport.and_then(toml::Value::as_str).is_some_and(|t| t.eq_ignore_ascii_case("udp"))
-        };
-        let flows = list("flow").into_iter().flatten();
         Items {
-            flows: flows.map(|f| Item { datagrams: datagrams(f) }).collect(),
+            flows: list("flow").into_iter().flatten().map(Item::of).collect(),
             links: list("link").map_or(0, Vec::len),
         }
     }
@@ -62,7 +109,10 @@ impl Items {
             }
         };
         let of_controller = ["algorithm", "slow_start", "params"].contains(&rest[0]);
-        let meant = |i: &usize| !(of_controller && self.flows[*i].datagrams);
+        let meant = |i: &usize| {
+            let flow = &self.flows[*i];
+            flow.meant && !(of_controller && flow.datagrams)
+        };
         let numbers: Vec<usize> = match parts[0] {
             "flow" => (0..self.flows.len()).filter(meant).collect(),
             _ => (0..self.links).collect(),

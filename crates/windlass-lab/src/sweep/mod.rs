@@ -26,6 +26,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 pub use axes::spelt_out;
+pub(crate) use axes::spelt_out_for;
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request};
 pub use points::{Cell, Method};

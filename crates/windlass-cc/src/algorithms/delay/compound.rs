@@ -89,6 +89,8 @@ impl Compound {
         w.cwnd().saturating_sub(self.dwnd).max(u64::from(c.mss))
     }
 
+    #[cold]
+    #[inline(never)]
     fn end_of_round(&mut self, p: &Params, c: &Conn, rtt: Span, w: &mut Window) {
         let mss = u64::from(c.mss);
         let loss_window = self.loss_window(c, w);

@@ -126,17 +126,37 @@ fn first_course(p: &Params) -> Course {
 }
 
 impl Vegas {
-    /// Parameter `whole`: looks at the round that this acknowledgement ends.
-    fn observe_whole(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
-        self.round.sample(a);
-        if a.acked == 0 || c.phase != Phase::Open {
+    /// Decides at the end of a round what the window does in the next.
+    #[cold]
+    #[inline(never)]
+    fn judge(&mut self, p: &Params, c: &Conn, rtt: &RoundRtt, w: &mut Window) {
+        if p.whole {
+            self.judge_whole(p, c, rtt, w);
             return;
         }
-        let Some(rtt) = self.round.ended(c) else { return };
+        let rtt = estimate(p, rtt);
+        if !rtt.is_known() || !c.min_rtt.is_known() {
+            self.course = Course::Blind;
+            return;
+        }
+        let mss = u64::from(c.mss);
+        self.queued = backlog(w.cwnd(), c.min_rtt, rtt);
+        if self.queued < mul(p.alpha, mss) {
+            self.course = Course::Open;
+            return;
+        }
+        self.course = Course::Hold;
+        if self.queued > mul(p.beta, mss) {
+            retreat(c, w);
+        }
+    }
+
+    /// Parameter `whole`: the same as Linux does it.
+    fn judge_whole(&mut self, p: &Params, c: &Conn, rtt: &RoundRtt, w: &mut Window) {
         if w.in_slow_start() {
             return;
         }
-        let rtt = estimate(p, &rtt);
+        let rtt = estimate(p, rtt);
         if !rtt.is_known() || !c.min_rtt.is_known() {
             self.course = Course::Blind;
             return;
@@ -209,25 +229,13 @@ impl CongestionAvoidance for Vegas {
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
-        if p.whole {
-            self.observe_whole(p, c, a, w);
+        self.round.sample(a);
+        // Linux looks for the end of a round only where new data is acknowledged and nothing is missing.
+        if p.whole && (a.acked == 0 || c.phase != Phase::Open) {
             return;
         }
-        let Some(rtt) = self.round.observe(c, a) else { return };
-        let rtt = estimate(p, &rtt);
-        if !rtt.is_known() || !c.min_rtt.is_known() {
-            self.course = Course::Blind;
-            return;
-        }
-        let mss = u64::from(c.mss);
-        self.queued = backlog(w.cwnd(), c.min_rtt, rtt);
-        if self.queued < mul(p.alpha, mss) {
-            self.course = Course::Open;
-            return;
-        }
-        self.course = Course::Hold;
-        if self.queued > mul(p.beta, mss) {
-            retreat(c, w);
+        if let Some(rtt) = self.round.ended(c) {
+            self.judge(p, c, &rtt, w);
         }
     }
 

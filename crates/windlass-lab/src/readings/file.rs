@@ -1,0 +1,440 @@
+//! `readings.toml`: what a paper leaves open, and how it can be read.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use minijinja::Value;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::experiment::{FileError, Plan, Point};
+use crate::papers::Paper;
+use crate::scenario::{Scenario, did_you_mean};
+use crate::sweep::spelt_out_for;
+use crate::template::Vars;
+
+/// Name of the file in a paper's folder.
+pub const FILE: &str = "readings.toml";
+
+/// What makes an alternative plausible. Their order is the rule by which the headline's is chosen, without a
+/// look at any result: the literal text where it runs, else what the paper's simulator does by default, else
+/// the standard of its year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What the paper's text says.
+    Literal,
+    /// What the paper's simulator did by default in its year.
+    Simulator,
+    /// The standard of the paper's year.
+    Standard,
+    /// Anything else that a careful reader might try.
+    Other,
+}
+
+/// All that a paper leaves open and that can be read in several ways.
+#[derive(Clone, Debug, Default)]
+pub struct Readings {
+    /// The questions in the order of the file.
+    pub axes: Vec<Axis>,
+}
+
+/// One question, and its answers.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The fidelity note that it belongs to.
+    pub id: String,
+    /// What is left open, in words.
+    pub question: String,
+    /// The answers in the order of the file.
+    pub alternatives: Vec<Alternative>,
+    /// Place of the headline's answer in `alternatives`.
+    pub headline: usize,
+}
+
+/// One answer.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    name: String,
+    why: String,
+    kind: Option<Kind>,
+    #[serde(default)]
+    set: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    over: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    claims: BTreeMap<String, toml::Value>,
+    algorithm: Option<String>,
+    #[serde(default)]
+    experiments: Vec<String>,
+    #[serde(default)]
+    at: Vec<String>,
+    fails: Option<String>,
+}
+
+/// One answer to a question.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// Name, unique on its axis.
+    pub name: String,
+    /// Why it is plausible.
+    pub why: String,
+    /// What makes it so.
+    pub kind: Kind,
+    /// Why it cannot be run, if so: it is listed and left out.
+    pub fails: Option<String>,
+    /// Scenario keys and values that a point does not set itself.
+    set: Vec<(String, String)>,
+    /// Scenario keys and values whatever the point sets.
+    over: Vec<(String, String)>,
+    /// Values for names in the `let` table of `claims.toml`.
+    claims: Vars,
+    /// Only where a flow runs this algorithm, and a `*` stands for those flows.
+    algorithm: Option<String>,
+    /// Only these experiments; all where it is empty.
+    experiments: Vec<String>,
+    /// Only points with one of these coordinates, such as `p=1%`; all where it is empty.
+    at: Vec<String>,
+    span: Range<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAxis {
+    id: Spanned<String>,
+    question: String,
+    alternative: Vec<Spanned<Raw>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    axis: Vec<RawAxis>,
+}
+
+/// Changes of keys to values, as `--set` takes them.
+pub(super) type Changes = Vec<(String, String)>;
+
+impl Readings {
+    /// Those of a paper; none where its folder has no `readings.toml`.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the file, with its line and column.
+    pub fn of(paper: &Paper, plan: &Plan) -> Result<Option<Readings>, FileError> {
+        let Some(text) = paper.file(FILE) else { return Ok(None) };
+        let readings = parse(text, &paper.place(FILE), &paper.fidelity)?;
+        for axis in &readings.axes {
+            for alternative in &axis.alternatives {
+                alternative.check(paper, plan, text)?;
+            }
+        }
+        Ok(Some(readings))
+    }
+}
+
+/// Reads the file; `file` names it in errors, and `fidelity` is the text of the notes.
+fn parse(text: &str, file: &str, fidelity: &str) -> Result<Readings, FileError> {
+    let raw: RawFile = crate::template::read(text, file)?;
+    let fail = |span: Range<usize>, message: String| Err(FileError::at(file, text, span, message));
+    let mut axes: Vec<Axis> = Vec::new();
+    for axis in raw.axis {
+        let (span, id) = (axis.id.span(), axis.id.into_inner());
+        let note = id.split('.').next().unwrap_or_default();
+        if !fidelity.contains(&format!("## {note}: ")) {
+            return fail(span, format!("fidelity.md has no note {note}"));
+        }
+        if axes.iter().any(|a| a.id == id) {
+            return fail(span, format!("axis `{id}` exists already; write such as `{note}.2`"));
+        }
+        let mut alternatives: Vec<Alternative> = Vec::new();
+        for one in axis.alternative {
+            let (span, raw) = (one.span(), one.into_inner());
+            let twice = alternatives.iter().any(|a| a.name == raw.name);
+            let checked = if twice {
+                Err(format!("axis `{id}` has an alternative `{}` already", raw.name))
+            } else {
+                Alternative::of(raw, span.clone())
+            };
+            match checked {
+                Ok(alternative) => alternatives.push(alternative),
+                Err(message) => return fail(span, message),
+            }
+        }
+        match headline(&id, &alternatives) {
+            Ok(headline) => {
+                let question = axis.question;
+                axes.push(Axis { id, question, alternatives, headline });
+            }
+            Err((place, message)) => return fail(place.unwrap_or(span), message),
+        }
+    }
+    Ok(Readings { axes })
+}
+
+/// Where there is one, a place, and what is wrong there.
+type Wrong = (Option<Range<usize>>, String);
+
+/// A value as templates take it.
+fn value(given: &toml::Value) -> Value {
+    match given {
+        toml::Value::String(text) => Value::from(text.as_str()),
+        toml::Value::Integer(n) => Value::from(*n),
+        toml::Value::Float(v) => Value::from(*v),
+        toml::Value::Boolean(b) => Value::from(*b),
+        toml::Value::Array(all) => Value::from(all.iter().map(value).collect::<Vec<Value>>()),
+        other => Value::from(other.to_string()),
+    }
+}
+
+/// The alternative that the rule makes the headline's.
+fn headline(id: &str, all: &[Alternative]) -> Result<usize, Wrong> {
+    if all.len() < 2 {
+        return Err((None, format!("axis `{id}` needs at least two alternatives")));
+    }
+    let first = all.iter().filter(|a| a.fails.is_none()).map(|a| a.kind).min();
+    let mut chosen =
+        (0..all.len()).filter(|i| all[*i].fails.is_none() && Some(all[*i].kind) == first);
+    let Some(headline) = chosen.next() else {
+        return Err((None, format!("axis `{id}` needs an alternative that runs")));
+    };
+    if let Some(second) = chosen.next() {
+        let message = format!(
+            "`{}` and `{}` are both of the kind that decides axis `{id}`; only one can be the headline's",
+            all[headline].name, all[second].name
+        );
+        return Err((Some(all[second].span.clone()), message));
+    }
+    let plain: Vec<&Alternative> =
+        all.iter().filter(|a| a.is_plain() && a.fails.is_none()).collect();
+    match plain.as_slice() {
+        [one] if one.name == all[headline].name => Ok(headline),
+        [one] => {
+            let message = format!(
+                "by the rule the headline of axis `{id}` is `{}`, but the paper's files run `{}`, the \
+                 alternative that changes nothing",
+                all[headline].name, one.name
+            );
+            Err((Some(all[headline].span.clone()), message))
+        }
+        [_, second, ..] => {
+            let message = format!("alternative `{}` changes nothing, as another does", second.name);
+            Err((Some(second.span.clone()), message))
+        }
+        [] => {
+            let message = format!(
+                "axis `{id}` needs one alternative that changes nothing: what the paper's files run"
+            );
+            Err((None, message))
+        }
+    }
+}
+
+impl Alternative {
+    fn of(raw: Raw, span: Range<usize>) -> Result<Alternative, String> {
+        let spelt = |all: BTreeMap<String, toml::Value>| -> Changes {
+            let text = |v: toml::Value| match v {
+                toml::Value::String(text) => text,
+                other => other.to_string(),
+            };
+            all.into_iter().map(|(key, value)| (key, text(value))).collect()
+        };
+        Ok(Alternative {
+            kind: raw.kind.ok_or_else(|| {
+                format!(
+                    "alternative `{}` needs a `kind`: literal, simulator, standard or other",
+                    raw.name
+                )
+            })?,
+            claims: raw.claims.into_iter().map(|(k, v)| (k, value(&v))).collect(),
+            set: spelt(raw.set),
+            over: spelt(raw.over),
+            name: raw.name,
+            why: raw.why,
+            fails: raw.fails,
+            algorithm: raw.algorithm,
+            experiments: raw.experiments,
+            at: raw.at,
+            span,
+        })
+    }
+
+    /// Whether it is what the paper's files say as they are.
+    fn is_plain(&self) -> bool {
+        self.set.is_empty() && self.over.is_empty() && self.claims.is_empty()
+    }
+
+    /// Whether it leaves every run as it is.
+    pub(super) fn spares_runs(&self) -> bool {
+        self.set.is_empty() && self.over.is_empty()
+    }
+
+    /// What it changes beneath a point's own settings, and what above them.
+    fn changes(&self, experiment: &str, text: &str, point: &Point) -> Result<[Changes; 2], String> {
+        let mut coordinates =
+            point.coordinates.iter().map(|(axis, label)| format!("{axis}={label}"));
+        let here = self.experiments.is_empty() || self.experiments.iter().any(|e| e == experiment);
+        if !here || !(self.at.is_empty() || coordinates.any(|c| self.at.contains(&c))) {
+            return Ok([Changes::new(), Changes::new()]);
+        }
+        let spelt = |set| spelt_out_for(text, &point.overrides, self.algorithm.as_deref(), set);
+        Ok([spelt(&self.set)?, spelt(&self.over)?])
+    }
+
+    /// That it names what exists, and that every point still reads with it.
+    fn check(&self, paper: &Paper, plan: &Plan, text: &str) -> Result<(), FileError> {
+        let fail = |message: String| {
+            let message = format!("alternative `{}`: {message}", self.name);
+            Err(FileError::at(&paper.place(FILE), text, self.span.clone(), message))
+        };
+        let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
+        if let Some(id) = self.experiments.iter().find(|id| !known.contains(&id.as_str())) {
+            return fail(format!("there is no experiment `{id}`{}", did_you_mean(id, &known)));
+        }
+        if self.fails.is_some() {
+            return Ok(());
+        }
+        let mut moved = self.spares_runs();
+        for experiment in &plan.experiments {
+            for point in experiment.points() {
+                match one(paper, &experiment.id, &experiment.scenario, &point, &[self]) {
+                    Ok((changed, _)) => moved |= changed,
+                    Err(why) => {
+                        let place = format!("point `{}` of `{}`", point.id, experiment.id);
+                        return fail(format!("{place} cannot be read: {why}"));
+                    }
+                }
+            }
+        }
+        if !moved {
+            return fail("it changes no point of any experiment".to_owned());
+        }
+        let headline = paper.parsed_claims()?;
+        let claims = paper.claims_given(&self.claims)?;
+        match headline.iter().map(|c| &c.id).eq(claims.iter().map(|c| &c.id)) {
+            true => Ok(()),
+            false => fail("its claims are not those of the headline".to_owned()),
+        }
+    }
+}
+
+/// The scenario of a point under these alternatives, and whether they change it.
+fn one(
+    paper: &Paper,
+    experiment: &str,
+    file: &str,
+    point: &Point,
+    chosen: &[&Alternative],
+) -> Result<(bool, Scenario), String> {
+    let text = paper.scenario(file).ok_or_else(|| format!("there is no {file}"))?;
+    let (mut beneath, mut above) = (Changes::new(), Changes::new());
+    for alternative in chosen {
+        let [set, over] = alternative.changes(experiment, text, point)?;
+        beneath.extend(set);
+        above.extend(over);
+    }
+    let changed = !beneath.is_empty() || !above.is_empty();
+    let overrides = [beneath, point.overrides.clone(), above].concat();
+    Scenario::with_overrides(text, &paper.place(file), &overrides)
+        .map(|scenario| (changed, scenario))
+        .map_err(|e| e.to_string())
+}
+
+/// A joint reading: for every axis the place of one of its alternatives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reading(pub Vec<usize>);
+
+impl Readings {
+    /// The headline's.
+    pub fn headline(&self) -> Reading {
+        Reading(self.axes.iter().map(|a| a.headline).collect())
+    }
+
+    /// Names of a reading's alternatives, axis by axis.
+    pub fn names(&self, reading: &Reading) -> Vec<String> {
+        self.chosen(reading).map(|a| a.name.clone()).collect()
+    }
+
+    fn chosen<'a>(&'a self, reading: &'a Reading) -> impl Iterator<Item = &'a Alternative> {
+        self.axes.iter().zip(&reading.0).map(|(axis, at)| &axis.alternatives[*at])
+    }
+
+    /// The scenario of a point in a reading, with further changes above all.
+    ///
+    /// # Errors
+    ///
+    /// The alternatives do not go together; the sentence says why.
+    pub(super) fn scenario(
+        &self,
+        paper: &Paper,
+        (experiment, file): (&str, &str),
+        point: &Point,
+        reading: &Reading,
+    ) -> Result<Scenario, String> {
+        let chosen: Vec<&Alternative> = self.chosen(reading).collect();
+        one(paper, experiment, file, point, &chosen).map(|(_, scenario)| scenario)
+    }
+
+    /// The values that a reading gives names in the `let` table of `claims.toml`.
+    pub(super) fn claims(&self, reading: &Reading) -> Vars {
+        self.chosen(reading).flat_map(|a| a.claims.clone()).collect()
+    }
+}
+
+impl Axis {
+    /// The places of the alternatives that can be run.
+    pub(super) fn running(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.alternatives.len()).filter(|i| self.alternatives[*i].fails.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTES: &str = "## X-1: a\n\n## X-2: b\n";
+    const FILE: &str = "[[axis]]\nid = 'X-1'\nquestion = 'q'\n\
+        [[axis.alternative]]\nname = 'printed'\nwhy = 'w'\nkind = 'literal'\n\
+        [[axis.alternative]]\nname = 'now'\nwhy = 'w'\nkind = 'standard'\nset = { 'stack.mss' = 1 }\n";
+
+    #[test]
+    fn the_headline_is_literal_then_the_simulators_then_the_standards() {
+        let kinds = |first: &str, second: &str| {
+            let text = FILE.replace("'standard'", second).replace("'literal'", first);
+            parse(&text, "f", NOTES).map(|r| r.headline()).map_err(|e| e.to_string())
+        };
+        assert_eq!(kinds("'literal'", "'simulator'"), Ok(Reading(vec![0])));
+        assert_eq!(kinds("'simulator'", "'other'"), Ok(Reading(vec![0])));
+        // What the files run is not what the rule asks for.
+        assert!(
+            kinds("'standard'", "'simulator'").unwrap_err().contains("by the rule the headline")
+        );
+        // A literal text that does not run gives way.
+        let fails = "'literal'\nfails = 'the timer is negative'\nover = { 'a' = 1 }";
+        let text = FILE.replace("'literal'", fails).replace("set = { 'stack.mss' = 1 }\n", "");
+        assert_eq!(parse(&text, "f", NOTES).unwrap().headline(), Reading(vec![1]));
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_cure() {
+        let cases = [
+            (FILE.replace("X-1", "X-9"), "2:6: fidelity.md has no note X-9"),
+            (FILE.replace("question", "qestion"), "unknown field `qestion`"),
+            (FILE.replace("'standard'", "'literal'"), "8:1: `printed` and `now` are both"),
+            (FILE.replace("'now'", "'printed'"), "has an alternative `printed` already"),
+            (
+                FILE.replace("set = { 'stack.mss' = 1 }\n", ""),
+                "8:1: alternative `now` changes nothing",
+            ),
+            (FILE[..FILE.rfind("[[").unwrap()].to_owned(), "2:6: axis `X-1` needs at least two"),
+            (FILE.replace("kind = 'standard'\n", ""), "needs a `kind`: literal, simulator"),
+            (format!("{FILE}{FILE}"), "axis `X-1` exists already; write such as `X-1.2`"),
+        ];
+        for (text, expected) in cases {
+            let message = parse(&text, "readings.toml", NOTES).unwrap_err().to_string();
+            assert!(message.starts_with("readings.toml:"), "{message}");
+            assert!(message.contains(expected), "{message} does not contain {expected}");
+        }
+    }
+}

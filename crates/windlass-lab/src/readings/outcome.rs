@@ -1,0 +1,344 @@
+//! What the readings of a paper come to: `readings.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{Kind, Readings};
+use crate::claims::{Judgement, Share, Verdict};
+use crate::papers::Paper;
+
+/// Name of the file in a paper's folder of results.
+pub(super) const RESULT: &str = "readings.json";
+
+/// All readings that were made, and how the claims stand in them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What they are readings of: 16 hexadecimal digits of the paper's files and the program.
+    pub of: String,
+    /// The questions.
+    pub axes: Vec<Asked>,
+    /// The readings in the order in which they were made; the first is the headline's.
+    pub readings: Vec<Made>,
+    /// Joint readings that there are in all.
+    pub total: u64,
+    /// Readings of these that the budget left out: combinations on the axes that matter, and drawn ones.
+    pub left_out: usize,
+    /// Combinations that do not go together, with the reason.
+    pub impossible: Vec<String>,
+    /// Seed of the draw.
+    pub drawn_from: u64,
+    /// Simulated events of all runs and of their budget, if there is one.
+    pub events: u64,
+    /// See `events`.
+    pub budget: Option<u64>,
+    /// How each claim stands that rests on runs.
+    pub claims: Vec<Standing>,
+    /// Place in `readings` of the one in which most claims hold: the most charitable.
+    pub charitable: usize,
+}
+
+/// A question with its answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Fidelity note.
+    pub id: String,
+    /// What is left open.
+    pub question: String,
+    /// Name, kind, reason, and why it was not run if it cannot be.
+    pub alternatives: Vec<(String, Kind, String, Option<String>)>,
+    /// Place of the headline's.
+    pub headline: usize,
+    /// Whether one of its alternatives alone moves a verdict.
+    pub moves: bool,
+}
+
+/// Why a reading was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// It is the headline's.
+    Headline,
+    /// One answer differs from the headline's.
+    Alone,
+    /// A combination on the axes that move verdicts.
+    Together,
+    /// Drawn over all axes.
+    Drawn,
+}
+
+/// A reading that was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// Places of its alternatives, axis by axis.
+    pub choice: Vec<usize>,
+    /// Why it was made.
+    pub stage: Stage,
+    /// How the claims stand in it, in the order of [`Outcome::claims`].
+    pub seen: Vec<Seen>,
+}
+
+/// How a claim stands in a reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Ours.
+    pub measured: Option<f64>,
+    /// 95 % interval of ours.
+    pub ci95: Option<[f64; 2]>,
+    /// Runs behind it.
+    pub n: u64,
+}
+
+/// How a claim stands over all readings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The claim.
+    pub id: String,
+    /// Readings in which it is reproduced.
+    pub holds: usize,
+    /// Readings in which only its direction is.
+    pub same_direction: usize,
+    /// Readings in which it is decided.
+    pub of: usize,
+    /// Readings in which it is not.
+    pub undecided: usize,
+    /// What the readings say together: the verdict of all decided ones where the headline is among them, else that it
+    /// depends on the reading, or that it is undecided.
+    pub verdict: Verdict,
+    /// The axis whose answer says most of the verdict, where it depends on the reading.
+    pub decided_by: Option<String>,
+    /// For every axis by how much the share of readings in which it holds differs between its answers, at most.
+    pub sensitivity: Vec<f64>,
+}
+
+/// Whether a verdict is one for or against the claim.
+pub(super) fn is_decided(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
+}
+
+impl Seen {
+    pub(super) fn of(j: &Judgement) -> Seen {
+        Seen { verdict: j.verdict, measured: j.measured, ci95: j.ci95, n: j.n }
+    }
+
+    /// The verdict if it is for or against the claim.
+    pub(super) fn decided(&self) -> Option<Verdict> {
+        Some(self.verdict).filter(|v| is_decided(*v))
+    }
+}
+
+impl Outcome {
+    /// Sums up the readings that were made, the headline's first; `ids` are the claims.
+    pub(super) fn of(readings: &Readings, made: Vec<Made>, ids: &[String]) -> Outcome {
+        let asked = |(i, axis): (usize, &super::file::Axis)| {
+            let one = |a: &super::file::Alternative| {
+                (a.name.clone(), a.kind, a.why.clone(), a.fails.clone())
+            };
+            Asked {
+                id: axis.id.clone(),
+                question: axis.question.clone(),
+                alternatives: axis.alternatives.iter().map(one).collect(),
+                headline: axis.headline,
+                moves: moves(&made)[i],
+            }
+        };
+        let axes: Vec<Asked> = readings.axes.iter().enumerate().map(asked).collect();
+        let claims = ids.iter().enumerate().map(|(c, id)| standing(id, c, &axes, &made)).collect();
+        let count = |m: &Made, verdict| m.seen.iter().filter(|s| s.verdict == verdict).count();
+        let merit = |m: &Made| {
+            (count(m, Verdict::Reproduced), usize::MAX - count(m, Verdict::Contradicted))
+        };
+        // Of equal ones the first.
+        let charitable = (0..made.len()).rev().max_by_key(|i| merit(&made[*i])).unwrap_or(0);
+        Outcome {
+            total: readings.total(),
+            axes,
+            readings: made,
+            claims,
+            charitable,
+            ..Outcome::default()
+        }
+    }
+
+    /// Those that a survey has left in a paper's folder of results, if they are of the paper as it is.
+    pub fn kept(dir: &Path, paper: &Paper) -> Option<Outcome> {
+        let text = std::fs::read(dir.join(RESULT)).ok()?;
+        let outcome: Outcome = serde_json::from_slice(&text).ok()?;
+        (outcome.of == paper.fingerprint()).then_some(outcome)
+    }
+
+    /// Says of each judgement in how many readings its claim holds; one that depends on the reading has that for its
+    /// verdict.
+    pub fn apply(&self, judgements: &mut [Judgement]) {
+        for j in judgements {
+            let Some(s) = self.standing(&j.id) else { continue };
+            j.readings = Some(Share { holds: s.holds, of: s.of, undecided: s.undecided });
+            j.decided_by = s.decided_by.clone();
+            if s.verdict == Verdict::DependsOnReading {
+                let by =
+                    s.decided_by.as_ref().map_or(String::new(), |id| format!(", and {id} decides"));
+                let note = format!(
+                    "It is reproduced in {} of {} readings that decide it{by}; in the headline's it is {}. ",
+                    s.holds,
+                    s.of,
+                    j.verdict.badge().name
+                );
+                j.note.insert_str(0, &note);
+                j.verdict = Verdict::DependsOnReading;
+            }
+        }
+    }
+
+    /// How a claim stands.
+    pub fn standing(&self, claim: &str) -> Option<&Standing> {
+        self.claims.iter().find(|c| c.id == claim)
+    }
+
+    /// Answers of a reading that are not the headline's: `TM-8 one-segment`; none for the headline.
+    pub fn departures(&self, made: &Made) -> Vec<String> {
+        let pairs = self.axes.iter().zip(&made.choice).filter(|(axis, at)| **at != axis.headline);
+        pairs.map(|(axis, at)| format!("{} {}", axis.id, axis.alternatives[*at].0)).collect()
+    }
+}
+
+/// For every axis whether one of its alternatives alone has another decided verdict on any claim than the headline's.
+pub(super) fn moves(made: &[Made]) -> Vec<bool> {
+    let Some((headline, others)) = made.split_first() else { return Vec::new() };
+    let mut moved = vec![false; headline.choice.len()];
+    for other in others.iter().filter(|m| m.stage == Stage::Alone) {
+        let differs = headline
+            .seen
+            .iter()
+            .zip(&other.seen)
+            .any(|(a, b)| a.decided().zip(b.decided()).is_some_and(|(a, b)| a != b));
+        let axis = (0..moved.len()).find(|i| headline.choice[*i] != other.choice[*i]);
+        if let (true, Some(axis)) = (differs, axis) {
+            moved[axis] = true;
+        }
+    }
+    moved
+}
+
+fn standing(id: &str, claim: usize, axes: &[Asked], made: &[Made]) -> Standing {
+    let verdicts: Vec<(&Made, Verdict)> =
+        made.iter().filter_map(|m| Some((m, m.seen[claim].decided()?))).collect();
+    let count = |verdict| verdicts.iter().filter(|(_, v)| *v == verdict).count();
+    let headline = made.first().and_then(|m| m.seen[claim].decided());
+    let verdict = match (verdicts.first(), headline) {
+        (Some((_, first)), _) if verdicts.iter().any(|(_, v)| v != first) => {
+            Verdict::DependsOnReading
+        }
+        (_, Some(headline)) => headline,
+        _ => Verdict::Undecided,
+    };
+    let gains: Vec<f64> = (0..axes.len()).map(|axis| gain(axis, &verdicts)).collect();
+    let best = gains.iter().copied().fold(0.0, f64::max);
+    let decides = gains.iter().position(|g| *g > 1e-9 && *g >= best - 1e-9);
+    let decided_by = decides.filter(|_| verdict == Verdict::DependsOnReading);
+    Standing {
+        id: id.to_owned(),
+        holds: count(Verdict::Reproduced),
+        same_direction: count(Verdict::SameDirection),
+        of: verdicts.len(),
+        undecided: made.len() - verdicts.len(),
+        verdict,
+        decided_by: decided_by.map(|axis| axes[axis].id.clone()),
+        sensitivity: (0..axes.len()).map(|axis| spread(axis, &verdicts)).collect(),
+    }
+}
+
+/// The verdicts by the answer to a question.
+fn by_answer(axis: usize, verdicts: &[(&Made, Verdict)]) -> BTreeMap<usize, Vec<Verdict>> {
+    let mut all: BTreeMap<usize, Vec<Verdict>> = BTreeMap::new();
+    for (made, verdict) in verdicts {
+        all.entry(made.choice[axis]).or_default().push(*verdict);
+    }
+    all
+}
+
+/// How many bits the answer to a question says of the verdict (C. E. Shannon, 1948: the mutual information).
+fn gain(axis: usize, verdicts: &[(&Made, Verdict)]) -> f64 {
+    let all: Vec<Verdict> = verdicts.iter().map(|(_, v)| *v).collect();
+    let within: f64 = by_answer(axis, verdicts)
+        .values()
+        .map(|some| entropy(some) * some.len() as f64 / all.len() as f64)
+        .sum();
+    entropy(&all) - within
+}
+
+fn entropy(verdicts: &[Verdict]) -> f64 {
+    let share = |verdict: Verdict| {
+        verdicts.iter().filter(|v| **v == verdict).count() as f64 / verdicts.len() as f64
+    };
+    let kinds = [Verdict::Reproduced, Verdict::SameDirection, Verdict::Contradicted];
+    kinds.map(share).into_iter().filter(|p| *p > 0.0).map(|p| -p * p.log2()).sum()
+}
+
+/// By how much the share of readings in which a claim is reproduced differs between answers, at most.
+fn spread(axis: usize, verdicts: &[(&Made, Verdict)]) -> f64 {
+    let share = |some: &Vec<Verdict>| {
+        some.iter().filter(|v| **v == Verdict::Reproduced).count() as f64 / some.len() as f64
+    };
+    let shares: Vec<f64> = by_answer(axis, verdicts).values().map(share).collect();
+    let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    if largest > least { largest - least } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(choice: [usize; 2], verdict: Verdict) -> Made {
+        let seen = Seen { verdict, measured: None, ci95: None, n: 0 };
+        Made { choice: choice.to_vec(), stage: Stage::Alone, seen: vec![seen] }
+    }
+
+    fn axes() -> Vec<Asked> {
+        let axis = |id: &str| Asked {
+            id: id.to_owned(),
+            question: String::new(),
+            alternatives: Vec::new(),
+            headline: 0,
+            moves: false,
+        };
+        vec![axis("A"), axis("B")]
+    }
+
+    #[test]
+    fn the_axis_whose_answer_tells_the_verdict_decides() {
+        use Verdict::{Contradicted, Reproduced};
+        let all = [
+            made([0, 0], Reproduced),
+            made([0, 1], Contradicted),
+            made([1, 0], Reproduced),
+            made([1, 1], Contradicted),
+        ];
+        let s = standing("c", 0, &axes(), &all);
+        assert_eq!((s.holds, s.of, s.undecided), (2, 4, 0));
+        assert_eq!(s.verdict, Verdict::DependsOnReading);
+        assert_eq!(s.decided_by.as_deref(), Some("B"));
+        assert_eq!(s.sensitivity, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn readings_that_decide_nothing_count_for_no_side() {
+        use Verdict::{Contradicted, Reproduced, Undecided};
+        let s = |verdicts: [Verdict; 3]| {
+            let choices = [[0, 0], [0, 1], [1, 0]];
+            let all: Vec<Made> =
+                choices.into_iter().zip(verdicts).map(|(c, v)| made(c, v)).collect();
+            standing("c", 0, &axes(), &all)
+        };
+        let some = s([Reproduced, Undecided, Reproduced]);
+        assert_eq!((some.holds, some.of, some.undecided), (2, 2, 1));
+        assert_eq!((some.verdict, some.decided_by), (Reproduced, None));
+        assert_eq!(s([Contradicted; 3]).verdict, Contradicted);
+        // What holds in other readings alone says nothing of the headline's.
+        assert_eq!(s([Undecided, Reproduced, Reproduced]).verdict, Undecided);
+        assert_eq!(s([Undecided; 3]).verdict, Undecided);
+    }
+}

@@ -1,0 +1,176 @@
+//! A paper of two questions, of which one matters.
+
+use std::path::Path;
+
+use super::*;
+use crate::claims::Verdict;
+use crate::papers::{self, Paper};
+use crate::run::Runner;
+
+const NETWORK: &str = r#"
+duration = "30s"
+[[link]]
+name = "wire"
+between = ["a", "b"]
+rate = "1Mbps"
+delay = "10ms"
+queue = "100pkt"
+[[flow]]
+name = "download"
+from = "a"
+to = "b"
+algorithm = "reno"
+traffic = { kind = "bulk", bytes = "200kB" }
+"#;
+const EXPERIMENTS: &str = "[[experiment]]\nid = 'one'\ntitle = 't'\nscenario = 'network.toml'\n\
+    seeds = 12\nquick_seeds = 1\n";
+const READINGS: &str = r#"
+[[axis]]
+id = "X-1"
+question = "How fast is the wire?"
+[[axis.alternative]]
+name = "one"
+why = "The text says 1 Mbps"
+kind = "literal"
+[[axis.alternative]]
+name = "four"
+why = "The figure says 4 Mbps"
+kind = "other"
+set = { "link.wire.rate" = "4Mbps" }
+
+[[axis]]
+id = "X-2"
+question = "How long is the queue?"
+[[axis.alternative]]
+name = "hundred"
+why = "The default of the simulator"
+kind = "simulator"
+[[axis.alternative]]
+name = "thousand"
+why = "Linux has it so"
+kind = "other"
+set = { "link.*.queue" = "1000pkt" }
+[[axis.alternative]]
+name = "none"
+why = "The text has no queue"
+kind = "literal"
+fails = "nothing is ever sent"
+"#;
+const NOTES: &str = "# Notes\n\n## X-1: the rate\n\nProblem: p\n\nChoice: c\n\nConsequence: n\n\n\
+    ## X-2: the queue\n\nProblem: p\n\nChoice: c\n\nConsequence: n\n";
+
+/// Claims on the time that the download takes: one holds at one rate, one at both, one at neither.
+fn claims() -> String {
+    let claim = |id: &str, direction: &str, bound: f64| {
+        format!(
+            "[[claim]]\nid = '{id}'\nsource = 's'\nquantity = 'q'\nunit = 's'\n\
+             measure = {{ metric = {{ path = 'flow.download.completion_s', at = 'one/all' }} }}\n\
+             direction = {{ {direction} = {{ constant = {bound:?} }} }}\n"
+        )
+    };
+    let all = [
+        claim("slow", "greater_than", 1.2),
+        claim("real", "greater_than", 0.1),
+        claim("quick", "less_than", 0.1),
+    ];
+    all.concat()
+}
+
+fn paper(folder: &Path, readings: &str) -> Paper {
+    let folder = folder.join("tiny");
+    if !folder.exists() {
+        papers::new(&folder).unwrap();
+    }
+    let files = [
+        ("network.toml", NETWORK),
+        ("experiments.toml", EXPERIMENTS),
+        ("claims.toml", &claims()),
+        ("readings.toml", readings),
+        ("fidelity.md", NOTES),
+        ("findings.md", ""),
+    ];
+    for (file, text) in files {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    for file in ["report.toml", "models.toml", "measures.toml"] {
+        let _ = std::fs::remove_file(folder.join(file));
+    }
+    Paper::read(&folder).unwrap()
+}
+
+fn survey(paper: &Paper, out: &Path, budget: Budget) -> Outcome {
+    let survey = Survey::prepare(paper, out, budget).unwrap().unwrap();
+    let (outcome, failed) = survey.work(&Runner::new(1), &|_| ()).unwrap();
+    assert_eq!(failed, []);
+    outcome
+}
+
+const WHOLE: Budget = Budget { events: None };
+
+#[test]
+fn each_claim_holds_in_so_many_readings_and_the_question_that_matters_decides() {
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = survey(&paper(dir.path(), READINGS), dir.path(), WHOLE);
+    let said = |id: &str| {
+        let s = outcome.standing(id).unwrap();
+        (s.holds, s.of, s.undecided, s.verdict, s.decided_by.clone())
+    };
+    // The headline, each alternative alone; the only combination of the two is drawn.
+    assert_eq!((outcome.readings.len(), outcome.total), (4, 4));
+    assert_eq!(outcome.axes.iter().map(|a| a.moves).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(said("slow"), (2, 4, 0, Verdict::DependsOnReading, Some("X-1".to_owned())));
+    assert_eq!(said("real"), (4, 4, 0, Verdict::Reproduced, None));
+    assert_eq!(said("quick"), (0, 4, 0, Verdict::Contradicted, None));
+    let charitable = &outcome.readings[outcome.charitable];
+    assert_eq!(outcome.departures(charitable), Vec::<String>::new());
+}
+
+#[test]
+fn a_survey_that_was_killed_goes_on_and_comes_to_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let paper = paper(dir.path(), READINGS);
+    let whole = survey(&paper, dir.path(), WHOLE);
+    let journal = dir.path().join("tiny/readings/journal.jsonl");
+    let text = std::fs::read(&journal).unwrap();
+    // As a kill leaves it: some runs, and half a line.
+    std::fs::write(&journal, &text[..text.len() / 3]).unwrap();
+    assert_eq!(survey(&paper, dir.path(), WHOLE), whole);
+    let lines = |text: &[u8]| text.iter().filter(|b| **b == b'\n').count();
+    assert_eq!(lines(&std::fs::read(&journal).unwrap()), lines(&text));
+    // Nothing is left to be run, and nothing is.
+    assert_eq!(survey(&paper, dir.path(), WHOLE), whole);
+    assert_eq!(std::fs::read(&journal).unwrap().len(), text.len());
+}
+
+#[test]
+fn a_budget_makes_the_headline_and_says_what_it_leaves_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = survey(&paper(dir.path(), READINGS), dir.path(), Budget { events: Some(1) });
+    assert_eq!((outcome.readings.len(), outcome.readings[0].stage), (1, Stage::Headline));
+    assert!(outcome.left_out >= 2, "{}", outcome.left_out);
+    assert_eq!(outcome.standing("slow").unwrap().verdict, Verdict::Reproduced);
+}
+
+#[test]
+fn what_an_alternative_names_must_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases = [
+        (READINGS.replace("link.wire.rate", "link.wire.speed"), "speed"),
+        (READINGS.replace("link.*.queue", "link.*.kew"), "kew"),
+        (
+            READINGS.replace("set = { \"link.*", "experiments = ['two']\nset = { \"link.*"),
+            "there is no experiment `two`",
+        ),
+        (
+            READINGS.replace("set = { \"link.*", "algorithm = 'cubic'\nset = { \"link.*"),
+            "it changes no point of any experiment",
+        ),
+    ];
+    for (text, expected) in cases {
+        let paper = paper(dir.path(), &text);
+        let errors = crate::papers::check::check(&paper).unwrap_err();
+        let said = errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("readings.toml:") && said[0].contains(expected), "{said:?}");
+    }
+}

@@ -1,0 +1,437 @@
+//! Making the runs of a paper's readings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{Reading, Readings};
+use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
+use crate::claims::{Basis, Claim, Quantity, Value};
+use crate::experiment::{Plan, Point};
+use crate::papers::{Paper, Trace, Traces};
+use crate::reproduce::{ReproduceError, all_seeds};
+use crate::run::store::{Batch, RunKey, Store, replace};
+use crate::run::{self, Failed, RunRecord, Runner, Task, World, simulate};
+use crate::scenario::Scenario;
+
+/// Folder of the readings' runs in that of the paper.
+const DIR: &str = "readings";
+/// What traced runs have yielded, in that folder.
+const TRACED: &str = "traced.json";
+/// Seeds of a point at first, and where claims are undecided.
+const SEEDS: [u64; 3] = [12, 20, 40];
+/// Seeds with which a run is traced where anything in it is random.
+const TRACES: u64 = 12;
+/// Readings drawn over all axes, and the seed of the draw.
+const DRAWN: usize = 24;
+const DRAWN_FROM: u64 = 1;
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Simulated events of all readings together; without a limit where there is none. The headline's count
+    /// towards it and are made in any case.
+    pub events: Option<u64>,
+}
+
+impl Budget {
+    /// Events that two processors simulate in a second, about: a time stands for as many on every machine.
+    const PER_SECOND: f64 = 3e6;
+
+    /// What about so many seconds are enough for.
+    pub fn seconds(seconds: f64) -> Budget {
+        Budget { events: Some((seconds * Budget::PER_SECOND) as u64) }
+    }
+}
+
+/// A paper's readings in the course of their work.
+pub struct Survey<'p> {
+    paper: &'p Paper,
+    plan: Plan,
+    readings: Readings,
+    /// Claims that rest on runs, in their order.
+    ids: Vec<String>,
+    /// The runs of the paper's reproduction, which the headline shares.
+    main: Batch,
+    batch: Batch,
+    traced: BTreeMap<String, Traced>,
+    budget: Budget,
+    events: u64,
+    counted: BTreeSet<RunKey>,
+    /// Traced runs that are counted.
+    traces: BTreeSet<String>,
+    impossible: Vec<String>,
+    left_out: usize,
+    made: Vec<Work>,
+    failed: Vec<Failed>,
+}
+
+/// A reading with what was run for it.
+struct Work {
+    reading: Reading,
+    stage: Stage,
+    claims: Vec<Claim>,
+    /// Seeds at each `experiment/point`.
+    seeds: BTreeMap<String, u64>,
+    seen: Vec<Seen>,
+}
+
+/// What the traced runs of a reading yield, by name, and the events it took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Traced {
+    events: u64,
+    /// Without chance.
+    exact: BTreeMap<String, f64>,
+    /// One value a seed.
+    runs: BTreeMap<String, BTreeMap<u64, f64>>,
+}
+
+impl Traced {
+    fn values(&self) -> BTreeMap<String, Value> {
+        let exact = self.exact.iter().map(|(k, v)| (k.clone(), Value::Exact { value: *v, n: 1 }));
+        let runs = self.runs.iter().map(|(k, v)| (k.clone(), Value::Runs(v.clone())));
+        exact.chain(runs).collect()
+    }
+}
+
+/// Whether a claim is asked in every reading: it rests on runs, and there is something to decide.
+fn is_asked(claim: &Claim) -> bool {
+    let of_runs = |q: &&Quantity| matches!(q, Quantity::Metric(_) | Quantity::Trace(_));
+    claim.not_comparable.is_none()
+        && claim.basis() == Basis::Measured
+        && claim.quantities().iter().any(of_runs)
+}
+
+/// Whether a claim reads a traced run.
+fn reads_trace(claim: &Claim) -> bool {
+    claim.quantities().iter().any(|q| matches!(q, Quantity::Trace(_)))
+}
+
+impl<'p> Survey<'p> {
+    /// Opens what earlier calls have run under `out`; `None` where the paper has no `readings.toml`.
+    ///
+    /// # Errors
+    ///
+    /// A file of the paper is not right, or the folder cannot be made.
+    pub fn prepare(
+        paper: &'p Paper,
+        out: &Path,
+        budget: Budget,
+    ) -> Result<Option<Survey<'p>>, ReproduceError> {
+        let plan = paper.plan()?;
+        let Some(readings) = Readings::of(paper, &plan)? else { return Ok(None) };
+        let claims = paper.parsed_claims()?;
+        let ids = claims.iter().filter(|c| is_asked(c)).map(|c| c.id.clone()).collect();
+        let dir = out.join(&paper.id);
+        let (main, _) = Batch::share(&dir)?;
+        let (batch, _) = Batch::open(dir.join(DIR))?;
+        let kept = std::fs::read(batch.dir().join(TRACED)).ok();
+        // What cannot be read is run again.
+        let traced = kept.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        Ok(Some(Survey {
+            paper,
+            plan,
+            readings,
+            ids,
+            main,
+            batch,
+            traced,
+            budget,
+            events: 0,
+            counted: BTreeSet::new(),
+            traces: BTreeSet::new(),
+            impossible: Vec::new(),
+            left_out: 0,
+            made: Vec::new(),
+            failed: Vec::new(),
+        }))
+    }
+
+    /// Makes the readings as far as the budget goes, telling `told` of each, and writes `readings.json` into the
+    /// paper's folder. Runs that failed are returned beside what came of the others.
+    ///
+    /// # Errors
+    ///
+    /// A scenario is not right, or results cannot be kept.
+    pub fn work(
+        mut self,
+        runner: &Runner,
+        told: &dyn Fn(&str),
+    ) -> Result<(Outcome, Vec<Failed>), ReproduceError> {
+        for (i, reading) in self.readings.alone().into_iter().enumerate() {
+            let stage = if i == 0 { Stage::Headline } else { Stage::Alone };
+            self.make(runner, reading, stage, told)?;
+        }
+        let marked = moves(&self.seen());
+        for reading in self.readings.together(&marked) {
+            self.make(runner, reading, Stage::Together, told)?;
+        }
+        for reading in self.readings.drawn(DRAWN, DRAWN_FROM) {
+            self.make(runner, reading, Stage::Drawn, told)?;
+        }
+        for seeds in &SEEDS[1..] {
+            for i in 0..self.made.len() {
+                self.deepen(runner, i, *seeds, told)?;
+            }
+        }
+        let outcome = self.outcome();
+        replace(self.main.dir(), RESULT, |out| {
+            serde_json::to_writer_pretty(&mut *out, &outcome)?;
+            out.write_all(b"\n")
+        })?;
+        Ok((outcome, self.failed))
+    }
+
+    fn seen(&self) -> Vec<Made> {
+        let made =
+            |w: &Work| Made { choice: w.reading.0.clone(), stage: w.stage, seen: w.seen.clone() };
+        self.made.iter().map(made).collect()
+    }
+
+    fn outcome(&self) -> Outcome {
+        Outcome {
+            of: self.paper.fingerprint(),
+            left_out: self.left_out,
+            impossible: self.impossible.clone(),
+            drawn_from: DRAWN_FROM,
+            events: self.events,
+            budget: self.budget.events,
+            ..Outcome::of(&self.readings, self.seen(), &self.ids)
+        }
+    }
+
+    /// Makes a reading, unless it is there or the budget has no room for it.
+    fn make(
+        &mut self,
+        runner: &Runner,
+        reading: Reading,
+        stage: Stage,
+        told: &dyn Fn(&str),
+    ) -> Result<(), ReproduceError> {
+        if self.made.iter().any(|w| w.reading == reading) {
+            return Ok(());
+        }
+        // The headline's cost is that of a reading, about.
+        let cost = self.events.checked_div(self.made.len() as u64).unwrap_or(0);
+        if !self.has_room(cost) {
+            self.left_out += 1;
+            return Ok(());
+        }
+        let claims = self.paper.claims_given(&self.readings.claims(&reading))?;
+        let seeds = self.places(&claims, |_| true).into_iter().map(|p| (p, SEEDS[0])).collect();
+        let work = Work { reading, stage, claims, seeds, seen: Vec::new() };
+        let name = self.name(&work.reading);
+        match self.fill(runner, &work)? {
+            Ok(seen) => {
+                told(&format!("reading {}: {name}", self.made.len() + 1));
+                self.made.push(Work { seen, ..work });
+            }
+            Err(why) => self.impossible.push(format!("{name}: {why}")),
+        }
+        Ok(())
+    }
+
+    /// Makes more runs at the points of a reading's undecided claims.
+    fn deepen(
+        &mut self,
+        runner: &Runner,
+        i: usize,
+        seeds: u64,
+        told: &dyn Fn(&str),
+    ) -> Result<(), ReproduceError> {
+        let work = &self.made[i];
+        let open = |id: &str| {
+            let at = self.ids.iter().position(|known| known == id);
+            at.is_some_and(|at| work.seen[at].decided().is_none())
+        };
+        let mut more = work.seeds.clone();
+        for place in self.places(&work.claims, open) {
+            let most = self.point(&place).map_or(0, |(_, _, most)| most);
+            more.entry(place).and_modify(|n| *n = (*n).max(seeds.min(most)));
+        }
+        let added: u64 = more.iter().map(|(place, n)| n - work.seeds[place]).sum();
+        let runs = self.counted.len() as u64;
+        if added == 0 || !self.has_room(self.events.checked_div(runs).unwrap_or(0) * added) {
+            return Ok(());
+        }
+        let (reading, stage, claims) = (work.reading.clone(), work.stage, work.claims.clone());
+        let work = Work { reading, stage, claims, seeds: more, seen: Vec::new() };
+        if let Ok(seen) = self.fill(runner, &work)? {
+            told(&format!("{seeds} seeds: {}", self.name(&work.reading)));
+            self.made[i] = Work { seen, ..work };
+        }
+        Ok(())
+    }
+
+    fn has_room(&self, cost: u64) -> bool {
+        self.made.is_empty() || self.budget.events.is_none_or(|limit| self.events + cost <= limit)
+    }
+
+    fn name(&self, reading: &Reading) -> String {
+        let names = self.readings.names(reading);
+        let headline = self.readings.names(&self.readings.headline());
+        let axes = self.readings.axes.iter().zip(names.iter().zip(&headline));
+        let departures: Vec<String> = axes
+            .filter(|(_, (name, plain))| name != plain)
+            .map(|(axis, (name, _))| format!("{} {name}", axis.id))
+            .collect();
+        if departures.is_empty() { "the headline".to_owned() } else { departures.join(", ") }
+    }
+
+    /// The points that claims read: those for which `wanted` holds, of all that are asked.
+    fn places(&self, claims: &[Claim], wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let asked: Vec<&Claim> = claims.iter().filter(|c| is_asked(c) && wanted(&c.id)).collect();
+        let places = asked.iter().flat_map(|c| c.quantities()).filter_map(|q| match q {
+            Quantity::Metric(at) => Some(at.at.clone()),
+            _ => None,
+        });
+        // Whether anything in a traced run is random is seen from the runs at its point.
+        let any = asked.iter().any(|c| reads_trace(c));
+        let traced = self.plan.traces.iter().filter(|_| any);
+        let traced = traced.map(|t| format!("{}/{}", t.experiment, t.point));
+        places.chain(traced).filter(|place| self.point(place).is_some()).collect()
+    }
+
+    /// The scenario's file, the point and its most seeds, of a place whose runs the simulator makes.
+    fn point(&self, place: &str) -> Option<(String, Point, u64)> {
+        let (id, point) = place.split_once('/')?;
+        let experiment = self.plan.experiment(id)?;
+        let point = experiment.points().into_iter().find(|p| p.id == point)?;
+        let most = all_seeds(experiment, &point);
+        (experiment.world(&point) == World::Sim).then(|| (experiment.scenario.clone(), point, most))
+    }
+
+    /// The runs of a reading; why it cannot be run, if its alternatives do not go together.
+    fn tasks(&self, work: &Work) -> Result<Vec<Task>, String> {
+        let mut tasks = Vec::new();
+        for (place, seeds) in &work.seeds {
+            let Some((file, point, most)) = self.point(place) else { continue };
+            let experiment = place.split('/').next().unwrap_or_default();
+            let at = (experiment, file.as_str());
+            let scenario = self.readings.scenario(self.paper, at, &point, &work.reading)?;
+            let (hash, scenario) = (World::Sim.hash(&scenario).into(), Arc::new(scenario));
+            let task = Task {
+                experiment: experiment.to_owned(),
+                point: point.id,
+                seed: 0,
+                scenario,
+                scenario_hash: hash,
+                world: World::Sim,
+            };
+            tasks.extend((1..=(*seeds).min(most)).map(|seed| Task { seed, ..task.clone() }));
+        }
+        Ok(tasks)
+    }
+
+    /// Makes what is missing of a reading's runs, and judges its claims.
+    fn fill(
+        &mut self,
+        runner: &Runner,
+        work: &Work,
+    ) -> Result<Result<Vec<Seen>, String>, ReproduceError> {
+        let tasks = match self.tasks(work) {
+            Ok(tasks) => tasks,
+            Err(why) => return Ok(Err(why)),
+        };
+        let known = |t: &&Task| self.main.has(&t.key()) || self.batch.has(&t.key());
+        let missing: Vec<Task> = tasks.iter().filter(|t| !known(t)).cloned().collect();
+        let record = |task: &Task, ran: &run::Ran| Ok(task.record(ran));
+        self.failed.extend(runner.fill(&missing, &mut self.batch, record, |_, _, _| ())?);
+        let mut records: Vec<RunRecord> = Vec::new();
+        for key in tasks.iter().map(Task::key) {
+            let Some(record) = self.batch.get(&key).or_else(|| self.main.get(&key)) else {
+                continue;
+            };
+            if self.counted.insert(key) {
+                self.events += record.events;
+            }
+            records.push(record.clone());
+        }
+        let traced = match self.trace(work, &records)? {
+            Ok(traced) => traced,
+            Err(why) => return Ok(Err(why)),
+        };
+        let judgements = self.paper.judge_on(&self.plan, &work.claims, &records, &traced)?;
+        let seen = |id: &String| judgements.iter().find(|j| j.id == *id).map(Seen::of);
+        Ok(Ok(self.ids.iter().filter_map(seen).collect()))
+    }
+
+    /// What the traced runs of a reading yield; nothing where no claim asks for it.
+    fn trace(
+        &mut self,
+        work: &Work,
+        records: &[RunRecord],
+    ) -> Result<Result<BTreeMap<String, Value>, String>, ReproduceError> {
+        if !work.claims.iter().filter(|c| is_asked(c)).any(reads_trace) {
+            return Ok(Ok(BTreeMap::new()));
+        }
+        let scenarios = match self.traced_scenarios(&work.reading) {
+            Ok(scenarios) => scenarios,
+            Err(why) => return Ok(Err(why)),
+        };
+        let forms = scenarios.iter().map(|(s, seed)| format!("{} {seed}", run::form(s, &s.hash())));
+        let key = format!("{} {}", self.paper.fingerprint(), forms.collect::<Vec<_>>().join(" "));
+        if !self.traced.contains_key(&key) {
+            let traced = self.traced_anew(&work.claims, &scenarios, records)?;
+            self.traced.insert(key.clone(), traced);
+            let all = &self.traced;
+            replace(self.batch.dir(), TRACED, |out| Ok(serde_json::to_writer(out, all)?))?;
+        }
+        let traced = &self.traced[&key];
+        if self.traces.insert(key) {
+            self.events += traced.events;
+        }
+        Ok(Ok(traced.values()))
+    }
+
+    /// Makes traced runs: one of each, and more where a claim reads what is random in them.
+    fn traced_anew(
+        &self,
+        claims: &[Claim],
+        scenarios: &[(Scenario, u64)],
+        records: &[RunRecord],
+    ) -> Result<Traced, ReproduceError> {
+        let mut told = Traced::default();
+        for more in 0..TRACES {
+            let mut traces = Traces::new();
+            for (request, (scenario, seed)) in self.plan.traces.iter().zip(scenarios) {
+                let result = simulate(scenario, seed + more)?;
+                told.events += result.events;
+                traces.insert(request.id.clone(), Trace::from(result));
+            }
+            for (name, value) in self.paper.traced(&self.plan, claims, records, &traces)? {
+                match value {
+                    Value::Exact { value, .. } => {
+                        told.exact.insert(name, value);
+                    }
+                    Value::Runs(one) => {
+                        let of = told.runs.entry(name).or_default();
+                        of.extend(one.into_values().map(|value| (more + 1, value)));
+                    }
+                }
+            }
+            let random =
+                |q: &&Quantity| matches!(q, Quantity::Trace(n) if told.runs.contains_key(n));
+            if !claims.iter().any(|c| is_asked(c) && c.quantities().iter().any(random)) {
+                break;
+            }
+        }
+        Ok(told)
+    }
+
+    /// The scenarios of the plan's traces in a reading, with their seeds.
+    fn traced_scenarios(&self, reading: &Reading) -> Result<Vec<(Scenario, u64)>, String> {
+        let scenario = |request: &crate::experiment::TraceRequest| {
+            let place = format!("{}/{}", request.experiment, request.point);
+            let (file, mut point, _) =
+                self.point(&place).ok_or_else(|| format!("there is no point {place}"))?;
+            point.overrides.extend(request.overrides());
+            let at = (request.experiment.as_str(), file.as_str());
+            Ok((self.readings.scenario(self.paper, at, &point, reading)?, request.seed))
+        };
+        self.plan.traces.iter().map(scenario).collect()
+    }
+}
