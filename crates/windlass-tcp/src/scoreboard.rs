@@ -377,6 +377,7 @@ impl Scoreboard {
         }
         if found.len() > before {
             found.sort_unstable();
+            found.dedup(); // sent again twice at the same moment
         }
         latest
     }
