@@ -202,11 +202,11 @@ pub enum SchemaOf {
 pub struct Reproduce {
     /// Papers, by identifier or folder; all that are built in when none is named.
     pub papers: Vec<String>,
-    /// As much as takes about two minutes a paper, `--budget 2min`; what that leaves open is undecided or not run.
+    /// As much as takes about two minutes, `--budget 2min`; what that leaves open is undecided or not run.
     #[arg(long, conflicts_with = "budget")]
     pub quick: bool,
-    /// Time for each paper's runs, about and on two processors; it is spent where it decides most. The same budget
-    /// makes the same runs on every machine.
+    /// Time for the runs of all papers, each with its equal part, about and on two processors; it is spent where it
+    /// decides most. The same budget makes the same runs on every machine.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Duration>,
     /// Replications of each point, instead of as many as it takes to decide, or as the experiment has at most.

@@ -64,7 +64,7 @@ fn register(folder: &Path) -> Result<(), Failure> {
     let registered = Registered::renewed(&paper, &now).map_err(Failure::input)?;
     let written =
         replace(folder, registered::FILE, |out| out.write_all(registered.text().as_bytes()));
-    let path = written.map_err(|e| Failure::work(e))?;
+    let path = written.map_err(Failure::work)?;
     let (held, changes) = (registered.hash.len(), registered.change.len());
     print(&format!(
         "{}: {held} registered since {}, {changes} changes\n",

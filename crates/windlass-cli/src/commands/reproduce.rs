@@ -16,7 +16,7 @@ use super::papers::find;
 use crate::args::Reproduce;
 use crate::output::{Chatter, Failure, print, width};
 
-/// Budget of a quick reproduction, seconds a paper.
+/// Budget of a quick reproduction, seconds for all its papers.
 const QUICK: f64 = 120.0;
 /// Budget of the readings of a paper unless told, seconds.
 const READINGS: f64 = 1800.0;
@@ -28,7 +28,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
     let options = Options {
-        budget: budget(args),
+        budget: budget(args).map(|seconds| seconds / papers.len() as f64),
         seeds: args.seeds,
         on: args.on.clone(),
         out: args.work.out.clone(),
@@ -43,7 +43,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Seconds, of `--budget` or of a quick reproduction.
+/// Seconds for all papers together, of `--budget` or of a quick reproduction.
 fn budget(args: &Reproduce) -> Option<f64> {
     let quick = args.quick.then_some(QUICK);
     args.budget.map(|b| b.0.0 as f64 / 1e9).or(quick)
