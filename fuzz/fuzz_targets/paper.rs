@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use windlass_lab::claims::{self, Evidence};
+use windlass_lab::claims::{self, Evidence, LeastEffect};
 use windlass_lab::experiment::Plan;
 
 /// Points beyond which an experiment is too large to list; the product of a few long axes is.
@@ -30,8 +30,10 @@ fuzz_target!(|text: &str| {
     }
     match claims::parse(text, "fuzzed.toml") {
         Ok(claims) => {
-            let empty = BTreeMap::new();
-            let evidence = Evidence { records: &[], models: &empty, traces: &empty };
+            let (models, traces) = (BTreeMap::new(), BTreeMap::new());
+            let least = LeastEffect { relative: 0.02, ..LeastEffect::default() };
+            let evidence =
+                Evidence { records: &[], models: &models, traces: &traces, least: &least, planned: None };
             assert_eq!(claims::judge(&claims, &evidence).len(), claims.len());
         }
         Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
