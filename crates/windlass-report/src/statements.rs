@@ -6,22 +6,34 @@ use super::ladder::escape;
 use super::model::{StatementRow, Statements, Tone};
 
 /// What the caption must say about the symbols, in whole sentences.
-pub(super) const KEY: &str = "The dot is ours over the paper's value with its 95 % interval, on a scale of factors; the line \
-    in the middle is the paper. The bar is the share of readings: filled where the statement is reproduced, hatched \
-    where its direction alone is, empty where it is contradicted, and short of its frame by those that are undecided.";
+const KEY: &str = "The dot is ours over the paper's value with its 95 % interval, on a scale of factors; the line in the \
+    middle is the paper.";
+/// The same of readings, if there are any.
+const READINGS: &str = " The bar is the share of readings: filled where the statement is reproduced, hatched where its \
+    direction alone is, empty where it is contradicted, and short of its frame by those that are undecided.";
 
-const WIDTH: f64 = 1000.0;
+const WIDTH: f64 = 1080.0;
 const ROW: f64 = 19.0;
 const TOP: f64 = 34.0;
 /// Where the columns begin: label, the paper's value, ours, factors, readings, verdict.
-const COLUMNS: [f64; 6] = [4.0, 380.0, 462.0, 600.0, 752.0, 868.0];
+const COLUMNS: [f64; 6] = [4.0, 380.0, 486.0, 664.0, 832.0, 948.0];
 /// Width of the scale of factors and of the bar.
 const SCALE: f64 = 140.0;
 const BAR: f64 = 72.0;
-/// Characters that a label has room for.
-const LABEL: usize = 66;
+/// Width of a label's character, about.
+const LETTER: f64 = 5.6;
 
 // Writing to a `String` cannot fail, so results of `write!` are dropped below.
+
+/// Whether any statement was read in several ways.
+fn has_readings(s: &Statements) -> bool {
+    s.rows.iter().any(|row| row.readings.is_some())
+}
+
+/// What the caption must say of the symbols.
+pub(super) fn key(s: &Statements) -> String {
+    if has_readings(s) { [KEY, READINGS].concat() } else { KEY.to_owned() }
+}
 
 /// The SVG element, safe to put into a page and complete as a file of its own.
 pub(super) fn draw(s: &Statements) -> String {
@@ -41,13 +53,16 @@ pub(super) fn draw(s: &Statements) -> String {
     );
     let heads =
         ["statement", "paper", "ours [95 %]", "ours over the paper's", "readings", "verdict"];
-    for (x, head) in COLUMNS.iter().zip(heads) {
+    // Where there are no readings, their room is the labels'.
+    let shift = if has_readings(s) { 0.0 } else { COLUMNS[5] - COLUMNS[4] };
+    for (i, head) in heads.iter().enumerate().filter(|(i, _)| *i != 4 || shift == 0.0) {
+        let x = COLUMNS[i] + if (1..4).contains(&i) { shift } else { 0.0 };
         let _ = write!(svg, "<text x=\"{x}\" y=\"12\" font-weight=\"bold\">{head}</text>");
     }
     let reach = reach(&s.rows);
-    scale(&mut svg, reach, height - 10.0);
+    scale(&mut svg, (shift, reach), height - 10.0);
     for (i, row) in s.rows.iter().enumerate() {
-        draw_row(&mut svg, &s.id, row, TOP + ROW * i as f64, reach);
+        draw_row(&mut svg, &s.id, row, TOP + ROW * i as f64, (shift, reach));
     }
     svg.push_str("</svg>");
     svg
@@ -66,11 +81,11 @@ fn place(factor: f64, reach: f64) -> f64 {
     COLUMNS[3] + SCALE / 2.0 * (1.0 + share.clamp(-1.0, 1.0))
 }
 
-fn scale(svg: &mut String, reach: f64, bottom: f64) {
+fn scale(svg: &mut String, (shift, reach): (f64, f64), bottom: f64) {
     for (factor, label) in
         [(1.0 / reach, format!("1/{reach}")), (1.0, "1".to_owned()), (reach, format!("{reach}"))]
     {
-        let x = place(factor, reach);
+        let x = shift + place(factor, reach);
         let _ = write!(
             svg,
             "<text x=\"{x:.1}\" y=\"26\" font-size=\"9\" text-anchor=\"middle\">{label}</text>\
@@ -81,10 +96,11 @@ fn scale(svg: &mut String, reach: f64, bottom: f64) {
     }
 }
 
-fn draw_row(svg: &mut String, id: &str, row: &StatementRow, top: f64, reach: f64) {
+fn draw_row(svg: &mut String, id: &str, row: &StatementRow, top: f64, (shift, reach): (f64, f64)) {
     let base = top + 13.0;
+    let room = ((COLUMNS[1] + shift - COLUMNS[0]) / LETTER) as usize;
     let short: String = match row.label.chars().count() {
-        n if n > LABEL => row.label.chars().take(LABEL - 1).chain(['…']).collect(),
+        n if n > room => row.label.chars().take(room - 1).chain(['…']).collect(),
         _ => row.label.clone(),
     };
     let _ = write!(
@@ -94,13 +110,13 @@ fn draw_row(svg: &mut String, id: &str, row: &StatementRow, top: f64, reach: f64
         COLUMNS[0],
         escape(&short)
     );
-    for (x, text) in [(COLUMNS[1], &row.paper), (COLUMNS[2], &row.ours)] {
+    for (x, text) in [(COLUMNS[1] + shift, &row.paper), (COLUMNS[2] + shift, &row.ours)] {
         let _ =
             write!(svg, "<text x=\"{x}\" y=\"{base:.1}\" font-size=\"10\">{}</text>", escape(text));
     }
     if let Some([value, low, high]) = row.ratio {
         let y = top + 9.0;
-        let [x, from, to] = [value, low, high].map(|f| place(f, reach));
+        let [x, from, to] = [value, low, high].map(|f| shift + place(f, reach));
         let _ = write!(
             svg,
             "<line x1=\"{from:.1}\" y1=\"{y:.1}\" x2=\"{to:.1}\" y2=\"{y:.1}\" stroke=\"currentColor\" \

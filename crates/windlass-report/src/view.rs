@@ -353,7 +353,7 @@ fn statements_view(s: &Statements) -> DrawingView<'_> {
     DrawingView {
         id: &s.id,
         caption: spans(&s.caption),
-        remark: statements::KEY.to_owned(),
+        remark: statements::key(s),
         label: &s.caption,
         data: Data {
             title: "Statements as a table".to_owned(),
