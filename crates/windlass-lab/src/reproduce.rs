@@ -4,6 +4,7 @@
 //! that no claim reads gets all its runs.
 
 mod budget;
+pub(crate) mod traces;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
-use crate::claims::{Basis, Claim, Judgement, Quantity, Value, Verdict, tally, without_chance};
+use crate::claims::{Basis, Claim, Judgement, Value, tally};
 use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces, registered};
 use crate::readings;
@@ -27,9 +28,7 @@ use crate::run::{self, Failed, Ran, RunError, RunRecord, Runner, Task, World, si
 use crate::scenario::{Scenario, ScenarioError};
 use crate::stats::decision::MIN_RUNS;
 use budget::{LOOKS, Site};
-
-/// Runs, at most, that are traced at a point for what claims read from traces.
-const TRACED: u64 = 12;
+use traces::Tracing;
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
@@ -242,12 +241,12 @@ impl<'p> Reproduction<'p> {
         let traced = traced(&self.plan);
         let (mut settled, mut open) = (BTreeSet::new(), BTreeSet::new());
         for (claim, judgement) in self.claims.iter().zip(&judged) {
-            let decided = matches!(
-                judgement.verdict,
-                Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted
-            );
             let places = budget::read_by(claim, &traced).into_iter().map(str::to_owned);
-            if decided { settled.extend(places) } else { open.extend(places) }
+            if judgement.verdict.is_decided() {
+                settled.extend(places)
+            } else {
+                open.extend(places)
+            }
         }
         Ok(settled.difference(&open).cloned().collect())
     }
@@ -320,42 +319,16 @@ impl<'p> Reproduction<'p> {
         Ok(traces)
     }
 
-    /// What the traced runs yield, one value a seed where anything is random: as many seeds as their points have runs,
-    /// up to a dozen.
+    /// What the traced runs yield.
     fn traced(
         &self,
         records: &[RunRecord],
         first: &Traces,
     ) -> Result<BTreeMap<String, Value>, ReproduceError> {
-        let (plan, claims) = (&self.plan, &self.claims);
-        let mut values = self.paper.traced(plan, claims, records, first)?;
-        let random = |name: &String| matches!(values.get(name), Some(Value::Runs(_)));
-        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if random(name));
-        if !claims.iter().any(|c| c.quantities().iter().any(reads)) {
-            return Ok(values);
-        }
-        for seed in 2..=TRACED {
-            let mut traces = first.clone();
-            let mut any = false;
-            for request in &plan.traces {
-                let runs = request.runs(records);
-                if seed <= runs.len() as u64 && !without_chance(&runs) {
-                    let scenario = self.traced_scenario(request)?;
-                    let result = simulate(&scenario, request.seed + seed - 1)?;
-                    traces.insert(request.id.clone(), Trace::from(result));
-                    any = true;
-                }
-            }
-            if !any {
-                break;
-            }
-            for (name, value) in self.paper.quantities(plan, claims, &traces)? {
-                if let Some(Value::Runs(runs)) = values.get_mut(&name) {
-                    runs.insert(seed, value);
-                }
-            }
-        }
-        Ok(values)
+        let (paper, plan, claims) = (self.paper, &self.plan, &self.claims[..]);
+        let again =
+            |request: &TraceRequest, seed| Ok(simulate(&self.traced_scenario(request)?, seed)?);
+        Tracing { paper, plan, claims, records }.values(first, |_| true, again)
     }
 
     fn keep_series(
@@ -428,7 +401,7 @@ fn place(experiment: &Experiment, point: &Point) -> String {
 
 /// The points that traced runs are of.
 fn traced(plan: &Plan) -> Vec<String> {
-    plan.traces.iter().map(|t| format!("{}/{}", t.experiment, t.point)).collect()
+    plan.traces.iter().map(TraceRequest::place).collect()
 }
 
 /// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.

@@ -55,6 +55,11 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
+    /// Whether it is one for or against the claim.
+    pub fn is_decided(self) -> bool {
+        matches!(self, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
+    }
+
     /// How a report shows it; its name is the word of `verdicts.json`.
     pub fn badge(self) -> Badge {
         let (tone, sign, name, meaning) = match self {

@@ -125,6 +125,11 @@ fn every_change() -> String {
 }
 
 impl TraceRequest {
+    /// `experiment/point`.
+    pub(crate) fn place(&self) -> String {
+        format!("{}/{}", self.experiment, self.point)
+    }
+
     /// The runs of the point that it is of.
     pub(crate) fn runs<'a>(&self, records: &'a [RunRecord]) -> Vec<&'a RunRecord> {
         let here = |r: &&RunRecord| (&r.experiment, &r.point) == (&self.experiment, &self.point);

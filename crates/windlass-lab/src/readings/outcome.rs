@@ -114,11 +114,6 @@ pub struct Standing {
     pub sensitivity: Vec<f64>,
 }
 
-/// Whether a verdict is one for or against the claim.
-pub(super) fn is_decided(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
-}
-
 impl Seen {
     pub(super) fn of(j: &Judgement) -> Seen {
         Seen { verdict: j.verdict, measured: j.measured, ci95: j.ci95, n: j.n }
@@ -126,7 +121,7 @@ impl Seen {
 
     /// The verdict if it is for or against the claim.
     pub(super) fn decided(&self) -> Option<Verdict> {
-        Some(self.verdict).filter(|v| is_decided(*v))
+        Some(self.verdict).filter(|v| v.is_decided())
     }
 }
 

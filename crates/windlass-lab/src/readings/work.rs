@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
 use crate::claims::{Basis, Claim, Quantity, Value};
-use crate::experiment::{Plan, Point};
+use crate::experiment::{Plan, Point, TraceRequest};
 use crate::papers::{Paper, Trace, Traces};
+use crate::reproduce::traces::Tracing;
 use crate::reproduce::{ReproduceError, all_seeds};
 use crate::run::store::{Batch, RunKey, Store, replace};
 use crate::run::{self, Failed, RunRecord, Runner, Task, World, simulate};
@@ -23,8 +24,6 @@ const DIR: &str = "readings";
 const TRACED: &str = "traced.json";
 /// Seeds of a point at first, and where claims are undecided.
 const SEEDS: [u64; 3] = [12, 20, 40];
-/// Seeds with which a run is traced where anything in it is random.
-const TRACES: u64 = 12;
 /// Readings drawn over all axes, and the seed of the draw.
 const DRAWN: usize = 24;
 const DRAWN_FROM: u64 = 1;
@@ -291,7 +290,7 @@ impl<'p> Survey<'p> {
         // Whether anything in a traced run is random is seen from the runs at its point.
         let any = asked.iter().any(|c| reads_trace(c));
         let traced = self.plan.traces.iter().filter(|_| any);
-        let traced = traced.map(|t| format!("{}/{}", t.experiment, t.point));
+        let traced = traced.map(TraceRequest::place);
         places.chain(traced).filter(|place| self.point(place).is_some()).collect()
     }
 
@@ -394,29 +393,25 @@ impl<'p> Survey<'p> {
         scenarios: &[(Scenario, u64)],
         records: &[RunRecord],
     ) -> Result<Traced, ReproduceError> {
+        let (paper, plan) = (self.paper, &self.plan);
         let mut told = Traced::default();
-        for more in 0..TRACES {
-            let mut traces = Traces::new();
-            for (request, (scenario, seed)) in self.plan.traces.iter().zip(scenarios) {
-                let result = simulate(scenario, seed + more)?;
-                told.events += result.events;
-                traces.insert(request.id.clone(), Trace::from(result));
-            }
-            for (name, value) in self.paper.traced(&self.plan, claims, records, &traces)? {
-                match value {
-                    Value::Exact { value, .. } => {
-                        told.exact.insert(name, value);
-                    }
-                    Value::Runs(one) => {
-                        let of = told.runs.entry(name).or_default();
-                        of.extend(one.into_values().map(|value| (more + 1, value)));
-                    }
-                }
-            }
-            let random =
-                |q: &&Quantity| matches!(q, Quantity::Trace(n) if told.runs.contains_key(n));
-            if !claims.iter().any(|c| is_asked(c) && c.quantities().iter().any(random)) {
-                break;
+        let mut first = Traces::new();
+        for (request, (scenario, seed)) in plan.traces.iter().zip(scenarios) {
+            let result = simulate(scenario, *seed)?;
+            told.events += result.events;
+            first.insert(request.id.clone(), Trace::from(result));
+        }
+        let again = |request: &TraceRequest, seed| {
+            let at = plan.traces.iter().position(|t| t.id == request.id).unwrap_or_default();
+            let result = simulate(&scenarios[at].0, seed)?;
+            told.events += result.events;
+            Ok(result)
+        };
+        let values = Tracing { paper, plan, claims, records }.values(&first, is_asked, again)?;
+        for (name, value) in values {
+            match value {
+                Value::Exact { value, .. } => _ = told.exact.insert(name, value),
+                Value::Runs(runs) => _ = told.runs.insert(name, runs),
             }
         }
         Ok(told)
@@ -424,8 +419,8 @@ impl<'p> Survey<'p> {
 
     /// The scenarios of the plan's traces in a reading, with their seeds.
     fn traced_scenarios(&self, reading: &Reading) -> Result<Vec<(Scenario, u64)>, String> {
-        let scenario = |request: &crate::experiment::TraceRequest| {
-            let place = format!("{}/{}", request.experiment, request.point);
+        let scenario = |request: &TraceRequest| {
+            let place = request.place();
             let (file, mut point, _) =
                 self.point(&place).ok_or_else(|| format!("there is no point {place}"))?;
             point.overrides.extend(request.overrides());
