@@ -2,7 +2,7 @@
 
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
-use windlass_sim::{RunResult, Simulation};
+use windlass_sim::{Config, RunResult, Simulation};
 
 use crate::{Backend, Ran, RunError, World};
 
@@ -26,8 +26,18 @@ impl Backend for Simulator {
 ///
 /// The simulator does not take the scenario, or its books do not close.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
-    let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+    simulate_as(compile(scenario, seed)?, &scenario.name)
+}
+
+/// The same of a configuration, which may have something else recorded than its scenario says; `name` is for errors.
+///
+/// # Errors
+///
+/// As [`simulate`].
+pub fn simulate_as(config: Config, name: &str) -> Result<RunResult, RunError> {
+    let seed = config.seed;
+    let mut simulation = Simulation::new(config)?;
     simulation.run();
-    let books = |source| RunError::Books { scenario: scenario.name.clone(), seed, source };
+    let books = |source| RunError::Books { scenario: name.to_owned(), seed, source };
     simulation.finish().map_err(books)
 }

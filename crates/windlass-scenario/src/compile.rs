@@ -48,6 +48,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             capture: scenario.record.capture.clone(),
             bins: scenario.record.bins,
             delays: scenario.record.delays,
+            decisions: false,
         },
     })
 }

@@ -179,6 +179,8 @@ pub struct Record {
     pub bins: Span,
     /// Whether the delay of each data packet is measured.
     pub delays: bool,
+    /// Whether what senders decide is noted with its cause, and what becomes of packets that are dropped or marked.
+    pub decisions: bool,
 }
 
 /// Why a configuration cannot be simulated.

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
+pub mod explain;
 pub mod making;
 pub mod paper;
 pub mod papers;
