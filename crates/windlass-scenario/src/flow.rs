@@ -14,7 +14,7 @@ use super::traffic::{UDP_HEADERS, read_application, traffic};
 use super::tree::{Node, Value};
 use super::ways::{self, Hop, Ways};
 use super::{draw, multipath, params, stack};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 
 /// Headers of IPv4 with TCP, bytes.
 const TCP_HEADERS: u32 = 40;
