@@ -278,8 +278,8 @@ pub struct Run {
     /// round trip, bandwidth-delay product, queue and window; run nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Also write a folder with Parquet tables, the resolved scenario and, where the scenario records
-    /// them, time series and captures of every run.
+    /// Also write a folder with a page of the first run (report.html), Parquet tables, the resolved scenario and,
+    /// where the scenario records them, time series and captures of every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs side by side; 0 takes one for each processor.

@@ -46,6 +46,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             series: scenario.record.series.clone(),
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
+            capture_within: Vec::new(),
             bins: scenario.record.bins,
             delays: scenario.record.delays,
             decisions: false,

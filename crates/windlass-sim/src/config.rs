@@ -175,6 +175,8 @@ pub struct Record {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Spans of time, each from … to …, to which the log is restricted; all of the run if there are none.
+    pub capture_within: Vec<[Time; 2]>,
     /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
     pub bins: Span,
     /// Whether the delay of each data packet is measured.

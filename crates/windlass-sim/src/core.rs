@@ -308,7 +308,7 @@ impl Core {
             Body::Segment(s) => Some(*s),
             Body::Datagram { .. } => None,
         };
-        let Some(log) = self.log.as_mut().filter(|log| log.captures(link)) else { return };
+        let Some(log) = self.log.as_mut().filter(|log| log.captures(link, time)) else { return };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, handle.size);
         log.packets.push(PacketEvent {
             time,

@@ -486,6 +486,9 @@ pub struct Timeline {
     pub flows: Vec<FlowTimeline>,
     /// Packets dropped in each interval, for whatever reason, by each link direction.
     pub drops: Vec<Vec<u64>>,
+    /// Packets that waited at the end of each interval, at each link direction.
+    #[serde(default)]
+    pub waiting: Vec<Vec<u64>>,
 }
 
 /// What a flow did in each interval.

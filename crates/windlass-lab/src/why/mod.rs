@@ -7,10 +7,10 @@ mod found;
 mod source;
 mod words;
 
-use windlass_cc::{Phase, Time, Undo};
+use windlass_cc::{Ecn, Phase, Time, Undo};
 use windlass_sim::config::Record;
 use windlass_sim::{Config, Decided, Decisions, Fate, Incident, RunResult};
-use windlass_tcp::{Cause, Decision, LostSegment};
+use windlass_tcp::{Cause, Decision, LostSegment, Profile};
 
 use crate::compile::compile;
 use crate::run::{RunError, simulate_as};
@@ -103,7 +103,7 @@ impl Case {
         for place in chosen {
             let decision = &decisions[place];
             let reduction = self.reduction(sender, decision, &decisions[place + 1..], answered);
-            if !reduction.marks.is_empty() {
+            if self.hears_marks(sender, decision) {
                 answered = decision.time;
             }
             found.push(reduction);
@@ -152,7 +152,7 @@ impl Case {
         decision: &Decision,
         answered: Time,
     ) -> Vec<&'a Incident> {
-        let may = matches!(decision.cause, Cause::Echo | Cause::Acks);
+        let may = self.hears_marks(sender, decision);
         let (from, to) = (answered, decision.since);
         let data = self.incidents_of(sender).filter(|i| may && i.forward);
         let (marks, drops): (Vec<&Incident>, Vec<&Incident>) =
@@ -160,6 +160,19 @@ impl Case {
         let arrived = |m: &&&Incident| !drops.iter().any(|d| d.sent == m.sent && same_data(d, m));
         let marks = marks.iter().filter(|m| m.sent >= from && m.time < to).filter(arrived);
         marks.copied().collect()
+    }
+
+    /// Whether a decision may be an answer to marks: to an echo, or of an algorithm that weighs how many there are.
+    fn hears_marks(&self, sender: &Decided, decision: &Decision) -> bool {
+        let exact = self.profile(sender).params.requirements().ecn == Ecn::Exact;
+        decision.cause == Cause::Echo || decision.cause == Cause::Acks && exact
+    }
+
+    /// The stack and the algorithm of a sender.
+    pub fn profile(&self, sender: &Decided) -> &Profile {
+        let flow = &self.config.flows[sender.flow as usize];
+        let path = usize::from(sender.path.unwrap_or(0));
+        flow.profiles().nth(path).unwrap_or(&flow.profile)
     }
 
     /// What befell the transmission of a segment that was deemed lost.

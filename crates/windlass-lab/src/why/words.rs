@@ -48,12 +48,17 @@ fn threshold(n: u64) -> String {
 /// One line: when, whose, from what to what, and why.
 pub fn brief(case: &Case, r: &Reduction<'_>) -> [String; 5] {
     let d = r.decision;
-    let window = format!(
-        "{} → {}",
-        segments(d.before.cwnd, d.mss),
-        segments(r.over.map_or(d.after.cwnd, |(_, w)| w.min(d.before.cwnd)), d.mss)
-    );
+    let window = format!("{} → {}", segments(d.before.cwnd, d.mss), segments(least(r), d.mss));
     [at(d.since), case.name(r.sender), window, cause(case, r), fate(case, r)]
+}
+
+/// The window that the reduction leads to: of a recovery that spreads it, the one at its end.
+fn least(r: &Reduction<'_>) -> u64 {
+    let d = r.decision;
+    match (d.cause, r.over) {
+        (Cause::Losses | Cause::Echo, Some((_, window))) => window.min(d.before.cwnd),
+        _ => d.after.cwnd,
+    }
 }
 
 /// What the sender met, in a few words.
@@ -115,13 +120,7 @@ fn place(case: &Case, i: &Incident) -> String {
 }
 
 fn algorithm<'a>(case: &'a Case, r: &Reduction<'_>) -> &'a str {
-    profile(case, r).params.info().name
-}
-
-fn profile<'a>(case: &'a Case, r: &Reduction<'_>) -> &'a windlass_tcp::Profile {
-    let flow = &case.config.flows[r.sender.flow as usize];
-    let path = usize::from(r.sender.path.unwrap_or(0));
-    flow.profiles().nth(path).unwrap_or(&flow.profile)
+    case.profile(r.sender).params.info().name
 }
 
 /// Whether it set the threshold to where the window is, which is how a slow start ends itself.
@@ -141,7 +140,7 @@ pub fn sentences(case: &Case, r: &Reduction<'_>) -> Vec<String> {
 
 fn what(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
-    let (name, id) = (case.name(r.sender), profile(case, r).params.info().id);
+    let (name, id) = (case.name(r.sender), case.profile(r.sender).params.info().id);
     let window = match d.after.cwnd.cmp(&d.before.cwnd) {
         std::cmp::Ordering::Equal => format!("its window stayed at {} B", bytes(d.before.cwnd)),
         way => format!(
@@ -196,8 +195,8 @@ fn why(case: &Case, r: &Reduction<'_>) -> String {
         ),
         Cause::Coupling => "The other paths of its connection, or their scheduler, asked for it.".to_owned(),
         _ if ends_slow_start(d) => {
-            let slow_start = profile(case, r).params.common().slow_start.info();
-            match slow_start.id == "standard" || profile(case, r).params.requirements().slow_start.is_none() {
+            let slow_start = case.profile(r.sender).params.common().slow_start.info();
+            match slow_start.id == "standard" || case.profile(r.sender).params.requirements().slow_start.is_none() {
                 true => format!("{} ended its slow start itself.", algorithm(case, r)),
                 false => format!("Its slow start, {} ({}), ended itself.", slow_start.name, slow_start.origin),
             }
@@ -211,7 +210,7 @@ fn why(case: &Case, r: &Reduction<'_>) -> String {
 
 fn losses(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
-    let stack = &profile(case, r).stack;
+    let stack = &case.profile(r.sender).stack;
     let begun = match d.to {
         Phase::Loss => "it went back to slow start from the first loss (Tahoe)",
         _ => "fast recovery began",
@@ -250,7 +249,7 @@ fn losses(case: &Case, r: &Reduction<'_>) -> String {
 
 fn how_much(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
-    let info = profile(case, r).params.info();
+    let info = case.profile(r.sender).params.info();
     let share = d.after.ssthresh as f64 / d.before.cwnd.max(1) as f64;
     let set = match d.after.ssthresh >= NEVER_SET {
         true => String::new(),
@@ -419,9 +418,7 @@ fn full(case: &Case, i: &Incident) -> String {
 }
 
 fn marks(case: &Case, r: &Reduction<'_>) -> Option<String> {
-    let marked = matches!(r.decision.cause, Cause::Echo)
-        || r.decision.inner.iter().any(|(name, ..)| *name == "alpha") && !r.marks.is_empty();
-    let first = r.marks.first().filter(|_| marked)?;
+    let first = r.marks.first()?;
     let count = plural(r.marks.len(), "packet of the flow was", "packets of the flow were");
     let segment = first.segment.map_or(String::new(), |s| format!(" of {} B", s.len));
     Some(format!(
