@@ -1,15 +1,16 @@
 """What the tests share."""
 
-import os
 import subprocess
 import sysconfig
 from pathlib import Path
 
+import matplotlib
 import pytest
 
 import windlass as wl
 
-os.environ.setdefault("MPLBACKEND", "agg")
+# Not by the environment, which the notebooks would have too.
+matplotlib.use("agg")
 
 ROOT = Path(__file__).parents[3]
 

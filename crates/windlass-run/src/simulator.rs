@@ -48,7 +48,7 @@ fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunE
         if stop.load(Ordering::Relaxed) {
             return Err(RunError::Stopped);
         }
-        end = end + LOOK_EVERY;
+        end += LOOK_EVERY;
         if !simulation.run_until(end) {
             return Ok(());
         }

@@ -10,8 +10,9 @@ from ._errors import InputError
 from ._table import Table
 
 _SCALES = {"bps": [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")], "bytes": [(1e6, "MB"), (1e3, "kB"), (1.0, "bytes")]}
+_SPELT = {"mbps": "Mbit/s", "percent": "%", "ms": "ms", "s": "s", "h": "h"}
 _OWN = {"point", "metric", "runs", "runs_without_value", "mean", "ci95_low", "ci95_high", "ci95_method", "sd", "median"}
-_WIDE = 20
+_WIDE = 10
 """An axis whose values differ by this factor is drawn on a logarithmic scale."""
 
 
@@ -130,6 +131,8 @@ def draw_ranking(ranking: Table, measure: str | None, ax: Any) -> Any:
     ax.errorbar([row["mean"] for row in rows], range(len(rows)), xerr=spread, fmt="o", capsize=3)
     ax.set_yticks(range(len(rows)), [row["algorithm"] for row in rows])
     ax.invert_yaxis()
-    ax.set(xlabel=measure.replace("_", " "))
+    words, _, ending = measure.rpartition("_")
+    unit = _SPELT.get(ending)
+    ax.set(xlabel=f"{words.replace('_', ' ')} ({unit})" if unit else measure.replace("_", " "))
     ax.grid(alpha=0.3)
     return ax

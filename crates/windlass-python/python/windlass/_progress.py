@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 Progress = bool | Callable[[int, int], None] | None
@@ -36,7 +37,11 @@ class _Line:
 
 def _bar(what: str) -> Any:
     try:
-        from tqdm.auto import tqdm
+        # Where a notebook has no widgets tqdm says so aloud, and falls back to a line of text.
+        if find_spec("ipywidgets"):
+            from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm
     except ImportError:
         return _Line(what)
     return tqdm(desc=what, unit="run", leave=False)
