@@ -4,7 +4,7 @@ mod paper_support;
 
 use paper_support::{Setup, quick};
 use std::collections::{BTreeMap, BTreeSet};
-use windlass_lab::claims::{Judgement, Quantity, Verdict};
+use windlass_lab::claims::{Basis, Judgement, Quantity, Statement, Verdict, statements};
 use windlass_lab::papers::{FINDINGS, LONG, Material, Traces};
 use windlass_lab::report::model::Block;
 use windlass_lab::report::text;
@@ -212,7 +212,10 @@ fn findings_name_what_was_judged(outcome: &Outcome) {
     let findings = outcome.sections.first().expect("sections");
     assert_eq!(findings.id, FINDINGS);
     let told = text::prose(findings, usize::MAX);
-    let count = |v| outcome.judgements.iter().filter(|j| j.verdict == v).count();
+    let all = statements(&outcome.judgements);
+    let measured = all.iter().filter(|s| s.kind == Basis::Measured).count();
+    let wrong = |s: &&Statement| (s.kind, s.verdict) == (Basis::Measured, Verdict::Contradicted);
+    let apart = all.iter().filter(|s| s.verdict == Verdict::NotComparable).count();
     for sentence in [
         "Up to 0.1 % the response times are within ".to_owned(),
         "Assumptions that change it by 5 % or more".to_owned(),
@@ -220,11 +223,10 @@ fn findings_name_what_was_judged(outcome: &Outcome) {
         "Of all repairs a fast retransmit began ".to_owned(),
         "One loss repaired by fast retransmit costs ".to_owned(),
         format!(
-            "Contradicted are {} of {}",
-            count(Verdict::Contradicted),
-            outcome.judgements.len()
+            "Contradicted are {} of {measured} measured statements:",
+            all.iter().filter(wrong).count()
         ),
-        format!("Not comparable are {}:", count(Verdict::NotComparable)),
+        format!("Not comparable are {apart} statements:"),
     ] {
         assert!(told.contains(&sentence), "{sentence} is not in {told}");
     }

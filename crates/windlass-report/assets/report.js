@@ -229,7 +229,7 @@
   for (const button of document.querySelectorAll(".copy")) {
     button.addEventListener("click", () => copy(button));
   }
-  for (const figure of document.querySelectorAll("figure.ladder")) {
+  for (const figure of document.querySelectorAll("figure.drawing")) {
     offerSvg(figure, async () => new XMLSerializer().serializeToString(figure.querySelector("svg")));
   }
   const charts = [...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot"));

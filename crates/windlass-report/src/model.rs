@@ -320,6 +320,8 @@ pub struct StatementRow {
     /// Readings in which it is reproduced, in which its direction alone is, in which it is contradicted, and in which
     /// it is undecided.
     pub readings: Option<[usize; 4]>,
+    /// What the statement rests on, in a word: runs, the paper's own arithmetic, or what is given.
+    pub basis: &'static str,
     /// The verdict.
     pub badge: Badge,
 }

@@ -170,7 +170,7 @@ mod tests {
     fn row(ratio: Option<[f64; 3]>, readings: Option<[usize; 4]>) -> StatementRow {
         let badge = Badge { tone: Tone::Good, sign: "✓", name: "reproduced", meaning: "" };
         let [label, paper, ours] = ["a < b", "1", "2"].map(str::to_owned);
-        StatementRow { label, paper, ours, ratio, readings, badge }
+        StatementRow { label, paper, ours, ratio, readings, basis: "measured", badge }
     }
 
     #[test]

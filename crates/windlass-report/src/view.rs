@@ -120,6 +120,7 @@ struct Data {
 #[derive(Serialize)]
 struct DrawingView<'a> {
     id: &'a str,
+    class: &'static str,
     caption: Vec<Span>,
     remark: String,
     label: &'a str,
@@ -330,6 +331,7 @@ fn ladder_view(ladder: &Ladder) -> DrawingView<'_> {
     };
     DrawingView {
         id: &ladder.id,
+        class: "ladder",
         caption: spans(&ladder.caption),
         remark: drawing.remark.clone(),
         label: &ladder.caption,
@@ -347,11 +349,15 @@ fn statements_view(s: &Statements) -> DrawingView<'_> {
         let readings = r.readings.map_or(String::new(), |[holds, half, against, undecided]| {
             format!("{holds} of {}, {undecided} undecided", holds + half + against)
         });
-        vec![r.label.clone(), r.paper.clone(), r.ours.clone(), readings, r.badge.name.to_owned()]
+        [r.label.as_str(), &r.paper, &r.ours, &readings, r.basis, r.badge.name]
+            .map(str::to_owned)
+            .to_vec()
     };
-    let columns = ["Statement", "Paper", "Ours [95 %]", "Reproduced in readings", "Verdict"];
+    let columns =
+        ["Statement", "Paper", "Ours [95 %]", "Reproduced in readings", "Rests on", "Verdict"];
     DrawingView {
         id: &s.id,
+        class: "statements",
         caption: spans(&s.caption),
         remark: statements::key(s),
         label: &s.caption,
@@ -376,6 +382,7 @@ fn curve_view(c: &Curve) -> DrawingView<'_> {
     let ends = [c.value.as_str(), "from", "to", "Verdict"].map(str::to_owned);
     DrawingView {
         id: &c.id,
+        class: "curve",
         caption: spans(&c.caption),
         remark: curve::KEY.to_owned(),
         label: &c.caption,
@@ -403,6 +410,7 @@ fn map_view(map: &NetworkMap) -> DrawingView<'_> {
     };
     DrawingView {
         id: &map.id,
+        class: "map",
         caption: spans(&map.caption),
         remark: map::KEY.to_owned(),
         label: &map.caption,

@@ -75,6 +75,7 @@ mod quote;
 mod read;
 mod schema;
 mod stack;
+mod traffic;
 mod tree;
 mod two_path;
 pub mod units;

@@ -36,6 +36,7 @@ pub(crate) fn glance(judgements: &[Judgement], outcome: Option<&Outcome>) -> Sec
             readings: standing.map(|s| {
                 [s.holds, s.same_direction, s.of - s.holds - s.same_direction, s.undecided]
             }),
+            basis: s.kind.name(),
             badge: s.verdict.badge(),
         }
     };
