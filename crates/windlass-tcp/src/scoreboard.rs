@@ -493,3 +493,13 @@ impl Scoreboard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_records_share_a_cache_line() {
+        assert_eq!(size_of::<Record>(), 32);
+    }
+}

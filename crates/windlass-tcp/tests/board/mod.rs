@@ -8,7 +8,9 @@ pub fn audit(e: &Endpoint) {
     let board = e.scoreboard();
     let (mut sacked, mut in_flight, mut pending) = (0, 0, 0);
     let mut next = None;
-    for r in board.records() {
+    for (place, r) in board.records().enumerate() {
+        // Samples of the delivery rate, kept beside the records, stay with theirs.
+        assert!(board.sample(place).is_none_or(|sample| sample.sent_time == r.last_sent), "{r:?}");
         assert!(r.len > 0 && next.is_none_or(|at| at == r.start), "a gap: {r:?}");
         next = Some(r.end());
         let len = u64::from(r.len);
