@@ -12,4 +12,5 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
+pub mod slurm;
 pub mod sweep;
