@@ -93,6 +93,7 @@
   async function follow(group) {
     if (group.following) return;
     group.following = true;
+    await Promise.resolve(); // the leader is being evaluated, and takes no further run before that is under way
     let shown;
     do {
       shown = group.domain;

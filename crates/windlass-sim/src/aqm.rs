@@ -199,9 +199,12 @@ impl AqmQueue {
     /// A packet leaves the queue for the link.
     #[inline]
     fn note_departure(&self, core: &mut Core, handle: PacketHandle) {
-        if core.evidence.is_some() {
-            let flow = core.destination(handle) / 2;
-            core.evidence.as_mut().map(|evidence| evidence.leave(self.link, flow));
+        if core.evidence.is_none() {
+            return;
+        }
+        let flow = core.destination(handle) / 2;
+        if let Some(evidence) = &mut core.evidence {
+            evidence.leave(self.link, flow);
         }
     }
 }

@@ -7,8 +7,9 @@
 
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{Loss, Phase, Time, flags};
+use windlass_cc::{Phase, Time, flags};
 
+use super::Sender;
 use super::detect::Rack;
 use super::undo::SpuriousDetector;
 use super::usage::Usage;
@@ -28,7 +29,7 @@ impl Endpoint {
         };
         self.send.selective = self.agreed.sack && !self.send.inflates();
         self.send.samples = wants.rate_samples;
-        self.send.scoreboard = Scoreboard::default();
+        self.send.scoreboard = Scoreboard::new(wants.rate_samples);
         self.send.sampler = RateSampler::new(now);
         self.send.usage = Usage::default();
         self.send.rack = Rack::default();
@@ -94,28 +95,34 @@ impl Endpoint {
     /// The record at a place is deemed lost, its last transmission too, and the controller told.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
         let Some(record) = self.send.scoreboard.lose(place) else { return };
+        let len = record.len;
         if let Some(journal) = &mut self.journal {
-            let which = (record.sent_at(), record.transmissions);
+            let which = (record.last_sent, u32::from(record.transmissions));
             journal.lose(lost_segment(now, self.send.iss, record, which, rule));
         }
-        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
-        self.tell_loss(p, now, &loss);
+        self.tell_loss(p, now, place, len);
     }
 
     /// The same of a record's first transmission.
     pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
         let Some(record) = self.send.scoreboard.lose_original(place) else { return };
+        let len = record.len;
         if let Some(journal) = &mut self.journal {
             let first = (record.first_sent, 1);
             journal.lose(lost_segment(now, self.send.iss, record, first, rule));
         }
-        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
-        self.tell_loss(p, now, &loss);
+        self.tell_loss(p, now, place, len);
     }
 
-    fn tell_loss(&mut self, p: &Profile, now: Time, loss: &Loss) {
+    fn tell_loss(&mut self, p: &Profile, now: Time, place: usize, len: u32) {
+        let Sender { sampler, scoreboard, .. } = &mut self.send;
+        let loss = match scoreboard.sample(place) {
+            Some(sent) => sampler.on_lost(sent, u64::from(len)),
+            // Who wants no samples is told no more than how much it was.
+            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0), u64::from(len)),
+        };
         let conn = self.conn(now, flags::CWND_LIMITED);
-        self.cc.on_loss(&p.params, &conn, loss);
+        self.cc.on_loss(&p.params, &conn, &loss);
     }
 
     /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where
