@@ -99,7 +99,9 @@
       shown = group.domain;
       await group.leader.runAsync();
       for (const view of group.views.filter((view) => view !== group.leader)) {
-        await view.signal("zoom_x", shown).runAsync();
+        // Both ends of a zoom are known, or neither.
+        const y = shown && (view.signal("zoom_y") ?? view.scale("y").domain());
+        await view.signal("zoom_x", shown).signal("zoom_y", y).runAsync();
       }
     } while (shown !== group.domain);
     group.following = false;
