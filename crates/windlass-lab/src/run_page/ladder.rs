@@ -113,7 +113,8 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
     Some(Ladder {
         id: format!("packets-{}", super::story_id(r)),
         caption: format!(
-            "The packets around {:.6} s. Sequence and acknowledgement numbers count the flow's bytes.",
+            "The packets around {:.6} s. Sequence and acknowledgement numbers count the flow's bytes. \
+             Earlier packets are left out but for the first lost, so that a silence is one of the packets drawn alone.",
             decided.as_nanos() as f64 / 1e9
         ),
         left,
