@@ -260,6 +260,34 @@ impl Paper {
         report::quantities(&m, false)
     }
 
+    /// The traces that each quantity is read from, by their places in the plan: those without which it has no value.
+    pub(crate) fn sources(&self, plan: &Plan) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
+        let mut sources: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let claims = self.parsed_claims()?;
+        let told = |traces: &Traces| {
+            let (paper, records, judgements) = (self, &[][..], &[][..]);
+            let m = Material { paper, plan, claims: &claims, records, judgements, traces };
+            report::quantities(&m, true)
+        };
+        let all = told(&Traces::new())?;
+        for at in 0..plan.traces.len() {
+            let others = plan.traces.iter().enumerate().filter(|(i, _)| *i != at);
+            let others = others.map(|(_, t)| t.id.clone()).chain([String::new()]);
+            let without = told(&others.map(|id| (id, Trace::default())).collect())?;
+            for name in all.keys().filter(|name| !without.contains_key(*name)) {
+                sources.entry(name.clone()).or_default().push(at);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// What the quantities of traced runs follow from, as 16 hexadecimal digits.
+    pub(crate) fn quantities_hash(&self) -> String {
+        let files = ["quantities.toml", "models.toml"].map(|name| self.file(name));
+        let all = [crate::run::VERSION].into_iter().chain(files.into_iter().flatten());
+        registered::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
+    }
+
     /// The paper's tables, figures and notes with ours beside them.
     ///
     /// # Errors

@@ -143,6 +143,19 @@ fn a_survey_that_was_killed_goes_on_and_comes_to_the_same() {
 }
 
 #[test]
+fn a_survey_that_is_killed_leaves_the_readings_that_it_had_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let paper = paper(dir.path(), READINGS);
+    let kept = || Outcome::kept(&dir.path().join("tiny"), &paper).unwrap();
+    let seen = std::cell::RefCell::new(Vec::new());
+    let told = |_: &str| seen.borrow_mut().push((kept().readings.len(), kept().finished));
+    let survey = Survey::prepare(&paper, dir.path(), WHOLE).unwrap().unwrap();
+    survey.work(&Runner::new(1), &told).unwrap();
+    assert_eq!(seen.take(), [(1, false), (2, false), (3, false), (4, false)]);
+    assert_eq!((kept().readings.len(), kept().finished), (4, true));
+}
+
+#[test]
 fn a_budget_makes_the_headline_and_says_what_it_leaves_out() {
     let dir = tempfile::tempdir().unwrap();
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), Budget { events: Some(1) });
