@@ -3,11 +3,15 @@
 use windlass_cc::cocoa3plus::{Cocoa3Plus, Params, signal};
 use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use windlass_cc::loss_based::LossBased;
+use windlass_cc::params::Known;
 use windlass_cc::slow_start::Standard;
 use windlass_cc::window::Window;
 use windlass_cc::{Ack, Conn, Controller, CrossLayer, Phase, Rate, Ratio, Setup, Span, Time};
 
 const MSS: u64 = 1000;
+
+/// Growth is held by any signal, which is not the default (C3-19).
+const HELD: Params = Params { hold: true, ..Params::DEFAULT };
 
 /// A connection with a round-trip time of 100 ms and a window of ten segments: 100 kB/s.
 struct Link {
@@ -66,7 +70,7 @@ impl Link {
 
 #[test]
 fn on_a_calm_path_there_is_no_signal_and_the_window_grows_as_reno_s() {
-    let mut l = Link::new(Params::default());
+    let mut l = Link::new(HELD);
     for _ in 0..5 {
         assert_eq!(l.round(100, 10), 0);
     }
@@ -77,7 +81,7 @@ fn on_a_calm_path_there_is_no_signal_and_the_window_grows_as_reno_s() {
 
 #[test]
 fn the_round_trip_time_signals_above_a_quarter_more_than_the_base() {
-    let mut l = Link::new(Params::default());
+    let mut l = Link::new(HELD);
     l.c.srtt = Span::from_millis(125);
     assert_eq!(l.round(100, 10) & signal::RTT, 0);
     l.c.srtt = Span(125_000_001);
@@ -90,7 +94,7 @@ fn the_round_trip_time_signals_above_a_quarter_more_than_the_base() {
 
 #[test]
 fn an_expired_timer_signals_for_one_round_trip() {
-    let mut l = Link::new(Params::default());
+    let mut l = Link::new(HELD);
     l.round(100, 10);
     l.growth.ssthresh(&l.p, &l.c, &l.w, CongestionEvent::Timeout);
     l.growth.restart(&l.p, &l.c, &mut l.w);
@@ -106,7 +110,7 @@ fn an_expired_timer_signals_for_one_round_trip() {
 
 #[test]
 fn sending_more_than_arrives_and_less_arriving_than_before_are_two_signals() {
-    let mut l = Link::new(Params::default());
+    let mut l = Link::new(HELD);
     l.round(100, 10); // begins at a moment when the window is known
     assert_eq!(l.round(100, 10), 0);
     // 10 segments in 126 ms, against 10 in 100 ms that were sent, and that arrived before.
@@ -124,7 +128,7 @@ fn sending_more_than_arrives_and_less_arriving_than_before_are_two_signals() {
 
 #[test]
 fn the_node_s_own_station_gives_three_signals() {
-    let mut l = Link::new(Params::default());
+    let mut l = Link::new(HELD);
     // 25 ms are a quarter of the base: 13 packets of 2 ms each are above.
     assert_eq!(l.tell(CrossLayer { queue_len: 12, ..CALM }), 0);
     assert_eq!(l.tell(CrossLayer { queue_len: 13, ..CALM }), signal::DELAY);
@@ -135,9 +139,9 @@ fn the_node_s_own_station_gives_three_signals() {
     // empty, 0.998^n <= 1/2 takes 347 samples.
     let fast = CrossLayer { service_time: Span::ZERO, ..CALM };
     let full = CrossLayer { queue_len: 30, ..fast };
-    let mut fresh = Link::new(Params::default());
+    let mut fresh = Link::new(HELD);
     assert_eq!(fresh.tell(full), signal::QUEUE);
-    let mut fresh = Link::new(Params::default());
+    let mut fresh = Link::new(HELD);
     fresh.tell(fast);
     let needed = (1..).find(|_| fresh.tell(full) == signal::QUEUE).unwrap();
     assert!((346..=348).contains(&needed), "{needed}");
@@ -153,7 +157,7 @@ fn a_signal_that_is_off_does_not_count_and_votes_are_counted() {
         assert_eq!(l.growth.signals(), signal::RTT | signal::DELAY | signal::QUEUE);
         l.grows()
     };
-    let p = Params::default();
+    let p = HELD;
     assert!(!grows(p));
     assert!(grows(Params { hold: false, ..p }));
     assert!(!grows(Params { votes: 3, ..p }));
@@ -164,7 +168,7 @@ fn a_signal_that_is_off_does_not_count_and_votes_are_counted() {
 
 #[test]
 fn slow_start_may_go_on_while_avoidance_is_held() {
-    let mut l = Link::new(Params { hold_start: false, ..Params::default() });
+    let mut l = Link::new(Params { hold_start: false, ..HELD });
     l.tell(CrossLayer { queue_len: 20, ..CALM });
     let before = l.w.cwnd_q();
     l.growth.avoid(&l.p, &l.c, &Ack::of(MSS), MSS, &mut l.w);

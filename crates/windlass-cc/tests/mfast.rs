@@ -10,12 +10,13 @@ use common::begins_at;
 use follow::{BYTES, Model, Seen, distance, from_segments, spread};
 use path::{MSS, Path};
 use windlass_cc::mfast::Multiplicative;
-use windlass_cc::{AnyParams, Span, Time};
+use windlass_cc::{Ack, AnyController, AnyParams, Conn, Ratio, Span, Time};
 
 const SIGMA: usize = 0;
 const ALPHA: usize = 1;
 const WEIGHT: usize = 4;
 const MI: usize = 6;
+const START_GAMMA: usize = 7;
 
 fn mfast(segments: u64, mi: Multiplicative) -> AnyParams {
     let mut p = begins_at("mfast", segments * MSS, segments * MSS);
@@ -137,4 +138,29 @@ fn it_follows_its_equation() {
         assert!(worst < BYTES, "{worst} B, seed {seed}");
         assert!(spread(&windows) > 10.0);
     }
+}
+
+/// The round trips of slow start over an empty path until it ends, of a window of ten segments.
+fn ends_slow_start(gamma: Ratio, rtts_ms: &[u64]) -> Option<usize> {
+    let mut p = begins_at("mfast", 10 * MSS, 1 << 40);
+    assert!(p.set(START_GAMMA, gamma.0));
+    let mut c = Conn::new(MSS as u32);
+    c.min_rtt = Span::from_millis(100);
+    let mut cc = AnyController::init(&p, &c);
+    (0..rtts_ms.len()).find(|i| {
+        cc.on_ack(&p, &c, &Ack { rtt: Span::from_millis(rtts_ms[*i]), ..Ack::of(0) });
+        cc.control(&p, &c).ssthresh < 1 << 40
+    })
+}
+
+/// MF-40: by the queue of the present round trip, which a full one before says nothing of.
+#[test]
+fn slow_start_ends_by_the_segments_in_the_queue_where_gamma_says_so() {
+    let half = Ratio::of(1, 2);
+    // 10 segments, of which 100/105 fit the path: 0.48 wait; at 106 ms 0.57 do.
+    assert_eq!(ends_slow_start(half, &[100, 105, 106]), Some(2));
+    assert_eq!(ends_slow_start(Ratio::of(2, 1), &[100, 106, 126]), Some(2));
+    // By the average, of which a 256th is new, a queue that is gone counts on.
+    assert_eq!(ends_slow_start(Ratio(0), &[300, 100]), Some(0));
+    assert_eq!(ends_slow_start(half, &[100, 100, 100]), None);
 }

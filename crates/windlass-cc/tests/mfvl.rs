@@ -482,6 +482,6 @@ fn parameters_of_the_parts_have_their_names_with_a_prefix() {
     let (mut p, k) = (Params::default(), Ratio::of(3, 2));
     assert!(p.set(2, k.0) && p.get(2) == Some(k.0) && p.mvegas.k == k);
     assert!(p.set(10, 7) && p.mfast.interval == 7, "the fourth of MFast");
-    assert!(p.set(14, 5_000_000) && p.cycle.cycle == Span::from_millis(5));
-    assert!(!p.set(23, 0) && p.get(23).is_none());
+    assert!(p.set(15, 5_000_000) && p.cycle.cycle == Span::from_millis(5));
+    assert!(!p.set(24, 0) && p.get(24).is_none());
 }

@@ -4,8 +4,9 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
 /// Arguments that say where results go, what is shown, and who does which part of the work.
-const ASIDE: [&str; 10] =
-    ["out", "jobs", "json", "csv", "quiet", "verbose", "shard", "kept", "dry_run", "write"];
+const ASIDE: [&str; 11] = [
+    "out", "jobs", "json", "csv", "quiet", "verbose", "shard", "slurm", "kept", "dry_run", "write",
+];
 
 /// The words of a command as it was parsed, in the order of its help.
 pub fn words(command: &Command, matches: &ArgMatches) -> Option<Vec<String>> {
@@ -36,7 +37,7 @@ pub fn words(command: &Command, matches: &ArgMatches) -> Option<Vec<String>> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()
@@ -60,6 +61,7 @@ mod tests {
                 "compare it's.toml --set x=\"1\" --set=y=2 -a reno,bbr --no-harm --csv",
                 r#"compare 'it'\''s.toml' --algorithms reno,bbr --no-harm --set 'x="1"' --set y=2"#,
             ),
+            ("sweep s.toml --seeds 5 --slurm 8", "sweep s.toml --seeds 5"),
             ("sweep s.toml --seeds 5 --shard 1/2", "sweep s.toml --seeds 5"),
             ("sweep s.toml --on sim,linux --kept", "sweep s.toml --on sim,linux"),
             ("crosscheck --quick --algorithm reno --write", "crosscheck --quick --algorithm reno"),

@@ -329,6 +329,7 @@ pub const SUBJECTS: &[Subject] = &[
         id: "cocoa3plus",
         source: "Parween and Hussain, section IV.B",
         segment_us: 2_100, // with 2 ms a round trip is a quarter longer than another to the nanosecond
+        params: &[("hold", 1)],
         model: |s| frame(Cocoa3Plus::new(&s.conn), s),
         ..BASE
     },

@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-lab", &["cc", "tcp", "sim", "stats", "scenario", "run", "report"]),
     ("windlass-testbed", &["cc", "tcp", "sim", "scenario", "run"]),
     ("windlass-cli", &["cc", "tcp", "sim", "lab", "testbed"]),
+    ("windlass-python", &["sim", "lab", "cli"]),
     ("windlass-interop", &["cc", "conform", "tcp", "sim", "scenario", "run", "testbed"]),
 ];
 

@@ -93,6 +93,9 @@ pub enum RunError {
         /// Name of the cell.
         cell: String,
     },
+    /// It was to stop before its end.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// The back end failed, in its own words.
     #[error(transparent)]
     Backend(Box<dyn Error + Send + Sync>),
@@ -106,6 +109,6 @@ impl RunError {
 
     /// Whether the scenario, or the world that was asked for, is at fault, and not the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, RunError::Books { .. } | RunError::Backend(_))
+        !matches!(self, RunError::Books { .. } | RunError::Stopped | RunError::Backend(_))
     }
 }

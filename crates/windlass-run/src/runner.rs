@@ -91,13 +91,21 @@ impl Task {
 pub struct Runner {
     backends: Vec<Box<dyn Backend>>,
     jobs: usize,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Runner {
     /// A runner with the simulator alone that makes `jobs` runs side by side (0: one for each
     /// processor).
     pub fn new(jobs: usize) -> Runner {
-        Runner { backends: vec![Box::new(Simulator)], jobs }
+        Runner { backends: vec![Box::new(Simulator::default())], jobs, stop: None }
+    }
+
+    /// One with the simulator alone whose work ends with [`RunError::Stopped`] soon after `stop` has become
+    /// true. What is finished by then is kept.
+    pub fn until(stop: Arc<AtomicBool>, jobs: usize) -> Runner {
+        let simulator = Simulator::until(stop.clone());
+        Runner { backends: vec![Box::new(simulator)], jobs, stop: Some(stop) }
     }
 
     /// The same with another back end.
@@ -132,6 +140,9 @@ impl Runner {
     ///
     /// As [`Backend::run`].
     pub fn run(&self, task: &Task) -> Result<Ran, RunError> {
+        if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(RunError::Stopped);
+        }
         self.backend(task.world)?.run(&task.scenario, task.seed)
     }
 
@@ -187,7 +198,9 @@ impl Runner {
             let outcome = catch_unwind(AssertUnwindSafe(|| self.run(task)));
             let reason = match outcome {
                 Ok(Ok(ran)) => return keep(task, ran, begun.elapsed()),
-                Ok(Err(e)) if e.is_input() => return Err(e.into()),
+                Ok(Err(e)) if e.is_input() || matches!(e, RunError::Stopped) => {
+                    return Err(e.into());
+                }
                 Ok(Err(e)) => e.to_string(),
                 Err(panic) => format!("the program panicked: {}", said(&*panic)),
             };

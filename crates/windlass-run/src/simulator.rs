@@ -1,14 +1,30 @@
 //! The back end that is always there: the simulator, with Windlass's own TCP.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use windlass_cc::{Span, Time};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
 use windlass_sim::{RunResult, Simulation};
 
 use crate::{Backend, Ran, RunError, World};
 
+/// Simulated time after which a run looks whether it is to stop.
+const LOOK_EVERY: Span = Span(1_000_000_000);
+
 /// The simulator.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Simulator;
+#[derive(Clone, Debug, Default)]
+pub struct Simulator {
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Simulator {
+    /// One whose runs end with [`RunError::Stopped`] soon after `stop` has become true.
+    pub fn until(stop: Arc<AtomicBool>) -> Simulator {
+        Simulator { stop: Some(stop) }
+    }
+}
 
 impl Backend for Simulator {
     fn world(&self) -> World {
@@ -16,7 +32,26 @@ impl Backend for Simulator {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        Ok(Ran { result: simulate(scenario, seed)?, kernel: None })
+        let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+        if let Some(stop) = &self.stop {
+            run_unless(stop, &mut simulation)?;
+        }
+        simulation.run();
+        Ok(Ran { result: concluded(simulation, scenario, seed)?, kernel: None })
+    }
+}
+
+/// Runs as far as anything happens, unless it is to stop.
+fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunError> {
+    let mut end = Time::ZERO;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(RunError::Stopped);
+        }
+        end += LOOK_EVERY;
+        if !simulation.run_until(end) {
+            return Ok(());
+        }
     }
 }
 
@@ -28,6 +63,14 @@ impl Backend for Simulator {
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
     let mut simulation = Simulation::new(compile(scenario, seed)?)?;
     simulation.run();
+    concluded(simulation, scenario, seed)
+}
+
+fn concluded(
+    simulation: Simulation,
+    scenario: &Scenario,
+    seed: u64,
+) -> Result<RunResult, RunError> {
     let books = |source| RunError::Books { scenario: scenario.name.clone(), seed, source };
     simulation.finish().map_err(books)
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass_run::keep::Folder;
-use windlass_run::store::{Batch, FAILURES, JOURNAL, Store};
-use windlass_run::{Backend, Failed, Ran, RunError, Runner, Task, World, simulate};
+use windlass_run::store::{Batch, FAILURES, JOURNAL, Memory, Store};
+use windlass_run::{Backend, Error, Failed, Ran, RunError, Runner, Task, World, simulate};
 use windlass_scenario::Scenario;
 
 const SMALL: &str = r#"
@@ -203,4 +204,20 @@ fn another_setting_leaves_all_that_was_there() {
     let ending =
         |e: &str| before.iter().filter(|(p, _)| p.extension().is_some_and(|x| x == e)).count();
     assert_eq!((ending("parquet"), ending("pcapng"), ending("toml")), (6, 6, 4));
+}
+
+#[test]
+fn a_runner_that_may_be_stopped_makes_the_same_runs_until_it_is() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let runner = Runner::until(stop.clone(), 1);
+    let tasks = tasks(SMALL, "small", World::Sim, 1..=4);
+    let scenario = &tasks[0].scenario;
+    assert_eq!(runner.run(&tasks[0]).unwrap().result, simulate(scenario, 1).unwrap());
+    let mut store = Memory::default();
+    let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+    let made = runner.fill(&tasks, &mut store, record, |task, _, _| {
+        stop.store(task.seed == 2, Ordering::Relaxed);
+    });
+    assert!(matches!(made, Err(Error::Run(RunError::Stopped))), "{made:?}");
+    assert_eq!(store.into_records().len(), 2);
 }

@@ -194,12 +194,13 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
         Traffic::RequestResponse { request, response, requests, think } => {
             SimTraffic::RequestResponse { request, response, requests, think }
         }
-        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
+        Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let bits = 8 * u128::from(packet) * 1_000_000_000;
             let interval = bits / u128::from(rate_bps.max(1));
             let cbr = Cbr {
                 packet: u64::from(packet),
                 interval: Span(u64::try_from(interval).unwrap_or(u64::MAX).max(1)),
+                spread,
                 stop: match spec.on.last() {
                     Some([_, until]) => shifted(spec, *until, start),
                     None => Time::ZERO + stop.unwrap_or(duration),

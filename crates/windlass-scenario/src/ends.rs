@@ -1,6 +1,6 @@
 //! The nodes at the ends of flows, and what is wrong with them.
 
-use super::error::{Place, Problem, did_you_mean, listed};
+use super::error::{Place, Problem, listed, nearest};
 use super::fields::{Fields, text};
 use super::flow::{Context, place_of};
 
@@ -54,7 +54,7 @@ impl Context<'_> {
             let known: Vec<&str> = self.network.nodes.iter().map(String::as_str).collect();
             let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
             let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
-            let near = did_you_mean(name, &known);
+            let near = nearest(name, &known);
             let known = format!("the nodes are {}", listed(&known));
             Problem::suggesting(place, message, near, known)
         })

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use miette::{LabeledSpan, NamedSource, SourceCode};
 
+use super::tree::Node;
+
 /// A stretch of a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -20,11 +22,13 @@ pub(super) struct Problem {
     pub(super) place: Place,
     pub(super) message: String,
     pub(super) help: Option<String>,
+    /// The word that was probably meant.
+    pub(super) suggestion: Option<String>,
 }
 
 impl Problem {
     pub(super) fn new(place: &Place, message: impl Into<String>) -> Problem {
-        Problem { place: place.clone(), message: message.into(), help: None }
+        Problem { place: place.clone(), message: message.into(), help: None, suggestion: None }
     }
 
     /// An unknown word: the message ends with the suggestion, and without one with all that is
@@ -32,13 +36,12 @@ impl Problem {
     pub(super) fn suggesting(
         place: &Place,
         message: String,
-        near: String,
+        near: Option<&str>,
         known: String,
     ) -> Problem {
-        if near.is_empty() {
-            return Problem::new(place, format!("{message}; {known}"));
-        }
-        Problem::new(place, message + &near).help(known)
+        let Some(word) = near else { return Problem::new(place, format!("{message}; {known}")) };
+        let problem = Problem::new(place, message + &suggested(word)).help(known);
+        Problem { suggestion: Some(word.to_owned()), ..problem }
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Problem {
@@ -59,8 +62,13 @@ pub struct ScenarioError(Box<Inner>);
 struct Inner {
     /// `file:line:column`, `--set key=value` or a file name.
     location: String,
+    /// The file, and line and column in it, where it is one that is at fault.
+    file: Option<(String, Option<(usize, usize)>)>,
+    /// The path of what is at fault.
+    key: Option<String>,
     message: String,
     help: Option<String>,
+    suggestion: Option<String>,
     source: Option<NamedSource<String>>,
     span: Range<usize>,
 }
@@ -76,21 +84,31 @@ impl ScenarioError {
     pub(super) fn unlocated(name: &str, message: String) -> ScenarioError {
         ScenarioError(Box::new(Inner {
             location: name.to_owned(),
+            file: Some((name.to_owned(), None)),
+            key: None,
             message,
             help: None,
+            suggestion: None,
             source: None,
             span: 0..0,
         }))
     }
 
-    /// An error at a place of the file.
-    pub(super) fn in_file(file: &SourceText, problem: Problem) -> ScenarioError {
+    /// An error at a place of the file, whose tree tells the key as far as the file can be parsed.
+    pub(super) fn in_file(
+        file: &SourceText,
+        root: Option<&Node>,
+        problem: Problem,
+    ) -> ScenarioError {
         let span = clamp(file.text, problem.place.span);
         let (line, column) = line_and_column(file.text, span.start);
         ScenarioError(Box::new(Inner {
             location: format!("{}:{line}:{column}", file.name),
+            file: Some((file.name.to_owned(), Some((line, column)))),
+            key: root.and_then(|root| root.path_of(&span)),
             message: problem.message,
             help: problem.help,
+            suggestion: problem.suggestion,
             source: Some(NamedSource::new(file.name, file.text.to_owned())),
             span,
         }))
@@ -106,8 +124,11 @@ impl ScenarioError {
         let span = clamp(text, problem.place.span);
         ScenarioError(Box::new(Inner {
             location: format!("{option} {text}"),
+            file: None,
+            key: text.split_once('=').map(|(key, _)| key.trim().to_owned()),
             message: problem.message,
             help: problem.help,
+            suggestion: problem.suggestion,
             source: Some(NamedSource::new(option, text.to_owned())),
             span,
         }))
@@ -124,6 +145,26 @@ impl ScenarioError {
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The file that is at fault; `None` where an override is.
+    pub fn file(&self) -> Option<&str> {
+        self.0.file.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// Line and column in the file, from one.
+    pub fn line_and_column(&self) -> Option<(usize, usize)> {
+        self.0.file.as_ref()?.1
+    }
+
+    /// The path of the key that is at fault, such as `flow[0].start`; of an override its own key.
+    pub fn key(&self) -> Option<&str> {
+        self.0.key.as_deref()
+    }
+
+    /// The word that was probably meant in place of an unknown one.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.0.suggestion.as_deref()
     }
 
     /// What would be right, where the message does not say it already.
@@ -174,16 +215,22 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 
 /// `; did you mean ...?`, or nothing when no known word is near or begins alike.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known).map_or_else(String::new, suggested)
+}
+
+fn suggested(word: &str) -> String {
+    format!("; did you mean `{word}`?")
+}
+
+/// The known word that is near or begins alike.
+pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     const LEAST_BEGINNING: usize = 3;
     let lower = word.to_lowercase();
     let distance = |k: &str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());
     let nearest = known.iter().map(|k| (distance(k), *k)).min_by_key(|(d, _)| *d);
     let near = nearest.filter(|(d, k)| *d <= 1 + k.chars().count() / 4).map(|(_, k)| k);
     let begins_alike = |k: &&&str| lower.len() >= LEAST_BEGINNING && k.starts_with(&lower);
-    match near.or_else(|| known.iter().find(begins_alike).copied()) {
-        Some(word) => format!("; did you mean `{word}`?"),
-        None => String::new(),
-    }
+    near.or_else(|| known.iter().find(begins_alike).copied())
 }
 
 /// The words in backquotes, separated by commas; a network's ten thousand names are cut short.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use windlass_cc::Span;
 
-use super::error::{Place, Problem, did_you_mean, listed};
+use super::error::{Place, Problem, listed, nearest};
 use super::tree::{Node, Table, Value};
 use crate::units::{BitRate, Bytes, Duration, Packets, Probability, QueueLimit, UnitError, Window};
 
@@ -57,7 +57,7 @@ impl<'a> Fields<'a> {
             return Ok(());
         };
         let message = format!("unknown key `{}` in {}", entry.key.escape_debug(), self.what);
-        let near = did_you_mean(&entry.key, known);
+        let near = nearest(&entry.key, known);
         let known = format!("the keys of {} are {}", self.what, listed(known));
         Err(Problem::suggesting(&entry.key_place, message, near, known))
     }
@@ -298,7 +298,7 @@ pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T,
 /// The error for a word that is none of those known.
 pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem {
     let message = format!("`{}`: unknown value `{}`", field.key, word.escape_debug());
-    let near = did_you_mean(word, known);
+    let near = nearest(word, known);
     let known = format!("`{}` is one of {}", field.key, listed(known));
     Problem::suggesting(&field.node.place, message, near, known)
 }

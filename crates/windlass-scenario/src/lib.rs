@@ -75,6 +75,7 @@ mod quote;
 mod read;
 mod schema;
 mod stack;
+mod traffic;
 mod tree;
 mod two_path;
 pub mod units;
@@ -135,11 +136,20 @@ impl Scenario {
         path: impl AsRef<Path>,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
-        let name = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(&path).map_err(|e| {
+        let text = Scenario::text_of(&path)?;
+        Scenario::with_overrides(&text, &path.as_ref().display().to_string(), overrides)
+    }
+
+    /// What stands in a scenario file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn text_of(path: impl AsRef<Path>) -> Result<String, ScenarioError> {
+        std::fs::read_to_string(&path).map_err(|e| {
+            let name = path.as_ref().display().to_string();
             ScenarioError::unlocated(&name, format!("the scenario file cannot be read: {e}"))
-        })?;
-        Scenario::with_overrides(&text, &name, overrides)
+        })
     }
 
     /// Reads a scenario and changes single values, in order, before their meaning is looked at.
@@ -159,9 +169,10 @@ impl Scenario {
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
         let file = SourceText { name: source_name, text };
-        let in_file = |problem| ScenarioError::in_file(&file, problem);
-        let root = tree::parse_document(text).map_err(in_file)?;
-        let alone = read::scenario(&root, source_name).map_err(in_file)?;
+        let root =
+            tree::parse_document(text).map_err(|e| ScenarioError::in_file(&file, None, e))?;
+        let alone = read::scenario(&root, source_name)
+            .map_err(|e| ScenarioError::in_file(&file, Some(&root), e))?;
         if overrides.is_empty() {
             return Ok(alone);
         }

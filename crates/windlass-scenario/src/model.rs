@@ -242,6 +242,8 @@ pub enum Traffic {
         rate_bps: u64,
         /// Payload of each packet, bytes.
         packet: u32,
+        /// Of datagrams: how much shorter or longer than the mean a time between two may be.
+        spread: Span,
         /// What carries it.
         transport: Transport,
         /// Simulated time of the end, `None` for the end of the run.

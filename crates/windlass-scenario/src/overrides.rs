@@ -1,6 +1,6 @@
 //! Changing single values of a document before it is read: `--set link.0.rate=2Mbps`.
 
-use super::error::{Place, Problem, did_you_mean, listed};
+use super::error::{Place, Problem, listed, nearest};
 use super::schema;
 use super::tree::{Entry, Node, Table, Value, parse_value};
 
@@ -82,7 +82,7 @@ impl Override<'_> {
         let is_container = |e: &&Entry| matches!(e.node.value, Value::Table(_) | Value::Array(_));
         let known: Vec<&str> =
             table.0.iter().filter(is_container).map(|e| e.key.as_str()).collect();
-        let near = did_you_mean(key, &known);
+        let near = nearest(key, &known);
         let whole = path.join(".");
         let advice =
             format!("a table as a whole is set with --set '{whole}={{ key = value, ... }}'");
@@ -114,7 +114,7 @@ impl Override<'_> {
             return Ok(index);
         }
         let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
-        let near = did_you_mean(key, &names);
+        let near = nearest(key, &names);
         let message = format!("`{}` has no item `{key}`", parents.join("."));
         let mut known = "its items are called by number, from 0".to_owned();
         if !names.is_empty() {

@@ -1,5 +1,7 @@
 //! A TOML document as a tree in which every key and value knows where it stands.
 
+use std::ops::Range;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -73,6 +75,49 @@ impl Node {
             Value::Array(_) => "an array",
             Value::Table(_) => "a table",
         }
+    }
+}
+
+impl Node {
+    /// The path of the key or value that this stretch of the text belongs to, such as `flow[0].start`: of those that
+    /// hold it the shortest, and of two alike the inner one.
+    pub(super) fn path_of(&self, span: &Range<usize>) -> Option<String> {
+        let mut found: Option<(usize, String)> = None;
+        if !span.is_empty() {
+            self.search(span, "", &mut found);
+        }
+        found.map(|(_, path)| path)
+    }
+
+    fn search(&self, span: &Range<usize>, path: &str, found: &mut Option<(usize, String)>) {
+        let mut look = |place: &Place, path: &str| {
+            let of = &place.span;
+            let holds = place.source == 0 && of.start <= span.start && span.end <= of.end;
+            if holds && found.as_ref().is_none_or(|(shortest, _)| of.len() <= *shortest) {
+                *found = Some((of.len(), path.to_owned()));
+            }
+        };
+        let mut children: Vec<(&Node, String)> = Vec::new();
+        match &self.value {
+            Value::Table(table) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                for entry in &table.0 {
+                    let path = format!("{path}{dot}{}", entry.key);
+                    look(&entry.key_place, &path);
+                    look(&entry.node.place, &path);
+                    children.push((&entry.node, path));
+                }
+            }
+            Value::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    let path = format!("{path}[{i}]");
+                    look(&item.place, &path);
+                    children.push((item, path));
+                }
+            }
+            _ => {}
+        }
+        children.iter().for_each(|(child, path)| child.search(span, path, found));
     }
 }
 

@@ -270,13 +270,16 @@ fn traffic(flow: &FlowSpec) -> String {
             ("requests", requests.to_string()),
             ("think", quote(Duration(think))),
         ]),
-        Traffic::Cbr { rate_bps, packet, transport, stop, deadline } => {
+        Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let mut pairs = vec![
                 ("kind", quote("cbr")),
                 ("rate", quote(BitRate(rate_bps))),
                 ("packet", quote(Bytes(packet.into()))),
                 ("transport", quote(word_of(&Transport::ALL, &transport))),
             ];
+            if spread > Span::ZERO {
+                pairs.push(("spread", quote(Duration(spread))));
+            }
             pairs.extend(stop.map(|stop| ("stop", quote(Duration(stop)))));
             pairs.extend(deadline.map(|after| ("deadline", quote(Duration(after)))));
             if !flow.on.is_empty() {

@@ -541,3 +541,31 @@ fn a_file_that_cannot_be_read_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn an_error_tells_the_path_of_its_key_and_the_word_that_was_meant() {
+    for (part, instead, key, suggestion) in [
+        ("rate =", "rte =", Some("link[0].rte"), Some("rate")),
+        ("10Mbps", "fast", Some("link[0].rate"), None),
+        ("rate = \"10Mbps\"\n", "", Some("link[0]"), None),
+        ("\"reno\"", "\"rno\"", Some("flow[0].algorithm"), Some("reno")),
+        (
+            "algorithm = \"reno\"",
+            "algorithm = \"reno\"\nstack = { mss = \"1\" }",
+            Some("flow[0].stack.mss"),
+            None,
+        ),
+        ("duration = \"100s\"\n", "", None, None),
+        ("duration = \"100s\"", "duration = \"100s", None, None),
+    ] {
+        let text = GOOD.replace(part, instead);
+        let error = Scenario::from_str(&text, "s.toml").expect_err(instead);
+        assert_eq!((error.key(), error.suggestion()), (key, suggestion), "{error}");
+        assert_eq!(error.file(), Some("s.toml"));
+        let (line, column) = error.line_and_column().expect("a place");
+        assert!(error.to_string().starts_with(&format!("s.toml:{line}:{column}: ")), "{error}");
+    }
+    let set = [("flow.0.algorithm".to_owned(), "rno".to_owned())];
+    let error = Scenario::with_overrides(GOOD, "s.toml", &set).expect_err("no such algorithm");
+    assert_eq!((error.key(), error.file()), (Some("flow.0.algorithm"), None));
+}

@@ -1,6 +1,6 @@
 //! What a configuration must fulfil to be simulated.
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use crate::config::{
     Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, QuickStart, ReadPolicy, Traffic,
@@ -125,6 +125,9 @@ impl Config {
                 }
                 Ok(())
             }
+            Traffic::CbrTcp(cbr) if cbr.spread > Span::ZERO => {
+                Err("only the times between datagrams can be spread".to_string())
+            }
             Traffic::CbrTcp(cbr) => check_cbr(&cbr, u64::MAX),
             Traffic::CbrUdp(cbr) => check_cbr(&cbr, MAX_DATAGRAM),
         }
@@ -164,6 +167,9 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
     }
     if cbr.interval.0 == 0 {
         return Err("the time between packets must be at least a nanosecond".to_string());
+    }
+    if cbr.spread >= cbr.interval {
+        return Err("times between packets must be spread by less than they are long".to_string());
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! One end of a flow: an endpoint with its application, a source or sink of datagrams, or an end
 //! outside the simulation.
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 use windlass_tcp::Endpoint;
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::app::App;
 use crate::multipath::MultipathEnd;
+use crate::random::Stream;
 use crate::traffic::Cbr;
 
 /// One end of a flow.
@@ -74,12 +75,25 @@ pub struct DatagramSource {
     pub sent: u64,
     /// Pauses not yet over, the next one last.
     pauses: Vec<[Time; 2]>,
+    /// Draws the times between datagrams, where they differ.
+    stream: Stream,
 }
 
 impl DatagramSource {
     /// A source that begins at `start` and falls silent in these pauses, which ascend.
-    pub fn new(cbr: Cbr, start: Time, pauses: &[[Time; 2]]) -> DatagramSource {
-        DatagramSource { cbr, next: start, sent: 0, pauses: pauses.iter().rev().copied().collect() }
+    pub fn new(cbr: Cbr, start: Time, pauses: &[[Time; 2]], stream: Stream) -> DatagramSource {
+        let pauses = pauses.iter().rev().copied().collect();
+        DatagramSource { cbr, next: start, sent: 0, pauses, stream }
+    }
+
+    /// The time to the next datagram.
+    fn interval(&mut self) -> Span {
+        let Cbr { interval, spread, .. } = self.cbr;
+        if spread == Span::ZERO {
+            return interval;
+        }
+        let drawn = self.stream.next_u64() % (2 * spread.0 + 1);
+        Span(interval.0 - spread.0 + drawn)
     }
 
     /// The datagram that is due: its payload and its size as an IP packet, bytes.
@@ -97,7 +111,7 @@ impl DatagramSource {
                 return None;
             }
         }
-        self.next = now + self.cbr.interval;
+        self.next = now + self.interval();
         self.sent += 1;
         let len = self.cbr.packet as u32;
         Some((len, IPV4_HEADER + UDP_HEADER + len))
@@ -157,5 +171,45 @@ impl Host {
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
             Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::External { .. } => Time::NEVER,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Purpose;
+
+    /// The times between a thousand datagrams, microseconds.
+    fn gaps(spread_us: u64, seed: u64) -> Vec<u64> {
+        let cbr = Cbr {
+            packet: 972,
+            interval: Span::from_micros(8_000),
+            spread: Span::from_micros(spread_us),
+            stop: Time::NEVER,
+            deadline: None,
+        };
+        let stream = Stream::new(seed, 2, Purpose::Datagrams);
+        let mut source = DatagramSource::new(cbr, Time::ZERO, &[], stream);
+        let mut at = Time::ZERO;
+        (0..1000)
+            .map(|_| {
+                assert!(source.poll(at).is_some());
+                let gap = source.next.since(at);
+                at = source.next;
+                gap.0 / 1000
+            })
+            .collect()
+    }
+
+    #[test]
+    fn spread_datagrams_keep_their_mean_rate_and_differ_by_seed_alone() {
+        assert_eq!(gaps(0, 1), vec![8_000; 1000]);
+        let some = gaps(4_000, 1);
+        assert!(some.iter().all(|gap| (4_000..=12_000).contains(gap)));
+        assert!(some.iter().any(|gap| *gap < 4_500) && some.iter().any(|gap| *gap > 11_500));
+        let mean = some.iter().sum::<u64>() / 1000;
+        assert!((7_750..8_250).contains(&mean), "{mean}");
+        assert_eq!(gaps(4_000, 1), some);
+        assert_ne!(gaps(4_000, 2), some);
     }
 }

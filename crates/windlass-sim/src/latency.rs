@@ -212,6 +212,7 @@ mod tests {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
+            spread: Span::ZERO,
             stop: MS(10_000),
             deadline: Some(Span::from_millis(50)),
         };
@@ -232,6 +233,7 @@ mod tests {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
+            spread: Span::ZERO,
             stop: MS(1500),
             deadline: Some(Span::from_millis(50)),
         };
@@ -248,6 +250,7 @@ mod tests {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
+            spread: Span::ZERO,
             stop: MS(10_000),
             deadline: Some(Span::from_millis(50)),
         };

@@ -32,6 +32,8 @@ pub enum Purpose {
     Multipath = 12,
     /// What an end of an application from outside the crate draws.
     Application = 15,
+    /// Times between a source's datagrams.
+    Datagrams = 16,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

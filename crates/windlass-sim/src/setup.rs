@@ -216,8 +216,9 @@ fn links(config: &Config) -> Vec<Link> {
 /// The two ends of a flow.
 fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
     if let Traffic::CbrUdp(cbr) = flow.traffic {
+        let stream = Stream::new(seed, u64::from(host), Purpose::Datagrams);
         return [
-            Kind::DatagramSource(DatagramSource::new(cbr, flow.start, &flow.pauses)),
+            Kind::DatagramSource(DatagramSource::new(cbr, flow.start, &flow.pauses, stream)),
             Kind::DatagramSink { bytes: 0, last: Time::ZERO },
         ];
     }

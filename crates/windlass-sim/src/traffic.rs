@@ -84,6 +84,9 @@ pub struct Cbr {
     pub packet: u64,
     /// Time between packets; at least a nanosecond.
     pub interval: Span,
+    /// Of datagrams: each time between two is up to so much shorter or longer, drawn evenly; less
+    /// than `interval`.
+    pub spread: Span,
     /// When to stop.
     pub stop: Time,
     /// Over TCP: each packet is a message that the receiving application should have read whole so

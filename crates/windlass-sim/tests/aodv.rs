@@ -15,7 +15,13 @@ use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection, RoutingResult};
 use windlass_sim::{RunResult, Simulation};
 
 fn cbr(packets_per_s: u64, stop: Time) -> Cbr {
-    Cbr { packet: 500, interval: Span(1_000_000_000 / packets_per_s), stop, deadline: None }
+    Cbr {
+        packet: 500,
+        interval: Span(1_000_000_000 / packets_per_s),
+        spread: Span::ZERO,
+        stop,
+        deadline: None,
+    }
 }
 
 fn routing(result: &RunResult) -> &RoutingResult {
@@ -343,7 +349,13 @@ fn chain_mbps(hops: usize, routes: Hops) -> f64 {
     (radio.data_rate_bps, radio.control_rate_bps) = (2_000_000, 2_000_000);
     radio.hops = routes;
     let stop = Time::from_secs(20);
-    let greedy = Cbr { packet: 1472, interval: Span::from_micros(5_888), stop, deadline: None };
+    let greedy = Cbr {
+        packet: 1472,
+        interval: Span::from_micros(5_888),
+        spread: Span::ZERO,
+        stop,
+        deadline: None,
+    };
     let result = run(over(radio, &[([0, hops], greedy)], Time::from_secs(21)));
     result.flows[0].delivered_bytes as f64 * 8e-6 / 20.0
 }

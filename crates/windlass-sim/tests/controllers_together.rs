@@ -24,8 +24,7 @@ fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
     // Multiplicative increase (Scalable) never evens out what is uneven (Chiu and Jain 1989), and
     // HighSpeed's steeper growth of the larger window does so slowly. A Vegas or FAST flow that
     // comes later takes the first one's queue for propagation, and between its thresholds Vegas
-    // leaves any share as it is (Mo, La, Anantharam and Walrand 1999). CoCoA3+ holds its window above
-    // its base in the same way, and loses nothing that would even out two of them.
+    // leaves any share as it is (Mo, La, Anantharam and Walrand 1999).
     // Bounds are what eight seeds spread over. Where rules even out what is uneven, only they below; where they do not, from
     // above too: should one of them come to share fairly, it is no longer that algorithm.
     for info in ALGORITHMS {
@@ -33,7 +32,6 @@ fn two_flows_of_one_algorithm_share_fairly_where_its_rules_make_them() {
         let (min, max) = match info.id {
             "scalable" => (0.75, 0.95),
             "fast" | "mpfast-approx" => (0.6, 0.85),
-            "cocoa3plus" => (0.65, 0.75),
             // Neither has more than 2.2 times what the other has.
             "highspeed" | "illinois" | "tcp-modified" => (0.88, 1.0),
             "d-lia" | "mvegas" | "mfvl" | "wvegas" | "bbr" | "bc-cps" => (0.88, 1.0),

@@ -56,6 +56,7 @@ fn busy(mbps: u64) -> Config {
     let cbr = Cbr {
         packet: 1472,
         interval: Span(12_000 * 1_000 / mbps),
+        spread: Span::ZERO,
         stop: Time::from_secs(9),
         deadline: None,
     };

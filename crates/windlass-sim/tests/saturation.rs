@@ -40,6 +40,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
             traffic: Traffic::CbrUdp(Cbr {
                 packet: u64::from(PACKET) - 28,
                 interval,
+                spread: Span::ZERO,
                 stop: Time::from_secs(seconds),
                 deadline: None,
             }),

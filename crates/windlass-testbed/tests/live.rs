@@ -198,6 +198,7 @@ fn constant_bit_rate_comes_as_asked_over_both_transports() {
     let cbr = Cbr {
         packet: 500,
         interval: Span::from_millis(10),
+        spread: Span::ZERO,
         stop: Time::from_secs(2),
         deadline: None,
     };
@@ -220,6 +221,7 @@ fn datagrams_larger_than_the_path_are_not_fragmented() {
     let cbr = Cbr {
         packet: 4_000,
         interval: Span::from_millis(20),
+        spread: Span::ZERO,
         stop: Time::from_millis(200),
         deadline: None,
     };
@@ -435,6 +437,7 @@ fn what_is_due_after_the_end_does_not_keep_a_run_from_ending() {
     let cbr = Cbr {
         packet: 100,
         interval: Span::from_micros(500_001),
+        spread: Span::ZERO,
         stop: Time::from_secs(9),
         deadline: None,
     };

@@ -11,7 +11,7 @@ use super::Cli;
 const HEAD: &str = "\
 # Command line
 
-Generated from the command's own help by `WINDLASS_BLESS=1 cargo test -p windlass-cli --bin windlass page`; do not edit.
+Generated from the command's own help by `WINDLASS_BLESS=1 cargo test -p windlass-cli --lib page`; do not edit.
 ";
 
 /// Options of every command, told once.

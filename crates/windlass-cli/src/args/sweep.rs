@@ -14,6 +14,7 @@ Examples:
       --axis 'flow.*.algorithm=reno,cubic' --until 'flow.*.goodput_bps ±2%'
   windlass sweep scenarios/sweeps/loss.toml --dry-run       points, runs and what they will cost
   windlass sweep scenarios/sweeps/loss.toml --shard 3/8     the third of a cluster's eight jobs
+  windlass sweep scenarios/sweeps/loss.toml --slurm 8       all eight of them as a job of Slurm
   windlass sweep scenarios/sweeps/loss.toml --kept          what is there by now
 
 docs/src/guides/sweeps.md tells of sweep files, statistics and clusters.";
@@ -57,6 +58,9 @@ pub struct Sweep {
     /// Do one part of the work, such as 3/8; shards may share a folder on a network disk.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// Submit an array job of so many shards to Slurm, and make nothing here; its script stays in the folder as slurm.sh.
+    #[arg(long, value_name = "SHARDS", conflicts_with_all = ["shard", "kept", "dry_run"], value_parser = clap::value_parser!(u16).range(1..))]
+    pub slurm: Option<u16>,
     /// Make no run; sum up what is there, be it at work or not.
     #[arg(long, conflicts_with = "shard")]
     pub kept: bool,

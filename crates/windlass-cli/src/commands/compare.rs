@@ -4,14 +4,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use windlass_lab::compare::{Findings, Flows, Question, files, report, text};
+use windlass_lab::compare::{Findings, Question, Request, files, report, text};
 use windlass_lab::outlook;
 use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::store::export::{Format, Provenance, export, write};
 use windlass_lab::run::store::replace;
-use windlass_lab::run::{RunRecord, Runner, World};
-use windlass_lab::scenario::{Candidate, Scenario};
-use windlass_lab::units::Duration;
+use windlass_lab::run::{RunRecord, Runner};
 
 use super::making::{Making, runner};
 use crate::args::Compare;
@@ -55,61 +53,18 @@ fn question(args: &Compare) -> Result<Question, Failure> {
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    super::run::check_seeds(&scenario, args.seeds)?;
-    if let Some(Duration(jitter)) = args.jitter {
-        scenario.flows.iter_mut().for_each(|flow| flow.jitter = jitter);
-        // Read back, to have it checked where every jitter is.
-        scenario = Scenario::from_str(&scenario.resolved_toml(), "--jitter")
-            .map_err(|e| Failure::input(format!("--jitter: {}", e.message())))?;
-    }
-    let flows =
-        Flows::of(&scenario, &args.flows).map_err(|e| Failure::input(format!("--flows: {e}")))?;
-    let candidates = candidates(args)?;
-    let baseline = args.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;
-    Ok(Question {
+    let request = Request {
         scenario,
-        candidates,
-        flows,
+        algorithms: args.algorithms.clone(),
+        flows: args.flows.clone(),
         seeds: args.seeds.into(),
-        baseline,
+        baseline: args.baseline.clone(),
+        jitter: args.jitter,
         measure: args.metric,
         harm: !args.no_harm,
         world: args.on,
-    })
-}
-
-fn candidates(args: &Compare) -> Result<Vec<Candidate>, Failure> {
-    let mut candidates: Vec<Candidate> = Vec::new();
-    for text in &args.algorithms {
-        let candidate =
-            Candidate::parse(text).map_err(|e| Failure::Located(miette::Report::new(e)))?;
-        if candidates.iter().any(|c| c.label == candidate.label) {
-            return Err(Failure::input(format!("--algorithms: `{text}` stands here twice")));
-        }
-        if args.on != World::Sim && candidate.label.contains(':') {
-            return Err(Failure::input(format!(
-                "--algorithms {text}: a kernel knows an algorithm by its name alone; parameters \
-                 can be set in world sim only"
-            )));
-        }
-        candidates.push(candidate);
-    }
-    if candidates.len() < 2 {
-        return Err(Failure::input(
-            "--algorithms: a comparison needs at least two, such as `--algorithms cubic,bbr`",
-        ));
-    }
-    Ok(candidates)
-}
-
-fn position(candidates: &[Candidate], name: &str) -> Result<usize, Failure> {
-    candidates.iter().position(|c| c.label == name.trim()).ok_or_else(|| {
-        let known: Vec<&str> = candidates.iter().map(|c| c.label.as_str()).collect();
-        Failure::input(format!(
-            "--baseline {name}: it is not among the algorithms compared, which are {}",
-            known.join(", ")
-        ))
-    })
+    };
+    request.question().map_err(Failure::of)
 }
 
 fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {

@@ -13,4 +13,5 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
+pub mod slurm;
 pub mod sweep;

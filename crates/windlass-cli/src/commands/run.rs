@@ -8,7 +8,7 @@ use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
-use windlass_lab::sweep::spelt_out;
+use windlass_lab::sweep::{check_seeds, spelt_out};
 use windlass_lab::{hindsight, outlook, overview};
 
 use super::making::{Made, Making, runner};
@@ -55,7 +55,7 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    check_seeds(&scenario, args.runs)?;
+    check_seeds(&scenario, args.runs.into()).map_err(Failure::of)?;
     Ok(scenario)
 }
 
@@ -69,18 +69,6 @@ pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
     let overrides =
         spelt_out(&text, &overrides).map_err(|e| Failure::input(format!("--set {e}")))?;
     Scenario::from_file_with(file, &overrides).map_err(located)
-}
-
-/// Whether there are so many seeds from the scenario's own on.
-pub fn check_seeds(scenario: &Scenario, runs: u32) -> Result<(), Failure> {
-    if scenario.seed > i64::MAX as u64 - u64::from(runs - 1) {
-        return Err(Failure::input(format!(
-            "{runs} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
-            scenario.seed,
-            i64::MAX
-        )));
-    }
-    Ok(())
 }
 
 /// The keys and values of `--set`.

@@ -30,6 +30,9 @@ pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure>
     if args.dry_run {
         return estimate(plan, &dir, &runner, args, command, chatter);
     }
+    if let Some(shards) = args.slurm {
+        return super::slurm::submit(command, &plan.name, shards, &dir, chatter);
+    }
     if args.kept {
         let sweep = Sweep::look(plan, &dir, command.to_owned()).map_err(Failure::of)?;
         tell_of_another(&sweep, &dir, chatter)?;
@@ -64,6 +67,7 @@ pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure>
 fn request(args: &Args) -> Result<Request, Failure> {
     Ok(Request {
         file: args.file.clone(),
+        text: None,
         set: overrides(&args.set)?,
         axes: args.axis.clone(),
         on: args.on.clone(),

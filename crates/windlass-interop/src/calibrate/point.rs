@@ -179,7 +179,10 @@ impl Point {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link],
             radios: Vec::new(),
-            flows: vec![flow(Cbr { packet, interval, stop, deadline: None }, start)],
+            flows: vec![flow(
+                Cbr { packet, interval, spread: Span::ZERO, stop, deadline: None },
+                start,
+            )],
             duration: stop + drained + AFTER,
             seed: SEED,
             record: Record {

@@ -37,6 +37,7 @@
 //! [`stats::paired`]: crate::stats::paired
 //! [`stats::multiple`]: crate::stats::multiple
 
+mod ask;
 mod cast;
 mod charts;
 pub mod files;
@@ -53,6 +54,7 @@ use serde::Serialize;
 use crate::run::{RunRecord, Task, World};
 use crate::scenario::{Candidate, Scenario};
 
+pub use ask::Request;
 pub use cast::{Cast, Flows, FlowsError, Side};
 pub use harm::Harm;
 pub use measure::{HARMED, Measure};

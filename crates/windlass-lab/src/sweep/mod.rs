@@ -12,6 +12,7 @@
 
 mod axes;
 mod file;
+mod job;
 mod measure;
 mod pace;
 mod page;
@@ -27,14 +28,14 @@ use std::path::PathBuf;
 
 pub use axes::spelt_out;
 pub(crate) use axes::spelt_out_for;
+pub use job::{Job, Made};
 pub use measure::{Goal, Measure};
-pub use plan::{Count, Plan, PlannedPoint, Request};
+pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};
 pub use points::{Cell, Method};
 pub use shard::Shard;
 pub use warm::WarmUp;
 pub use work::{Estimate, Progress, Standing, Sweep};
 
-use crate::run::RunRecord;
 use crate::run::store::export::{Provenance, export, export_records};
 use crate::run::store::{Format, replace};
 use crate::{Error, report};
@@ -46,8 +47,7 @@ impl Sweep {
     ///
     /// There is no run, or a file cannot be written.
     pub fn conclude(&self, cells: &[Cell]) -> Result<PathBuf, Error> {
-        let records: Vec<RunRecord> =
-            self.counted().into_iter().flat_map(|(_, _, r)| r).cloned().collect();
+        let records = self.runs();
         let dir = self.batch.dir();
         if records.is_empty() {
             let dir = dir.display();

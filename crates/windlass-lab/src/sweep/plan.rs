@@ -1,6 +1,6 @@
 //! What a sweep is to run: points, their scenarios, how many runs each.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::axes::{self, Items};
@@ -28,6 +28,8 @@ const MEASURE: &str = "flow.*.goodput_bps";
 pub struct Request {
     /// A scenario, or a sweep file.
     pub file: PathBuf,
+    /// What stands in the file, where it is not to be read.
+    pub text: Option<String>,
     /// Changes to the scenario at every point, as with `--set`.
     pub set: Vec<(String, String)>,
     /// Axes as `KEY=VALUE,...`, after those of the file.
@@ -105,14 +107,12 @@ impl Plan {
     ///
     /// The first thing that is not right, with its place.
     pub fn of(request: &Request) -> Result<Plan, Error> {
-        let (file, scenario_path) = read_files(&request.file)?;
-        let name = scenario_path.display().to_string();
-        let text = std::fs::read_to_string(&scenario_path).unwrap_or_default();
+        let (file, name, text) = read_files(request)?;
         let set = [file.set.clone(), request.set.clone()].concat();
         // What is wrong in the file alone is said first.
-        Scenario::from_file(&scenario_path)?;
+        Scenario::from_str(&text, &name)?;
         let set = axes::spelt_out(&text, &set).map_err(|e| Error::Input(format!("--set {e}")))?;
-        let scenario = Scenario::from_file_with(&scenario_path, &set)?;
+        let scenario = Scenario::with_overrides(&text, &name, &set)?;
         let on = if request.on.is_empty() { &file.on } else { &request.on };
         let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
         let count = count(request, &file)?;
@@ -213,17 +213,21 @@ impl Plan {
     }
 }
 
-/// The sweep file, or an empty one for a scenario, and the path of the scenario.
-fn read_files(path: &Path) -> Result<(SweepFile, PathBuf), Error> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+/// The sweep file, or an empty one for a scenario, and the name of the scenario and its text.
+fn read_files(request: &Request) -> Result<(SweepFile, String, String), Error> {
+    let name = request.file.display().to_string();
+    let text = match &request.text {
+        Some(text) => text.clone(),
+        None => Scenario::text_of(&request.file)?,
+    };
     if !file::is_sweep(&text) {
         // Whatever is wrong with it is the scenario reader's to say.
-        return Ok((SweepFile::default(), path.to_path_buf()));
+        return Ok((SweepFile::default(), name, text));
     }
     let file = SweepFile::parse(&text, &name)?;
-    let scenario = path.with_file_name(&file.scenario);
-    Ok((file, scenario))
+    let scenario = request.file.with_file_name(&file.scenario);
+    let text = Scenario::text_of(&scenario)?;
+    Ok((file, scenario.display().to_string(), text))
 }
 
 /// The axes of the file, the command line and the worlds, with their `*` spelt out.
@@ -361,9 +365,17 @@ fn check_measures(
     Ok(())
 }
 
-fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
+/// Whether there are so many seeds from the scenario's own on.
+///
+/// # Errors
+///
+/// There are not, or no run at all is asked for.
+pub fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
+    if seeds == 0 {
+        return Err(Error::Input("0 seeds: a point has at least one run".to_owned()));
+    }
     // TOML has no larger integers.
-    match scenario.seed.checked_add(seeds).filter(|end| *end <= i64::MAX as u64) {
+    match scenario.seed.checked_add(seeds - 1).filter(|last| *last <= i64::MAX as u64) {
         Some(_) => Ok(()),
         None => Err(Error::Input(format!(
             "{seeds} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",

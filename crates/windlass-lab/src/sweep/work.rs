@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::job::{Job, Made, recorded};
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use crate::Error;
-use crate::compile::compile;
 use crate::run::store::{Batch, Invocation, Notice, RunKey, Store};
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::stats::sequential::Rule;
@@ -295,14 +295,7 @@ impl Sweep {
         done: &(impl Fn(&RunRecord, Option<&Progress>) + Sync),
     ) -> Result<(), Error> {
         let warm_up = self.plan.warm_up;
-        let record = |task: &Task, ran: &Ran| {
-            let mut record = task.record(ran);
-            if let Some(warm_up) = warm_up {
-                let config = compile(&task.scenario, task.seed)?;
-                record.steady = warm_up.steady(&config.flows, &ran.result);
-            }
-            Ok(record)
-        };
+        let record = |task: &Task, ran: &Ran| recorded(task, ran, warm_up);
         let desk = Mutex::new(Desk {
             plan: &self.plan,
             pace: &mut self.pace,
@@ -320,6 +313,66 @@ impl Sweep {
         })?;
         self.failed.extend(failed);
         Ok(())
+    }
+
+    /// What is to be made next, to be made anywhere: the runs that are missing for the next decision but for those that
+    /// have failed in this call, those that take longest first as far as that is known. When there is none, the sweep is
+    /// made.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub fn jobs(&mut self) -> Result<Vec<Job>, Error> {
+        let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
+        let mut missing = self.missing();
+        missing.retain(|task| !failed.contains(&task.key()));
+        if missing.is_empty() {
+            self.batch.finish(&self.failed)?;
+            self.keep_pace()?;
+            return Ok(Vec::new());
+        }
+        self.begin(&missing)?;
+        let cost = |task: &Task| self.pace.of(&task.scenario_hash).unwrap_or(f64::INFINITY);
+        missing.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+        Ok(missing.iter().map(|task| Job::of(task, self.plan.warm_up)).collect())
+    }
+
+    /// Keeps what was made of a job somewhere. What is there already, because two have made it, changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// It is no run of this sweep and this version, or cannot be kept.
+    pub fn take(&mut self, made: Made) -> Result<(), Error> {
+        let record = match made {
+            Made::Failed(failed) => {
+                self.failed.push(failed);
+                return Ok(());
+            }
+            Made::Record { record, took_s } => {
+                self.pace.took(&record.scenario_hash, Duration::from_secs_f64(took_s.max(0.0)));
+                record
+            }
+        };
+        let key = RunKey::of(&record);
+        if self.batch.has(&key) {
+            return Ok(());
+        }
+        let hash = &record.scenario_hash;
+        let ours = |p: &PlannedPoint| p.point.id == record.point && *p.hash == **hash;
+        if !self.plan.points.iter().any(ours) || record.version != crate::run::VERSION {
+            return Err(Error::Input(format!("{key} is none of this sweep, or another version's")));
+        }
+        Ok(self.batch.append(*record)?)
+    }
+
+    /// Runs that gave no result in this call.
+    pub fn failed(&self) -> &[Failed] {
+        &self.failed
+    }
+
+    /// The runs that count, point by point.
+    pub fn runs(&self) -> Vec<RunRecord> {
+        self.counted().into_iter().flat_map(|(_, _, runs)| runs).cloned().collect()
     }
 
     fn keep_pace(&self) -> Result<(), Error> {

@@ -141,13 +141,7 @@ impl Field {
 
     /// Unit, as the name's ending tells; empty for counts and fractions.
     pub fn unit(&self) -> &'static str {
-        let ending = self.name.rsplit_once('_').map_or("", |(_, ending)| ending);
-        let known = ["bps", "ns", "ms", "s", "bytes", "packets"].into_iter().find(|u| *u == ending);
-        known.unwrap_or(match ending {
-            "j" => "J",
-            "nj" => "nJ",
-            _ => "",
-        })
+        unit_of(self.name)
     }
 
     /// The type of its column, for people: `real or null`.
@@ -160,6 +154,18 @@ impl Field {
         };
         if self.nullable { format!("{name} or null").into() } else { name.into() }
     }
+}
+
+/// The unit that the end of a column's name tells; empty for counts and fractions.
+pub fn unit_of(name: &str) -> &'static str {
+    let ending = name.rsplit_once('_').map_or("", |(_, ending)| ending);
+    let known =
+        ["bps", "ns", "ms", "s", "m", "bytes", "packets"].into_iter().find(|u| *u == ending);
+    known.unwrap_or(match ending {
+        "j" => "J",
+        "nj" => "nJ",
+        _ => "",
+    })
 }
 
 /// Declares fields, one a line: what they are, name, meaning, properties, and how they are read from the part

@@ -25,9 +25,13 @@
 //! for byte.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use windlass_sim::Sample;
 
 use crate::{Failed, Ran, RunRecord, Task};
 
+mod axes;
 pub mod batch;
 pub mod error;
 pub mod export;
@@ -37,6 +41,7 @@ pub mod parquet_file;
 mod parts;
 pub mod table;
 
+pub use axes::axes;
 use batch::META;
 pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey};
 pub use error::StoreError;
@@ -82,23 +87,40 @@ pub trait Store: Send + Sync {
 }
 
 /// Runs that are kept as long as this lives.
-#[derive(Clone, Debug, Default)]
-pub struct Memory(BTreeMap<RunKey, RunRecord>);
+#[derive(Debug, Default)]
+pub struct Memory {
+    records: BTreeMap<RunKey, RunRecord>,
+    samples: Mutex<BTreeMap<RunKey, Vec<Sample>>>,
+}
 
 impl Memory {
     /// The runs, by experiment, point and seed.
     pub fn into_records(self) -> Vec<RunRecord> {
-        self.0.into_values().collect()
+        self.into_parts().0
+    }
+
+    /// The runs, by experiment, point and seed, and the time series of those whose scenarios record some.
+    pub fn into_parts(self) -> (Vec<RunRecord>, BTreeMap<RunKey, Vec<Sample>>) {
+        let samples = self.samples.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.records.into_values().collect(), samples)
     }
 }
 
 impl Store for Memory {
     fn get(&self, key: &RunKey) -> Option<&RunRecord> {
-        self.0.get(key)
+        self.records.get(key)
+    }
+
+    fn record(&self, task: &Task, ran: &Ran) -> Result<(), StoreError> {
+        if !task.scenario.record.series.is_empty() {
+            let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+            samples.insert(task.key(), ran.result.samples.clone());
+        }
+        Ok(())
     }
 
     fn append(&mut self, record: RunRecord) -> Result<(), StoreError> {
-        self.0.insert(RunKey::of(&record), record);
+        self.records.insert(RunKey::of(&record), record);
         Ok(())
     }
 }

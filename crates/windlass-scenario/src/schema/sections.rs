@@ -303,6 +303,7 @@ section! {
     CBR, "cbr":
     rate Of(Rate), "payload rate", "required";
     packet Of(Size), "payload of a packet", "required";
+    spread Of(Time), "of datagrams: each time between two is up to so much shorter or longer, drawn evenly from the seed; less than their mean, `packet` over `rate`", "`\"0s\"`";
     transport words(&Transport::ALL), "`tcp` or `udp`", "`\"tcp\"`";
     stop Of(Time), "simulated time of the end", "the end of the run";
     on list(list(Of(Time))), "of datagrams: intervals of simulated time in which they are sent, such as `[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]`, in place of `start` and `stop`; the flow's `jitter` moves them all, and `active_s` counts them only", "from `start` to `stop`";

@@ -31,10 +31,10 @@ const STUDENT: [f64; 19] = [
 /// The timers, without a floor where one can be taken away.
 fn timers() -> Vec<(&'static str, AnyParams)> {
     let named = |id| AnyParams::by_name(id).expect("a timer");
-    let cmbo = CmboParams { min: Span::ZERO, ..Default::default() };
+    let best = CmboParams { min: Span::ZERO, ..Default::default() };
     let with = AnyParams::Cmbo;
-    let (margin, best) = (cmbo, CmboParams { reading: Reading::Best, ..cmbo });
-    let literal = CmboParams { reading: Reading::Literal, ..cmbo };
+    let margin = CmboParams { reading: Reading::Margin, ..best };
+    let literal = CmboParams { reading: Reading::Literal, ..best };
     let no_floor = Rfc6298Params { min: Span::ZERO, ..Default::default() };
     let linux = LinuxParams::default();
     vec![

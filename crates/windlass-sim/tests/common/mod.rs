@@ -75,7 +75,13 @@ pub fn exact_riverbed() -> StackConfig {
 
 /// Constant bit rate until `stop`.
 pub fn cbr(packet: u64, interval_us: u64, stop: Time) -> Cbr {
-    Cbr { packet, interval: Span::from_micros(interval_us), stop, deadline: None }
+    Cbr {
+        packet,
+        interval: Span::from_micros(interval_us),
+        spread: Span::ZERO,
+        stop,
+        deadline: None,
+    }
 }
 
 /// A network with as many nodes as its links name.

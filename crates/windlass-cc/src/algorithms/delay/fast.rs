@@ -81,6 +81,8 @@ pub(crate) struct Law {
     pub(crate) mi_threshold: Span,
     /// Multiplicative increase comes back whenever the delay is below that.
     pub(crate) mi_returns: bool,
+    /// Segments in the queue beyond which slow start ends; zero: it ends at `mi_threshold`.
+    pub(crate) start_gamma: Ratio,
 }
 
 impl Params {
@@ -93,6 +95,7 @@ impl Params {
             weight: self.weight,
             mi_threshold: self.mi_threshold,
             mi_returns: false,
+            start_gamma: Ratio(0),
         }
     }
 }
@@ -149,6 +152,18 @@ impl Fast {
         l.mi_returns && known && self.delay(c) < l.mi_threshold.0
     }
 
+    /// Whether slow start has filled the queue as far as it may. The queue is seen in the present
+    /// round trip, not in the averaged one, which is long after a timeout that followed a full queue.
+    fn started(&self, l: &Law, c: &Conn, a: &Ack, w: &Window) -> bool {
+        if l.start_gamma.0 == 0 {
+            let delay = self.delay(c);
+            return delay > 0 && delay >= l.mi_threshold.0;
+        }
+        let waited = a.rtt.0.saturating_sub(c.min_rtt.0);
+        let queued = mul_div(w.cwnd(), waited, a.rtt.0.max(1));
+        a.rtt.is_known() && queued > l.start_gamma.times(u64::from(c.mss))
+    }
+
     /// Takes an acknowledgement's sample, ends slow start and, at an update, moves the window or
     /// says where it is to go.
     pub(crate) fn look(&mut self, l: &Law, c: &Conn, a: &Ack, w: &mut Window) {
@@ -160,8 +175,7 @@ impl Fast {
             return;
         }
         if w.in_slow_start() {
-            let delay = self.delay(c);
-            if delay > 0 && delay >= l.mi_threshold.0 {
+            if self.started(l, c, a, w) {
                 w.set_ssthresh(w.cwnd());
                 self.target = w.cwnd();
             }

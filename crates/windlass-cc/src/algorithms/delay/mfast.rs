@@ -50,6 +50,11 @@ crate::parameters! {
         mi: Multiplicative = Multiplicative::Always,
             Multiplicative::KIND,
             "NS-2 module";
+        /// Segments in the network's queue beyond which slow start ends, by the window and the
+        /// present round trip; 0: it ends at `mi_threshold` (MF-40).
+        start_gamma: Ratio = Ratio(0),
+            ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
+            "NS-2 module; Mudassir and Baig 2021, section 3.2 has a gamma, Table 6 one of 0.5";
     }
 }
 
@@ -63,6 +68,7 @@ impl Params {
             weight: self.weight,
             mi_threshold: self.mi_threshold,
             mi_returns: self.mi == Multiplicative::Always,
+            start_gamma: self.start_gamma,
         }
     }
 }

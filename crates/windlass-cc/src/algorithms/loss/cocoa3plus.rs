@@ -1,10 +1,11 @@
 //! CoCoA3+ (Parween and Hussain): congestion detected from seven signals, growth held while it lasts.
 //!
 //! The paper names the signals and gives no test for any of them; it halves the window on loss, opens
-//! it by a segment for each duplicate acknowledgement, and says that it must open "when RTT gets
-//! decreased". What that is taken to mean here: growth is NewReno's while no signal says congestion
-//! and none otherwise (C3-19); the opening during recovery is NewReno's inflation (C3-18). The fast
-//! retransmit after two duplicates (C3-17) is the stack's `dupthresh`, its timer the stack's `rto`.
+//! it by a segment for each duplicate acknowledgement, says that it grows in normal transmission and
+//! falls when something is sent again, and that it must open "when RTT gets decreased". What that is
+//! taken to mean here: growth is NewReno's, and only with `hold` none while a signal says congestion
+//! (C3-19); the opening during recovery is NewReno's inflation (C3-18). The fast retransmit after two
+//! duplicates (C3-17) is the stack's `dupthresh`, its timer the stack's `rto`.
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::Window;
@@ -29,8 +30,8 @@ crate::parameters! {
         /// Signals that must say congestion at once for growth to be held.
         votes: u64 = 1, ParamKind::Count { min: 1, max: 7 }, "C3-19 (the paper ranks none)";
         /// Hold growth while there is congestion; without, growth is NewReno's throughout.
-        hold: bool = true, ParamKind::Flag, "C3-19";
-        /// Hold growth in slow start too; without, only above the threshold.
+        hold: bool = false, ParamKind::Flag, "Parween and Hussain, section V.C.6 (C3-19)";
+        /// With `hold`: in slow start too; without, only above the threshold.
         hold_start: bool = true, ParamKind::Flag, "C3-19 (the paper makes no difference)";
         /// Round-trip time: the smoothed one is above the base by `tolerance`.
         rtt: bool = true, ParamKind::Flag, "Parween and Hussain, equation 6 (C3-4)";
@@ -209,10 +210,12 @@ impl CongestionAvoidance for Cocoa3Plus {
         origin: "S. Parween and S. Z. Hussain, Cross-Layer based TCP Performance Enhancement in IoT \
             Networks, section IV.B",
         citation: "parween2022cross",
-        description: "NewReno that does not open its window while there is congestion by one of seven \
-            signals: round-trip time, expired timer, transmission rate, delay, bandwidth, delivery \
-            rate, and queue. The paper names them without a test; here a value counts that is off by a \
-            quarter, each signal can be turned off, and `votes` says how many it takes. Delay, \
+        description: "NewReno's window, as section V.C.6 has it: it grows in normal transmission and \
+            falls when something is sent again. With `hold` it does not open while there is congestion \
+            by one of the seven signals of section IV.B: round-trip time, expired timer, transmission \
+            rate, delay, bandwidth, delivery rate, and queue. The paper names them without a test; here \
+            a value counts that is off by a quarter, each signal can be turned off, and `votes` says how \
+            many it takes. Held in slow start too, a window of one segment may never grow again. Delay, \
             bandwidth and queue are those of the node's own station, and say nothing in a network \
             without. What makes up the rest of CoCoA3+ belongs to the stack: `dupthresh = 2` for its \
             fast retransmit and `rto = { algorithm = \"cmbo\" }` for its timer. With two duplicates \

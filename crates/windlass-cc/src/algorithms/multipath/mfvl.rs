@@ -64,6 +64,7 @@ const NAMES: [&str; MFAST_ENDS] = [
     "mfast_weight",
     "mfast_mi_threshold",
     "mfast_mi",
+    "mfast_start_gamma",
 ];
 const MVEGAS_ENDS: usize = mvegas::Params::TABLE.len();
 const MFAST_ENDS: usize = MVEGAS_ENDS + mfast::Params::TABLE.len();

@@ -57,7 +57,7 @@ crate::parameters! {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
         /// Least timeout.
-        min: Span = Span::from_millis(200), TIME, "Linux TCP_RTO_MIN (C3-15: the paper has none)";
+        min: Span = Span::from_secs(1), TIME, "RFC 6298 rule 2.4 and NS-3 (C3-15: the paper has none)";
         /// Largest timeout, back-off included.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
         /// Clock granularity, the least variance term before there are samples enough and the least
@@ -73,9 +73,9 @@ crate::parameters! {
         /// What a spurious timeout costs, in smoothed round-trip times.
         spurious: Ratio = Ratio::ONE, ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
             "C3-14, c_spurious";
-        /// How equation 17 is read, m being the best mouse and c the best cat: their distance on top of
-        /// the smoothed round-trip time, the better of both, or m - c.
-        reading: Reading = Reading::Margin, Reading::KIND, "Parween and Hussain, equation 17 (C3-15)";
+        /// What the timeout is, m being the best mouse and c the best cat: the better of both, as the text
+        /// has it, or equation 17, m - c: as a distance on top of the smoothed round-trip time, or to the letter.
+        reading: Reading = Reading::Best, Reading::KIND, "Parween and Hussain, section IV.B (C3-15)";
         /// Who looks for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
         /// minimiser of the same objective, for which m = c.
         solver: Solver = Solver::Cmbo, Solver::KIND, "Parween and Hussain, section IV.B";
@@ -227,8 +227,9 @@ impl RtoEstimator for Cmbo {
             Based Optimizer. The paper gives neither the objective nor the moves nor what its \
             equation 17, a difference of two candidates, means as a time. Here a timeout costs \
             P(RTT > x) · spurious + loss · E[(x - RTT)+] over the last samples (C3-14), the moves \
-            are the optimizer's as published (C3-12), and equation 17 is read as a margin on top \
-            of the smoothed round-trip time, as the best candidate, or literally (C3-15). The share \
+            are the optimizer's as published (C3-12), and the timeout is the best candidate, which \
+            the text calls for, or equation 17 as a margin on top of the smoothed round-trip time, \
+            or literally (C3-15). The share \
             of losses is that of segments sent again. With n agents, T iterations and N samples a \
             search takes n·(T + 1) evaluations of N steps; solver = \"exact\" finds the optimum in \
             one sort. Expiries double the timeout until the next sample.",

@@ -1,0 +1,72 @@
+//! The `windlass` command: reproduce papers, run scenarios, read reports. The program and the Python package call
+//! [`run`], so that it is one command however it was installed.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod located;
+mod output;
+mod repeat;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::{Cli, Command};
+use crate::output::Failure;
+
+/// Does what the words say, the program's name first, and returns the exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    match parse(words).map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
+        Ok(()) | Err(Failure::OutputClosed) => 0,
+        Err(failure) => {
+            failure.print();
+            failure.code()
+        }
+    }
+}
+
+/// The command line, and its words as one repeats it. A negative number is the value of the option before it, whose error then names
+/// the option.
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>), clap::Error> {
+    let mut command = Cli::command().mut_subcommands(|verb| {
+        verb.mut_args(|arg| {
+            let negative = arg.get_action().takes_values() && !arg.is_positional();
+            if negative { arg.allow_negative_numbers(true) } else { arg }
+        })
+    });
+    let matches = command.try_get_matches_from_mut(words)?;
+    let words = repeat::words(&command, &matches).unwrap_or_default();
+    let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+    Ok((cli, words))
+}
+
+/// Help and version are answers on standard output; anything else is clap's own error.
+fn answer(e: clap::Error) -> Failure {
+    if e.use_stderr() {
+        e.exit();
+    }
+    match e.print() {
+        Ok(()) => Failure::OutputClosed,
+        Err(e) => Failure::of_stdout(e),
+    }
+}
+
+fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
+    let chatter = output::Chatter::new(cli.quiet, cli.verbose);
+    match &cli.command {
+        Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
+        Command::Run(a) => commands::run::run(a, words, &chatter),
+        Command::Compare(a) => commands::compare::run(a, words, &chatter),
+        Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
+        Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),
+        Command::Report(a) => commands::report::run(a, &chatter),
+        Command::Algorithms(a) => commands::algorithms::run(a),
+        Command::Presets(a) => commands::presets::run(a),
+        Command::Papers(a) => commands::papers::run(a),
+        Command::Paper(a) => commands::paper::run(a),
+        Command::Bench(a) => commands::bench::run(a, &chatter),
+        Command::Schema(args) => commands::schema::run(args.of),
+        Command::Completions(a) => commands::completions::run(a),
+    }
+}

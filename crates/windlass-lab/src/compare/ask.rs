@@ -1,0 +1,89 @@
+//! What is asked for, and its check.
+
+use super::{Flows, Measure, Question};
+use crate::Error;
+use crate::run::World;
+use crate::scenario::{Candidate, Scenario};
+use crate::sweep::check_seeds;
+use crate::units::Duration;
+
+/// A comparison as it is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The network and its flows.
+    pub scenario: Scenario,
+    /// The algorithms, each as [`Candidate::parse`] takes it.
+    pub algorithms: Vec<String>,
+    /// Names of the flows that run them; all that can when empty.
+    pub flows: Vec<String>,
+    /// Replications.
+    pub seeds: u64,
+    /// The algorithm that the others are held against; the best, unless told.
+    pub baseline: Option<String>,
+    /// Jitter of every flow's start, in place of the scenario's.
+    pub jitter: Option<Duration>,
+    /// What the ranking goes by.
+    pub measure: Measure,
+    /// Whether to find out who harms whom.
+    pub harm: bool,
+    /// Where runs are made.
+    pub world: World,
+}
+
+impl Request {
+    /// The question, checked as far as it can be without a run.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not right, with the option that says it.
+    pub fn question(mut self) -> Result<Question, Error> {
+        check_seeds(&self.scenario, self.seeds)?;
+        if let Some(Duration(jitter)) = self.jitter {
+            self.scenario.flows.iter_mut().for_each(|flow| flow.jitter = jitter);
+            // Read back, to have it checked where every jitter is.
+            self.scenario = Scenario::from_str(&self.scenario.resolved_toml(), "--jitter")
+                .map_err(|e| Error::Input(format!("--jitter: {}", e.message())))?;
+        }
+        let flows = Flows::of(&self.scenario, &self.flows)
+            .map_err(|e| Error::Input(format!("--flows: {e}")))?;
+        let candidates = self.candidates()?;
+        let baseline =
+            self.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;
+        let Request { scenario, seeds, measure, harm, world, .. } = self;
+        Ok(Question { scenario, candidates, flows, seeds, baseline, measure, harm, world })
+    }
+
+    fn candidates(&self) -> Result<Vec<Candidate>, Error> {
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for text in &self.algorithms {
+            let candidate = Candidate::parse(text)?;
+            if candidates.iter().any(|c| c.label == candidate.label) {
+                return Err(Error::Input(format!("--algorithms: `{text}` stands here twice")));
+            }
+            if self.world != World::Sim && candidate.label.contains(':') {
+                return Err(Error::Input(format!(
+                    "--algorithms {text}: a kernel knows an algorithm by its name alone; parameters \
+                     can be set in world sim only"
+                )));
+            }
+            candidates.push(candidate);
+        }
+        if candidates.len() < 2 {
+            return Err(Error::Input(
+                "--algorithms: a comparison needs at least two, such as `--algorithms cubic,bbr`"
+                    .to_owned(),
+            ));
+        }
+        Ok(candidates)
+    }
+}
+
+fn position(candidates: &[Candidate], name: &str) -> Result<usize, Error> {
+    candidates.iter().position(|c| c.label == name.trim()).ok_or_else(|| {
+        let known: Vec<&str> = candidates.iter().map(|c| c.label.as_str()).collect();
+        Error::Input(format!(
+            "--baseline {name}: it is not among the algorithms compared, which are {}",
+            known.join(", ")
+        ))
+    })
+}

@@ -1,0 +1,109 @@
+//! A run as a message: to be made by another process or on another machine, and what came of it.
+
+use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::warm::WarmUp;
+use crate::Error;
+use crate::compile::compile;
+use crate::run::{Failed, Ran, RunError, RunRecord, Runner, Task, VERSION, World};
+use crate::scenario::Scenario;
+
+/// A run to be made, with all that it takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    version: String,
+    experiment: String,
+    point: String,
+    seed: u64,
+    world: String,
+    /// Resolved, as TOML.
+    scenario: String,
+    /// What is left out at the beginning, as the command line has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warm_up: Option<String>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Made {
+    /// A finished run.
+    Record {
+        /// What is kept of it.
+        record: Box<RunRecord>,
+        /// Seconds that it took.
+        took_s: f64,
+    },
+    /// A run that gave no result.
+    Failed(Failed),
+}
+
+impl Job {
+    pub(super) fn of(task: &Task, warm_up: Option<WarmUp>) -> Job {
+        Job {
+            version: VERSION.to_owned(),
+            experiment: task.experiment.clone(),
+            point: task.point.clone(),
+            seed: task.seed,
+            world: task.world.to_string(),
+            scenario: task.scenario.resolved_toml(),
+            warm_up: warm_up.map(|w| w.to_string()),
+        }
+    }
+
+    /// Makes the run. One that fails or panics is said to have failed.
+    ///
+    /// # Errors
+    ///
+    /// The job is another version's, its scenario is not right, or the runner was stopped.
+    pub fn perform(&self, runner: &Runner) -> Result<Made, Error> {
+        if self.version != VERSION {
+            return Err(Error::Input(format!(
+                "the job is of Windlass {}, and this is {VERSION}; the same version has to be everywhere",
+                self.version
+            )));
+        }
+        let task = self.task()?;
+        let warm_up = self.warm_up.as_ref().map(|w| w.parse()).transpose().map_err(Error::Input)?;
+        let made = Mutex::new(None);
+        let mut failed = runner.execute(slice::from_ref(&task), |task, ran, took| {
+            let record = Box::new(recorded(task, &ran, warm_up)?);
+            let record = Made::Record { record, took_s: took.as_secs_f64() };
+            *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+            Ok::<(), Error>(())
+        })?;
+        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outcome = made.or_else(|| failed.pop().map(Made::Failed));
+        outcome.ok_or_else(|| Error::Input("the job was not made".to_owned()))
+    }
+
+    fn task(&self) -> Result<Task, Error> {
+        let scenario = Scenario::from_str(&self.scenario, &self.point)?;
+        let world: World = self.world.parse().map_err(Error::Input)?;
+        Ok(Task {
+            experiment: self.experiment.clone(),
+            point: self.point.clone(),
+            seed: self.seed,
+            scenario_hash: world.hash(&scenario).into(),
+            scenario: Arc::new(scenario),
+            world,
+        })
+    }
+}
+
+/// What is kept of a run of a sweep.
+pub(super) fn recorded(
+    task: &Task,
+    ran: &Ran,
+    warm_up: Option<WarmUp>,
+) -> Result<RunRecord, RunError> {
+    let mut record = task.record(ran);
+    if let Some(warm_up) = warm_up {
+        let config = compile(&task.scenario, task.seed)?;
+        record.steady = warm_up.steady(&config.flows, &ran.result);
+    }
+    Ok(record)
+}

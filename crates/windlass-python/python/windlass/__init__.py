@@ -1,0 +1,46 @@
+"""A laboratory for TCP congestion control in IoT networks.
+
+>>> import windlass as wl
+>>> s = wl.Scenario(duration="20s").link("sensor", "gateway", rate="250kbps", delay="20ms")
+>>> s = s.flow("sensor", "gateway", algorithm="reno")
+>>> r = wl.run(s, seeds=3)
+>>> len(r.flows)
+3
+
+Quantities carry their units, as text: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"``. Columns of numbers carry theirs at the end of their
+names: ``goodput_bps``, ``srtt_ms``. The same scenario and seed give the same bytes here and on the command line.
+"""
+
+from ._compare import Comparison, compare
+from ._controllers import Controller, WindowController, conform
+from ._errors import Error, InputError, RunError
+from ._native import VERSION as __version__
+from ._papers import Reproduction, papers, reproduce
+from ._results import Results, load, run
+from ._scenario import Scenario
+from ._sweep import Sweep, SweepResults, work_on
+from ._table import Table, algorithms
+
+__all__ = [
+    "Comparison",
+    "Controller",
+    "Error",
+    "InputError",
+    "Reproduction",
+    "Results",
+    "RunError",
+    "Scenario",
+    "Sweep",
+    "SweepResults",
+    "Table",
+    "WindowController",
+    "__version__",
+    "algorithms",
+    "compare",
+    "conform",
+    "load",
+    "papers",
+    "reproduce",
+    "run",
+    "work_on",
+]

@@ -1,0 +1,74 @@
+"""Runs made by other processes and machines: messages go out, what came of them comes back, and one process keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from . import _native
+from ._errors import InputError, RunError
+
+
+def work(sweep: _native.Sweep, executor: Any, tell: Callable[[int, int], None] | None) -> None:
+    """Makes what is missing, round by round: a sweep that adds runs until it is sure has several."""
+    finished = _engine(executor)
+    made = 0
+    while jobs := sweep.jobs():
+        total = made + len(jobs)
+        for outcome in finished(jobs):
+            sweep.take(outcome)
+            made += 1
+            if tell is not None:
+                tell(made, total)
+
+
+def _engine(executor: Any) -> Callable[[list[str]], Iterator[str]]:
+    if isinstance(executor, Executor):
+        return lambda jobs: _futures(executor, jobs)
+    kind = type(executor).__module__.partition(".")[0]
+    if kind == "distributed":
+        return lambda jobs: _dask(executor, jobs)
+    if getattr(executor, "__name__", "") == "ray":
+        return lambda jobs: _ray(executor, jobs)
+    raise InputError(
+        f"executor: a {type(executor).__name__} is none; give a concurrent.futures.Executor, a dask.distributed.Client or the module ray"
+    )
+
+
+def _futures(executor: Executor, jobs: Iterable[str]) -> Iterator[str]:
+    futures = [executor.submit(_native.work_on, job) for job in jobs]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool as e:
+        raise RunError(
+            "a process of the executor has died, and with it the executor; what was finished is kept where the sweep has a folder, "
+            "and the same call with a new executor goes on"
+        ) from e
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _dask(client: Any, jobs: list[str]) -> Iterator[str]:
+    from distributed import as_completed as completed
+
+    # A run is a pure function of its message: what is lost with a worker is made by another.
+    futures = client.map(_native.work_on, jobs, pure=True, retries=10)
+    try:
+        for future in completed(futures):
+            yield future.result()
+    finally:
+        client.cancel(futures)
+
+
+def _ray(ray: Any, jobs: list[str]) -> Iterator[str]:
+    if not ray.is_initialized():
+        ray.init()
+    remote = ray.remote(max_retries=10)(_native.work_on)
+    waiting = [remote.remote(job) for job in jobs]
+    while waiting:
+        ready, waiting = ray.wait(waiting)
+        yield from ray.get(ready)

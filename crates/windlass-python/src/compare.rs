@@ -1,0 +1,91 @@
+//! Comparisons of algorithms.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use windlass_lab::compare::{Measure, Request, files, report as page, text};
+use windlass_lab::report::html::render;
+use windlass_lab::run::keep::Folder;
+use windlass_lab::run::store::Memory;
+use windlass_lab::run::{Runner, Task, World};
+use windlass_lab::scenario::did_you_mean;
+
+use crate::errors::{failed, input, of, of_making};
+use crate::results::Records;
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::watch::watched;
+
+/// Columns of the text.
+const WIDTH: usize = 110;
+
+/// What came of a comparison: its runs, `ranking` and, if asked for, `harm`; in words, and as a page.
+type Compared = (Records, Vec<(String, Table)>, String, String);
+
+/// Compares algorithms on a scenario.
+#[pyfunction]
+#[pyo3(signature = (scenario, algorithms, seeds, flows, baseline, jitter, metric, harm, folder, jobs, command, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn compare(
+    py: Python<'_>,
+    scenario: &Scenario,
+    algorithms: Vec<String>,
+    seeds: u64,
+    flows: Vec<String>,
+    baseline: Option<String>,
+    jitter: Option<String>,
+    metric: &str,
+    harm: bool,
+    folder: Option<PathBuf>,
+    jobs: usize,
+    command: String,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Compared> {
+    let wrong = |e: windlass_lab::units::UnitError| input(&format!("jitter: {e}"));
+    let request = Request {
+        scenario: (*scenario.read).clone(),
+        algorithms,
+        flows,
+        seeds,
+        baseline,
+        jitter: jitter.map(|j| j.parse()).transpose().map_err(wrong)?,
+        measure: measure(metric)?,
+        harm,
+        world: World::Sim,
+    };
+    let question = request.question().map_err(of)?;
+    let tasks = question.tasks();
+    let (records, without) = watched(py, progress.as_ref(), |watch| {
+        let runner = Runner::until(watch.stop(), jobs);
+        watch.expect(tasks.len());
+        match &folder {
+            None => {
+                let mut memory = Memory::default();
+                let record = |task: &Task, ran: &_| Ok(task.record(ran));
+                let without = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
+                without.map(|w| (memory.into_records(), w)).map_err(of_making)
+            }
+            Some(dir) => {
+                let mut folder = Folder::open(dir, tasks.clone(), &runner).map_err(of)?;
+                let filled = folder.fill(&runner, &command, |_| watch.made()).map_err(of_making)?;
+                Ok((filled.records, filled.failed))
+            }
+        }
+    })??;
+    let findings = question.answer(&records);
+    let tables = files::tables(&findings).into_iter();
+    let tables = tables.map(|t| Ok((t.name.to_owned(), Table::of(vec![t])?)));
+    let tables = tables.collect::<PyResult<_>>()?;
+    let html = render(&page(&findings, &command)).map_err(|e| failed(&e.to_string()))?;
+    let words = text(&findings, WIDTH);
+    Ok((Records::new(records, without, command), tables, words, html))
+}
+
+fn measure(name: &str) -> PyResult<Measure> {
+    let known: Vec<&str> = Measure::ALL.iter().map(|(n, _)| *n).collect();
+    let found = Measure::ALL.iter().find(|(n, _)| *n == name).map(|(_, m)| *m);
+    found.ok_or_else(|| {
+        let near = did_you_mean(name, &known);
+        input(&format!("metric: there is no `{name}`{near}; there are {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,130 @@
+//! Papers: which there are, and what their claims come to.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use windlass_lab::claims::{Judgement, headline};
+use windlass_lab::papers::{PAPERS, Paper};
+use windlass_lab::reproduce::{Options, ReproduceError, Reproduction};
+use windlass_lab::run::store::{Column, Format, Table as Plain, Values};
+use windlass_lab::run::{Failed, RunError, Runner};
+use windlass_lab::scenario::did_you_mean;
+use windlass_lab::units::Duration;
+
+use crate::errors::{failed, input, of};
+use crate::table::Table;
+use crate::watch::watched;
+
+/// The verdicts, in one sentence, the report's path, and runs that gave no result.
+type Reproduced = (Table, String, PathBuf, Vec<String>);
+
+/// Reproduces a paper: the runs that are missing, and verdicts on its claims.
+#[pyfunction]
+#[pyo3(signature = (paper, budget, seeds, folder, jobs, command, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn reproduce(
+    py: Python<'_>,
+    paper: &str,
+    budget: Option<String>,
+    seeds: Option<u32>,
+    folder: PathBuf,
+    jobs: usize,
+    command: String,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Reproduced> {
+    let paper = find(paper)?;
+    let budget = budget.map(|b| b.parse::<Duration>()).transpose();
+    let budget = budget.map_err(|e| input(&format!("budget: {e}")))?;
+    let options = Options {
+        budget: budget.map(|Duration(span)| span.0 as f64 / 1e9),
+        seeds,
+        on: Vec::new(),
+        out: folder,
+        command: vec![command],
+    };
+    let (outcome, without) = watched(py, progress.as_ref(), |watch| {
+        let runner = Runner::until(watch.stop(), jobs);
+        let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
+        watch.expect(work.total() - work.finished());
+        let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
+        let outcome = work.conclude(&[Format::Parquet]).map_err(wrong)?;
+        Ok::<_, PyErr>((outcome, without))
+    })??;
+    let without = without.iter().map(Failed::to_string).collect();
+    let words = headline(&outcome.judgements).to_string();
+    Ok((verdicts(&outcome.judgements)?, words, outcome.report, without))
+}
+
+/// Every paper that Windlass brings.
+#[pyfunction]
+pub fn papers() -> PyResult<Table> {
+    let column = |name: &'static str, meaning, of: fn(&Paper) -> &str| Column {
+        name: name.into(),
+        meaning,
+        values: Values::Text(PAPERS.iter().map(|p| Some(of(p).to_owned())).collect()),
+    };
+    let columns = vec![
+        column("id", "Identifier, as commands take it", |p| &p.id),
+        column("title", "Title", |p| &p.title),
+        column("published", "Where and when", |p| &p.published),
+        column("summary", "What it is about", |p| &p.summary),
+    ];
+    Table::of(vec![Plain { name: "papers", columns }])
+}
+
+/// The paper with this identifier, or in this folder.
+fn find(word: &str) -> PyResult<Cow<'static, Paper>> {
+    if let Some(paper) = Paper::by_id(word) {
+        return Ok(Cow::Borrowed(paper));
+    }
+    if Path::new(word).is_dir() {
+        return Paper::read(Path::new(word)).map(Cow::Owned).map_err(|e| input(&e.to_string()));
+    }
+    let known: Vec<&str> = PAPERS.iter().map(|p| p.id.as_str()).collect();
+    let near = did_you_mean(word, &known);
+    Err(input(&format!("no paper is called `{word}`{near}; there are {}", known.join(", "))))
+}
+
+fn wrong(e: ReproduceError) -> PyErr {
+    match e {
+        ReproduceError::File(e) => of(e),
+        ReproduceError::Scenario(e) => of(e),
+        ReproduceError::Run(e @ RunError::Stopped) => of(e),
+        ReproduceError::Store(e) => of(e),
+        e => failed(&e.to_string()),
+    }
+}
+
+fn verdicts(all: &[Judgement]) -> PyResult<Table> {
+    let text = |name: &'static str, meaning, of: fn(&Judgement) -> &str| Column {
+        name: name.into(),
+        meaning,
+        values: Values::Text(all.iter().map(|j| Some(of(j).to_owned())).collect()),
+    };
+    let real = |name: &'static str, meaning, of: fn(&Judgement) -> Option<f64>| Column {
+        name: name.into(),
+        meaning,
+        values: Values::Real(all.iter().map(of).collect()),
+    };
+    let columns = vec![
+        text("id", "Identifier, unique within the paper", |j| &j.id),
+        text("source", "Where it stands in the paper", |j| &j.source),
+        text("quantity", "What is claimed, in words", |j| &j.quantity),
+        text("kind", "What it rests on", |j| j.kind.name()),
+        text("statement", "The printed statement that it is part of", |j| &j.statement),
+        text("unit", "Unit of paper, measured and the interval", |j| &j.unit),
+        real("paper", "The paper's value", |j| j.paper),
+        real("measured", "Ours", |j| j.measured),
+        real("ci95_low", "Lower end of the 95 % interval of ours", |j| j.ci95.map(|ci| ci[0])),
+        real("ci95_high", "Upper end of the 95 % interval of ours", |j| j.ci95.map(|ci| ci[1])),
+        Column {
+            name: "runs".into(),
+            meaning: "Runs behind it; 0 for arithmetic",
+            values: Values::Integer(all.iter().map(|j| Some(j.n)).collect()),
+        },
+        text("verdict", "The verdict", |j| j.verdict.badge().name),
+        text("note", "Why, and what differs", |j| &j.note),
+    ];
+    Table::of(vec![Plain { name: "verdicts", columns }])
+}

@@ -1,0 +1,258 @@
+//! Runs that have been made, and their tables.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use windlass_lab::run::fields::{LISTINGS, Listing};
+use windlass_lab::run::keep::Folder;
+use windlass_lab::run::store::export::{Provenance, write};
+use windlass_lab::run::store::table::series;
+use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
+use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
+use windlass_lab::sweep::check_seeds;
+use windlass_lab::{hindsight, overview};
+use windlass_sim::{Sample, Series};
+
+use crate::errors::{failed, input, of, of_making};
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::watch::watched;
+
+/// The time series of a run that is held in memory.
+struct Traced {
+    task: Task,
+    tracks: Vec<String>,
+    samples: Vec<Sample>,
+}
+
+/// Finished runs.
+#[pyclass(frozen, module = "windlass._native")]
+pub struct Records {
+    records: Vec<RunRecord>,
+    traced: Vec<Traced>,
+    failed: Vec<Failed>,
+    scenario: Option<Arc<windlass_lab::scenario::Scenario>>,
+    command: String,
+}
+
+impl Records {
+    /// Those that a plan of many points came to.
+    pub fn new(records: Vec<RunRecord>, failed: Vec<Failed>, command: String) -> Records {
+        Records { records, traced: Vec::new(), failed, scenario: None, command }
+    }
+}
+
+fn listing(name: &str) -> PyResult<Listing> {
+    let found = LISTINGS.into_iter().find(|l| l.name == name);
+    found.ok_or_else(|| input(&format!("there is no table `{name}`")))
+}
+
+/// The table with the axes of its points as columns after the point.
+pub fn with_axes(mut table: store::Table) -> store::Table {
+    let Some(at) = table.columns.iter().position(|c| c.name == "point") else { return table };
+    let store::Values::Text(points) = &table.columns[at].values else { return table };
+    let points: Vec<&str> = points.iter().map(|p| p.as_deref().unwrap_or_default()).collect();
+    let columns = axes(&points, |name| table.columns.iter().any(|c| c.name == name));
+    for (i, column) in columns.into_iter().enumerate() {
+        table.columns.insert(at + 1 + i, column);
+    }
+    table
+}
+
+fn series_table(traced: &[&Traced]) -> PyResult<Table> {
+    let forms: Vec<String> = traced.iter().map(|t| t.task.form()).collect();
+    let runs = traced.iter().zip(&forms).map(|(t, form)| SeriesRun {
+        place: t.task.place(form),
+        seed: t.task.seed,
+        flows: &t.tracks,
+        samples: &t.samples,
+    });
+    Table::of(series(runs).collect())
+}
+
+/// The series with this name, or the only one whose name begins so: `cwnd` is `cwnd_bytes`.
+#[pyfunction]
+pub fn series_name(word: &str) -> PyResult<String> {
+    let known: Vec<String> =
+        Series::known().into_iter().map(|(name, _)| name.to_string()).collect();
+    let begins = |name: &&String| name.starts_with(&format!("{word}_"));
+    let found = known.iter().find(|name| *name == word);
+    match (found, known.iter().filter(begins).collect::<Vec<_>>().as_slice()) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, [name]) => Ok((*name).clone()),
+        _ => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let near = did_you_mean(word, &known);
+            Err(input(&format!(
+                "there is no time series `{word}`{near}; there are {}",
+                listed(&known)
+            )))
+        }
+    }
+}
+
+#[pymethods]
+impl Records {
+    fn __len__(&self) -> usize {
+        self.records.len()
+    }
+
+    /// One of the tables of `docs/src/reference/results.md`, axes as columns of their own.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        Table::of(vec![with_axes(listing(name)?.table(&self.records))])
+    }
+
+    /// The time series of all runs.
+    fn series(&self) -> PyResult<Table> {
+        series_table(&self.traced.iter().collect::<Vec<_>>())
+    }
+
+    /// The time series of the run with this seed.
+    fn series_of(&self, seed: u64) -> PyResult<Table> {
+        series_table(&self.traced.iter().filter(|t| t.task.seed == seed).collect::<Vec<_>>())
+    }
+
+    /// A table as the command prints it with `--csv`.
+    fn csv(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let listing = listing(name)?;
+        py.detach(|| {
+            let mut out = Vec::new();
+            let provenance = Provenance::of(&self.records, &self.command);
+            write(&mut out, Format::Csv, [listing.table(&self.records)], &provenance)
+                .map_err(|e| failed(&e.to_string()))?;
+            Ok(String::from_utf8_lossy(&out).into_owned())
+        })
+    }
+
+    /// The overview that `windlass run` prints; empty for runs of more than one scenario.
+    fn overview(&self) -> String {
+        self.scenario.as_ref().map(|s| overview::text(s, &self.records)).unwrap_or_default()
+    }
+
+    /// What went otherwise than one may think, once it is over: a sentence each.
+    fn warnings(&self) -> Vec<String> {
+        let of = |s: &Arc<_>| hindsight::warnings(s, &self.records);
+        self.scenario.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// Runs that gave no result, with the reason.
+    #[getter]
+    fn failed(&self) -> Vec<String> {
+        self.failed.iter().map(ToString::to_string).collect()
+    }
+
+    /// Windlass versions that made them.
+    #[getter]
+    fn versions(&self) -> Vec<String> {
+        Provenance::of(&self.records, "").versions.into_iter().collect()
+    }
+}
+
+/// Makes runs of a scenario with seeds that follow each other.
+#[pyfunction]
+#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seeds: u64,
+    folder: Option<PathBuf>,
+    jobs: usize,
+    command: String,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Records> {
+    let read = scenario.read.clone();
+    check_seeds(&read, seeds).map_err(of)?;
+    let mut recorded = (*read).clone();
+    if folder.is_none() {
+        // Packets are written as they are kept, and there is nowhere to put them.
+        recorded.record = RecordSpec { capture: Vec::new(), ..recorded.record };
+    }
+    let recorded = Arc::new(recorded);
+    let hash: Arc<str> = World::Sim.hash(&read).into();
+    let tasks: Vec<Task> = (0..seeds)
+        .map(|i| Task {
+            experiment: read.name.clone(),
+            point: "all".to_owned(),
+            seed: read.seed + i,
+            scenario: recorded.clone(),
+            scenario_hash: hash.clone(),
+            world: World::Sim,
+        })
+        .collect();
+    let (records, traced, failed) = match folder {
+        None => in_memory(py, tasks, jobs, progress.as_ref())?,
+        Some(folder) => in_folder(py, tasks, &folder, jobs, &command, progress.as_ref())?,
+    };
+    Ok(Records { records, traced, failed, scenario: Some(read), command })
+}
+
+type Ran = (Vec<RunRecord>, Vec<Traced>, Vec<Failed>);
+
+fn in_memory(
+    py: Python<'_>,
+    tasks: Vec<Task>,
+    jobs: usize,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Ran> {
+    let (memory, failed) = watched(py, progress, |watch| {
+        watch.expect(tasks.len());
+        let runner = Runner::until(watch.stop(), jobs);
+        let mut memory = Memory::default();
+        let record = |task: &Task, ran: &_| Ok(task.record(ran));
+        let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
+        failed.map(|failed| (memory, failed)).map_err(of_making)
+    })??;
+    let (records, mut samples) = memory.into_parts();
+    let traced = tasks
+        .into_iter()
+        .filter_map(|task| {
+            let samples = samples.remove(&task.key())?;
+            Some(Traced { tracks: task.scenario.tracks(), task, samples })
+        })
+        .collect();
+    Ok((records, traced, failed))
+}
+
+fn in_folder(
+    py: Python<'_>,
+    tasks: Vec<Task>,
+    folder: &std::path::Path,
+    jobs: usize,
+    command: &str,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Ran> {
+    let filled = watched(py, progress, |watch| {
+        let runner = Runner::until(watch.stop(), jobs);
+        let total = tasks.len();
+        let mut folder = Folder::open(folder, tasks, &runner).map_err(of)?;
+        watch.expect(total - folder.finished());
+        folder.fill(&runner, command, |_| watch.made()).map_err(of_making)
+    })??;
+    Ok((filled.records, Vec::new(), filled.failed))
+}
+
+/// The runs that a folder holds, by experiment, point and seed.
+#[pyfunction]
+pub fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Records> {
+    let journal = folder.join(store::JOURNAL);
+    if !journal.is_file() && !folder.join("parts").is_dir() {
+        return Err(input(&format!(
+            "{} holds no runs: it has no {}",
+            folder.display(),
+            store::JOURNAL
+        )));
+    }
+    py.detach(|| {
+        let (batch, _) = Batch::share(&folder).map_err(of)?;
+        let mut runs: BTreeMap<RunKey, RunRecord> = BTreeMap::new();
+        for record in batch.records() {
+            runs.insert(RunKey::of(record), record.clone());
+        }
+        let command = batch.invocations().map_err(of)?.pop();
+        let command = command.map(|c| c.command.join(" ")).unwrap_or_default();
+        Ok(Records::new(runs.into_values().collect(), Vec::new(), command))
+    })
+}

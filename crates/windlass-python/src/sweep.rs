@@ -1,0 +1,159 @@
+//! Sweeps: made here, or handed out as jobs and taken back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use pyo3::prelude::*;
+use tempfile::TempDir;
+use windlass_lab::run::Runner;
+use windlass_lab::sweep::{Goal, Job, Measure, Plan, Request, Sweep as Work, WarmUp};
+
+use crate::errors::{failed, input, of};
+use crate::results::{Records, with_axes};
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::watch::watched;
+
+/// A sweep in the course of its work.
+#[pyclass(module = "windlass._native")]
+pub struct Sweep {
+    work: Work,
+    command: String,
+    folder: PathBuf,
+    /// Runs that are kept as long as this lives.
+    _passing: Option<TempDir>,
+}
+
+fn all<T>(texts: &[String], parse: fn(&str) -> Result<T, String>) -> PyResult<Vec<T>> {
+    texts.iter().map(|text| parse(text).map_err(|e| input(&e))).collect()
+}
+
+#[pymethods]
+impl Sweep {
+    /// Draws up the points and opens the folder, or one that goes away with this.
+    #[new]
+    #[pyo3(signature = (scenario, axes, seeds, until, min_seeds, max_seeds, metrics, warm_up, folder, command))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        axes: Vec<String>,
+        seeds: Option<u64>,
+        until: Vec<String>,
+        min_seeds: Option<u64>,
+        max_seeds: Option<u64>,
+        metrics: Vec<String>,
+        warm_up: Option<String>,
+        folder: Option<PathBuf>,
+        command: String,
+    ) -> PyResult<Sweep> {
+        let warm_up: Option<WarmUp> =
+            warm_up.map(|w| w.parse()).transpose().map_err(|e: String| input(&e))?;
+        let request = Request {
+            file: scenario.name.clone().into(),
+            text: Some(scenario.text.clone()),
+            set: scenario.set.clone(),
+            axes,
+            seeds,
+            min_seeds,
+            max_seeds,
+            measures: all(&metrics, Measure::parse)?,
+            goals: all(&until, Goal::parse)?,
+            warm_up,
+            ..Request::default()
+        };
+        let passing = match folder {
+            None => Some(TempDir::new().map_err(|e| failed(&e.to_string()))?),
+            Some(_) => None,
+        };
+        let folder =
+            folder.or(passing.as_ref().map(|p| p.path().to_path_buf())).unwrap_or_default();
+        let work = py.detach(|| {
+            let plan = Plan::of(&request)?;
+            Work::open(plan, &folder, command.clone(), &Runner::new(0))
+        });
+        Ok(Sweep { work: work.map_err(of)?, command, folder, _passing: passing })
+    }
+
+    /// Identifiers of the points, in order.
+    #[getter]
+    fn points(&self) -> Vec<String> {
+        self.work.plan().points.iter().map(|p| p.point.id.clone()).collect()
+    }
+
+    /// Names of the axes, in order.
+    #[getter]
+    fn axes(&self) -> Vec<String> {
+        self.work.plan().axes.iter().map(|a| a.name.clone()).collect()
+    }
+
+    #[getter]
+    fn folder(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    /// What is probably not meant, with the points that it is said of.
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        let told = self.work.plan().warnings(&Runner::new(0)).map_err(of)?;
+        Ok(told.into_iter().map(|(sentence, _)| sentence).collect())
+    }
+
+    /// Makes the runs that are missing.
+    fn run(&mut self, py: Python<'_>, jobs: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let work = &mut self.work;
+        watched(py, progress.as_ref(), |watch| {
+            watch.expect(work.estimate(jobs).least as usize);
+            let runner = Runner::until(watch.stop(), jobs);
+            let made = work.work(&runner, |_, _| watch.made());
+            made.map(drop).map_err(of)
+        })?
+    }
+
+    /// What is to be made next, a message for `work_on` each; none when the sweep is made.
+    fn jobs(&mut self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let work = &mut self.work;
+        let jobs = py.detach(|| work.jobs()).map_err(of)?;
+        let text = |job: &Job| serde_json::to_string(job).map_err(|e| failed(&e.to_string()));
+        jobs.iter().map(text).collect()
+    }
+
+    /// Keeps what `work_on` has returned.
+    fn take(&mut self, made: &str) -> PyResult<()> {
+        let made = serde_json::from_str(made)
+            .map_err(|e| input(&format!("what came back is no run: {e}")))?;
+        self.work.take(made).map_err(of)
+    }
+
+    /// The runs, the table of the points, and the report where the folder stays.
+    fn conclude(&self, py: Python<'_>) -> PyResult<(Records, Table, Option<PathBuf>)> {
+        let (cells, report) = py.detach(|| {
+            let cells = self.work.cells();
+            let report = self._passing.is_none().then(|| self.work.conclude(&cells)).transpose();
+            (cells, report)
+        });
+        let points = Table::of(vec![self.points_table(&cells)])?;
+        let failed = self.work.failed().to_vec();
+        let records = Records::new(self.work.runs(), failed, self.command.clone());
+        Ok((records, points, report.map_err(of)?))
+    }
+}
+
+impl Sweep {
+    fn points_table(&self, cells: &[windlass_lab::sweep::Cell]) -> windlass_lab::run::store::Table {
+        let mut table = self.work.table(cells);
+        // Behind the point stand the labels of the axes, as text.
+        let axes = self.work.plan().axes.len();
+        table.columns.drain(1..=axes);
+        with_axes(table)
+    }
+}
+
+/// Makes the run of a message, here and by one processor, and returns what came of it.
+#[pyfunction]
+pub fn work_on(py: Python<'_>, job: &str) -> PyResult<String> {
+    let job: Job = serde_json::from_str(job).map_err(|e| input(&format!("this is no job: {e}")))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let made = py.detach(|| job.perform(&Runner::until(stop, 1))).map_err(of)?;
+    serde_json::to_string(&made).map_err(|e| failed(&e.to_string()))
+}

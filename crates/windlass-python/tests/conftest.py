@@ -1,0 +1,35 @@
+"""What the tests share."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+import windlass as wl
+
+# Not by the environment, which the notebooks would have too.
+matplotlib.use("agg")
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def lossy() -> wl.Scenario:
+    """Two flows over a link that loses packets, in a second of processor time at most."""
+    s = wl.Scenario(duration="10s").link("server", "client", rate="2Mbps", delay="20ms", loss="1%", queue="20pkt")
+    return s.flow("server", "client", name="a", algorithm="reno").flow("server", "client", name="b", algorithm="cubic")
+
+
+@pytest.fixture
+def command():
+    """Calls the ``windlass`` command that the package brings."""
+    program = Path(sysconfig.get_path("scripts")) / "windlass"
+
+    def call(*words: str | Path, ok: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+        assert not ok or done.returncode == 0, done.stderr
+        return done
+
+    return call

@@ -1,0 +1,46 @@
+"""Comparisons, and the command that the package brings."""
+
+import json
+
+import pytest
+
+import windlass as wl
+
+
+def test_a_comparison_is_that_of_the_command(lossy, tmp_path, command):
+    file = tmp_path / "lossy.toml"
+    file.write_text(lossy.to_toml())
+    c = wl.compare(file, ["cubic", "reno", "vegas"], seeds=4)
+    said = json.loads(command("compare", file, "--algorithms", "cubic,reno,vegas", "--seeds", "4", "--json").stdout)
+    first = said["rankings"][0]["entries"]
+    mine = [row["algorithm"] for row in c.ranking.rows() if row["measure"] == c.ranking["measure"][0]]
+    assert mine == [said["algorithms"][entry["algorithm"]] for entry in first]
+    assert c.harm is not None and len(c.harm) > 0
+    assert "cubic" in repr(c) and "<pre>" in c._repr_html_()
+    c.save_report(tmp_path / "report.html")
+    assert "<html" in (tmp_path / "report.html").read_text()
+    assert len(c.plot().get_yticklabels()) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"algorithms": ["cubic"]}, "at least two"),
+        ({"algorithms": ["cubic", "cubik"]}, "did you mean `cubic`"),
+        ({"metric": "godput"}, "did you mean `goodput`"),
+        ({"flows": ["c"]}, "no flow `c`"),
+        ({"baseline": "bbr"}, "not among the algorithms"),
+        ({"jitter": "5"}, "no unit"),
+    ],
+)
+def test_what_is_not_right_is_said(lossy, given, says):
+    with pytest.raises(wl.InputError, match=says):
+        wl.compare(lossy, **({"algorithms": ["cubic", "reno"], "seeds": 1} | given))
+
+
+def test_the_command_is_the_whole_command(command):
+    assert command("--version").stdout.split() == ["windlass", wl.__version__]
+    refused = command("run", "none.toml", ok=False)
+    assert refused.returncode == 2 and "cannot be read" in refused.stderr
+    elsewhere = command("algorithms", "nobody", ok=False)
+    assert elsewhere.returncode == 2

@@ -1,0 +1,147 @@
+"""Sweeps: the same tables however and wherever the runs were made."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+import windlass as wl
+from windlass import _native
+
+AXES = {"loss:link.0.loss.probability": ["0.1%", "2%"], "link.0.delay": ["5ms", "0.02s"], "flow.*.algorithm": ["reno", "cubic"]}
+
+
+def tables(folder):
+    return {name: (folder / name).read_bytes() for name in ("points.csv", "points.parquet", "summary.parquet", "links.parquet")}
+
+
+@pytest.fixture
+def sweep(lossy):
+    return wl.Sweep(lossy, AXES, seeds=4)
+
+
+def test_axes_are_columns_of_numbers_with_units(sweep):
+    w = sweep.run()
+    points = w.points
+    assert len(points) == 8 and sorted(set(points["loss"])) == [0.001, 0.02]
+    assert sorted(set(points["delay_s"])) == [0.005, 0.02] and points.units["delay_s"] == "s"
+    assert points["algorithm"][:2] == ["reno", "cubic"]
+    # A flow's own algorithm is a column of the runs already.
+    assert set(w.flows["axis_algorithm"]) == {"reno", "cubic"} and w.flows["loss"][0] == 0.001
+    assert len(w) == 32
+
+
+def test_every_engine_comes_to_the_same_tables(sweep, tmp_path, lossy, command):
+    sweep.run(tmp_path / "one", jobs=1)
+    sweep.run(tmp_path / "two", jobs=2)
+    with ThreadPoolExecutor(2) as executor:
+        sweep.run(tmp_path / "threads", executor=executor)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        sweep.run(tmp_path / "processes", executor=executor)
+    expected = tables(tmp_path / "one")
+    assert all(tables(tmp_path / who) == expected for who in ("two", "threads", "processes"))
+    # The command's tables are those too, but for the words of the command in Parquet's metadata.
+    file = tmp_path / "scenario.toml"
+    file.write_text(_native.toml_of(lossy._tree))
+    axes = [word for key, values in AXES.items() for word in ("--axis", f"{key}={','.join(values)}")]
+    command("sweep", file, *axes, "--seeds", "4", "--out", tmp_path / "command")
+    assert (tmp_path / "command/points.csv").read_bytes() == expected["points.csv"]
+
+
+def test_a_sweep_that_stops_by_itself_makes_the_same_runs_elsewhere(lossy, tmp_path):
+    sweep = wl.Sweep(lossy, {"flow.*.algorithm": ["reno", "cubic"]}, until="flow.*.goodput_bps ±20%", min_seeds=4, max_seeds=16)
+    sweep.run(tmp_path / "here")
+    with ThreadPoolExecutor(2) as executor:
+        elsewhere = sweep.run(tmp_path / "elsewhere", executor=executor)
+    assert tables(tmp_path / "here") == tables(tmp_path / "elsewhere")
+    assert set(elsewhere.points["standing"]) <= {"narrow", "not-narrow"}
+
+
+def test_nothing_is_lost_with_a_process_that_dies(sweep, tmp_path):
+    sweep.run(tmp_path / "whole")
+    executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+    def kill(made: int, total: int) -> None:
+        if made == 5:
+            for pid in list(executor._processes):
+                os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(wl.RunError, match="goes on"):
+        sweep.run(tmp_path / "killed", executor=executor, progress=kill)
+    kept = len(wl.load(tmp_path / "killed"))
+    assert 5 <= kept < 32
+    told = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as again:
+        sweep.run(tmp_path / "killed", executor=again, progress=lambda made, total: told.append((made, total)))
+    assert told[-1] == (32 - kept, 32 - kept)
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+
+
+def test_dask_loses_nothing_with_two_of_four_workers(sweep, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    sweep.run(tmp_path / "whole")
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        # A nanny would start new ones, and hide whether the others do the work.
+        pids = list(client.run(os.getpid).values())[:2]
+        killed = threading.Event()
+
+        def kill(made: int, total: int) -> None:
+            if made >= 3 and not killed.is_set():
+                killed.set()
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
+
+        sweep.run(tmp_path / "dask", executor=client, progress=kill)
+    assert killed.is_set()
+    assert tables(tmp_path / "dask") == tables(tmp_path / "whole")
+    assert len((tmp_path / "dask/journal.jsonl").read_text().splitlines()) == len((tmp_path / "whole/journal.jsonl").read_text().splitlines())
+
+
+def test_ctrl_c_keeps_what_is_finished(lossy, tmp_path):
+    long = wl.Sweep(lossy.set("duration", "100s"), AXES, seeds=50)
+
+    def interrupt(made: int, total: int) -> None:
+        if made >= 3:
+            raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        long.run(tmp_path / "r", progress=interrupt)
+    assert time.monotonic() - begun < 30
+    assert 3 <= len(wl.load(tmp_path / "r")) < 400
+
+
+def test_what_is_not_right_is_said(lossy):
+    for axes, kind, says in [
+        ({"link.0.rat": ["1Mbps"]}, {}, "did you mean `rate`"),
+        ({"link.0.delay": []}, {}, "value is empty"),
+        ({"link.0.delay": "5ms..1ms step 1ms"}, {}, "no values"),
+        ({}, {"metrics": "flow.c.goodput_bps"}, "flow"),
+        ({}, {"until": "flow.*.goodput_bps"}, "±"),
+        ({}, {"seeds": 0}, "at least one run"),
+    ]:
+        with pytest.raises(wl.InputError, match=says):
+            wl.Sweep(lossy, axes, **kind)
+    with pytest.raises(wl.InputError, match="executor: a int is none"):
+        wl.Sweep(lossy, seeds=1).run(executor=3)
+
+
+def test_a_job_of_another_version_is_refused(sweep):
+    with pytest.raises(wl.InputError, match="no job"):
+        wl.work_on("{}")
+    job = sweep._open(None).jobs()[0]
+    with pytest.raises(wl.InputError, match="same version has to be everywhere"):
+        wl.work_on(job.replace(wl.__version__, "0.0.0"))
+
+
+def test_a_sweep_draws_lines_over_its_numbers(sweep):
+    ax = sweep.run().plot(x="delay_s")
+    assert ax.get_ylabel() == "goodput (kbit/s)" and ax.get_xlabel() == "delay (s)"
+    assert len(ax.get_legend().get_texts()) == 4

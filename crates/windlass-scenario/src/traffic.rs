@@ -1,0 +1,160 @@
+//! Reading what a flow sends, and how the other end's application reads it.
+
+use windlass_cc::Span;
+
+use super::error::Problem;
+use super::fields::{Field, Fields, choice, positive_span, rate, size, size_u32, span, whole_u32};
+use super::flow::place_of;
+use super::model::{Read, Traffic, Transport};
+use super::schema::{READ, TRAFFIC};
+use crate::units::{Bytes, Duration};
+
+/// Headers of IPv4 with UDP, bytes.
+pub(super) const UDP_HEADERS: u32 = 28;
+
+#[derive(Clone, Copy)]
+enum TrafficKind {
+    Bulk,
+    RequestResponse,
+    Cbr,
+}
+
+const TRAFFIC_KINDS: [(&str, TrafficKind); 3] = [
+    ("bulk", TrafficKind::Bulk),
+    ("request-response", TrafficKind::RequestResponse),
+    ("cbr", TrafficKind::Cbr),
+];
+
+/// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
+const MAX_TRANSFER: u64 = 1 << 40;
+const MAX_REQUESTS: u32 = 1_000_000;
+const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
+
+/// What is sent, and in which intervals if not always.
+pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
+    let fields = Fields::any(field.node, "`traffic`")?;
+    let kind = fields.req("kind", "\"bulk\"", choice(&TRAFFIC_KINDS))?;
+    let transfer = size(1, MAX_TRANSFER);
+    let traffic = match kind {
+        TrafficKind::Bulk => {
+            fields.allow(&TRAFFIC.names("bulk"))?;
+            Traffic::Bulk { bytes: fields.opt("bytes", transfer)? }
+        }
+        TrafficKind::RequestResponse => {
+            fields.allow(&TRAFFIC.names("request-response"))?;
+            Traffic::RequestResponse {
+                request: fields.req("request", "\"100B\"", &transfer)?,
+                response: fields.req("response", "\"10MB\"", &transfer)?,
+                requests: fields.or("requests", whole_u32(1, MAX_REQUESTS), 1)?,
+                think: fields.or("think", span, Span::ZERO)?,
+            }
+        }
+        TrafficKind::Cbr => {
+            fields.allow(&TRAFFIC.names("cbr"))?;
+            return cbr(field, &fields);
+        }
+    };
+    Ok((traffic, Vec::new()))
+}
+
+fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
+    let rate_bps = fields.req("rate", "\"500kbps\"", rate)?;
+    let packet = fields.req("packet", "\"1000B\"", size_u32(1, MAX_PACKET))?;
+    if u128::from(packet) * 8 * 1_000_000_000 < u128::from(rate_bps) {
+        let size = Bytes(packet.into());
+        return Err(
+            field.error(format!("packets of {size} would fall due more than once a nanosecond"))
+        );
+    }
+    let transport = fields.or("transport", choice(&Transport::ALL), Transport::Tcp)?;
+    let spread = spread(fields, rate_bps, packet, transport)?;
+    let stop = fields.opt("stop", span)?;
+    let deadline = fields.opt("deadline", positive_span)?;
+    if deadline.is_some() && transport == Transport::Udp {
+        let message = "`deadline`: packets are judged as messages over TCP only";
+        return Err(Problem::new(place_of(fields, "deadline"), message.to_owned()));
+    }
+    let on = match fields.field("on") {
+        None => Vec::new(),
+        Some(field) if transport == Transport::Tcp => {
+            return Err(field.error("is for datagrams; write `transport = \"udp\"`"));
+        }
+        Some(field) if stop.is_some() => {
+            return Err(field.error("says itself when the source stops; leave `stop` out"));
+        }
+        Some(field) => intervals(&field)?,
+    };
+    Ok((Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline }, on))
+}
+
+/// How much the times between datagrams differ from their mean, which is more.
+fn spread(fields: &Fields, rate_bps: u64, packet: u32, by: Transport) -> Result<Span, Problem> {
+    let Some(field) = fields.field("spread") else { return Ok(Span::ZERO) };
+    if by == Transport::Tcp {
+        return Err(field.error("is for datagrams; write `transport = \"udp\"`"));
+    }
+    let spread = span(&field)?;
+    if u128::from(spread.0) * u128::from(rate_bps) >= 8 * u128::from(packet) * 1_000_000_000 {
+        return Err(field.error("must be less than the mean time between two datagrams"));
+    }
+    Ok(spread)
+}
+
+/// Intervals of time that ascend without touching.
+fn intervals(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
+    const EXAMPLE: &str = "[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]";
+    let items = field.array()?;
+    if items.is_empty() {
+        return Err(field.error(format!("needs at least one interval, for example {EXAMPLE}")));
+    }
+    let mut all: Vec<[Span; 2]> = Vec::with_capacity(items.len());
+    for item in &items {
+        let ends = item.array()?;
+        let [from, until] = ends.as_slice() else {
+            let n = ends.len();
+            return Err(item.error(format!("an interval has two ends, not {n}: {EXAMPLE}")));
+        };
+        let (from, until) = (span(from)?, span(until)?);
+        if until <= from {
+            let (from, until) = (Duration(from), Duration(until));
+            return Err(item.error(format!("the interval from {from} to {until} has no length")));
+        }
+        if let Some([_, before]) = all.last().filter(|[_, before]| from <= *before) {
+            let (from, before) = (Duration(from), Duration(*before));
+            return Err(item.error(format!(
+                "the interval from {from} must begin after the one before has ended, at {before}"
+            )));
+        }
+        all.push([from, until]);
+    }
+    Ok(all)
+}
+
+#[derive(Clone, Copy)]
+enum ReadKind {
+    Immediate,
+    Delayed,
+    Rate,
+}
+
+const READ_KINDS: [(&str, ReadKind); 3] =
+    [("immediate", ReadKind::Immediate), ("delayed", ReadKind::Delayed), ("rate", ReadKind::Rate)];
+
+/// When the application reads.
+pub(super) fn read_application(field: &Field) -> Result<Read, Problem> {
+    let fields = Fields::any(field.node, "`read`")?;
+    Ok(match fields.req("kind", "\"immediate\"", choice(&READ_KINDS))? {
+        ReadKind::Immediate => {
+            fields.allow(&READ.names("immediate"))?;
+            Read::Immediate
+        }
+        ReadKind::Delayed => {
+            fields.allow(&READ.names("delayed"))?;
+            Read::Delayed { after: fields.req("after", "\"1ms\"", positive_span)? }
+        }
+        ReadKind::Rate => {
+            fields.allow(&READ.names("rate"))?;
+            Read::Rate { rate_bps: fields.req("rate", "\"1Mbps\"", rate)? }
+        }
+    })
+}
