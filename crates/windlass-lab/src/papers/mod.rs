@@ -273,8 +273,11 @@ impl Paper {
         for at in 0..plan.traces.len() {
             let others = plan.traces.iter().enumerate().filter(|(i, _)| *i != at);
             let others = others.map(|(_, t)| t.id.clone()).chain([String::new()]);
-            let without = told(&others.map(|id| (id, Trace::default())).collect())?;
-            for name in all.keys().filter(|name| !without.contains_key(*name)) {
+            // Where something cannot be told without it, which quantity that is remains open: each may be.
+            let without = told(&others.map(|id| (id, Trace::default())).collect()).ok();
+            let spared =
+                |name: &String| without.as_ref().is_some_and(|told| told.contains_key(name));
+            for name in all.keys().filter(|name| !spared(name)) {
                 sources.entry(name.clone()).or_default().push(at);
             }
         }
