@@ -10,14 +10,14 @@ Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks
 
 import argparse
 import json
-import shutil
 import statistics
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import setup
+import program  # where setup has said
+from program import Failed, run_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,10 +37,6 @@ BUILD_NOTE = (
 LONG_RUN_S, LONG_RUN_PAIRS = 20, 3
 # Beyond this the two did not do the same work, and a ratio of speeds says less.
 SAME_WORK = 1.25
-
-
-class Failed(Exception):
-    """A run or a build failed; the text is for the user."""
 
 
 @dataclass
@@ -77,46 +73,27 @@ def side(runs):
     return {**fixed, "cpu_s": [run["cpu_s"] for run in runs], "hops_per_cpu_s": statistics.median(speeds)}
 
 
-def run_lines(command):
-    """The JSON objects that a command prints, one a line."""
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode:
-        raise Failed(f"`{' '.join(map(str, command))}` failed:\n{done.stderr.strip()}")
-    try:
-        return [json.loads(line) for line in done.stdout.splitlines() if line.strip()]
-    except json.JSONDecodeError as error:
-        raise Failed(f"`{' '.join(map(str, command))}` printed a line that is not JSON: {error}") from error
-
-
-def run_ns3(program, name, count=False):
+def run_ns3(ns3, name, count=False):
     """One run of ns-3; hops are counted only when asked for, since counting takes time."""
     arguments = {"name": name, "routing": ROUTING, "count": int(count), **CASES[name]}
-    (line,) = run_lines([program, *(f"--{key}={value}" for key, value in arguments.items())])
+    (line,) = run_lines([ns3, *(f"--{key}={value}" for key, value in arguments.items())])
     return line
 
 
-def run_windlass(program, name):
-    """One run of the benchmark, and of it the line of this case."""
-    for line in run_lines([program, "bench", "--json"]):
-        if line["name"] == name:
-            return line
-    raise Failed(f"`windlass bench --json` printed no line named {name}")
+def run_windlass(bench, name):
+    """One run of our measuring program."""
+    (line,) = run_lines([bench, f"scenarios/bench/{name}.toml"])
+    return line
 
 
 def build_windlass():
     """Path of the release build of the `windlass` command."""
-    if shutil.which("cargo") is None:
-        raise setup.Missing("cargo is missing; install Rust (https://rustup.rs) to build Windlass.")
-    print("building windlass", file=sys.stderr)
-    command = ["cargo", "build", "--release", "-p", "windlass-cli", "--message-format=json"]
-    built = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    if built.returncode:
-        raise Failed("cargo could not build windlass-cli")
-    messages = map(json.loads, filter(None, built.stdout.splitlines()))
-    programs = [message["executable"] for message in messages if message.get("executable")]
-    if not programs:
-        raise Failed("cargo built windlass-cli without an executable")
-    return programs[-1]
+    return program.build("windlass-cli")
+
+
+def build_bench():
+    """Path of the release build of the program that measures."""
+    return program.build("windlass-scenario", "--example", "bench")
 
 
 def same_simulation(count, timed):
@@ -184,7 +161,7 @@ def parse_arguments():
 
 def compare(arguments):
     ns3 = setup.ensure()
-    windlass = build_windlass()
+    windlass = build_bench()
     runs = 1 if arguments.quick else arguments.runs
     summaries = [measure(name, ns3, windlass, runs).summary() for name in arguments.case or CASES]
     notes = [BUILD_NOTE, *differences(summaries)]

@@ -5,7 +5,7 @@
 //   ... ├─ r1 ── bottleneck ── r2 ─ ...
 //   sN ─┘                      └─ dN
 //
-// One JSON line comes out, with the keys of `windlass bench --json`. The frames put on links are counted by
+// One JSON line comes out, with the keys of `bench/speed --json`. The frames put on links are counted by
 // trace callbacks, which cost time: a counting run (--count=1) and a timed run are therefore two runs,
 // and ns-3's determinism makes them the same simulation.
 #include "ns3/applications-module.h"

@@ -3,7 +3,7 @@
 
 Chains of 1 to 8 hops that are offered more than they carry, and a grid of 10 by 10 stations, 5 to 20 of which send
 datagrams to one near the middle: delivery ratio, hops and messages of the protocol. `--speed` compares
-packet-hops per CPU-second on the grid of `windlass bench` instead, both running in turn. Results are kept in
+packet-hops per CPU-second on the grid of `bench/speed grid-aodv` instead, both running in turn. Results are kept in
 bench/ns3/.cache. `--quick`: one seed and a third of the cases. Exit code 0: compared; 1: something failed; 3: skipped, since this
 machine lacks what it takes.
 """
@@ -216,7 +216,7 @@ def work_of(result):
 def speed(arguments):
     """The same grid in both, run in turn, with what each did of its work."""
     ns3, windlass = setup.ensure("mesh"), arguments.windlass or compare.build_windlass()
-    run = Run(SPEED, 1)
+    bench, run = compare.build_bench(), Run(SPEED, 1)
     ours = windlass_totals(windlass, [str(SPEED_SCENARIO)], run)
     with Stream([ns3]) as stream:
         theirs = stream.ask(ns3_line(run))
@@ -224,9 +224,9 @@ def speed(arguments):
         for index in range(1 if arguments.quick else 3):
             print(f"pair {index + 1}", file=sys.stderr)
             cpu_s = stream.ask(ns3_line(run, counts=False))["cpu_s"]
-            (bench,) = compare.run_lines([windlass, "bench", "--json", SPEED.name])
-            pairs.append((theirs["frames"] / cpu_s, bench["hops_per_cpu_s"], cpu_s / bench["cpu_s"]))
-    result = summary([work_of(theirs), work_of(ours)], [theirs["frames"], bench["packet_hops"]], pairs)
+            (line,) = compare.run_lines([bench, SPEED_SCENARIO])
+            pairs.append((theirs["frames"] / cpu_s, line["hops_per_cpu_s"], cpu_s / line["cpu_s"]))
+    result = summary([work_of(theirs), work_of(ours)], [theirs["frames"], line["packet_hops"]], pairs)
     lines = speed_rows(result)
     if arguments.json:
         print(json.dumps(result, indent=2))

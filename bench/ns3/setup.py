@@ -16,6 +16,8 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from program import Missing  # noqa: E402
 CACHE = HERE / ".cache"
 SKIPPED = 3
 
@@ -36,10 +38,6 @@ MODULES = [
 # What single programs need beside these, before them in the order of linking.
 WIFI = ["wifi", "spectrum", "antenna", "propagation", "mobility", "energy"]
 MORE_MODULES = {"wifi": WIFI, "mesh": ["aodv", *WIFI]}
-
-
-class Missing(Exception):
-    """Something that this machine lacks; the text is one sentence for the user."""
 
 
 def ensure(name="dumbbell"):

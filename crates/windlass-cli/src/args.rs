@@ -81,12 +81,6 @@ Examples:
   windlass paper check ./mine    whether its files fit each other; nothing is run
   windlass reproduce ./mine      run it";
 
-const BENCH_HELP: &str = "\
-Examples:
-  windlass bench                          every case
-  windlass bench dumbbell-100 --runs 5    one case, five timed runs
-  windlass bench --json                   one JSON object a line";
-
 const SCHEMA_HELP: &str = "Examples:
   windlass schema > scenario.schema.json
   and as a scenario's first line, for Taplo or Even Better TOML: #:schema ./scenario.schema.json";
@@ -169,9 +163,6 @@ pub enum Command {
     /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs it.
     #[command(after_help = PAPER_HELP)]
     Paper(PaperArgs),
-    /// Measure the simulator: packet-hops per CPU-second.
-    #[command(after_help = BENCH_HELP)]
-    Bench(Bench),
     /// Print the JSON Schema of scenario files, by which editors complete and check them, or of verdicts.json.
     #[command(after_help = SCHEMA_HELP)]
     Schema(Schema),
@@ -374,19 +365,6 @@ pub enum PaperVerb {
         #[arg(long)]
         list: bool,
     },
-}
-
-/// Arguments of `bench`.
-#[derive(Args)]
-pub struct Bench {
-    /// Print one JSON object a line.
-    #[arg(long)]
-    pub json: bool,
-    /// Timed runs of each case; the median counts.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub runs: u32,
-    /// Cases by name; all when none is named.
-    pub cases: Vec<String>,
 }
 
 /// Arguments of `completions`.

@@ -65,7 +65,6 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Presets(a) => commands::presets::run(a),
         Command::Papers(a) => commands::papers::run(a),
         Command::Paper(a) => commands::paper::run(a),
-        Command::Bench(a) => commands::bench::run(a, &chatter),
         Command::Schema(args) => commands::schema::run(args.of),
         Command::Completions(a) => commands::completions::run(a),
     }

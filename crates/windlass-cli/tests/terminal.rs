@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use support::{SMALL, call, done, root, scenario, windlass};
 use windlass_skip::skip;
 
-const VERBS: [&str; 8] =
-    ["reproduce", "run", "report", "algorithms", "presets", "papers", "bench", "completions"];
+const VERBS: [&str; 7] =
+    ["reproduce", "run", "report", "algorithms", "presets", "papers", "completions"];
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {

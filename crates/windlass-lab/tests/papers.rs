@@ -127,6 +127,12 @@ const MISTAKES: &[Mistake] = &[
         "runs = \"loss/p=3%\"",
         "report.toml:33:9: experiment `loss` has no point `p=3%`; did you mean `p=1%`?",
     ),
+    (
+        "report.toml",
+        "id = \"loss\"",
+        "id = \"readings\"",
+        "report.toml:4:1: every report has a section `readings` of its own; choose another `id`",
+    ),
     ("report.toml", "caption = \"Goodput by", "captoin = \"Goodput by", "unknown field `captoin`"),
     (
         "findings.md",

@@ -124,7 +124,7 @@ impl Simulation {
                         self.forward(handle);
                     }
                 }
-                other => self.on_other_event(other),
+                other => self.on_other_event(other, end),
             }
         }
         self.core.now = end;
@@ -138,13 +138,13 @@ impl Simulation {
 
     /// An event of anything but a link, at the root of the event queue, is due.
     #[inline(never)]
-    fn on_other_event(&mut self, entity: Entity) {
+    fn on_other_event(&mut self, entity: Entity, end: Time) {
         self.core.events.finish_next();
         match entity {
             Entity::Link(_) => {}
             Entity::Host(host) => self.on_host_event(host),
             Entity::Queue(n) => self.queues[n as usize].on_transmitted(&mut self.core, n),
-            Entity::Radio(radio) => self.on_radio_event(radio),
+            Entity::Radio(radio) => self.on_radio_event(radio, end),
             Entity::Mesh(radio) => self.radios.on_mesh_event(&mut self.core, radio),
         }
     }
@@ -313,22 +313,38 @@ impl Simulation {
         }
     }
 
-    /// The event of a radio.
+    /// The event of a radio. It goes on to the radio's next as long as nothing else comes before that: these are the
+    /// events that the event queue would give, which they need not enter.
     #[inline(never)]
-    fn on_radio_event(&mut self, radio: u32) {
+    fn on_radio_event(&mut self, radio: u32, end: Time) {
         if self.radios.is_stale(self.core.now, radio) {
             return; // an earlier event took its place
         }
-        while self.radios.step(self.core.now, radio) {
-            let mut outcomes = std::mem::take(self.radios.outcomes(radio));
-            for outcome in outcomes.drain(..) {
-                if let Some(handle) = self.radios.on_outcome(&mut self.core, radio, outcome) {
-                    self.forward(handle);
+        loop {
+            while self.radios.step(self.core.now, radio) {
+                if !self.radios.outcomes(radio).is_empty() {
+                    self.on_outcomes(radio);
                 }
             }
-            *self.radios.outcomes(radio) = outcomes; // its room is used again
+            let others = self.core.events.next().map_or(Time::NEVER, |(time, _)| time);
+            let Some(next) = self.radios.next_alone(radio, others) else { break };
+            if next > end.min(self.next_bin) {
+                break;
+            }
+            self.core.now = next;
+            self.processed += 1;
         }
         self.radios.arm(&mut self.core, radio);
+    }
+
+    fn on_outcomes(&mut self, radio: u32) {
+        let mut outcomes = std::mem::take(self.radios.outcomes(radio));
+        for outcome in outcomes.drain(..) {
+            if let Some(handle) = self.radios.on_outcome(&mut self.core, radio, outcome) {
+                self.forward(handle);
+            }
+        }
+        *self.radios.outcomes(radio) = outcomes; // its room is used again
     }
 
     /// Tells a host what it wants to know of the layers below, before each of its events.

@@ -15,19 +15,20 @@ use windlass_cc::rate::SentRecord;
 /// Most ranges that one acknowledgement reports.
 const MAX_BLOCKS: usize = crate::segment::MAX_SACK_BLOCKS;
 
-/// One segment sent.
+/// One segment sent. Two share a cache line: a record is written when its segment leaves, and read a round trip later from
+/// a cold cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
     /// Stream offset of its first byte.
     pub start: u64,
-    /// Bytes of sequence space, a FIN included.
-    pub len: u32,
-    /// Times it was sent.
-    pub transmissions: u32,
     /// When it was sent first.
     pub first_sent: Time,
-    /// What was known when it was sent last.
-    pub sent: SentRecord,
+    /// When it was sent last.
+    pub last_sent: Time,
+    /// Bytes of sequence space, a FIN included.
+    pub len: u32,
+    /// Times it was sent; 255 stands for more too.
+    pub transmissions: u8,
     /// The peer has it.
     pub sacked: bool,
     /// Its first or a later transmission is deemed lost.
@@ -40,11 +41,6 @@ impl Record {
     /// Stream offset after its last byte.
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.len)
-    }
-
-    /// When it was sent last.
-    pub fn sent_at(&self) -> Time {
-        self.sent.sent_time
     }
 
     /// Copies of it in the network (RFC 6675 section 4, SetPipe): none, one or two.
@@ -72,6 +68,9 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     records: VecDeque<Record>,
+    /// What the sampler of the delivery rate knew when each of the records was sent last, in their order, if the
+    /// controller wants samples.
+    samples: Option<VecDeque<SentRecord>>,
     /// Sum over the records of what is in flight.
     pipe: u64,
     /// Bytes that the peer has beyond the first missing one.
@@ -98,6 +97,11 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// An empty one, with or without what the samples of the delivery rate are made of.
+    pub fn new(samples: bool) -> Scoreboard {
+        Scoreboard { samples: samples.then(VecDeque::new), ..Scoreboard::default() }
+    }
+
     /// Whether nothing is outstanding.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
@@ -116,6 +120,11 @@ impl Scoreboard {
     /// The record at a place.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
+    }
+
+    /// What the sampler knew when the record at a place was sent last; `None` where no samples are wanted.
+    pub fn sample(&self, place: usize) -> Option<&SentRecord> {
+        self.samples.as_ref()?.get(place)
     }
 
     /// RFC 6675's `pipe`: bytes in the network. Without SACK, what duplicates stand for is out of it.
@@ -142,7 +151,9 @@ impl Scoreboard {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.records.clear();
-        *self = Scoreboard { records: std::mem::take(&mut self.records), ..Scoreboard::default() };
+        self.samples.iter_mut().for_each(VecDeque::clear);
+        let (records, samples) = (std::mem::take(&mut self.records), self.samples.take());
+        *self = Scoreboard { records, samples, ..Scoreboard::default() };
     }
 
     /// A segment beyond all others was sent.
@@ -150,16 +161,19 @@ impl Scoreboard {
     pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
         let record = Record {
             start,
-            len,
-            transmissions: 1 + u32::from(again),
             first_sent: sent.sent_time,
-            sent,
+            last_sent: sent.sent_time,
+            len,
+            transmissions: 1 + u8::from(again),
             sacked: false,
             lost: false,
             resent: false,
         };
         self.pipe += u64::from(len);
         self.records.push_back(record);
+        if let Some(samples) = &mut self.samples {
+            samples.push_back(sent);
+        }
     }
 
     /// Place of the first record that ends beyond `offset`: mostly where it is if all are as long as the first.
@@ -174,15 +188,20 @@ impl Scoreboard {
         self.records.partition_point(|r| r.end() <= offset)
     }
 
-    /// Everything below `una` is acknowledged. Each record that goes is shown with its bytes that
-    /// had not been delivered before.
-    pub fn acknowledge(&mut self, una: u64, mut delivered: impl FnMut(&Record, u64)) {
+    /// Everything below `una` is acknowledged. Each record that goes is shown with its sample and its bytes
+    /// that had not been delivered before.
+    pub fn acknowledge(
+        &mut self,
+        una: u64,
+        mut delivered: impl FnMut(&Record, Option<&SentRecord>, u64),
+    ) {
         while let Some(front) = self.records.front_mut() {
             if front.start >= una {
                 break;
             }
             let gone = front.end().min(una) - front.start;
-            delivered(front, if front.sacked { 0 } else { gone });
+            let sample = self.samples.as_ref().and_then(VecDeque::front);
+            delivered(front, sample, if front.sacked { 0 } else { gone });
             if front.is_marked() {
                 self.pipe -= gone * front.copies();
                 self.sacked -= if front.sacked { gone } else { 0 };
@@ -192,6 +211,9 @@ impl Scoreboard {
             }
             if gone == u64::from(front.len) {
                 self.records.pop_front();
+                if let Some(samples) = &mut self.samples {
+                    samples.pop_front();
+                }
             } else {
                 front.start = una;
                 front.len -= gone as u32;
@@ -203,8 +225,13 @@ impl Scoreboard {
     }
 
     /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
-    /// is shown. One that is covered in part is not taken for delivered: at worst it goes again.
-    pub fn sack(&mut self, left: u64, right: u64, mut delivered: impl FnMut(&Record)) {
+    /// is shown with its sample. One that is covered in part is not taken for delivered: at worst it goes again.
+    pub fn sack(
+        &mut self,
+        left: u64,
+        right: u64,
+        mut delivered: impl FnMut(&Record, Option<&SentRecord>),
+    ) {
         let known = self.seen.iter().copied().find(|s| left <= s.0 && s.1 <= right && s.0 < s.1);
         let (middle, resume) = known.unwrap_or((right, right));
         for (from, to) in [(left, middle), (resume, right)] {
@@ -223,7 +250,7 @@ impl Scoreboard {
                     self.pending -= if before.is_pending() { len } else { 0 };
                     self.sacked += len;
                     self.high_sacked = self.high_sacked.max(before.end());
-                    delivered(&before);
+                    delivered(&before, self.samples.as_ref().and_then(|all| all.get(place)));
                 }
                 place += 1;
             }
@@ -405,11 +432,15 @@ impl Scoreboard {
         let record = self.records.get_mut(place)?;
         self.pipe -= record.in_flight();
         self.pending -= if record.is_pending() { u64::from(record.len) } else { 0 };
-        record.sent = sent(pipe, u64::from(record.len));
+        let sent = sent(pipe, u64::from(record.len));
+        record.last_sent = sent.sent_time;
+        if let Some(sample) = self.samples.as_mut().and_then(|all| all.get_mut(place)) {
+            *sample = sent;
+        }
         record.transmissions = record.transmissions.saturating_add(1);
         record.resent = true;
         self.pipe += record.in_flight();
-        self.again.push_back((record.sent_at(), record.end()));
+        self.again.push_back((record.last_sent, record.end()));
         Some(record)
     }
 
@@ -436,6 +467,9 @@ impl Scoreboard {
             record.transmissions = record.transmissions.max(transmissions);
             if take == len {
                 self.records.remove(place + 1);
+                if let Some(samples) = &mut self.samples {
+                    samples.remove(place + 1);
+                }
             } else {
                 let rest = &mut self.records[place + 1];
                 rest.start += u64::from(take);
@@ -454,5 +488,18 @@ impl Scoreboard {
             Record { start: record.start + u64::from(limit), len: record.len - limit, ..*record };
         record.len = limit;
         self.records.insert(place + 1, rest);
+        if let Some(samples) = &mut self.samples {
+            samples.insert(place + 1, samples[place]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_records_share_a_cache_line() {
+        assert_eq!(size_of::<Record>(), 32);
     }
 }

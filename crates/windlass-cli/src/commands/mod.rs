@@ -1,7 +1,6 @@
 //! One module a verb.
 
 pub mod algorithms;
-pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;

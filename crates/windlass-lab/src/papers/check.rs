@@ -56,8 +56,8 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     if found.errors.is_empty() {
         found.errors.extend(Readings::of(paper, &plan).err());
     }
-    let sections =
-        report::sections(&m, true).map_err(|e| found.errors.push(e)).map_or(0, |all| all.len());
+    let sections = report::sections(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default();
+    sections.iter().for_each(|section| found.section(&section.id));
     let unregistered = found.unregistered();
     if !found.errors.is_empty() {
         // Elements of one `for` share their mistake and its place.
@@ -70,11 +70,14 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         experiments: plan.experiments.len(),
         points,
         claims: claims.len(),
-        sections,
+        sections: sections.len(),
         notes,
         unregistered,
     })
 }
+
+/// Anchors of the sections that a report has beside the paper's own.
+const OF_EVERY_REPORT: [&str; 3] = [crate::readings::SECTION, "glance", "registered"];
 
 /// Names of what the runs of an experiment measure.
 struct Names(BTreeMap<&'static str, BTreeSet<String>>);
@@ -139,6 +142,15 @@ impl Found<'_> {
             FileError::at(&self.paper.place(file), text, start..start + needle.len(), message);
         if !self.errors.contains(&error) {
             self.errors.push(error);
+        }
+    }
+
+    /// A section of the paper's own may not be called as one that every report has.
+    fn section(&mut self, id: &str) {
+        if OF_EVERY_REPORT.contains(&id) {
+            let message =
+                format!("every report has a section `{id}` of its own; choose another `id`");
+            self.at("report.toml", &format!("id = \"{id}\""), message);
         }
     }
 

@@ -114,14 +114,10 @@ impl Channel {
         channel
     }
 
-    /// How many stations hear this one.
-    pub fn count(&self, station: u32) -> usize {
-        self.begins[station as usize + 1] - self.begins[station as usize]
-    }
-
-    /// One of those who hear this station, counted from the nearest.
-    pub fn neighbour(&self, station: u32, place: usize) -> Neighbour {
-        self.neighbours[self.begins[station as usize] + place]
+    /// Those who hear this station, the nearest first.
+    pub fn of(&self, station: u32) -> &[Neighbour] {
+        let station = station as usize;
+        &self.neighbours[self.begins[station]..self.begins[station + 1]]
     }
 
     /// Bit-error rate of this frame at one of those who hear its transmitter.
@@ -146,16 +142,11 @@ fn error_rates(radio: &RadioConfig, neighbour: &Neighbour) -> [f64; 3] {
 impl Transmission {
     /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
     pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
-        let from = self.frame.from;
-        let at = |place| self.start + channel.neighbour(from, place).delay;
-        let n = channel.count(from);
-        if self.left == n {
-            return None;
+        let hearing = channel.of(self.frame.from);
+        let leaves = self.start + hearing.get(self.left)?.delay + self.airtime;
+        match hearing.get(self.reached) {
+            Some(n) if self.start + n.delay < leaves => Some((self.start + n.delay, false)),
+            _ => Some((leaves, true)),
         }
-        let leaves = at(self.left) + self.airtime;
-        if self.reached < n && at(self.reached) < leaves {
-            return Some((at(self.reached), false));
-        }
-        Some((leaves, true))
     }
 }

@@ -153,6 +153,11 @@ impl EnergyMeter {
         self.since = now;
     }
 
+    /// Whether it may be empty some day.
+    pub(crate) fn has_battery(&self) -> bool {
+        self.battery_fj.is_some()
+    }
+
     /// When [`EnergyMeter::is_empty`] must be asked next.
     pub(crate) fn check(&self) -> Time {
         self.check

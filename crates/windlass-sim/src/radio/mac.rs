@@ -220,22 +220,22 @@ impl Radio {
         room
     }
 
-    /// Does one thing that is due. What it comes to is among the [outcomes](Radio::take_outcomes).
-    pub fn step(&mut self, now: Time) {
-        let Some((time, entity)) = self.events.next() else { return };
-        if time > now {
-            return;
-        }
+    /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).
+    pub fn step(&mut self, now: Time) -> bool {
+        let Some((_, entity)) = self.events.next().filter(|(time, _)| *time <= now) else {
+            return false;
+        };
         let n = self.stations.len() as u32;
         if entity >= n {
             self.on_frame_event(entity - n, now);
-            return;
+            return true;
         }
         self.events.finish_next();
         if self.stations[entity as usize].disarm(now) {
             self.on_station(entity, now);
             self.wake(entity, now);
         }
+        true
     }
 
     /// Takes what has happened, in order.

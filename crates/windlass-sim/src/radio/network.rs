@@ -139,12 +139,16 @@ impl Radios {
 
     /// Does one thing that is due, if anything is. What it comes to is among the radio's outcomes.
     pub(crate) fn step(&mut self, now: Time, number: u32) -> bool {
-        let radio = &mut self.cells[number as usize].radio;
-        let due = radio.next_event().is_some_and(|at| at <= now);
-        if due {
-            radio.step(now);
-        }
-        due
+        self.cells[number as usize].radio.step(now)
+    }
+
+    /// When a radio has something to do before all `others`, and before what it has an event for. It is then taken to
+    /// have had one.
+    pub(crate) fn next_alone(&mut self, number: u32, others: Time) -> Option<Time> {
+        let Cell { radio, armed, .. } = &mut self.cells[number as usize];
+        let next = radio.next_event().filter(|at| *at < others.min(armed[0]))?;
+        armed[1] = Time::NEVER; // what its event would have pushed out
+        Some(next)
     }
 
     /// What has happened on a radio; to be given back, so that its room is used again.

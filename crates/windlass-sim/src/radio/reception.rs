@@ -17,7 +17,7 @@ impl Radio {
         let place = if leaves { f.left } else { f.reached };
         f.left += usize::from(leaves);
         f.reached += usize::from(!leaves);
-        let frame = f.frame;
+        let from = f.frame.from;
         let entity = self.stations.len() as u32 + transmission;
         match f.next(&self.channel) {
             Some((at, leaves)) => {
@@ -29,14 +29,18 @@ impl Radio {
                 self.free.push(transmission);
             }
         }
-        let neighbour = self.channel.neighbour(frame.from, place);
+        let neighbour = self.channel.of(from)[place];
         if leaves {
-            self.on_end(transmission, &frame, place, neighbour, now);
+            self.on_end(transmission, place, neighbour, now);
         } else {
             self.on_start(transmission, neighbour, now);
         }
-        self.stations[neighbour.station as usize].update_meter(now);
-        self.wake(neighbour.station, now);
+        let s = &mut self.stations[neighbour.station as usize];
+        s.update_meter(now);
+        // What begins to arrive brings nothing nearer but the end of a battery.
+        if leaves || s.meter.has_battery() {
+            self.wake(neighbour.station, now);
+        }
     }
 
     pub(super) fn captures(&self, power: f64, others: f64) -> bool {
@@ -82,14 +86,7 @@ impl Radio {
     }
 
     /// A frame has arrived at a station whole, if that was listening to it.
-    pub(super) fn on_end(
-        &mut self,
-        transmission: u32,
-        frame: &Frame,
-        place: usize,
-        n: Neighbour,
-        now: Time,
-    ) {
+    pub(super) fn on_end(&mut self, transmission: u32, place: usize, n: Neighbour, now: Time) {
         let s = &mut self.stations[n.station as usize];
         s.signals -= 1;
         s.energy = if s.signals == 0 { 0.0 } else { (s.energy - n.power).max(0.0) };
@@ -97,7 +94,8 @@ impl Radio {
             && reception.transmission == transmission
         {
             s.reception = None;
-            self.on_reception(n.station, frame, place, reception, now);
+            let frame = self.transmissions[transmission as usize].frame;
+            self.on_reception(n.station, &frame, place, reception, now);
         }
         let s = &mut self.stations[n.station as usize];
         if !s.senses_busy() {

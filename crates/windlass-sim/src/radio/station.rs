@@ -66,9 +66,47 @@ pub struct Timing {
     pub cw_max: u32,
 }
 
-/// A station.
+/// A station. What every frame on the air touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Station {
+    /// Frames of others on the air here.
+    pub signals: u32,
+    /// Contention window: the next back-off is 0 … `window` slots.
+    pub window: u32,
+    /// Sum of their powers, milliwatts.
+    pub energy: f64,
+    /// End of its transmission.
+    pub transmitting_until: Option<Time>,
+    /// The frame being received.
+    pub reception: Option<Reception>,
+    /// When it may transmit, if nothing comes between.
+    pub grant: Time,
+    /// What it is doing.
+    pub phase: Phase,
+    /// When that ends by itself.
+    pub phase_until: Time,
+    /// When counting begins or began.
+    pub slots_from: Time,
+    /// When the channel was last left idle.
+    pub idle_since: Time,
+    /// Until when the channel is taken by what Duration fields said (NAV).
+    pub nav: Time,
+    /// A longer NAV that an RTS asked for, which counts if a frame is heard before this moment.
+    pub nav_asked: Option<(Time, Time)>,
+    /// Slots still to count down, `None` without a back-off.
+    pub backoff: Option<u32>,
+    /// Whether the last frame could not be received, so that an EIFS is due.
+    pub after_error: bool,
+    armed: [Time; 2],
+    /// When it is to go off for ever, whatever its battery.
+    pub off_at: Time,
+    /// When it was switched off for ever.
+    pub off_since: Option<Time>,
+    /// A CTS or acknowledgement to send, and when.
+    pub response: Option<(Time, Frame)>,
+    /// Times, energy and battery.
+    pub meter: EnergyMeter,
     /// Packets to transmit; the first is being tried.
     pub queue: VecDeque<Queued>,
     queued_bytes: u64,
@@ -87,49 +125,12 @@ pub struct Station {
     pub sequence: u64,
     /// Failed attempts of the first packet: RTS or data without it, and data after RTS.
     pub failed: [u32; 2],
-    /// What it is doing.
-    pub phase: Phase,
-    /// When that ends by itself.
-    pub phase_until: Time,
-    /// A CTS or acknowledgement to send, and when.
-    pub response: Option<(Time, Frame)>,
-    /// End of its transmission.
-    pub transmitting_until: Option<Time>,
-    /// Contention window: the next back-off is 0 … `window` slots.
-    pub window: u32,
-    /// Slots still to count down, `None` without a back-off.
-    pub backoff: Option<u32>,
-    /// When counting begins or began.
-    pub slots_from: Time,
-    /// When it may transmit, if nothing comes between.
-    pub grant: Time,
-    /// Frames of others on the air here.
-    pub signals: u32,
-    /// Sum of their powers, milliwatts.
-    pub energy: f64,
-    /// The frame being received.
-    pub reception: Option<Reception>,
-    /// When the channel was last left idle.
-    pub idle_since: Time,
-    /// Whether the last frame could not be received, so that an EIFS is due.
-    pub after_error: bool,
-    /// Until when the channel is taken by what Duration fields said (NAV).
-    pub nav: Time,
-    /// A longer NAV that an RTS asked for, which counts if a frame is heard before this moment.
-    pub nav_asked: Option<(Time, Time)>,
     /// What back-offs are drawn from.
     pub stream: Stream,
     /// Error model of what it receives.
     pub errors: Option<Box<LossProcess>>,
     /// What [`crate::radio::FrameErrors::Snr`] draws from.
     pub error_stream: Stream,
-    armed: [Time; 2],
-    /// Times, energy and battery.
-    pub meter: EnergyMeter,
-    /// When it is to go off for ever, whatever its battery.
-    pub off_at: Time,
-    /// When it was switched off for ever.
-    pub off_since: Option<Time>,
     /// Totals.
     pub counters: StationCounters,
     pub(super) neighbours: Option<Box<Neighbours>>,

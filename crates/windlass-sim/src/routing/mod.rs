@@ -4,7 +4,7 @@
 pub mod aodv;
 pub(crate) mod disjoint;
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
 
 /// Link direction index: twice the link's index, plus one for backward.
 pub type Direction = u32;
@@ -20,6 +20,16 @@ pub const fn link_of(direction: Direction) -> usize {
 pub struct Routes {
     /// For each node its neighbours, in the order of the links.
     neighbours: Vec<Vec<(usize, Direction)>>,
+    search: RefCell<Search>,
+}
+
+/// Room for a search, kept from one to the next: it costs what it visits, however large the network is.
+#[derive(Clone, Debug)]
+struct Search {
+    /// For each node how it was reached; nothing between two searches.
+    came_by: Vec<Option<(usize, Direction)>>,
+    /// The nodes reached, in the order in which they are to be looked at.
+    reached: Vec<usize>,
 }
 
 impl Routes {
@@ -34,25 +44,31 @@ impl Routes {
             neighbours[a].push((b, 2 * i as Direction));
             neighbours[b].push((a, 2 * i as Direction + 1));
         }
-        Routes { neighbours }
+        let search = Search { came_by: vec![None; nodes], reached: Vec::new() };
+        Routes { neighbours, search: RefCell::new(search) }
     }
 
     /// The link directions from one node to another in order; `None` when they are not connected.
     pub fn path(&self, from: usize, to: usize) -> Option<Vec<Direction>> {
-        let mut came_by: Vec<Option<(usize, Direction)>> = vec![None; self.neighbours.len()];
-        let mut waiting = VecDeque::from([from]);
-        while let Some(node) = waiting.pop_front() {
-            if node == to {
-                return Some(trace_back(&came_by, from, to));
-            }
+        let Search { came_by, reached } = &mut *self.search.borrow_mut();
+        reached.push(from);
+        let mut looked_at = 0;
+        while looked_at < reached.len() && reached[looked_at] != to {
+            let node = reached[looked_at];
+            looked_at += 1;
             for &(next, direction) in &self.neighbours[node] {
                 if next != from && came_by[next].is_none() {
                     came_by[next] = Some((node, direction));
-                    waiting.push_back(next);
+                    reached.push(next);
                 }
             }
         }
-        None
+        let found = looked_at < reached.len();
+        let path = found.then(|| trace_back(came_by, from, to));
+        for node in reached.drain(..) {
+            came_by[node] = None;
+        }
+        path
     }
 
     /// The link directions from the first of these nodes over each of the next to the last, by the
@@ -84,6 +100,7 @@ mod tests {
         let routes = Routes::new(5, [[0, 1], [1, 3], [0, 2], [2, 3], [3, 4]]);
         assert_eq!(routes.path(0, 4), Some(vec![0, 2, 8]));
         assert_eq!(routes.path(4, 0), Some(vec![9, 3, 1]));
+        assert_eq!(routes.path(0, 4), Some(vec![0, 2, 8]), "a search leaves nothing behind");
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl Scoreboard {
     fn retransmission(&self, (sent_at, end): (Time, u64)) -> Option<&Record> {
         let record = self.records.get(self.place_of(end - 1))?;
         let waits = record.resent && !record.sacked;
-        (waits && (record.sent_at(), record.end()) == (sent_at, end)).then_some(record)
+        (waits && (record.last_sent, record.end()) == (sent_at, end)).then_some(record)
     }
 
     /// Whether anything in the network may have been sent last before `newest`: the moment when a segment was sent, and
@@ -46,11 +46,11 @@ impl Scoreboard {
             settled &= !original;
             if settled {
                 self.settled_to = record.end();
-            } else if original && (record.sent_at(), record.end()) < newest {
-                if late >= Some(record.sent_at()) {
+            } else if original && (record.last_sent, record.end()) < newest {
+                if late >= Some(record.last_sent) {
                     found.push(record.start);
                 } else {
-                    latest = latest.max(Some(record.sent_at()));
+                    latest = latest.max(Some(record.last_sent));
                 }
             }
         }

@@ -8,7 +8,9 @@ pub fn audit(e: &Endpoint) {
     let board = e.scoreboard();
     let (mut sacked, mut in_flight, mut pending) = (0, 0, 0);
     let mut next = None;
-    for r in board.records() {
+    for (place, r) in board.records().enumerate() {
+        // Samples of the delivery rate, kept beside the records, stay with theirs.
+        assert!(board.sample(place).is_none_or(|sample| sample.sent_time == r.last_sent), "{r:?}");
         assert!(r.len > 0 && next.is_none_or(|at| at == r.start), "a gap: {r:?}");
         next = Some(r.end());
         let len = u64::from(r.len);
@@ -25,12 +27,12 @@ pub fn audit(e: &Endpoint) {
     let duplicates = board.sacked().checked_sub(sacked).expect("delivered bytes");
     assert_eq!(board.pipe(), in_flight.saturating_sub(duplicates), "pipe");
     assert_eq!(board.pending(), pending, "pending");
-    let sent: Vec<_> = board.records().map(|r| (r.sent_at(), r.end())).collect();
+    let sent: Vec<_> = board.records().map(|r| (r.last_sent, r.end())).collect();
     for newest in sent.iter().max().into_iter().chain(sent.get(sent.len() / 2)) {
         let waits = |r: &Record| !r.sacked && (!r.lost || r.resent);
         let overtaken = board
             .records()
-            .filter(|r| waits(r) && (r.sent_at(), r.end()) < *newest)
+            .filter(|r| waits(r) && (r.last_sent, r.end()) < *newest)
             .map(|r| r.start);
         let mut found = Vec::new();
         let latest = board.clone().find_overtaken(*newest, Some(newest.0), &mut found);

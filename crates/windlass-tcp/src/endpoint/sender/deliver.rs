@@ -20,7 +20,7 @@ impl AckSummary {
             self.first_time = Some(self.first_time.map_or(r.start, |lowest| lowest.min(r.start)));
         }
         if karn && r.transmissions > 1 {
-            self.repeated.get_or_insert((at, r.transmissions - 1));
+            self.repeated.get_or_insert((at, u32::from(r.transmissions - 1)));
             return;
         }
         let (first, last) = self.timed.unwrap_or((at, at));
@@ -82,13 +82,12 @@ impl Sender {
             blocks[0] = (0, 0);
         }
         blocks.sort_unstable(); // what RACK takes the round trip of is the last one that is read
-        let (min_rtt, samples) = (self.min_rtt, self.samples);
+        let min_rtt = self.min_rtt;
         let floor = a.ack.max(self.una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
-            self.scoreboard.sack(left, right, |record| {
+            self.scoreboard.sack(left, right, |record, sent| {
                 let bytes = u64::from(record.len);
                 a.take(record, bytes, p.stack.karn);
-                let sent = samples.then_some(&record.sent);
                 self.sampler.on_delivered(now, bytes, record.end(), sent);
                 // Above a hole the echo is that of the last segment below it (RFC 7323 section 4.3),
                 // older than whatever was sent again since: it says nothing of this one.
@@ -104,7 +103,7 @@ impl Sender {
         if self.inflates() && !self.samples {
             // Nobody asks which segments these were.
             let delivered = &mut a.delivered;
-            self.scoreboard.acknowledge(a.ack, |_, bytes| *delivered += bytes);
+            self.scoreboard.acknowledge(a.ack, |_, _, bytes| *delivered += bytes);
             self.sampler.on_delivered(now, a.delivered, a.ack, None);
         } else {
             self.advance_by_segment(p, now, a, mss);
@@ -117,20 +116,19 @@ impl Sender {
 
     fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
-        let (samples, selective) = (self.samples, self.selective);
+        let selective = self.selective;
         // Without SACK, duplicates may have counted part of it.
         let mut counted = match self.counts_duplicates() {
             true => self.scoreboard.settle_duplicates(a.acked, u64::from(mss)),
             false => 0,
         };
-        self.scoreboard.acknowledge(a.ack, |record, bytes| {
+        self.scoreboard.acknowledge(a.ack, |record, sent, bytes| {
             let known = counted.min(bytes);
             counted -= known;
             a.take(record, bytes, p.stack.karn);
             a.delivered -= known;
             if !record.sacked {
                 let fresh = bytes - known;
-                let sent = samples.then_some(&record.sent);
                 self.sampler.on_delivered(now, fresh, record.end(), sent);
                 if selective {
                     self.rack.on_delivered(now, record, min_rtt, &older);

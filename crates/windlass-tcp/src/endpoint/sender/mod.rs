@@ -19,7 +19,7 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyRto, Phase, Span, Time};
 
 use super::profile::Profile;
-use crate::scoreboard::{Record, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 
 use detect::Rack;
@@ -173,7 +173,7 @@ impl Sender {
     /// Whether what was delivered had been sent before the first segment that is missing was last
     /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
     fn predates_head(&self, a: &AckSummary) -> bool {
-        let head = self.scoreboard.get(0).map(Record::sent_at);
+        let head = self.scoreboard.get(0).map(|r| r.last_sent);
         a.timed.zip(head).is_some_and(|((first, _), head)| first < head)
     }
 }

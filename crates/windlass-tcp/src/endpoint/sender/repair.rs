@@ -7,8 +7,9 @@
 
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{Loss, Phase, Time, flags};
+use windlass_cc::{Phase, Time, flags};
 
+use super::Sender;
 use super::detect::Rack;
 use super::undo::SpuriousDetector;
 use super::usage::Usage;
@@ -26,7 +27,7 @@ impl Endpoint {
         };
         self.send.selective = self.agreed.sack && !self.send.inflates();
         self.send.samples = wants.rate_samples;
-        self.send.scoreboard = Scoreboard::default();
+        self.send.scoreboard = Scoreboard::new(wants.rate_samples);
         self.send.sampler = RateSampler::new(now);
         self.send.usage = Usage::default();
         self.send.rack = Rack::default();
@@ -91,21 +92,26 @@ impl Endpoint {
 
     /// The record at a place is deemed lost, its last transmission too, and the controller told.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize) {
-        let Some(record) = self.send.scoreboard.lose(place) else { return };
-        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
-        self.tell_loss(p, now, &loss);
+        let Some(len) = self.send.scoreboard.lose(place).map(|record| record.len) else { return };
+        self.tell_loss(p, now, place, len);
     }
 
     /// The same of a record's first transmission.
     pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize) {
-        let Some(record) = self.send.scoreboard.lose_original(place) else { return };
-        let loss = self.send.sampler.on_lost(&record.sent, u64::from(record.len));
-        self.tell_loss(p, now, &loss);
+        let lost = self.send.scoreboard.lose_original(place).map(|record| record.len);
+        let Some(len) = lost else { return };
+        self.tell_loss(p, now, place, len);
     }
 
-    fn tell_loss(&mut self, p: &Profile, now: Time, loss: &Loss) {
+    fn tell_loss(&mut self, p: &Profile, now: Time, place: usize, len: u32) {
+        let Sender { sampler, scoreboard, .. } = &mut self.send;
+        let loss = match scoreboard.sample(place) {
+            Some(sent) => sampler.on_lost(sent, u64::from(len)),
+            // Who wants no samples is told no more than how much it was.
+            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0), u64::from(len)),
+        };
         let conn = self.conn(now, flags::CWND_LIMITED);
-        self.cc.on_loss(&p.params, &conn, loss);
+        self.cc.on_loss(&p.params, &conn, &loss);
     }
 
     /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where

@@ -104,14 +104,14 @@ impl Rack {
         let again = r.transmissions > 1;
         self.reordering_seen |= r.end() <= self.fack_before && !again;
         self.fack = self.fack.max(r.end());
-        let rtt = now.since(r.sent_at());
-        let other = again && (echo_is_older(r.sent_at()) || (min_rtt.is_known() && rtt < min_rtt));
+        let rtt = now.since(r.last_sent);
+        let other = again && (echo_is_older(r.last_sent) || (min_rtt.is_known() && rtt < min_rtt));
         if other {
             return;
         }
         self.rtt = rtt;
-        if (r.sent_at(), r.end()) > (self.sent, self.end) {
-            (self.sent, self.end) = (r.sent_at(), r.end());
+        if (r.last_sent, r.end()) > (self.sent, self.end) {
+            (self.sent, self.end) = (r.last_sent, r.end());
         }
     }
 }
@@ -146,7 +146,7 @@ impl Sender {
     /// its window.
     pub(in crate::endpoint) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
         self.uses_rack(p)
-            && self.scoreboard.get(place).is_some_and(|r| r.sent_at() + self.rack.rtt > now)
+            && self.scoreboard.get(place).is_some_and(|r| r.last_sent + self.rack.rtt > now)
     }
 
     /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed, which asks for a
