@@ -260,7 +260,8 @@ impl Paper {
         report::quantities(&m, false)
     }
 
-    /// The traces that each quantity is read from, by their places in the plan: those without which it has no value.
+    /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
+    /// or all where that cannot be told without a run.
     pub(crate) fn sources(&self, plan: &Plan) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
         let mut sources: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let claims = self.parsed_claims()?;
