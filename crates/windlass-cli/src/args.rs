@@ -42,6 +42,16 @@ Examples:
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
   windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
 
+const EXPLAIN_HELP: &str = "\
+Examples:
+  windlass run scenarios/lossy-download.toml --out download
+  windlass explain download                                  every reduction, a line each
+  windlass explain download --flow download --at 12.3s       the one nearest to that moment, in sentences
+  windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
+  windlass explain download --json | jq '.[].lost[].fate'
+
+The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
+
 const CROSSCHECK_HELP: &str = "\
 Examples:
   windlass crosscheck --kept                     beside the recorded runs of the kernel: seconds
@@ -138,6 +148,11 @@ pub enum Command {
     /// OUT/points.csv, OUT/points.parquet and OUT/report.html hold the means with 95 % intervals.
     #[command(after_help = sweep::HELP)]
     Sweep(Sweep),
+    /// Say why a window fell: the event, the rule, the packets, and what the network did to them.
+    ///
+    /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
+    #[command(after_help = EXPLAIN_HELP)]
+    Explain(Explain),
     /// Hold the algorithms against the kernel's own, over the same links.
     ///
     /// Every congestion control that Linux has too crosses the same networks in the simulator and on a
@@ -258,13 +273,35 @@ pub struct Run {
     /// round trip, bandwidth-delay product, queue and window; run nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Also write a folder with Parquet tables, the resolved scenario and, where the scenario records
-    /// them, time series and captures of every run.
+    /// Also write a folder with a page of the first run (report.html), Parquet tables, the resolved scenario and,
+    /// where the scenario records them, time series and captures of every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs side by side; 0 takes one for each processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
+}
+
+/// Arguments of `explain`.
+#[derive(Args)]
+pub struct Explain {
+    /// A results folder, or a scenario file.
+    pub result: PathBuf,
+    /// Only this flow, or subflow as FLOW:SUBFLOW.
+    #[arg(long, value_name = "NAME")]
+    pub flow: Option<String>,
+    /// The reduction nearest to this moment of simulated time, in sentences, such as 12.3s.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<Duration>,
+    /// The run with this seed, instead of the least.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// The run of this point, instead of the one written last.
+    #[arg(long, value_name = "POINT")]
+    pub point: Option<String>,
+    /// Print a JSON list with everything that is known of each reduction.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `crosscheck`.

@@ -46,7 +46,7 @@
 //!
 //! Scenarios, runs, statistics and reports are crates of their own, under names of this one. What the
 //! command line prints of a scenario and its runs is in [`overview`], [`outlook`] and [`hindsight`].
-//! Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
+//! [`why`] says why a window fell. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
 //! [`crosscheck`]. TOML is known to [`scenario`], [`experiment`] and [`claims`] only.
 #![forbid(unsafe_code)]
 
@@ -59,10 +59,13 @@ pub mod experiment;
 pub mod hindsight;
 pub mod overview;
 pub mod papers;
+mod passage;
 pub mod readings;
 pub mod reproduce;
+pub mod run_page;
 pub mod sweep;
 mod template;
+pub mod why;
 
 pub use error::Error;
 pub use windlass_report as report;

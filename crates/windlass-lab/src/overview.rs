@@ -28,29 +28,29 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
         scenario.duration.as_nanos() as f64 / 1e9,
         place(records)
     );
-    out.push_str(&text::table(&flows(scenario, records)));
-    out.push('\n');
+    let tables: Vec<String> = tables(scenario, records).iter().map(text::table).collect();
+    out.push_str(&tables.join("\n"));
+    out
+}
+
+/// Flows, links, stations and cells, of those that there are.
+pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
+    let mut all = vec![flows(scenario, records)];
     if scenario.flows.iter().any(|f| f.multipath.is_some()) {
-        out.push_str(&text::table(&subflows(scenario, records)));
-        out.push('\n');
+        all.push(subflows(scenario, records));
     }
     let has = |any: fn(&RunRecord) -> bool| records.iter().any(any);
     if has(|r| !r.links.is_empty()) {
-        out.push_str(&text::table(&links(records)));
+        all.push(links(records));
     }
     if has(|r| !r.radios.is_empty()) {
-        if has(|r| !r.links.is_empty()) {
-            out.push('\n');
-        }
-        out.push_str(&text::table(&stations(records)));
+        all.push(stations(records));
         if has(|r| r.radios.iter().any(|c| c.routing.is_some())) {
-            out.push('\n');
-            out.push_str(&text::table(&routing(records)));
+            all.push(routing(records));
         }
-        out.push('\n');
-        out.push_str(&text::table(&radios(records)));
+        all.push(radios(records));
     }
-    out
+    all
 }
 
 /// Where the runs were made: they have one world between them.

@@ -73,6 +73,46 @@
     offerSvg(figure, () => view.toSVG());
     if (spec.usermeta.readout.length > 0) readOut(plot, view, spec);
     if (plot.hasAttribute("data-zoom")) makeZoomable(figure, plot, view);
+    if (plot.dataset.linked) link(plot.dataset.linked, view);
+  }
+
+  // Charts of one axis of time show the same stretch of it: whichever the reader moves, the others follow.
+  const linked = new Map();
+
+  function link(name, view) {
+    const group = linked.get(name) ?? { views: [], leader: null, domain: null, following: false };
+    linked.set(name, group);
+    group.views.push(view);
+    view.addSignalListener("zoom_x", (_, domain) => {
+      if (group.following && view !== group.leader) return;
+      Object.assign(group, { leader: view, domain });
+      follow(group);
+    });
+  }
+
+  async function follow(group) {
+    if (group.following) return;
+    group.following = true;
+    await Promise.resolve(); // the leader is being evaluated, and takes no further run before that is under way
+    let shown;
+    do {
+      shown = group.domain;
+      await group.leader.runAsync();
+      for (const view of group.views.filter((view) => view !== group.leader)) {
+        // Both ends of a zoom are known, or neither.
+        const y = shown && (view.signal("zoom_y") ?? view.scale("y").domain());
+        await view.signal("zoom_x", shown).signal("zoom_y", y).runAsync();
+      }
+    } while (shown !== group.domain);
+    group.following = false;
+  }
+
+  // A link to what can be opened opens it.
+  function openTarget() {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!(target instanceof HTMLDetailsElement)) return;
+    target.open = true;
+    target.scrollIntoView();
   }
 
   // Zoom ------------------------------------------------------------------------------------
@@ -226,6 +266,8 @@
 
   // -----------------------------------------------------------------------------------------
 
+  addEventListener("hashchange", openTarget);
+  openTarget();
   for (const button of document.querySelectorAll(".copy")) {
     button.addEventListener("click", () => copy(button));
   }

@@ -77,8 +77,14 @@ pub(super) fn csv_field(text: &str) -> String {
 }
 
 /// The Vega-Lite specification of a chart. Its `usermeta` tells the page's script which series
-/// to read out under the pointer, and the header of the CSV.
-pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Value {
+/// to read out under the pointer, and the header of the CSV. `more` makes further layers from the encoding of the horizontal
+/// position.
+pub(super) fn spec_with(
+    chart: &Chart,
+    drawn: &[Drawn<'_>],
+    palette: &Palette,
+    more: impl FnOnce(&Value) -> Vec<Value>,
+) -> Value {
     let x_type = if chart.x.scale == Scale::Category { "string" } else { "number" };
     let mut layers = vec![legend_layer(drawn, palette)];
     let frame = Frame::of(chart, drawn);
@@ -94,6 +100,7 @@ pub(super) fn spec(chart: &Chart, drawn: &[Drawn<'_>], palette: &Palette) -> Val
             "bind": "scales",
         }]);
     }
+    layers.extend(more(&frame.x));
     let mut parse = json!({
         "series": "string", "x": x_type, "y": "number", "lo": "number", "hi": "number",
     });

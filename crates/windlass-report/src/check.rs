@@ -172,6 +172,21 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
                     claim_anchor(&mut seen, &c.id)?;
                     check_curve(c)?;
                 }
+                Block::Timeline(t) => {
+                    for chart in &t.charts {
+                        claim_anchor(&mut seen, &chart.id)?;
+                        check_chart(chart)?;
+                    }
+                }
+                Block::Stories(stories) => {
+                    for story in stories {
+                        claim_anchor(&mut seen, &story.id)?;
+                        if let Some(ladder) = &story.ladder {
+                            claim_anchor(&mut seen, &ladder.id)?;
+                            check_ladder(ladder)?;
+                        }
+                    }
+                }
             }
         }
     }

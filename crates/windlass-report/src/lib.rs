@@ -31,6 +31,7 @@ mod prose;
 mod statements;
 pub mod text;
 mod thin;
+mod timeline;
 mod view;
 
 pub use check::ReportError;

@@ -64,6 +64,10 @@ pub enum Block {
     Statements(Statements),
     /// What a claim comes to in many readings.
     Curve(Curve),
+    /// Charts over one axis of time.
+    Timeline(Timeline),
+    /// Texts that can be opened, each with an anchor.
+    Stories(Vec<Story>),
 }
 
 /// A table with an optional verdict a row.
@@ -218,6 +222,80 @@ pub struct Chart {
     pub series: Vec<ChartSeries>,
     /// Whether the reader can zoom and pan.
     pub zoom: bool,
+}
+
+/// Charts over the same axis of time, which are zoomed together.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Timeline {
+    /// The charts, each with the time on a linear horizontal axis; the first shows the moments.
+    pub charts: Vec<Chart>,
+    /// Spans of time behind the curves of all charts.
+    pub spells: Vec<Spell>,
+    /// Moments above the curves of the first.
+    pub moments: Vec<Moment>,
+}
+
+/// A span of time that a reader should see.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spell {
+    /// Its beginning.
+    pub from: f64,
+    /// Its end.
+    pub to: f64,
+    /// What it is.
+    pub tone: SpellTone,
+}
+
+/// What a span of time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpellTone {
+    /// Losses are being repaired.
+    Recovery,
+    /// A timeout is being recovered from.
+    Timeout,
+}
+
+/// A moment at which something happened.
+#[derive(Clone, Debug, Serialize)]
+pub struct Moment {
+    /// When.
+    pub at: f64,
+    /// What it is.
+    pub kind: MomentKind,
+    /// Shown beside the pointer.
+    pub text: String,
+    /// Anchor of the [`Story`] that tells more.
+    pub story: Option<String>,
+}
+
+/// What happened at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MomentKind {
+    /// A loss was found.
+    Loss,
+    /// A timer expired.
+    Timeout,
+    /// A congestion mark was answered.
+    Mark,
+    /// A decision that proved unfounded.
+    Unfounded,
+    /// Something else.
+    Other,
+}
+
+/// A text that can be opened.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Story {
+    /// Anchor.
+    pub id: String,
+    /// The line that is always there.
+    pub title: String,
+    /// Plain text.
+    pub paragraphs: Vec<String>,
+    /// A packet exchange that shows it.
+    pub ladder: Option<Ladder>,
 }
 
 /// A value for each pair of two categories, shown by colour and figure.

@@ -82,8 +82,14 @@ impl Palette {
 }
 
 fn all_series(report: &Report) -> impl Iterator<Item = &ChartSeries> {
-    report.sections.iter().flat_map(|section| &section.blocks).flat_map(|block| match block {
-        Block::Chart(chart) => chart.series.as_slice(),
-        _ => &[],
-    })
+    report
+        .sections
+        .iter()
+        .flat_map(|section| &section.blocks)
+        .flat_map(|block| match block {
+            Block::Chart(chart) => vec![chart],
+            Block::Timeline(timeline) => timeline.charts.iter().collect(),
+            _ => Vec::new(),
+        })
+        .flat_map(|chart| &chart.series)
 }

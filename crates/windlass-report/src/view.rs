@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ReportError;
-use super::chart::spec;
+use super::chart::spec_with;
 use super::curve;
 use super::drawn::{Drawn, drawn};
 use super::heat;
@@ -12,11 +12,12 @@ use super::ladder_layout::time_text;
 use super::map;
 use super::model::{
     Badge, Block, Chart, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report,
-    Role, Row, Scale, StatementRow, Statements, Table, is_figure,
+    Role, Row, Scale, StatementRow, Statements, Story, Table, Timeline, is_figure,
 };
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
 use super::statements;
+use super::timeline;
 
 /// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
 const DATA_ROWS: usize = 200;
@@ -53,6 +54,17 @@ enum BlockView<'a> {
     Table(TableView<'a>),
     Chart(ChartView<'a>),
     Drawing(DrawingView<'a>),
+    Timeline { charts: Vec<ChartView<'a>> },
+    Stories { stories: Vec<StoryView<'a>> },
+}
+
+/// A text that can be opened.
+#[derive(Serialize)]
+struct StoryView<'a> {
+    id: &'a str,
+    title: Vec<Span>,
+    paragraphs: Vec<Vec<Span>>,
+    ladder: Option<DrawingView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -103,6 +115,8 @@ struct ChartView<'a> {
     label: &'a str,
     empty: bool,
     zoom: bool,
+    /// The charts that zoom together have the same.
+    linked: Option<&'a str>,
     spec: String,
     thinned: Option<String>,
     data: Data,
@@ -148,7 +162,8 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
             .collect(),
         provenance: &report.provenance,
         sections,
-        charts: blocks().any(|b| matches!(b, Block::Chart(_) | Block::Heat(_))),
+        charts: blocks()
+            .any(|b| matches!(b, Block::Chart(_) | Block::Heat(_) | Block::Timeline(_))),
     })
 }
 
@@ -162,13 +177,44 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
             BlockView::Command { about: about.as_deref().map(spans), command }
         }
         Block::Table(table) => BlockView::Table(table_view(table)),
-        Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette)?),
+        Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette, |_| Vec::new())?),
         Block::Heat(map) => BlockView::Chart(heat_view(map)?),
         Block::Ladder(ladder) => BlockView::Drawing(ladder_view(ladder)),
         Block::Map(map) => BlockView::Drawing(map_view(map)),
         Block::Statements(s) => BlockView::Drawing(statements_view(s)),
         Block::Curve(curve) => BlockView::Drawing(curve_view(curve)),
+        Block::Timeline(timeline) => {
+            BlockView::Timeline { charts: timeline_view(timeline, palette)? }
+        }
+        Block::Stories(stories) => {
+            BlockView::Stories { stories: stories.iter().map(story_view).collect() }
+        }
     })
+}
+
+fn story_view(story: &Story) -> StoryView<'_> {
+    StoryView {
+        id: &story.id,
+        title: spans(&story.title),
+        paragraphs: story.paragraphs.iter().map(|p| spans(p)).collect(),
+        ladder: story.ladder.as_ref().map(ladder_view),
+    }
+}
+
+fn timeline_view<'a>(
+    timeline: &'a Timeline,
+    palette: &Palette,
+) -> Result<Vec<ChartView<'a>>, ReportError> {
+    let view = |(place, chart): (usize, &'a Chart)| {
+        let more = |x: &serde_json::Value| timeline::layers(timeline, place == 0, x);
+        let mut view = chart_view(chart, palette, more)?;
+        view.linked = timeline.charts.first().map(|first| first.id.as_str());
+        if place == 0 {
+            view.caption.extend(spans(&format!(" {}", timeline::key(timeline))));
+        }
+        Ok(view)
+    };
+    timeline.charts.iter().enumerate().map(view).collect()
 }
 
 fn badge(badge: Badge) -> BadgeView {
@@ -201,7 +247,11 @@ fn row_view(row: &Row) -> RowView<'_> {
     }
 }
 
-fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, ReportError> {
+fn chart_view<'a>(
+    chart: &'a Chart,
+    palette: &Palette,
+    more: impl FnOnce(&serde_json::Value) -> Vec<serde_json::Value>,
+) -> Result<ChartView<'a>, ReportError> {
     let drawn = drawn(chart);
     Ok(ChartView {
         id: &chart.id,
@@ -209,7 +259,8 @@ fn chart_view<'a>(chart: &'a Chart, palette: &Palette) -> Result<ChartView<'a>, 
         label: &chart.caption,
         empty: drawn.iter().all(|d| d.points.is_empty()),
         zoom: chart.zoom,
-        spec: script_json(&spec(chart, &drawn, palette))?,
+        linked: None,
+        spec: script_json(&spec_with(chart, &drawn, palette, more))?,
         thinned: thinned(&drawn),
         data: chart_data(chart, &drawn),
     })
@@ -223,6 +274,7 @@ fn heat_view(map: &HeatMap) -> Result<ChartView<'_>, ReportError> {
         label: &map.caption,
         empty: map.cells.is_empty(),
         zoom: false,
+        linked: None,
         spec: script_json(&heat::spec(map))?,
         thinned: None,
         data: Data {

@@ -50,6 +50,6 @@ pub use course::{Course, Drops};
 pub use error::Error;
 pub use record::{RunRecord, Steady};
 pub use runner::{Failed, Runner, Task, form};
-pub use simulator::{Simulator, simulate};
+pub use simulator::{Simulator, simulate, simulate_as};
 pub use version::VERSION;
 pub use world::{KernelSeries, World};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use windlass_cc::{Span, Time};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
-use windlass_sim::{RunResult, Simulation};
+use windlass_sim::{Config, RunResult, Simulation};
 
 use crate::{Backend, Ran, RunError, World};
 
@@ -37,7 +37,7 @@ impl Backend for Simulator {
             run_unless(stop, &mut simulation)?;
         }
         simulation.run();
-        Ok(Ran { result: concluded(simulation, scenario, seed)?, kernel: None })
+        Ok(Ran { result: concluded(simulation, &scenario.name, seed)?, kernel: None })
     }
 }
 
@@ -61,16 +61,22 @@ fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunE
 ///
 /// The simulator does not take the scenario, or its books do not close.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
-    let mut simulation = Simulation::new(compile(scenario, seed)?)?;
-    simulation.run();
-    concluded(simulation, scenario, seed)
+    simulate_as(compile(scenario, seed)?, &scenario.name)
 }
 
-fn concluded(
-    simulation: Simulation,
-    scenario: &Scenario,
-    seed: u64,
-) -> Result<RunResult, RunError> {
-    let books = |source| RunError::Books { scenario: scenario.name.clone(), seed, source };
+/// The same of a configuration, which may have something else recorded than its scenario says; `name` is for errors.
+///
+/// # Errors
+///
+/// As [`simulate`].
+pub fn simulate_as(config: Config, name: &str) -> Result<RunResult, RunError> {
+    let seed = config.seed;
+    let mut simulation = Simulation::new(config)?;
+    simulation.run();
+    concluded(simulation, name, seed)
+}
+
+fn concluded(simulation: Simulation, name: &str, seed: u64) -> Result<RunResult, RunError> {
+    let books = |source| RunError::Books { scenario: name.to_owned(), seed, source };
     simulation.finish().map_err(books)
 }

@@ -46,8 +46,10 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
             series: scenario.record.series.clone(),
             interval: scenario.record.interval,
             capture: scenario.record.capture.clone(),
+            capture_within: Vec::new(),
             bins: scenario.record.bins,
             delays: scenario.record.delays,
+            decisions: false,
         },
     })
 }

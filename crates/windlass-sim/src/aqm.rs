@@ -5,6 +5,7 @@ use windlass_cc::Time;
 
 use crate::config::Config;
 use crate::core::{Core, Entity};
+use crate::evidence::Fate;
 use crate::link::{Link, Offer};
 use crate::packet::PacketHandle;
 use crate::queue::{Dropped, Queue, Waiting};
@@ -117,8 +118,11 @@ impl AqmQueue {
             capable: core.packets.get(handle.id).is_capable(),
         };
         let busy_until = link.busy_until();
+        if let Some(evidence) = &mut core.evidence {
+            evidence.enter(self.link, flow / 2);
+        }
         if self.enqueue(core.now, packet, busy_until) {
-            core.packets.mark(handle.id);
+            self.mark(core, handle);
         }
         self.discard(core);
         self.transmit(core);
@@ -142,8 +146,9 @@ impl AqmQueue {
         let taken = self.dequeue(core.now);
         self.discard(core);
         let Some((handle, marked)) = taken else { return };
+        self.note_departure(core, handle);
         if marked {
-            core.packets.mark(handle.id);
+            self.mark(core, handle);
         }
         // An idle link always accepts.
         if let Offer::Accepted { wake: Some(at), .. } =
@@ -168,7 +173,38 @@ impl AqmQueue {
         for dropped in self.drops.drain(..) {
             self.counters.early += u64::from(dropped.early);
             core.log(core.now, self.link, PacketFate::DroppedQueue, dropped.handle);
+            if core.evidence.is_some() {
+                let flow = core.destination(dropped.handle) / 2;
+                let (link, packets, bytes) = (self.link, self.queue.len(), self.queue.bytes());
+                let backlog = core.evidence.as_mut().map(|evidence| {
+                    evidence.leave(link, flow);
+                    evidence.backlog(link, packets, bytes)
+                });
+                let fate = if dropped.early { Fate::Discipline } else { Fate::QueueFull };
+                core.testify(Some(link), dropped.handle, fate, backlog);
+            }
             core.drop_packet(dropped.handle);
+        }
+    }
+
+    /// Marks a packet that the queue holds or has just handed out.
+    fn mark(&self, core: &mut Core, handle: PacketHandle) {
+        core.packets.mark(handle.id);
+        let (packets, bytes) = (self.queue.len(), self.queue.bytes());
+        let evidence = core.evidence.as_ref();
+        let backlog = evidence.map(|evidence| evidence.backlog(self.link, packets, bytes));
+        core.testify(Some(self.link), handle, Fate::Marked, backlog);
+    }
+
+    /// A packet leaves the queue for the link.
+    #[inline]
+    fn note_departure(&self, core: &mut Core, handle: PacketHandle) {
+        if core.evidence.is_none() {
+            return;
+        }
+        let flow = core.destination(handle) / 2;
+        if let Some(evidence) = &mut core.evidence {
+            evidence.leave(self.link, flow);
         }
     }
 }

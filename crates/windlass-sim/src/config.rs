@@ -175,10 +175,14 @@ pub struct Record {
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
+    /// Spans of time, each from … to …, to which the log is restricted; all of the run if there are none.
+    pub capture_within: Vec<[Time; 2]>,
     /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
     pub bins: Span,
     /// Whether the delay of each data packet is measured.
     pub delays: bool,
+    /// Whether what senders decide is noted with its cause, and what becomes of packets that are dropped or marked.
+    pub decisions: bool,
 }
 
 /// Why a configuration cannot be simulated.

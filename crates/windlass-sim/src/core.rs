@@ -8,9 +8,10 @@ use windlass_tcp::Profile;
 use windlass_tcp::mptcp::MultipathProfile;
 
 use crate::event_queue::EventQueue;
+use crate::evidence::{Backlog, Evidence, Fate, Incident, SentTimes, most_first};
 use crate::host::{Host, Kind};
 use crate::link::{Link, Offer};
-use crate::packet::{Body, PacketBuffer, PacketHandle};
+use crate::packet::{Body, PacketBuffer, PacketHandle, PathPacket};
 use crate::packet_log::PacketLog;
 use crate::results::{PacketEvent, PacketFate};
 use crate::route::RouteTable;
@@ -104,6 +105,10 @@ pub(crate) struct Core {
     pub(crate) counts: PacketCounts,
     /// Absent when no link is captured.
     pub(crate) log: Option<Box<PacketLog>>,
+    /// Absent when nobody asks when a packet was sent.
+    pub(crate) sent_times: Option<Box<SentTimes>>,
+    /// Absent when no record of decisions is kept.
+    pub(crate) evidence: Option<Box<Evidence>>,
 }
 
 impl Core {
@@ -134,6 +139,10 @@ impl Core {
             }
             Offer::Dropped => {
                 self.log(self.now, link, PacketFate::DroppedQueue, handle);
+                if self.evidence.is_some() {
+                    let backlog = self.drop_tail_backlog(link);
+                    self.testify(Some(link), handle, Fate::QueueFull, Some(backlog));
+                }
                 self.drop_packet(handle);
             }
         }
@@ -155,6 +164,7 @@ impl Core {
         let fate = if lost { PacketFate::DroppedError } else { PacketFate::Delivered };
         self.log(self.now, link, fate, handle);
         if lost {
+            self.testify(Some(link), handle, Fate::LinkError, None);
             self.drop_packet(handle);
             return None;
         }
@@ -167,6 +177,79 @@ impl Core {
         let sender = self.destination(handle) ^ 1;
         self.counts.dropped[sender as usize] += 1;
         self.packets.remove(handle.id);
+    }
+
+    /// A radio's station or router drops a packet.
+    pub(crate) fn drop_on_radio(&mut self, handle: PacketHandle, fate: Fate) {
+        self.testify(None, handle, fate, None);
+        self.drop_packet(handle);
+    }
+
+    /// Something befalls a packet on its way.
+    #[inline]
+    pub(crate) fn testify(
+        &mut self,
+        link: Option<u32>,
+        handle: PacketHandle,
+        fate: Fate,
+        backlog: Option<Backlog>,
+    ) {
+        if self.evidence.is_some() {
+            self.write_evidence(link, handle, fate, backlog);
+        }
+    }
+
+    #[cold]
+    fn write_evidence(
+        &mut self,
+        link: Option<u32>,
+        handle: PacketHandle,
+        fate: Fate,
+        backlog: Option<Backlog>,
+    ) {
+        let (to, path) = self.destined(handle);
+        let segment = match self.packets.get(handle.id) {
+            Body::Segment(s) => Some(*s),
+            Body::Datagram { .. } => None,
+        };
+        let sent = self.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(handle.id));
+        let Some(evidence) = &mut self.evidence else { return };
+        evidence.incidents.push(Incident {
+            time: self.now,
+            sent,
+            link,
+            flow: to / 2,
+            forward: to % 2 == 1,
+            path: path.map(|packet| packet.path),
+            segment,
+            fate,
+            backlog,
+        });
+    }
+
+    /// What waits before a link without a queue discipline that has just refused a packet.
+    fn drop_tail_backlog(&self, link: u32) -> Backlog {
+        let link = &self.links[link as usize];
+        let mut by_flow: Vec<(u32, u32)> = Vec::new();
+        for handle in link.refused_for() {
+            let flow = self.destined(handle).0 / 2;
+            match by_flow.iter_mut().find(|(known, _)| *known == flow) {
+                Some((_, count)) => *count += 1,
+                None => by_flow.push((flow, 1)),
+            }
+        }
+        let (packets, bytes) = link.refused_at();
+        Backlog { packets, bytes, by_flow: most_first(by_flow) }
+    }
+
+    /// The host that a packet is for, and what it is besides, of a multipath flow.
+    pub(crate) fn destined(&self, handle: PacketHandle) -> (u32, Option<PathPacket>) {
+        let port = self.destination(handle);
+        match self.hosts[port as usize].kind {
+            Kind::Port { owner, .. } => (owner, self.packets.path(handle.id)),
+            Kind::External { owner, .. } => (owner, None),
+            _ => (port, None),
+        }
     }
 
     /// The next packet that a host has to send now, on the first hop of its route; called until there is none.
@@ -218,19 +301,14 @@ impl Core {
 
     #[cold]
     fn write_log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
-        let port = self.destination(handle);
-        let (to, path) = match self.hosts[port as usize].kind {
-            Kind::Port { owner, .. } => (owner, self.packets.path(handle.id)),
-            Kind::External { owner, .. } => (owner, None),
-            _ => (port, None),
-        };
+        let (to, path) = self.destined(handle);
         let has_option = self.routes.at(handle.hop).has_option();
         let quick_start = if has_option { self.packets.option(handle.id) } else { None };
         let segment = match self.packets.get(handle.id) {
             Body::Segment(s) => Some(*s),
             Body::Datagram { .. } => None,
         };
-        let Some(log) = self.log.as_mut().filter(|log| log.captures(link)) else { return };
+        let Some(log) = self.log.as_mut().filter(|log| log.captures(link, time)) else { return };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, handle.size);
         log.packets.push(PacketEvent {
             time,

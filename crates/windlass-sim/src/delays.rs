@@ -13,25 +13,15 @@ use crate::packet::Body;
 pub(crate) struct Delays {
     /// By flow.
     transits: Vec<Transit>,
-    /// When each packet in the network was sent, by its slot.
-    sent: Vec<Time>,
 }
 
 impl Delays {
     pub(crate) fn new(config: &Config) -> Option<Box<Delays>> {
         let transits = vec![Transit::default(); config.flows.len()];
-        config.record.delays.then(|| Box::new(Delays { transits, sent: Vec::new() }))
+        config.record.delays.then(|| Box::new(Delays { transits }))
     }
 
-    /// A packet in this slot is sent now.
-    #[cold]
-    pub(crate) fn on_sent(&mut self, now: Time, id: u32) {
-        let slot = id as usize;
-        self.sent.resize(self.sent.len().max(slot + 1), Time::ZERO);
-        self.sent[slot] = now;
-    }
-
-    /// It has come to a host.
+    /// A packet has come to a host.
     #[cold]
     pub(crate) fn on_arrival(&mut self, core: &Core, host: u32, id: u32) {
         let host = match &core.hosts[host as usize].kind {
@@ -43,7 +33,8 @@ impl Delays {
             Body::Datagram { len } => *len,
         };
         if host % 2 == 1 && len > 0 {
-            self.transits[host as usize / 2].arrival(self.sent[id as usize], core.now);
+            let sent = core.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(id));
+            self.transits[host as usize / 2].arrival(sent, core.now);
         }
     }
 

@@ -135,6 +135,15 @@ impl Host {
         Host { armed: [Time::NEVER; 2], route, profile, kind }
     }
 
+    /// From now on what its endpoints decide is noted.
+    pub(crate) fn keep_journal(&mut self) {
+        match &mut self.kind {
+            Kind::Tcp { endpoint, .. } => endpoint.keep_journal(),
+            Kind::Multipath(end) => end.connection.keep_journals(),
+            _ => {}
+        }
+    }
+
     /// Whether it is an end of a connection.
     pub fn is_tcp(&self) -> bool {
         matches!(self.kind, Kind::Tcp { .. })

@@ -80,6 +80,7 @@ mod core;
 mod cross_layer;
 mod delays;
 pub mod event_queue;
+pub mod evidence;
 pub mod extension;
 pub mod external;
 mod flow_results;
@@ -108,6 +109,7 @@ mod view;
 
 pub use config::{Config, ConfigError};
 pub use conservation::ConservationError;
+pub use evidence::{Backlog, Decided, Decisions, Fate, Incident};
 pub use packet::PathPacket;
 pub use results::{
     FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, RadioResult,

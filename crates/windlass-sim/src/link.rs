@@ -236,6 +236,17 @@ impl Link {
         (first..self.pipe.len()).filter(|i| self.starts_at(*i) > now).count() as u64
     }
 
+    /// The packets that waited when the last one was refused.
+    pub(crate) fn refused_for(&self) -> impl Iterator<Item = PacketHandle> {
+        let first = self.pipe.len() - self.waiting as usize;
+        self.pipe.iter().skip(first).map(|transit| transit.handle)
+    }
+
+    /// How many they were, and their IP bytes.
+    pub(crate) fn refused_at(&self) -> (u64, u64) {
+        (self.waiting, self.waiting_bytes)
+    }
+
     /// Packets inside, waiting or on the wire.
     pub fn inside(&self) -> u64 {
         self.pipe.len() as u64

@@ -1,5 +1,7 @@
 //! The log of what becomes of packets on links that are captured.
 
+use windlass_cc::Time;
+
 use crate::config::Config;
 use crate::results::PacketEvent;
 
@@ -7,6 +9,8 @@ use crate::results::PacketEvent;
 #[derive(Clone, Debug)]
 pub(crate) struct PacketLog {
     captured: Vec<bool>,
+    /// Where the log is restricted to some spans of time.
+    within: Vec<[Time; 2]>,
     /// Not yet in order: a transmission is logged when it is decided.
     pub(crate) packets: Vec<PacketEvent>,
 }
@@ -20,11 +24,14 @@ impl PacketLog {
         for &link in &config.record.capture {
             captured[2 * link..2 * link + 2].fill(true);
         }
-        Some(PacketLog { captured, packets: Vec::new() })
+        let within = config.record.capture_within.clone();
+        Some(PacketLog { captured, within, packets: Vec::new() })
     }
 
-    /// Whether packets of this link direction are logged.
-    pub(crate) fn captures(&self, link: u32) -> bool {
-        self.captured[link as usize]
+    /// Whether packets of this link direction are logged at this moment.
+    pub(crate) fn captures(&self, link: u32, time: Time) -> bool {
+        let mut spans = self.within.iter();
+        let now = self.within.is_empty() || spans.any(|[from, to]| (*from..=*to).contains(&time));
+        self.captured[link as usize] && now
     }
 }

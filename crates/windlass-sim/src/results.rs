@@ -8,6 +8,7 @@ use windlass_cc::{ALGORITHMS, Span, Time};
 use windlass_tcp::Segment;
 use windlass_tcp::quick_start::Carried;
 
+use crate::evidence::Decisions;
 use crate::latency::{MessageResult, TransitResult};
 pub use crate::packet::PathPacket;
 use crate::routing::aodv::RoutingResult;
@@ -470,6 +471,9 @@ pub struct RunResult {
     /// Counts by intervals of time, `None` unless asked for.
     #[serde(default)]
     pub timeline: Option<Timeline>,
+    /// What senders decided and why, `None` unless asked for.
+    #[serde(skip)]
+    pub decisions: Option<Box<Decisions>>,
 }
 
 /// Counts by intervals of time, from the start of the run. An interval that the end of the run cuts
@@ -482,6 +486,9 @@ pub struct Timeline {
     pub flows: Vec<FlowTimeline>,
     /// Packets dropped in each interval, for whatever reason, by each link direction.
     pub drops: Vec<Vec<u64>>,
+    /// Packets that waited at the end of each interval, at each link direction.
+    #[serde(default)]
+    pub waiting: Vec<Vec<u64>>,
 }
 
 /// What a flow did in each interval.

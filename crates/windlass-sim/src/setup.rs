@@ -55,6 +55,8 @@ impl Network<'_> {
             multipath_profiles: Vec::new(),
             counts: PacketCounts { dropped: vec![0; hosts], ..PacketCounts::default() },
             log: PacketLog::new(config).map(Box::new),
+            sent_times: (config.record.delays || config.record.decisions).then(Box::default),
+            evidence: config.record.decisions.then(Box::default),
         };
         let quick_start = QuickStartRouters::new(config);
         let mut network = Network { config, core, queues, radios, quick_start };

@@ -59,6 +59,9 @@ impl Simulation {
             core.arm(host);
         }
         radios.start(&mut core);
+        if config.record.decisions {
+            core.hosts.iter_mut().step_by(2).for_each(Host::keep_journal);
+        }
         let bins = Bins::new(&config).map(Box::new);
         Ok(Simulation {
             sensors: Sensors::new(&core, &queues, &mut radios, &config),
@@ -153,8 +156,8 @@ impl Simulation {
     #[inline(always)]
     fn launch(&mut self, handle: PacketHandle) {
         self.core.counts.sent += 1;
-        if let Some(delays) = &mut self.delays {
-            delays.on_sent(self.core.now, handle.id);
+        if let Some(times) = &mut self.core.sent_times {
+            times.note(self.core.now, handle.id);
         }
         self.put(handle);
     }
@@ -473,6 +476,7 @@ impl Simulation {
             samples,
             packets,
             timeline: bins.map(|bins| bins.finish(view)),
+            decisions: view.decisions().map(Box::new),
         })
     }
 }

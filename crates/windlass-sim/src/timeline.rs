@@ -28,6 +28,7 @@ impl Bins {
                 bin,
                 flows: vec![FlowTimeline::default(); flows],
                 drops: vec![Vec::new(); links],
+                waiting: vec![Vec::new(); links],
             },
             delivered: vec![0; flows],
             dropped: vec![0; links],
@@ -54,6 +55,9 @@ impl Bins {
             drops.push(dropped - self.dropped[i]);
             self.dropped[i] = dropped;
         }
+        for (i, waiting) in self.timeline.waiting.iter_mut().enumerate() {
+            waiting.push(waiting_at(run, i, self.next));
+        }
         self.next += self.timeline.bin;
     }
 
@@ -79,6 +83,11 @@ fn progress(run: View, flow: usize) -> (u64, u64) {
         _ => 0,
     };
     (delivered, cwnd)
+}
+
+fn waiting_at(run: View, link: usize, now: Time) -> u64 {
+    let queue = run.queue_before(link).map_or(0, |queue| queue.queue.len());
+    queue + run.core.links[link].waiting_at(now)
 }
 
 fn dropped_by(run: View, link: usize) -> u64 {

@@ -1,11 +1,14 @@
 //! A run as it stands, for whoever draws up results or checks that no packet is lost track of.
 
 use windlass_cc::Time;
+use windlass_tcp::Journal;
 
 use crate::aqm::AqmQueue;
 use crate::config::Config;
 use crate::core::Core;
 use crate::delays::Delays;
+use crate::evidence::{Decided, Decisions};
+use crate::host::Kind;
 use crate::radio::network::Radios;
 
 /// What there is to be seen.
@@ -26,6 +29,24 @@ impl View<'_> {
     /// The queue with a discipline before a link direction, if there is one.
     pub(crate) fn queue_before(&self, direction: usize) -> Option<&AqmQueue> {
         self.queues.iter().find(|queue| queue.link as usize == direction)
+    }
+
+    /// What senders have decided and what has become of packets, where that is kept.
+    pub(crate) fn decisions(&self) -> Option<Decisions> {
+        let incidents = self.core.evidence.as_ref()?.incidents.clone();
+        let mut senders = Vec::new();
+        for (flow, host) in (0u32..).zip(self.core.hosts.iter().step_by(2)) {
+            let mut add = |path, journal: Option<&Journal>| {
+                senders.extend(journal.map(|j| Decided { flow, path, journal: j.clone() }));
+            };
+            match &host.kind {
+                Kind::Tcp { endpoint, .. } => add(None, endpoint.journal()),
+                Kind::Multipath(end) => (0..end.paths.len())
+                    .for_each(|path| add(Some(path as u8), end.connection.subflow(path).journal())),
+                _ => {}
+            }
+        }
+        Some(Decisions { senders, incidents })
     }
 
     /// A link direction as results call it.

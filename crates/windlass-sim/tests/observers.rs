@@ -6,6 +6,7 @@ use common::{Traffic, download, flow, link, network, radio::grid, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Record};
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::queue::{CoDel, Discipline};
 use windlass_sim::{RunResult, Series, Simulation};
 use windlass_tcp::stack::LINUX;
 
@@ -15,6 +16,14 @@ fn wired(algorithm: &'static str) -> Config {
     let mut config = download(LINUX, 3_000_000, Some(loss));
     config.flows[0].profile = common::profile(LINUX, algorithm);
     config.duration = Time::from_secs(30);
+    config
+}
+
+/// The same through a queue that marks and drops.
+fn queued(algorithm: &'static str) -> Config {
+    let mut config = wired(algorithm);
+    config.links[0].discipline = Discipline::CoDel(CoDel::DEFAULT);
+    config.flows[0].profile.stack.ecn = true;
     config
 }
 
@@ -41,6 +50,7 @@ fn outcome(
     result.samples.clear();
     result.packets.clear();
     result.timeline = None;
+    result.decisions = None;
     result.flows.iter_mut().for_each(|f| f.transit = None);
     result
 }
@@ -78,6 +88,14 @@ fn measuring_delays_changes_nothing() {
     let record = Record { delays: true, ..Record::default() };
     recording(record.clone(), &wired);
     recording(record, &meshed);
+}
+
+#[test]
+fn keeping_the_record_of_decisions_changes_nothing() {
+    let record = Record { decisions: true, ..Record::default() };
+    recording(record.clone(), &wired);
+    recording(record.clone(), &meshed);
+    recording(record, &queued);
 }
 
 /// What the layers below know is told to those who want it, and to nobody else; who merely looks does not take part,

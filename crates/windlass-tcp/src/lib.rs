@@ -61,11 +61,13 @@
 //!   detection of unfounded reductions of RFC 5682, 3522 and 3708, the marks of RFC 3168 and 8257,
 //!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found
 //!   and what is sent again is decided here; how large the window is, in `windlass-cc`.
+//! * [`decision`] is the record of what an endpoint decides, and why, where one is kept.
 //! * [`mptcp`] is RFC 8684: a connection over several endpoints, driven as one of them is.
 //! * [`fitness`] orders users by what is known of them: subflows at a sender, flows at a station of a radio.
 //! * [`quick_start`] is what RFC 4782 puts into headers.
 #![forbid(unsafe_code)]
 
+pub mod decision;
 pub mod endpoint;
 pub mod fitness;
 pub mod mptcp;
@@ -77,6 +79,7 @@ pub mod seq;
 pub mod stack;
 pub mod wire;
 
+pub use decision::{Cause, Decision, Journal, LossRule, LostSegment};
 pub use endpoint::{Endpoint, Failure, Profile, State, Stats};
 pub use scoreboard::Scoreboard;
 pub use segment::{Codepoint, Flags, Options, SackBlock, Segment, Timestamps};

@@ -4,6 +4,7 @@ pub mod algorithms;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
+pub mod explain;
 pub mod making;
 pub mod paper;
 pub mod papers;

@@ -1,15 +1,18 @@
 //! `windlass run`.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
+use windlass_lab::report::html;
 use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
+use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::sweep::{check_seeds, spelt_out};
-use windlass_lab::{hindsight, outlook, overview};
+use windlass_lab::{hindsight, outlook, overview, run_page};
 
 use super::making::{Made, Making, runner};
 use crate::args::Run;
@@ -39,7 +42,7 @@ pub fn run(args: &Run, command: &str, chatter: &Chatter) -> Result<(), Failure> 
     backend.check().map_err(Failure::of)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
-        Some(dir) => keep(dir, tasks, command, &making(&runner, chatter), chatter),
+        Some(dir) => keep(&scenario, dir, tasks, command, &making(&runner, chatter), chatter),
         None => simulate(&scenario, &tasks, &making(&runner, chatter), chatter),
     };
     let (records, outcome) = records?;
@@ -113,15 +116,37 @@ fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
 
 /// Makes the runs and keeps them in a folder.
 fn keep(
+    scenario: &Scenario,
     dir: &Path,
     tasks: Vec<Task>,
     command: &str,
     making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Made, Failure> {
+    let world = tasks.first().map(|t| t.world);
     let made = making.keep(dir, tasks, command)?;
     chatter.say(format!("results: {}", dir.display()));
+    if world == Some(World::Sim) {
+        write_page(scenario, dir, &made.0, command, chatter)?;
+    }
     Ok(made)
+}
+
+/// Draws the first of the runs. What a kernel did is seen in captures alone.
+fn write_page(
+    scenario: &Scenario,
+    dir: &Path,
+    records: &[RunRecord],
+    command: &str,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
+    let folder = dir.display().to_string();
+    let page = run_page::report(scenario, records, command, &folder).map_err(Failure::of)?;
+    let Some(page) = page else { return Ok(()) };
+    let text = html::render(&page).map_err(Failure::work)?;
+    replace(dir, "report.html", |out| out.write_all(text.as_bytes())).map_err(Failure::work)?;
+    chatter.say(format!("report:  {}", dir.join("report.html").display()));
+    Ok(())
 }
 
 /// Makes the runs and keeps only their totals.

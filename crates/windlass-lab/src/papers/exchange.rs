@@ -6,11 +6,12 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Object, ObjectRepr};
 use windlass_cc::{Span, Time};
-use windlass_sim::{PacketEvent, PacketFate, Series};
-use windlass_tcp::{Flags, Segment, Seq};
+use windlass_sim::Series;
+use windlass_tcp::{Flags, Seq};
 
 use super::Trace;
 use super::parts::series::seconds;
+use crate::passage::{Passage, passages};
 use crate::report::model::{Ladder, Message};
 
 /// How long before the loss the drawing begins: a little more than a round trip.
@@ -18,19 +19,6 @@ const BEFORE: Span = Span::from_millis(48);
 /// Packets shown after the retransmission has arrived: its acknowledgement, a window update, the
 /// next flight and its acknowledgement.
 const AFTER: usize = 6;
-
-/// One packet's way between server and client.
-#[derive(Clone, Copy, Debug)]
-struct Passage {
-    /// When its first transmission began.
-    sent: Time,
-    /// When it arrived; `None` when it was lost or still under way at the end.
-    received: Option<Time>,
-    /// From the server to the client.
-    from_server: bool,
-    /// The segment.
-    segment: Segment,
-}
 
 /// A packet exchange with its turning points.
 #[derive(Clone, Debug)]
@@ -49,10 +37,10 @@ impl Exchange {
     /// Reads the exchange from a trace whose captures cover the whole path; `None` when it has no
     /// handshake, no loss or no retransmission.
     fn read(trace: &Trace) -> Option<Exchange> {
-        let passages = passages(trace);
-        let syn = passages.iter().find(|p| p.from_server && p.segment.flags.has(Flags::SYN))?;
+        let passages = passages(&trace.packets);
+        let syn = passages.iter().find(|p| p.forward && p.segment.flags.has(Flags::SYN))?;
         let server_isn = syn.segment.seq;
-        let data = |p: &Passage| p.from_server && p.segment.len > 0;
+        let data = |p: &Passage| p.forward && p.segment.len > 0;
         let lost = passages.iter().position(|p| data(p) && p.received.is_none())?;
         let seq = passages[lost].segment.seq;
         let later = passages.iter().skip(lost + 1);
@@ -76,7 +64,7 @@ impl Exchange {
         let resent = self.passages[self.resent].sent;
         self.passages.iter().enumerate().filter(move |(_, p)| {
             let in_time = p.received.is_some_and(|t| t <= resent);
-            !p.from_server && p.segment.ack == seq && p.segment.len == 0 && in_time
+            !p.forward && p.segment.ack == seq && p.segment.len == 0 && in_time
         })
     }
 
@@ -87,7 +75,7 @@ impl Exchange {
         let asking: Vec<u16> = self
             .passages
             .iter()
-            .filter(|p| !p.from_server && p.segment.ack == seq && p.segment.len == 0)
+            .filter(|p| !p.forward && p.segment.ack == seq && p.segment.len == 0)
             .map(|p| p.segment.window)
             .collect();
         asking.windows(2).filter(|w| w[0] == w[1]).count()
@@ -99,58 +87,6 @@ impl Exchange {
         let asking: Vec<(usize, u16)> = self.asking().map(|(i, p)| (i, p.segment.window)).collect();
         asking.windows(2).filter(|w| w[0].1 == w[1].1).map(|w| w[1].0).collect()
     }
-}
-
-/// Joins the captures of the links of a path: a packet leaves where it is first sent and arrives
-/// where it is last delivered. Links are FIFO, so equal segments are matched in order.
-fn passages(trace: &Trace) -> Vec<Passage> {
-    let ends = |forward: bool| {
-        let mut links: Vec<(Time, u32)> = Vec::new();
-        for e in trace.packets.iter().filter(|e| e.forward == forward) {
-            if links.iter().all(|(_, link)| *link != e.link) {
-                links.push((e.time, e.link));
-            }
-        }
-        Some((links.first()?.1, links.last()?.1))
-    };
-    let mut all: Vec<Passage> = Vec::new();
-    for forward in [true, false] {
-        let Some((first, last)) = ends(forward) else { continue };
-        let at = |link: u32, fate: PacketFate| {
-            let here =
-                move |e: &&PacketEvent| e.forward == forward && e.link == link && e.fate == fate;
-            trace.packets.iter().filter(here)
-        };
-        let mut arrivals: Vec<&PacketEvent> = at(last, PacketFate::Delivered).collect();
-        let mut losses: Vec<&PacketEvent> = trace
-            .packets
-            .iter()
-            .filter(|e| e.forward == forward)
-            .filter(|e| matches!(e.fate, PacketFate::DroppedError | PacketFate::DroppedQueue))
-            .collect();
-        for sent in at(first, PacketFate::Sent) {
-            let Some(segment) = sent.segment else { continue };
-            let matching = |list: &[&PacketEvent]| {
-                list.iter().position(|e| e.segment == sent.segment && e.time >= sent.time)
-            };
-            let loss = matching(&losses);
-            let arrival = matching(&arrivals);
-            // The loss belongs to this copy unless a copy arrived before it happened.
-            let lost = match (loss, arrival) {
-                (Some(l), Some(a)) => losses[l].time < arrivals[a].time,
-                (loss, _) => loss.is_some(),
-            };
-            let received = if lost {
-                loss.map(|l| losses.remove(l));
-                None
-            } else {
-                arrival.map(|a| arrivals.remove(a).time)
-            };
-            all.push(Passage { sent: sent.time, received, from_server: forward, segment });
-        }
-    }
-    all.sort_by_key(|p| (p.sent, !p.from_server));
-    all
 }
 
 /// An exchange as expressions ask of it.
@@ -208,7 +144,7 @@ impl Object for Asked {
             return KNOWN.contains(&key).then(|| Value::from(1.0));
         };
         let windows = || e.asking().map(|(_, p)| f64::from(p.segment.window));
-        let data = |i: &usize| e.passages[*i].from_server && e.passages[*i].segment.len > 0;
+        let data = |i: &usize| e.passages[*i].forward && e.passages[*i].segment.len > 0;
         Some(match key {
             "lost" => f64::from(e.lost_number()).into(),
             "duplicates" => (e.duplicates().len() as f64).into(),
@@ -220,7 +156,7 @@ impl Object for Asked {
             "fresh" => shown(e).into_iter().filter(|i| *i > e.resent && data(i)).count().into(),
             "closed" => {
                 let later = e.passages[e.resent..].iter();
-                later.into_iter().any(|p| !p.from_server && p.segment.window == 0).into()
+                later.into_iter().any(|p| !p.forward && p.segment.window == 0).into()
             }
             _ => return None,
         })
@@ -255,14 +191,14 @@ fn message(e: &Exchange, i: usize) -> Message {
     Message {
         sent_s: seconds(p.sent),
         received_s: p.received.map(seconds),
-        rightward: p.from_server,
+        rightward: p.forward,
         label: label(e, p),
         remark: remark(e, i, &e.duplicates()),
     }
 }
 
 fn label(e: &Exchange, p: &Passage) -> String {
-    if p.from_server {
+    if p.forward {
         let fin = if p.segment.flags.has(Flags::FIN) { " FIN" } else { "" };
         format!("seq {} len {}{fin}", e.relative(p.segment.seq), p.segment.len)
     } else {
@@ -289,7 +225,8 @@ fn remark(e: &Exchange, i: usize, duplicates: &[usize]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_sim::Sample;
+    use windlass_sim::{PacketEvent, PacketFate, Sample};
+    use windlass_tcp::Segment;
 
     const ISN: u32 = 4_000_000_000;
     const MSS: u32 = 1460;

@@ -31,7 +31,7 @@ fn chart(y: Scale, series: Vec<ChartSeries>) -> Chart {
 fn spec_of(chart: &Chart) -> Value {
     let section = Section { blocks: vec![Block::Chart(chart.clone())], ..Section::default() };
     let report = Report { sections: vec![section], ..Report::default() };
-    spec(chart, &drawn(chart), &Palette::of(&report))
+    spec_with(chart, &drawn(chart), &Palette::of(&report), |_| Vec::new())
 }
 
 #[test]

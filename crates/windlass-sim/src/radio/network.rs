@@ -4,6 +4,7 @@ use windlass_cc::Time;
 
 use crate::config::Config;
 use crate::core::{Core, Entity};
+use crate::evidence::Fate;
 use crate::host::{Host, Kind};
 use crate::packet::PacketHandle;
 use crate::radio::config::{Hops, RadioConfig};
@@ -169,9 +170,10 @@ impl Radios {
         }
         match outcome {
             Outcome::Delivered { handle, .. } => return Some(handle),
-            Outcome::GaveUp { handle, taken: false, .. } | Outcome::Lost { handle, .. } => {
-                core.drop_packet(handle);
+            Outcome::GaveUp { handle, taken: false, .. } => {
+                core.drop_on_radio(handle, Fate::RetryLimit);
             }
+            Outcome::Lost { handle, .. } => core.drop_on_radio(handle, Fate::StationOff),
             // What was taken has gone on; routes lead to single stations, never to all.
             Outcome::GaveUp { taken: true, .. }
             | Outcome::Heard { .. }

@@ -4,6 +4,7 @@ use windlass_cc::setup::MarkCut;
 use windlass_cc::{Ecn, Phase, Time};
 
 use super::{Endpoint, Profile};
+use crate::decision::Cause;
 use crate::segment::{Codepoint, Flags, Segment};
 
 /// Marks received and marks echoed, of one connection.
@@ -135,15 +136,15 @@ impl Endpoint {
         };
         if answers && self.send.phase == Phase::Open {
             let flight = self.send.flight_size() + acked;
-            self.answer_mark(p, now, flight);
+            self.answer_mark(p, now, flight, Cause::Echo);
         }
     }
 
     /// The window is reduced as for a mark that this flight met.
-    pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64) {
+    pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64, why: Cause) {
         self.send.spurious.forget();
         self.ecn.answered_to = self.send.max;
-        self.set_phase(p, now, Phase::Cwr, flight);
+        self.set_phase(p, now, Phase::Cwr, flight, why);
     }
 
     /// Whether what was sent before the window was reduced for a mark is acknowledged, and more: the

@@ -5,6 +5,7 @@ use windlass_cc::{AnyController, Setup, Time, flags};
 use super::autotune::first_window;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
+use crate::decision::Cause;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -124,6 +125,7 @@ impl Endpoint {
             stream: self.stream,
             layer: self.layer,
             stats: self.stats,
+            journal: self.journal.take(),
             ..Endpoint::new(p, self.send.iss)
         };
     }
@@ -190,6 +192,7 @@ impl Endpoint {
         self.cc = AnyController::init(&params, &conn);
         self.control = self.cc.control(&p.params, &conn);
         self.use_approval(initial);
+        self.note(p, now, Cause::Handshake, self.send.phase, 0);
     }
 
     /// The next segment while no connection stands: a reset, a SYN or a SYN-ACK.

@@ -8,6 +8,7 @@ use windlass_cc::group::{Group, PathView};
 use windlass_cc::{Phase, Time, flags};
 
 use super::{Endpoint, Profile, State};
+use crate::decision::Cause;
 use crate::segment::{Flags, Segment};
 
 /// Bytes of a segment's options that belong to the layer above where the segment has payload: a
@@ -190,6 +191,7 @@ impl Endpoint {
         let conn = self.glance(now, flags::CWND_LIMITED);
         self.cc.on_group(&p.params, &conn, group);
         self.control = self.cc.control(&p.params, &conn);
+        self.note(p, now, Cause::Coupling, self.send.phase, conn.flight_size);
     }
 
     /// The window is to be reduced although nothing was lost: as in answer to an ECN mark, and for a
@@ -198,7 +200,7 @@ impl Endpoint {
     pub(crate) fn reduce(&mut self, p: &Profile, now: Time) -> bool {
         let open = self.send.phase == Phase::Open;
         if open {
-            self.answer_mark(p, now, self.send.flight_size());
+            self.answer_mark(p, now, self.send.flight_size(), Cause::Coupling);
         }
         open
     }

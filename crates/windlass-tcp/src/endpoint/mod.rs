@@ -6,6 +6,7 @@ mod cross_layer;
 mod ecn;
 mod handshake;
 mod input;
+mod journal;
 mod layer;
 mod profile;
 mod quick_start;
@@ -16,6 +17,7 @@ mod timer;
 
 use windlass_cc::{AnyController, Conn, Control, Phase, Time, flags};
 
+use crate::decision::{Cause, Journal};
 use crate::seq::Seq;
 use crate::stack::LossCut;
 
@@ -57,6 +59,8 @@ pub struct Endpoint {
     quick: Option<Box<quick_start::Quick>>,
     failure: Option<Failure>,
     stats: Stats,
+    /// What is decided and why, of an endpoint that was told to keep it.
+    journal: Option<Box<Journal>>,
 }
 
 impl Endpoint {
@@ -84,6 +88,7 @@ impl Endpoint {
             quick: None,
             failure: None,
             stats: Stats::default(),
+            journal: None,
         }
     }
 
@@ -116,7 +121,7 @@ impl Endpoint {
     }
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
-    fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64) {
+    fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64, why: Cause) {
         let from = self.send.phase;
         self.send.phase = to;
         if to != Phase::Open {
@@ -141,6 +146,7 @@ impl Endpoint {
         let conn = Conn { flight_size, ..self.conn(now, flags::CWND_LIMITED) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
+        self.note(p, now, why, from, flight_size);
     }
 
     /// The connection is gone; nothing but a pending reset is left to say.

@@ -2,6 +2,8 @@
 
 use windlass_cc::{Phase, Span, Time};
 
+use crate::decision::{Cause, LossRule};
+
 use super::{Endpoint, Failure, Profile, State};
 
 /// When an endpoint has to act of itself; [`Time::NEVER`] for what does not wait.
@@ -60,6 +62,7 @@ impl Endpoint {
         if now >= self.timers.persist {
             self.timers.persist = Time::NEVER;
             self.send.probe_now = true;
+            self.note(p, now, Cause::PersistTimer, self.send.phase, self.send.flight_size());
             self.give_up_after(p.stack.max_data_retries, Failure::DataTimeout);
         }
         if now >= self.timers.time_wait {
@@ -102,8 +105,10 @@ impl Endpoint {
         if gone {
             return;
         }
+        let why = Cause::Timeout { rto: self.rto(p), expiries: self.send.retries };
         self.send.rto.on_timeout(&p.stack.rto);
         if handshake {
+            self.note(p, now, why, self.send.phase, self.send.flight_size());
             self.syn_retransmitted = true;
             self.send.nxt = 0;
         } else {
@@ -113,12 +118,12 @@ impl Endpoint {
             // is acknowledged may be what that sent again.
             let judges = matches!(self.send.phase, Phase::Open | Phase::Cwr);
             if self.send.phase == Phase::Loss && self.send.retries == 1 {
-                self.set_phase(p, now, Phase::Open, flight);
+                self.set_phase(p, now, Phase::Open, flight, why);
             }
             self.send.recover = self.send.max;
             let first = self.send.phase != Phase::Loss;
-            self.go_back(p, now);
-            self.set_phase(p, now, Phase::Loss, flight);
+            self.go_back(p, now, LossRule::Timeout);
+            self.set_phase(p, now, Phase::Loss, flight, why);
             if first {
                 self.watch_for_spurious(p, now, judges);
             } else {

@@ -179,6 +179,7 @@ impl Subflow {
         self.failures = old.failures;
         self.nonces_seen = old.nonces_seen;
         self.stage = stage;
+        self.endpoint.go_on_with(old.endpoint);
     }
 
     /// Counters of all subflows of this path.

@@ -11,6 +11,7 @@ use super::router::{Action, Router};
 use super::{Aodv, AodvParams, Key, Message};
 use crate::core::{Core, Entity};
 use crate::event_queue::EventQueue;
+use crate::evidence::Fate;
 use crate::packet::PacketHandle;
 use crate::radio::mac::{Outcome, Radio};
 use crate::radio::scheduling::NOBODY;
@@ -269,7 +270,7 @@ impl Air<'_> {
             users => users[self.core.destination(handle) as usize ^ 1],
         };
         if !self.radio.offer_for(self.core.now, at, to, handle, user) {
-            self.core.drop_packet(handle);
+            self.core.drop_on_radio(handle, Fate::StationRefused);
         }
     }
 
@@ -323,7 +324,7 @@ impl Mesh {
             (None, Some(from)) => {
                 router.refuse(&self.params, now, leg.key, from);
                 router.counters.drops_on_way += 1;
-                air.core.drop_packet(handle);
+                air.core.drop_on_radio(handle, Fate::NoRoute);
                 self.carry_out(air, at);
             }
         }
@@ -348,7 +349,7 @@ impl Mesh {
             Outcome::GaveUp { from, to, handle, taken } => {
                 match (handle.hop == CONTROL, taken) {
                     (_, true) => {}
-                    (false, false) => air.core.drop_packet(handle),
+                    (false, false) => air.core.drop_on_radio(handle, Fate::RetryLimit),
                     (true, false) => {
                         self.control.drops_retry += 1;
                         self.messages.remove(handle.id);
@@ -361,7 +362,7 @@ impl Mesh {
                 self.control.drops_off += 1;
                 self.messages.remove(handle.id);
             }
-            Outcome::Lost { handle, .. } => air.core.drop_packet(handle),
+            Outcome::Lost { handle, .. } => air.core.drop_on_radio(handle, Fate::StationOff),
         }
         None
     }
@@ -394,7 +395,7 @@ impl Mesh {
         }
         if u32::from(hops) >= DATA_TTL {
             self.routers[to as usize].counters.drops_ttl += 1;
-            air.core.drop_packet(handle);
+            air.core.drop_on_radio(handle, Fate::NoRoute);
         } else {
             self.route(air, to, Some(from), handle);
         }
@@ -408,7 +409,7 @@ impl Mesh {
             match action {
                 Action::Send { to, message } => self.send_message(air, station, to, message),
                 Action::Forward { handle, next } => air.offer(station, next, handle),
-                Action::Drop { handle } => air.core.drop_packet(handle),
+                Action::Drop { handle } => air.core.drop_on_radio(handle, Fate::NoRoute),
             }
         }
         self.routers[station as usize].actions = actions; // its room is used again

@@ -7,6 +7,7 @@ use windlass_cc::{Ack, Phase, RateSample, Span, Time};
 
 use super::Sender;
 use super::summary::AckSummary;
+use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
 
@@ -170,6 +171,7 @@ impl Endpoint {
         };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
+        self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
         self.follow_phase(p, now, a);
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
@@ -194,7 +196,7 @@ impl Endpoint {
                 self.send.scoreboard.forget_duplicates();
             }
             let flight = self.send.flight_size();
-            self.set_phase(p, now, Phase::Open, flight);
+            self.set_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds);
         }
         // What was sent since recovery began and lost is a loss of its own, though it has been sent
         // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).

@@ -13,6 +13,8 @@ use super::Sender;
 use super::detect::Rack;
 use super::undo::SpuriousDetector;
 use super::usage::Usage;
+use crate::decision::{Cause, LossRule};
+use crate::endpoint::journal::lost_segment;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
@@ -79,10 +81,10 @@ impl Endpoint {
         let sent_to = if self.send.dup_acks > 0 { self.send.first_dup_nxt } else { self.send.nxt };
         let flight = sent_to.saturating_sub(self.send.una);
         if self.send.recovery == LossRecovery::Tahoe {
-            self.go_back(p, now);
-            self.set_phase(p, now, Phase::Loss, flight);
+            self.go_back(p, now, LossRule::GoBack);
+            self.set_phase(p, now, Phase::Loss, flight, Cause::Losses);
         } else {
-            self.set_phase(p, now, Phase::Recovery, flight);
+            self.set_phase(p, now, Phase::Recovery, flight, Cause::Losses);
             self.watch_for_spurious(p, now, false);
             self.send.rack.forget_probe();
         }
@@ -91,15 +93,24 @@ impl Endpoint {
     }
 
     /// The record at a place is deemed lost, its last transmission too, and the controller told.
-    pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize) {
-        let Some(len) = self.send.scoreboard.lose(place).map(|record| record.len) else { return };
+    pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
+        let Some(record) = self.send.scoreboard.lose(place) else { return };
+        let len = record.len;
+        if let Some(journal) = &mut self.journal {
+            let which = (record.last_sent, u32::from(record.transmissions));
+            journal.lose(lost_segment(now, self.send.iss, record, which, rule));
+        }
         self.tell_loss(p, now, place, len);
     }
 
     /// The same of a record's first transmission.
-    pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize) {
-        let lost = self.send.scoreboard.lose_original(place).map(|record| record.len);
-        let Some(len) = lost else { return };
+    pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
+        let Some(record) = self.send.scoreboard.lose_original(place) else { return };
+        let len = record.len;
+        if let Some(journal) = &mut self.journal {
+            let first = (record.first_sent, 1);
+            journal.lose(lost_segment(now, self.send.iss, record, first, rule));
+        }
         self.tell_loss(p, now, place, len);
     }
 
@@ -116,7 +127,7 @@ impl Endpoint {
 
     /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where
     /// losses are found by time what was sent too lately for that.
-    pub(in crate::endpoint) fn go_back(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn go_back(&mut self, p: &Profile, now: Time, rule: LossRule) {
         self.send.dup_acks = 0;
         self.note_going_back(p);
         self.send.rack.stop();
@@ -125,7 +136,7 @@ impl Endpoint {
         self.send.scoreboard.forget_reneged();
         for place in 0..self.send.scoreboard.len() {
             if place == 0 || !self.send.is_recent(p, now, place) {
-                self.lose(p, now, place);
+                self.lose(p, now, place, rule);
             }
         }
         self.send.scoreboard.set_high_rxt(self.send.una);

@@ -2,6 +2,7 @@
 
 use windlass_cc::{Span, Time, flags};
 
+use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile, State};
 use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 
@@ -215,6 +216,7 @@ impl Endpoint {
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);
         self.control = self.cc.control(&params, &conn);
+        self.note(p, now, Cause::Idle(gap), self.send.phase, conn.flight_size);
     }
 
     pub(in crate::endpoint) fn count_data(&mut self, len: u64, again: bool) {

@@ -4,6 +4,7 @@ use windlass_cc::{Phase, Time, Undo, flags};
 
 use super::Sender;
 use super::summary::AckSummary;
+use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
 
 /// The spurious-retransmission detector: what would show that the last reduction was unfounded.
@@ -121,6 +122,7 @@ impl Endpoint {
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_undo(&p.params, &conn, why);
         self.control = self.cc.control(&p.params, &conn);
+        self.note(p, now, Cause::Undo(why), self.send.phase, conn.flight_size);
         self.stats.undone += 1;
         // Recovery is over as soon as the acknowledgement has been counted.
         self.send.recover = self.send.recover.min(self.send.una);

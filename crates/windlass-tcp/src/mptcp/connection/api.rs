@@ -148,6 +148,11 @@ impl Connection {
         &self.subflows[path].endpoint
     }
 
+    /// From now on the endpoints of all paths keep a journal each.
+    pub fn keep_journals(&mut self) {
+        self.subflows.iter_mut().for_each(|s| s.endpoint.keep_journal());
+    }
+
     /// Whether the path has a subflow that carries data, and has not been taken out of use.
     pub fn in_use(&self, path: usize) -> bool {
         self.subflows[path].is_usable() || (self.fallback && path == self.initial)

@@ -6,6 +6,7 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Phase, Time};
 
 use super::Sender;
+use crate::decision::LossRule;
 use crate::endpoint::{Endpoint, Profile};
 
 pub(in crate::endpoint) use rack::Rack;
@@ -35,22 +36,24 @@ impl Endpoint {
         let enough = self.send.dup_acks >= p.stack.dupthresh;
         if self.send.selective {
             for place in self.send.scoreboard.lost_by_count(p.stack.dupthresh, self.agreed.mss) {
-                self.lose_original(p, now, place);
+                self.lose_original(p, now, place, LossRule::Count);
             }
             if enough && self.send.phase == Phase::Open {
-                self.lose_original(p, now, 0);
+                self.lose_original(p, now, 0, LossRule::Duplicates);
             }
             return;
         }
         // RFC 6582 section 3.2 steps 2 and 3: duplicates up to `recover` may be echoes of what an
         // earlier recovery sent twice; a partial acknowledgement shows the next hole.
-        let lost = match self.send.phase {
-            Phase::Open | Phase::Cwr => enough && self.send.una > self.send.recover,
-            Phase::Recovery => advanced && self.send.misses_next_hole(),
-            Phase::Loss => false,
+        let (lost, rule) = match self.send.phase {
+            Phase::Open | Phase::Cwr => {
+                (enough && self.send.una > self.send.recover, LossRule::Duplicates)
+            }
+            Phase::Recovery => (advanced && self.send.misses_next_hole(), LossRule::Partial),
+            Phase::Loss => return,
         };
         if lost {
-            self.lose(p, now, 0);
+            self.lose(p, now, 0, rule);
         }
     }
 }

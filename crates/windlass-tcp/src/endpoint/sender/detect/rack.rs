@@ -2,6 +2,7 @@
 
 use windlass_cc::{Ack, Phase, Span, Time, flags};
 
+use crate::decision::{Cause, LossRule};
 use crate::endpoint::sender::Sender;
 use crate::endpoint::sender::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
@@ -210,7 +211,7 @@ impl Endpoint {
         let mut found = std::mem::take(&mut self.send.late);
         let latest = self.send.scoreboard.find_overtaken(newest, late, &mut found);
         for start in found.drain(..) {
-            self.lose(p, now, self.send.scoreboard.place_of(start));
+            self.lose(p, now, self.send.scoreboard.place_of(start), LossRule::Overtaken);
         }
         self.send.late = found;
         let timer = |sent_at| late_timer(p, now, sent_at + allowed);
@@ -233,6 +234,7 @@ impl Endpoint {
             let event = Ack { lost, prior_in_flight, ..Ack::default() };
             self.cc.on_ack(&p.params, &conn, &event);
             self.control = self.cc.control(&p.params, &conn);
+            self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
         }
     }
 
@@ -264,6 +266,7 @@ impl Endpoint {
     pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.send.rack.probe_deadline = Time::NEVER;
         self.send.rack.probe_now = true;
+        self.note(p, now, Cause::ProbeTimer, self.send.phase, self.send.flight_size());
         self.arm_rto(p, now);
     }
 
@@ -298,7 +301,7 @@ impl Endpoint {
         }
         self.send.spurious.forget();
         let flight = self.send.flight_size();
-        self.set_phase(p, now, Phase::Recovery, flight);
-        self.set_phase(p, now, Phase::Open, flight);
+        self.set_phase(p, now, Phase::Recovery, flight, Cause::RepairedByProbe);
+        self.set_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds);
     }
 }

@@ -1,0 +1,97 @@
+//! `windlass explain`.
+
+use windlass_cc::Time;
+use windlass_lab::report::model::{Row, Table};
+use windlass_lab::report::text;
+use windlass_lab::why::{Case, Choice, Explained, Reduction, brief, find, in_force, sentences};
+
+use crate::args::Explain;
+use crate::output::{Chatter, Failure, print, width};
+
+/// Says why windows fell.
+pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
+    let choice = Choice { point: args.point.clone(), seed: args.seed };
+    let case = find(&args.result, &choice).map_err(Failure::of)?;
+    let all = case.reductions();
+    let mut chosen = of_flow(&case, all, args.flow.as_deref())?;
+    if let Some(at) = args.at {
+        chosen = nearest(chosen, Time::ZERO + at.0);
+    }
+    if args.json {
+        let list: Vec<Explained> = chosen.iter().map(|r| Explained::of(&case, r)).collect();
+        let text = serde_json::to_string_pretty(&list).map_err(Failure::work)?;
+        return print(&format!("{text}\n"));
+    }
+    if chosen.is_empty() {
+        return print("no window was reduced\n");
+    }
+    match args.at {
+        Some(at) => print(&told(&case, &chosen, Time::ZERO + at.0)),
+        None => {
+            print(&list(&case, &chosen))?;
+            chatter.say("`--at TIME` explains one of them");
+            Ok(())
+        }
+    }
+}
+
+/// Those of one flow, if it is named; subflows are found by their flow's name too.
+fn of_flow<'a>(
+    case: &'a Case,
+    all: Vec<Reduction<'a>>,
+    flow: Option<&str>,
+) -> Result<Vec<Reduction<'a>>, Failure> {
+    let Some(flow) = flow else { return Ok(all) };
+    let tracks = case.scenario.tracks();
+    let known: Vec<&str> = tracks.iter().map(String::as_str).collect();
+    if !known.contains(&flow) {
+        return Err(Failure::unknown("flow", flow, &known));
+    }
+    let part = format!("{flow}:");
+    let ours = |r: &Reduction<'_>| {
+        let name = case.name(r.sender);
+        name == flow || name.starts_with(&part)
+    };
+    Ok(all.into_iter().filter(ours).collect())
+}
+
+/// The one nearest to a moment.
+fn nearest(all: Vec<Reduction<'_>>, at: Time) -> Vec<Reduction<'_>> {
+    let far = |r: &Reduction<'_>| {
+        let d = r.decision;
+        if d.since <= at && at <= d.time {
+            0
+        } else {
+            d.since.0.abs_diff(at.0).min(d.time.0.abs_diff(at.0))
+        }
+    };
+    all.into_iter().min_by_key(far).into_iter().collect()
+}
+
+fn told(case: &Case, chosen: &[Reduction<'_>], at: Time) -> String {
+    let mut out = String::new();
+    for r in chosen {
+        if let Some(decision) = case.at(r.sender, at).filter(|d| *d != r.decision) {
+            out.push_str(&in_force(decision, at));
+            out.push_str(" The reduction nearest to that:\n\n");
+        }
+        for sentence in sentences(case, r) {
+            out.push_str(&sentence);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn list(case: &Case, all: &[Reduction<'_>]) -> String {
+    let columns = ["when", "flow", "window (segments)", "why", "what became of the packets"];
+    let rows = all.iter().map(|r| Row { cells: brief(case, r).to_vec(), ..Row::default() });
+    let table = Table {
+        id: "reductions".to_owned(),
+        caption: format!("{}, seed {}: reductions of the window", case.scenario.name, case.seed),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+        ..Table::default()
+    };
+    text::table_within(&table, width())
+}

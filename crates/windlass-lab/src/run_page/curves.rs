@@ -1,0 +1,150 @@
+//! The charts of a run over time.
+
+use windlass_cc::Time;
+use windlass_sim::{Decided, Series, Timeline};
+
+use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
+use crate::why::Case;
+
+/// What is recorded for them.
+pub(super) const SERIES: [Series; 5] =
+    [Series::Cwnd, Series::Ssthresh, Series::InFlight, Series::Srtt, Series::Pacing];
+
+/// Larger thresholds were never set.
+const NEVER_SET: u64 = 1 << 40;
+
+/// A unit for rates up to `most` bits per second, and its name.
+pub(super) fn rate_unit(most: f64) -> (f64, &'static str) {
+    match most {
+        m if m >= 1e9 => (1e9, "Gbit/s"),
+        m if m >= 1e6 => (1e6, "Mbit/s"),
+        m if m >= 1e3 => (1e3, "kbit/s"),
+        _ => (1.0, "bit/s"),
+    }
+}
+
+fn seconds(time: Time) -> f64 {
+    time.as_nanos() as f64 / 1e9
+}
+
+fn point(x: f64, y: f64) -> ChartPoint {
+    ChartPoint { x, y, ..ChartPoint::default() }
+}
+
+fn chart(id: &str, caption: &str, label: &str, series: Vec<ChartSeries>) -> Option<Chart> {
+    let some = series.iter().any(|s| !s.points.is_empty());
+    some.then(|| Chart {
+        id: id.to_owned(),
+        caption: caption.to_owned(),
+        x: ChartAxis { label: "Time (s)".to_owned(), scale: Scale::Linear },
+        y: ChartAxis { label: label.to_owned(), scale: Scale::Linear },
+        series: series.into_iter().filter(|s| !s.points.is_empty()).collect(),
+        zoom: true,
+    })
+}
+
+/// Window, data in flight, round trip, rate and queues.
+pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
+    let alone = senders.len() == 1;
+    let mut window = series(case, senders, Series::Cwnd, "cwnd", 1e3, alone);
+    if alone {
+        window.extend(series(case, senders, Series::Ssthresh, "ssthresh", 1e3, alone));
+    }
+    let flight = series(case, senders, Series::InFlight, "in flight", 1e3, alone);
+    let rtt = series(case, senders, Series::Srtt, "smoothed RTT", 1e6, alone);
+    let rates = rates(case);
+    let most = rates.iter().flat_map(|s| &s.points).map(|p| p.y).fold(0.0, f64::max);
+    let (unit, name) = rate_unit(most);
+    let rates = rates.into_iter().map(|mut s| {
+        s.points.iter_mut().for_each(|p| p.y /= unit);
+        s
+    });
+    let all = [
+        chart("window", "Congestion window.", "Window (kB)", window),
+        chart("flight", "Data in flight.", "In flight (kB)", flight),
+        chart("rtt", "Smoothed round-trip time.", "RTT (ms)", rtt),
+        chart(
+            "rate",
+            "What each application received, by intervals.",
+            &format!("Goodput ({name})"),
+            rates.collect(),
+        ),
+        chart(
+            "queue",
+            "Packets that waited at the end of each interval, and at each drop.",
+            "Queue (packets)",
+            queues(case),
+        ),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// A recorded series of each sender, in thousands, millions … of its unit. One flow alone is known by what is drawn.
+fn series(
+    case: &Case,
+    senders: &[&Decided],
+    of: Series,
+    what: &str,
+    unit: f64,
+    alone: bool,
+) -> Vec<ChartSeries> {
+    let one = |sender: &&Decided| {
+        let track = match sender.path {
+            Some(path) => case.config.track(sender.flow as usize) as u32 + u32::from(path),
+            None => sender.flow,
+        };
+        let mine = case.result.samples.iter().filter(|s| s.flow == track && s.series == of);
+        let set = mine.filter(|s| s.value < NEVER_SET);
+        ChartSeries {
+            name: if alone { what.to_owned() } else { case.name(sender) },
+            mark: Mark::Step,
+            points: set.map(|s| point(seconds(s.time), s.value as f64 / unit)).collect(),
+        }
+    };
+    senders.iter().map(one).collect()
+}
+
+fn ends(timeline: &Timeline) -> impl Iterator<Item = f64> {
+    let bin = timeline.bin.0 as f64 / 1e9;
+    (1..).map(move |n| f64::from(n) * bin)
+}
+
+/// Bits per second by intervals, a tenth as many as queues have: a rate takes packets to be one.
+fn rates(case: &Case) -> Vec<ChartSeries> {
+    const TOGETHER: usize = 10;
+    let Some(timeline) = &case.result.timeline else { return Vec::new() };
+    let span = timeline.bin.0 as f64 / 1e9 * TOGETHER as f64;
+    let flows = timeline.flows.iter().zip(&case.scenario.flows).take(super::DRAWN);
+    let one =
+        |(flow, spec): (&windlass_sim::FlowTimeline, &crate::scenario::FlowSpec)| ChartSeries {
+            name: spec.name.clone(),
+            mark: Mark::Step,
+            points: (flow.delivered_bytes.chunks(TOGETHER).enumerate())
+                .filter(|(_, chunk)| chunk.len() == TOGETHER)
+                .map(|(n, chunk)| {
+                    point(n as f64 * span, chunk.iter().sum::<u64>() as f64 * 8.0 / span)
+                })
+                .collect(),
+        };
+    flows.map(one).collect()
+}
+
+/// Packets that wait at each link direction where any ever did, those with the longest queues.
+fn queues(case: &Case) -> Vec<ChartSeries> {
+    let Some(timeline) = &case.result.timeline else { return Vec::new() };
+    let mut all = Vec::new();
+    for (link, (result, waiting)) in case.result.links.iter().zip(&timeline.waiting).enumerate() {
+        let mut points: Vec<ChartPoint> =
+            ends(timeline).zip(waiting).map(|(x, n)| point(x, *n as f64)).collect();
+        let here = case.decisions().incidents.iter().filter(|i| i.link == Some(link as u32));
+        points.extend(
+            here.filter_map(|i| Some(point(seconds(i.time), i.backlog.as_ref()?.packets as f64))),
+        );
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let longest = points.iter().map(|p| p.y).fold(0.0, f64::max);
+        all.push((longest, ChartSeries { name: result.name.clone(), mark: Mark::Step, points }));
+    }
+    all.retain(|(longest, _)| *longest > 1.0);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(super::DRAWN).map(|(_, series)| series).collect()
+}

@@ -1,0 +1,238 @@
+//! The page of a scenario's runs: one of them over time, why its windows fell, and how the others came out.
+//!
+//! A run is made again for it, with everything noted ([`crate::why`]): what is kept of a run need not have any series.
+
+mod curves;
+mod ladder;
+
+use windlass_cc::{Phase, Span};
+use windlass_sim::Decided;
+use windlass_tcp::Cause;
+
+use crate::overview;
+use crate::report::model::{
+    Block, Ladder, Moment, MomentKind, Report, Section, Spell, SpellTone, Story, Table, Timeline,
+};
+use crate::run::{RunError, RunRecord};
+use crate::scenario::Scenario;
+use crate::why::{Case, Reduction, brief, sentences};
+
+/// Intervals by which rates and queues are counted.
+const INTERVALS: u64 = 1000;
+/// Most flows or subflows that are drawn.
+const DRAWN: usize = 6;
+/// Most reductions that are explained on the page, and most of these with their packets.
+const EXPLAINED: usize = 60;
+const WITH_PACKETS: usize = 12;
+/// Packet-hops up to which every change of a series is noted; of longer runs those that are far enough apart.
+const EVERY_CHANGE: u64 = 4_000_000;
+const SAMPLES: u64 = 20_000;
+
+/// The page of these runs of the simulator, of which the first is drawn; `command` makes them again, and `folder` is where they are.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn report(
+    scenario: &Scenario,
+    records: &[RunRecord],
+    command: &str,
+    folder: &str,
+) -> Result<Option<Report>, RunError> {
+    let Some(first) = records.first() else { return Ok(None) };
+    let bin = Span((scenario.duration.0 / INTERVALS).max(1));
+    let apart = match first.packet_hops {
+        hops if hops > EVERY_CHANGE => Span(scenario.duration.0 / SAMPLES),
+        _ => Span::ZERO,
+    };
+    let case = Case::recording(scenario, first.seed, |record| {
+        record.series = curves::SERIES.to_vec();
+        record.interval = apart;
+        record.bins = bin;
+    })?;
+    let reductions = case.reductions();
+    let shown = told(&reductions);
+    let packets = ladder::exchanges(&case, &shown[..shown.len().min(WITH_PACKETS)])?;
+    let mut sections = vec![over_time(&case, &reductions, &shown)];
+    sections.extend(why(&case, &reductions, &shown, packets, folder));
+    sections.push(totals(scenario, records, command));
+    let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
+    let line = |label: &str, value: String| (label.to_owned(), value);
+    Ok(Some(Report {
+        title: scenario.name.clone(),
+        summary: summary(&case, &reductions),
+        verdicts: Vec::new(),
+        provenance: vec![
+            line("Scenario", format!("{}, hash {}", scenario.name, first.scenario_hash)),
+            line("Windlass", first.version.clone()),
+            line("World", first.world.clone()),
+            line("Drawn", format!("seed {}", first.seed)),
+            line("Seeds", seeds.join(" ")),
+            line("Command", command.to_owned()),
+        ],
+        sections,
+    }))
+}
+
+/// What happened, in three sentences.
+fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
+    let seconds = case.result.end.as_nanos() as f64 / 1e9;
+    let flows: Vec<String> = (case.result.flows.iter().take(DRAWN))
+        .map(|f| {
+            let (rate, unit) = curves::rate_unit(f.goodput_bps);
+            format!(
+                "{} ({}) had a goodput of {} {unit}",
+                f.name,
+                f.algorithm,
+                crate::report::numbers::number((f.goodput_bps / rate * 100.0).round() / 100.0)
+            )
+        })
+        .collect();
+    let more = case.result.flows.len().saturating_sub(DRAWN);
+    let more = if more > 0 { format!(", and {more} more flows") } else { String::new() };
+    let of =
+        |kind: fn(&Cause) -> bool| reductions.iter().filter(|r| kind(&r.decision.cause)).count();
+    let losses = of(|c| matches!(c, Cause::Losses | Cause::RepairedByProbe));
+    let timeouts = of(|c| matches!(c, Cause::Timeout { .. }));
+    let marks = of(|c| *c == Cause::Echo);
+    let unfounded = reductions.iter().filter(|r| r.undone.is_some()).count();
+    let dropped: u64 = case.result.links.iter().map(|l| l.drops).sum();
+    let text = case.scenario.description.trim();
+    let about = match text.is_empty() {
+        true => String::new(),
+        false => format!("{}.\n\n", text.trim_end_matches('.')),
+    };
+    format!(
+        "{about}In {seconds} s {}{more}. Windows were reduced {losses} times for losses, {timeouts} times by timeouts and {marks} \
+         times for congestion marks; {unfounded} of these proved unfounded. The links dropped {dropped} packets.",
+        flows.join("; ")
+    )
+}
+
+/// The senders that are drawn.
+fn drawn(case: &Case) -> impl Iterator<Item = &Decided> {
+    case.decisions().senders.iter().take(DRAWN)
+}
+
+/// The reductions that are explained: timeouts and what proved unfounded first, then the deepest cuts; in order of time.
+fn told<'a, 'b>(all: &'b [Reduction<'a>]) -> Vec<&'b Reduction<'a>> {
+    let rank = |r: &Reduction<'_>| {
+        let d = r.decision;
+        let plain = !matches!(d.cause, Cause::Timeout { .. }) && r.undone.is_none();
+        let own = d.cause == Cause::Acks;
+        let kept = d.after.ssthresh.min(d.before.cwnd).saturating_mul(1000) / d.before.cwnd.max(1);
+        (own, plain, kept)
+    };
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|i| rank(&all[*i]));
+    order.truncate(EXPLAINED);
+    order.sort_unstable();
+    order.into_iter().map(|i| &all[i]).collect()
+}
+
+fn story_id(r: &Reduction<'_>) -> String {
+    let path = r.sender.path.map_or(String::new(), |path| format!("-{path}"));
+    format!("why-{}{path}-{}", r.sender.flow, r.decision.since.0)
+}
+
+fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Section {
+    let told: Vec<String> = shown.iter().map(|r| story_id(r)).collect();
+    let moment = |r: &Reduction<'_>| {
+        let [_, flow, window, cause, fate] = brief(case, r);
+        let id = story_id(r);
+        let fate = if fate.is_empty() { fate } else { format!("; {fate}") };
+        Moment {
+            at: r.decision.since.as_nanos() as f64 / 1e9,
+            kind: match r.decision.cause {
+                _ if r.undone.is_some() => MomentKind::Unfounded,
+                Cause::Losses | Cause::RepairedByProbe => MomentKind::Loss,
+                Cause::Timeout { .. } => MomentKind::Timeout,
+                Cause::Echo => MomentKind::Mark,
+                _ => MomentKind::Other,
+            },
+            text: format!("{flow}: {window} segments, {cause}{fate}"),
+            story: told.contains(&id).then_some(id),
+        }
+    };
+    let senders: Vec<&Decided> = drawn(case).collect();
+    let is_drawn = |r: &&Reduction<'_>| senders.iter().any(|s| std::ptr::eq(*s, r.sender));
+    // What an algorithm does by itself all the time would hide the rest.
+    let own = |r: &&Reduction<'_>| r.decision.cause != Cause::Acks || told.contains(&story_id(r));
+    let timeline = Timeline {
+        charts: curves::charts(case, &senders),
+        spells: senders.iter().flat_map(|s| spells(case, s)).collect(),
+        moments: all.iter().filter(is_drawn).filter(own).map(moment).collect(),
+    };
+    Section {
+        id: "time".into(),
+        title: "Over time".into(),
+        blocks: vec![Block::Timeline(timeline)],
+    }
+}
+
+/// When a sender was recovering.
+fn spells(case: &Case, sender: &Decided) -> Vec<Spell> {
+    let mut spells: Vec<Spell> = Vec::new();
+    let mut open: Option<(f64, SpellTone)> = None;
+    for d in sender.journal.decisions().iter().filter(|d| d.from != d.to) {
+        let now = d.time.as_nanos() as f64 / 1e9;
+        spells.extend(open.take().map(|(from, tone)| Spell { from, to: now, tone }));
+        open = match d.to {
+            Phase::Recovery => Some((now, SpellTone::Recovery)),
+            Phase::Loss => Some((now, SpellTone::Timeout)),
+            Phase::Open | Phase::Cwr => None,
+        };
+    }
+    let end = case.result.end.as_nanos() as f64 / 1e9;
+    spells.extend(open.map(|(from, tone)| Spell { from, to: end, tone }));
+    spells
+}
+
+fn why(
+    case: &Case,
+    all: &[Reduction<'_>],
+    shown: &[&Reduction<'_>],
+    packets: Vec<Option<Ladder>>,
+    folder: &str,
+) -> Option<Section> {
+    let ladders = packets.into_iter().chain(std::iter::repeat(None));
+    let story = |(r, ladder): (&&Reduction<'_>, _)| {
+        let [when, flow, window, cause, fate] = brief(case, r);
+        let fate = if fate.is_empty() { fate } else { format!(" – {fate}") };
+        Story {
+            id: story_id(r),
+            title: format!("{when}, {flow}: {window} segments – {cause}{fate}"),
+            paragraphs: sentences(case, r),
+            ladder,
+        }
+    };
+    let stories: Vec<Story> = shown.iter().zip(ladders).map(story).collect();
+    if stories.is_empty() {
+        return None;
+    }
+    let mut blocks = Vec::new();
+    if shown.len() < all.len() {
+        blocks.push(Block::Text {
+            text: format!(
+                "{} of {} reductions: timeouts, those that proved unfounded and the deepest cuts first.",
+                shown.len(),
+                all.len()
+            ),
+        });
+    }
+    blocks.push(Block::Stories(stories));
+    blocks.push(Block::Command {
+        about: Some("Any of them, by its moment:".to_owned()),
+        command: format!("windlass explain {folder} --at 12.3s"),
+    });
+    Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
+}
+
+fn totals(scenario: &Scenario, records: &[RunRecord], command: &str) -> Section {
+    let table =
+        |(n, table): (usize, Table)| Block::Table(Table { id: format!("totals-{n}"), ..table });
+    let tables = overview::tables(scenario, records).into_iter().enumerate();
+    let mut blocks: Vec<Block> = tables.map(table).collect();
+    blocks.push(Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() });
+    Section { id: "totals".into(), title: "Totals".into(), blocks }
+}

@@ -1,0 +1,224 @@
+//! Why a window fell: each reduction of a run with the rule that made it, the packets concerned, and what the network did to them.
+//!
+//! Nothing of this is stored. A run is made again from its scenario and seed with the record of decisions, and must come to the
+//! same totals; the record itself only looks ([`windlass_sim::evidence`]).
+
+mod found;
+mod source;
+mod words;
+
+use windlass_cc::{Ecn, Phase, Time, Undo};
+use windlass_sim::config::Record;
+use windlass_sim::{Config, Decided, Decisions, Fate, Incident, RunResult};
+use windlass_tcp::{Cause, Decision, LostSegment, Profile};
+
+use crate::compile::compile;
+use crate::run::{RunError, simulate_as};
+use crate::scenario::Scenario;
+
+pub use found::{Explained, FilledBy, Packet};
+pub use source::{Choice, find};
+pub use words::{brief, in_force, sentences};
+
+/// A run with its record of decisions.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What was run.
+    pub scenario: Scenario,
+    /// Its seed.
+    pub seed: u64,
+    /// As the simulator took it.
+    pub config: Config,
+    /// What it came to.
+    pub result: RunResult,
+    decisions: Decisions,
+}
+
+/// A reduction of a window or a threshold, and what led to it.
+#[derive(Clone, Debug)]
+pub struct Reduction<'a> {
+    /// Whose.
+    pub sender: &'a Decided,
+    /// The decision.
+    pub decision: &'a Decision,
+    /// Segments that it answers, each with what befell the transmission that was deemed lost; `None` where nothing did.
+    pub lost: Vec<(LostSegment, Option<&'a Incident>)>,
+    /// Acknowledgements of the flow that were dropped from the first of these transmissions on.
+    pub acks_dropped: usize,
+    /// Packets of the flow that queues marked since its last answer to a mark, and that were not dropped later.
+    pub marks: Vec<&'a Incident>,
+    /// When the recovery that it began was over, and the window then, bytes.
+    pub over: Option<(Time, u64)>,
+    /// When and by what it was found to be unfounded.
+    pub undone: Option<(Time, Undo)>,
+}
+
+impl Case {
+    /// Makes a run with the record of decisions.
+    ///
+    /// # Errors
+    ///
+    /// The simulator does not take the scenario.
+    pub fn of(scenario: &Scenario, seed: u64) -> Result<Case, RunError> {
+        Case::recording(scenario, seed, |_| ())
+    }
+
+    /// The same, and what else `more` asks to be recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::of`].
+    pub fn recording(
+        scenario: &Scenario,
+        seed: u64,
+        more: impl FnOnce(&mut Record),
+    ) -> Result<Case, RunError> {
+        let mut config = compile(scenario, seed)?;
+        let Record { delays, .. } = config.record;
+        config.record = Record { delays, decisions: true, ..Record::default() };
+        more(&mut config.record);
+        let mut result = simulate_as(config.clone(), &scenario.name)?;
+        let decisions = result.decisions.take().map(|d| *d).unwrap_or_default();
+        Ok(Case { scenario: scenario.clone(), seed, config, result, decisions })
+    }
+
+    /// What its senders decided, and what befell packets.
+    pub fn decisions(&self) -> &Decisions {
+        &self.decisions
+    }
+
+    /// Every reduction in order of time.
+    pub fn reductions(&self) -> Vec<Reduction<'_>> {
+        let mut all: Vec<Reduction<'_>> =
+            self.decisions.senders.iter().flat_map(|s| self.reductions_of(s)).collect();
+        all.sort_by_key(|r| (r.decision.since, r.sender.flow, r.sender.path));
+        all
+    }
+
+    fn reductions_of<'a>(&'a self, sender: &'a Decided) -> Vec<Reduction<'a>> {
+        let decisions = sender.journal.decisions();
+        let chosen = (0..decisions.len()).filter(|i| is_reduction(&decisions[*i]));
+        let mut answered = Time::ZERO;
+        let mut found = Vec::new();
+        for place in chosen {
+            let decision = &decisions[place];
+            let reduction = self.reduction(sender, decision, &decisions[place + 1..], answered);
+            if self.hears_marks(sender, decision) {
+                answered = decision.time;
+            }
+            found.push(reduction);
+        }
+        found
+    }
+
+    fn reduction<'a>(
+        &'a self,
+        sender: &'a Decided,
+        decision: &'a Decision,
+        later: &'a [Decision],
+        answered: Time,
+    ) -> Reduction<'a> {
+        let answers = matches!(decision.cause, Cause::Losses | Cause::Timeout { .. });
+        let losses = if answers { sender.journal.losses_of(decision) } else { &[] };
+        let lost: Vec<_> = losses.iter().map(|l| (*l, self.befell(sender, l))).collect();
+        let first = lost.iter().map(|(l, _)| l.sent).min();
+        let own = || self.incidents_of(sender);
+        let backward = own().filter(|i| !i.forward && i.fate != Fate::Marked);
+        let dropped_since =
+            |from: Time| move |i: &&Incident| i.time >= from && i.time <= decision.time;
+        // Before the next reduction for another reason; what follows is no longer this one's.
+        let next = later.iter().position(|d| is_reduction(d) && d.from == Phase::Open);
+        let episode = &later[..next.unwrap_or(later.len())];
+        let over = episode.iter().find(|d| d.to == Phase::Open && d.from != Phase::Open);
+        let undone = episode.iter().find_map(|d| match d.cause {
+            Cause::Undo(why) => Some((d.time, why)),
+            _ => None,
+        });
+        Reduction {
+            sender,
+            decision,
+            acks_dropped: first.map_or(0, |from| backward.filter(dropped_since(from)).count()),
+            lost,
+            marks: self.marks(sender, decision, answered),
+            over: over.filter(|_| decision.to != Phase::Open).map(|d| (d.time, d.after.cwnd)),
+            undone: undone.filter(|_| decision.to != Phase::Open),
+        }
+    }
+
+    /// The marks that a sender may have heard of when it answered some.
+    fn marks<'a>(
+        &'a self,
+        sender: &'a Decided,
+        decision: &Decision,
+        answered: Time,
+    ) -> Vec<&'a Incident> {
+        let may = self.hears_marks(sender, decision);
+        let (from, to) = (answered, decision.since);
+        let data = self.incidents_of(sender).filter(|i| may && i.forward);
+        let (marks, drops): (Vec<&Incident>, Vec<&Incident>) =
+            data.partition(|i| i.fate == Fate::Marked);
+        let arrived = |m: &&&Incident| !drops.iter().any(|d| d.sent == m.sent && same_data(d, m));
+        let marks = marks.iter().filter(|m| m.sent >= from && m.time < to).filter(arrived);
+        marks.copied().collect()
+    }
+
+    /// Whether a decision may be an answer to marks: to an echo, or of an algorithm that weighs how many there are.
+    fn hears_marks(&self, sender: &Decided, decision: &Decision) -> bool {
+        let exact = self.profile(sender).params.requirements().ecn == Ecn::Exact;
+        decision.cause == Cause::Echo || decision.cause == Cause::Acks && exact
+    }
+
+    /// The stack and the algorithm of a sender.
+    pub fn profile(&self, sender: &Decided) -> &Profile {
+        let flow = &self.config.flows[sender.flow as usize];
+        let path = usize::from(sender.path.unwrap_or(0));
+        flow.profiles().nth(path).unwrap_or(&flow.profile)
+    }
+
+    /// What befell the transmission of a segment that was deemed lost.
+    fn befell(&self, sender: &Decided, lost: &LostSegment) -> Option<&Incident> {
+        let this = |i: &&Incident| {
+            let overlaps = i.segment.is_some_and(|s| {
+                let from = s.seq.0.wrapping_sub(lost.seq.0);
+                let back = lost.seq.0.wrapping_sub(s.seq.0);
+                from < lost.len || back < s.seq_len()
+            });
+            i.forward && i.fate != Fate::Marked && i.sent == lost.sent && overlaps
+        };
+        self.incidents_of(sender).find(this)
+    }
+
+    fn incidents_of(&self, sender: &Decided) -> impl Iterator<Item = &Incident> {
+        let (flow, path) = (sender.flow, sender.path);
+        self.decisions.incidents.iter().filter(move |i| i.flow == flow && i.path == path)
+    }
+
+    /// The decision that was in force at a moment.
+    pub fn at<'a>(&self, sender: &'a Decided, time: Time) -> Option<&'a Decision> {
+        sender.journal.decisions().iter().rfind(|d| d.since <= time)
+    }
+
+    /// A sender as results call it: its flow, or flow and subflow.
+    pub fn name(&self, sender: &Decided) -> String {
+        let flow = &self.scenario.flows[sender.flow as usize];
+        let subflow = sender.path.zip(flow.multipath.as_ref());
+        let subflow = subflow.and_then(|(path, m)| m.subflows.get(usize::from(path)));
+        subflow.map_or(flow.name.clone(), |s| format!("{}:{}", flow.name, s.name))
+    }
+}
+
+fn same_data(a: &Incident, b: &Incident) -> bool {
+    a.segment.map(|s| (s.seq, s.len)) == b.segment.map(|s| (s.seq, s.len))
+}
+
+/// Whether a reader would ask why: the window or its threshold fell, and not as a part of a recovery that had begun before.
+fn is_reduction(d: &Decision) -> bool {
+    let own = match d.cause {
+        Cause::Acks | Cause::Coupling => d.from == Phase::Open,
+        Cause::RecoveryEnds | Cause::Undo(_) | Cause::Handshake => false,
+        Cause::ProbeTimer | Cause::PersistTimer => false,
+        Cause::Losses | Cause::Timeout { .. } | Cause::Echo | Cause::RepairedByProbe => true,
+        Cause::Idle(_) => d.after.cwnd < d.before.cwnd,
+    };
+    own && d.reduces()
+}
