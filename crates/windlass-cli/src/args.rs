@@ -211,13 +211,17 @@ pub struct Reproduce {
     /// As much as takes about two minutes, `--budget 2min`; what that leaves open is undecided or not run.
     #[arg(long, conflicts_with = "budget")]
     pub quick: bool,
-    /// Time for the runs of all papers, each with its equal part, about and on two processors; it is spent where it
+    /// Time for the runs of all papers, each with an equal part of what those before it left, about and on two processors; it is spent where it
     /// decides most. The same budget makes the same runs on every machine.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Duration>,
     /// Replications of each point, instead of as many as it takes to decide, or as the experiment has at most.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "budget"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
+    /// Judge after so many runs of each point that a claim reads, such as 6,12,20,40, and say whether a verdict changes
+    /// its side as they are added; OUT/PAPER/looks.json has them all. Nothing else is made.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "readings"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub looks: Vec<u64>,
     /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
     #[arg(long, value_name = "WORLD", value_delimiter = ',')]

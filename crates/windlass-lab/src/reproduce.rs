@@ -4,6 +4,7 @@
 //! that no claim reads gets all its runs.
 
 mod budget;
+mod looks;
 pub(crate) mod traces;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
-use crate::claims::{Basis, Claim, Judgement, Value, tally};
+use crate::claims::{Basis, Claim, Judgement, Quantity, tally};
 use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces, registered};
 use crate::readings;
@@ -28,7 +29,10 @@ use crate::run::{self, Failed, Ran, RunError, RunRecord, Runner, Task, World, si
 use crate::scenario::{Scenario, ScenarioError};
 use crate::stats::decision::MIN_RUNS;
 use budget::{LOOKS, Site};
-use traces::Tracing;
+use traces::{Asked, Told, Traced};
+
+pub(crate) use budget::read_by;
+pub use looks::{Looked, Looks};
 
 /// What a reproduction is to do.
 #[derive(Clone, Debug)]
@@ -61,6 +65,9 @@ pub enum ReproduceError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A traced run gave no result.
+    #[error("a traced run came to nothing: {0}")]
+    Traced(Failed),
     /// Results cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -95,6 +102,8 @@ pub struct Reproduction<'p> {
     batch: Batch,
     /// Every point gets all its runs.
     exhaustive: bool,
+    /// Seconds of its budget that its runs are foretold to take.
+    pub spent: f64,
     /// What the user should know: a half line that was cut off, runs of another version.
     pub notices: Vec<Notice>,
     command: Vec<String>,
@@ -122,9 +131,9 @@ impl<'p> Reproduction<'p> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
         let (batch, mut notices) = Batch::open(options.out.join(&paper.id))?;
-        let granted = match (options.seeds, options.budget) {
+        let (granted, spent) = match (options.seeds, options.budget) {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
-            _ => BTreeMap::new(),
+            _ => (BTreeMap::new(), 0.0),
         };
         let mut tasks = draw_up(paper, &plan, |experiment, point| {
             let granted = granted.get(&place(experiment, point)).copied();
@@ -143,7 +152,7 @@ impl<'p> Reproduction<'p> {
         });
         let command = options.command.clone();
         let exhaustive = options.seeds.is_some();
-        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, notices, command })
+        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
     /// Everything that earlier reproductions of the paper under `out` have finished, whatever their
@@ -174,8 +183,8 @@ impl<'p> Reproduction<'p> {
             return Err(none());
         }
         let command = batch.invocations()?.pop().map(|i| i.command).unwrap_or_default();
-        let exhaustive = true;
-        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, notices, command })
+        let (exhaustive, spent) = (true, 0.0);
+        Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
     /// Runs wanted in all, if none is decided before.
@@ -201,7 +210,7 @@ impl<'p> Reproduction<'p> {
         let looks = if self.exhaustive { &LOOKS[LOOKS.len() - 1..] } else { &LOOKS[..] };
         for (round, look) in looks.iter().enumerate() {
             if round > 0 {
-                settled = self.settled(looks[round - 1])?;
+                settled = self.settled(looks[round - 1], runner)?;
             }
             let wanted = |t: &&Task| {
                 t.seed <= *look && !settled.contains(&format!("{}/{}", t.experiment, t.point))
@@ -234,14 +243,12 @@ impl<'p> Reproduction<'p> {
     }
 
     /// The points of which so many runs have decided every claim that reads them.
-    fn settled(&self, runs: u64) -> Result<BTreeSet<String>, ReproduceError> {
-        let so_far: Vec<RunRecord> =
-            self.records().into_iter().filter(|r| r.seed <= runs).collect();
-        let judged = self.paper.judge(&self.plan, &self.claims, &so_far, &Traces::new())?;
-        let traced = traced(&self.plan);
+    fn settled(&self, runs: u64, runner: &Runner) -> Result<BTreeSet<String>, ReproduceError> {
+        let judged = self.judged(&self.records_up_to(runs), runner)?;
+        let sources = self.paper.sources(&self.plan)?;
         let (mut settled, mut open) = (BTreeSet::new(), BTreeSet::new());
         for (claim, judgement) in self.claims.iter().zip(&judged) {
-            let places = budget::read_by(claim, &traced).into_iter().map(str::to_owned);
+            let places = budget::read_by(claim, &self.plan, &sources);
             if judgement.verdict.is_decided() {
                 settled.extend(places)
             } else {
@@ -249,6 +256,21 @@ impl<'p> Reproduction<'p> {
             }
         }
         Ok(settled.difference(&open).cloned().collect())
+    }
+
+    /// The claims, judged on these runs and on traced ones beside them.
+    fn judged(
+        &self,
+        records: &[RunRecord],
+        runner: &Runner,
+    ) -> Result<Vec<Judgement>, ReproduceError> {
+        let (traced, _) = self.traced(records, runner)?;
+        Ok(self.paper.judge_on(&self.plan, &self.claims, records, &traced)?)
+    }
+
+    /// The finished runs with these first seeds.
+    fn records_up_to(&self, runs: u64) -> Vec<RunRecord> {
+        self.records().into_iter().filter(|r| r.seed <= runs).collect()
     }
 
     /// The worlds that runs are still to be made in.
@@ -273,15 +295,14 @@ impl<'p> Reproduction<'p> {
 
     /// Judges the claims on the finished runs and writes verdicts, tables in `formats`, and the
     /// report.
-    pub fn conclude(self, formats: &[Format]) -> Result<Outcome, ReproduceError> {
+    pub fn conclude(self, formats: &[Format], runner: &Runner) -> Result<Outcome, ReproduceError> {
         let records = self.records();
         let dir = self.batch.dir().to_path_buf();
         if records.is_empty() {
             return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
         let traces = self.trace()?;
-        let traced = self.traced(&records, &traces)?;
-        let mut judgements = self.paper.judge_on(&self.plan, &self.claims, &records, &traced)?;
+        let mut judgements = self.judged(&records, runner)?;
         let outcome = readings::Outcome::kept(&dir, self.paper);
         outcome.iter().for_each(|o| o.apply(&mut judgements));
         let sections = self.paper.sections(&Material {
@@ -320,15 +341,14 @@ impl<'p> Reproduction<'p> {
     }
 
     /// What the traced runs yield.
-    fn traced(
-        &self,
-        records: &[RunRecord],
-        first: &Traces,
-    ) -> Result<BTreeMap<String, Value>, ReproduceError> {
-        let (paper, plan, claims) = (self.paper, &self.plan, &self.claims[..]);
-        let again =
-            |request: &TraceRequest, seed| Ok(simulate(&self.traced_scenario(request)?, seed)?);
-        Tracing { paper, plan, claims, records }.values(first, |_| true, again)
+    fn traced(&self, records: &[RunRecord], runner: &Runner) -> Result<Told, ReproduceError> {
+        let scenario = |request| Ok(Arc::new(self.traced_scenario(request)?));
+        let scenarios: Vec<Arc<Scenario>> =
+            self.plan.traces.iter().map(scenario).collect::<Result<_, ReproduceError>>()?;
+        let (paper, plan, scenarios) = (self.paper, &self.plan, &scenarios[..]);
+        let claims: Vec<&Claim> = self.claims.iter().collect();
+        let asked = Asked { paper, plan, claims: &claims, records, scenarios };
+        Traced::open(paper, plan, self.batch.dir())?.values(&asked, runner)
     }
 
     fn keep_series(
@@ -399,31 +419,34 @@ fn place(experiment: &Experiment, point: &Point) -> String {
     format!("{}/{}", experiment.id, point.id)
 }
 
-/// The points that traced runs are of.
-fn traced(plan: &Plan) -> Vec<String> {
-    plan.traces.iter().map(TraceRequest::place).collect()
-}
-
 /// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
 pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     let told = *experiment.seeds(point, false).end();
     if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }
 
-/// The runs of each of the simulator's points within a budget of seconds.
+/// The runs of each of the simulator's points within a budget of seconds, and the seconds that they are foretold to take.
 fn within(
     paper: &Paper,
     plan: &Plan,
     claims: &[Claim],
     seconds: f64,
-) -> Result<BTreeMap<String, u64>, ReproduceError> {
-    let traced = traced(plan);
+) -> Result<(BTreeMap<String, u64>, f64), ReproduceError> {
+    let sources = paper.sources(plan)?;
+    let read: Vec<BTreeSet<String>> =
+        claims.iter().map(|claim| read_by(claim, plan, &sources)).collect();
+    let quantities = claims.iter().flat_map(Claim::quantities).filter_map(|q| match q {
+        Quantity::Trace(name) => sources.get(name),
+        _ => None,
+    });
+    let traced: BTreeSet<String> =
+        quantities.flatten().map(|at| plan.traces[*at].place()).collect();
     let mut sites = Vec::new();
     for experiment in &plan.experiments {
         let simulated = |p: &Point| experiment.world(p) == World::Sim;
         for point in experiment.points().into_iter().filter(simulated) {
             let place = place(experiment, &point);
-            // A traced run is made twice.
+            // A run that a claim reads traced is made twice.
             let times = if traced.contains(&place) { 2.0 } else { 1.0 };
             let scenario = load(paper, &experiment.scenario, &point.overrides)?;
             sites.push(Site {
@@ -435,8 +458,8 @@ fn within(
             });
         }
     }
-    budget::spend(&mut sites, claims, &traced, seconds);
-    Ok(sites.into_iter().map(|s| (s.place, s.granted)).collect())
+    let spent = budget::spend(&mut sites, &read, seconds);
+    Ok((sites.into_iter().map(|s| (s.place, s.granted)).collect(), spent))
 }
 
 fn load(

@@ -53,7 +53,7 @@ fn the_hybrid_runs_what_its_name_says_on_both_paths() {
 fn a_small_budget_judges_the_claims_that_it_pays_for_and_leaves_the_others_to_be_run() {
     let dir = tempfile::tempdir().unwrap();
     let s = setup();
-    let outcome = within(s.paper, dir.path(), 10.0);
+    let outcome = within(s.paper, dir.path(), 4.5);
     assert_eq!(outcome.judgements.len(), s.claims.len());
     let paid = |j: &&Judgement| j.n >= 12;
     assert!(outcome.judgements.iter().filter(paid).count() > 0);

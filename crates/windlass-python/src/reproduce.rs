@@ -48,7 +48,7 @@ pub fn reproduce(
         let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
         watch.expect(work.total() - work.finished());
         let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
-        let outcome = work.conclude(&[Format::Parquet]).map_err(wrong)?;
+        let outcome = work.conclude(&[Format::Parquet], &runner).map_err(wrong)?;
         Ok::<_, PyErr>((outcome, without))
     })??;
     let without = without.iter().map(Failed::to_string).collect();

@@ -38,7 +38,8 @@ pub fn printed(value: Option<f64>) -> String {
 }
 
 /// A value with its interval, all with the same decimals: as many as give the interval's width two
-/// significant digits; for counts and the halves between them, as many as they need.
+/// significant digits; for counts and the halves between them, as many as they need; with a power of ten where all are
+/// small.
 pub fn interval(value: f64, low: f64, high: f64) -> String {
     let all = [value, low, high];
     if all.iter().any(|v| v.is_infinite()) {
@@ -53,8 +54,27 @@ pub fn interval(value: f64, low: f64, high: f64) -> String {
     } else {
         (1.0 - (high - low).log10().floor()).clamp(0.0, 9.0) as usize
     };
+    if digits > 5 {
+        return in_powers_of_ten(all, digits);
+    }
     let [value, low, high] = all.map(|v| format!("{v:.digits$}"));
     format!("{value} [{low}, {high}]")
+}
+
+/// Small values with a power of ten in common, to so many decimals in all: `0.0 [0.0, 8.0]e-5`.
+fn in_powers_of_ten(all: [f64; 3], digits: usize) -> String {
+    let largest = all.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
+    let exponent = largest.log10().floor();
+    if exponent > -3.0 {
+        let [value, low, high] = all.map(|v| format!("{v:.digits$}"));
+        return format!("{value} [{low}, {high}]");
+    }
+    let digits = (digits as f64 + exponent).max(0.0) as usize;
+    let [value, low, high] = all.map(|v| {
+        let v = v / 10f64.powf(exponent);
+        if v == 0.0 { "0".to_owned() } else { format!("{v:.digits$}") }
+    });
+    format!("{value} [{low}, {high}]e{exponent}")
 }
 
 /// Per cent with one decimal and sign.
@@ -76,6 +96,9 @@ mod tests {
             (70.0, 68.0, 73.0, "70 [68, 73]"),
             (801.5, 794.0, 811.0, "801.5 [794.0, 811.0]"),
             (0.010_11, 0.009_682, 0.010_536, "0.01011 [0.00968, 0.01054]"),
+            (0.0, 0.0, 8.03e-5, "0 [0, 8.0]e-5"),
+            (1.5e-6, -2.4e-6, 3.0e-6, "1.5 [-2.4, 3.0]e-6"),
+            (0.98, 0.979_999_1, 0.980_000_2, "0.9800000 [0.9799991, 0.9800002]"),
             (90.5, 80.25, f64::INFINITY, "90.5 [80.25, not finished]"),
         ] {
             assert_eq!(interval(value, low, high), text);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{ReproduceError, Reproduction};
+use windlass_lab::run::Runner;
 use windlass_lab::run::store::Format;
 
 use super::papers::find;
@@ -35,7 +36,7 @@ pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
         for notice in &work.notices {
             chatter.say(format!("note: {notice}"));
         }
-        let outcome = work.conclude(&formats).map_err(Failure::work)?;
+        let outcome = work.conclude(&formats, &Runner::new(0)).map_err(Failure::work)?;
         show(paper, &outcome, chatter)?;
     }
     Ok(())

@@ -27,20 +27,54 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         [] => PAPERS.iter().map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
-    let options = Options {
-        budget: budget(args).map(|seconds| seconds / papers.len() as f64),
+    let mut left = budget(args);
+    let mut options = Options {
+        budget: None,
         seeds: args.seeds,
         on: args.on.clone(),
         out: args.work.out.clone(),
         command: command(args),
     };
     let runner = runner(args.work.jobs.into());
-    for paper in &papers {
-        let (outcome, end) = reproduce(paper, (&options, args.readings), &runner, chatter)?;
+    if !args.looks.is_empty() {
+        return papers.iter().try_for_each(|paper| look(paper, args, &options, &runner, chatter));
+    }
+    for (done, paper) in papers.iter().enumerate() {
+        // Each has an equal part of what those before it have left.
+        options.budget = left.map(|seconds| seconds / (papers.len() - done) as f64);
+        let work = Reproduction::prepare(paper, &options).map_err(Failure::work)?;
+        left = left.map(|seconds| seconds - work.spent);
+        let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
         show(paper, &outcome, chatter)?;
         end?;
     }
     Ok(())
+}
+
+/// Judges after few runs and after more, and prints the verdicts that differ.
+fn look(
+    paper: &Paper,
+    args: &Reproduce,
+    options: &Options,
+    runner: &Runner,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
+    let mut runs = args.looks.clone();
+    runs.sort_unstable();
+    runs.dedup();
+    let work = Reproduction::prepare(paper, options).map_err(Failure::work)?;
+    let progress = chatter.progress(0, work.to_look_at(&runs).map_err(Failure::work)?, &paper.id);
+    let looked = work.looks(&runs, runner, |record| {
+        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
+    });
+    progress.end();
+    let (looks, failed) = looked.map_err(Failure::work)?;
+    print(&text::tables([&looks.section(&paper.title)].into_iter(), width().min(text::WIDTH)))?;
+    super::making::outcome(&failed, Some(&options.out.join(&paper.id)))?;
+    match looks.claims.iter().filter(|c| c.changed_side()).count() {
+        0 => Ok(()),
+        n => Err(Failure::work(format!("{}: {n} verdicts changed their side", paper.id))),
+    }
 }
 
 /// Seconds for all papers together, of `--budget` or of a quick reproduction.
@@ -97,13 +131,13 @@ fn command(args: &Reproduce) -> Vec<String> {
 }
 
 fn reproduce(
+    mut work: Reproduction,
     paper: &Paper,
     (options, readings): (&Options, bool),
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<(Outcome, Result<(), Failure>), Failure> {
     let begun = Instant::now();
-    let mut work = Reproduction::prepare(paper, options).map_err(Failure::work)?;
     for notice in &work.notices {
         chatter.say(format!("note: {notice}"));
     }
@@ -123,7 +157,7 @@ fn reproduce(
     if readings {
         failed.extend(read(paper, options, runner, chatter)?);
     }
-    let concluded = work.conclude(&[Format::Parquet]);
+    let concluded = work.conclude(&[Format::Parquet], runner);
     let end = super::making::outcome(&failed, Some(&options.out.join(&paper.id)));
     let outcome = match concluded {
         Ok(outcome) => outcome,

@@ -103,6 +103,7 @@ impl<'a> Case<'a> {
             verdict,
             readings: None,
             decided_by: None,
+            in_readings: Vec::new(),
             note: reasons.iter().filter(|r| !r.is_empty()).cloned().collect::<Vec<_>>().join(" "),
         }
     }

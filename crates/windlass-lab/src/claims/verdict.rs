@@ -60,6 +60,22 @@ impl Verdict {
         matches!(self, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
     }
 
+    /// What one claim comes to in several readings of a paper, the headline's first: that it depends on the reading if
+    /// two decide it in different ways, else what it is in the headline's.
+    pub(crate) fn over_readings(all: &[Verdict]) -> Verdict {
+        let mut decided = all.iter().copied().filter(|v| v.is_decided());
+        match decided.next() {
+            Some(first) if decided.any(|v| v != first) => Verdict::DependsOnReading,
+            _ => all.first().copied().unwrap_or(Verdict::Undecided),
+        }
+    }
+
+    /// What several verdicts on one statement come to.
+    fn together(all: &[Verdict]) -> Verdict {
+        let found = Verdict::TOGETHER.into_iter().find(|v| all.contains(v));
+        found.unwrap_or(Verdict::NotComparable)
+    }
+
     /// How a report shows it; its name is the word of `verdicts.json`.
     pub fn badge(self) -> Badge {
         let (tone, sign, name, meaning) = match self {
@@ -141,6 +157,9 @@ pub struct Judgement {
     /// The question whose answer decides, where it depends on the reading.
     #[serde(default)]
     pub decided_by: Option<String>,
+    /// The verdict in each reading of the paper, the headline's first; empty where it was read in one way.
+    #[serde(skip)]
+    pub in_readings: Vec<Verdict>,
     /// Why, and what differs.
     pub note: String,
 }
@@ -210,8 +229,11 @@ pub fn json_schema() -> Value {
 pub struct Statement<'a> {
     /// What it rests on: runs, if any of its claims does.
     pub kind: Basis,
-    /// What its claims of that kind come to.
+    /// What its claims of that kind come to: the weakest of them. Where they were read in several ways, the weakest in
+    /// each reading, and then what these come to.
     pub verdict: Verdict,
+    /// Its verdict in each reading; empty where it was read in one way.
+    pub in_readings: Vec<Verdict>,
     /// Its claims.
     pub claims: Vec<&'a Judgement>,
 }
@@ -232,9 +254,18 @@ impl<'a> Statement<'a> {
     fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
         let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
         let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);
-        let with = |v: &Verdict| claims.iter().any(|j| j.kind == kind && j.verdict == *v);
-        let verdict = Verdict::TOGETHER.into_iter().find(with).unwrap_or(Verdict::NotComparable);
-        Statement { kind, verdict, claims }
+        let parts: Vec<&Judgement> = claims.iter().copied().filter(|j| j.kind == kind).collect();
+        let readings = parts.iter().map(|j| j.in_readings.len()).max().unwrap_or(0);
+        // What rests on no run is the same in each.
+        let part = |j: &&Judgement, at| j.in_readings.get(at).copied().unwrap_or(j.verdict);
+        let in_reading =
+            |at| Verdict::together(&parts.iter().map(|j| part(j, at)).collect::<Vec<_>>());
+        let in_readings: Vec<Verdict> = (0..readings).map(in_reading).collect();
+        let verdict = match in_readings.as_slice() {
+            [] => Verdict::together(&parts.iter().map(|j| j.verdict).collect::<Vec<_>>()),
+            all => Verdict::over_readings(all),
+        };
+        Statement { kind, verdict, in_readings, claims }
     }
 }
 
@@ -283,6 +314,7 @@ mod tests {
             verdict,
             readings: None,
             decided_by: None,
+            in_readings: Vec::new(),
             note,
         }
     }
@@ -306,6 +338,25 @@ mod tests {
             "2 measured statements: 1 reproduced, 1 undecided\n\
              1 arithmetic statement: 1 contradicted\n1 given statement: 1 reproduced"
         );
+    }
+
+    #[test]
+    fn parts_that_hold_in_different_readings_make_a_statement_that_holds_in_none() {
+        use Verdict::{Contradicted, DependsOnReading, Reproduced, Undecided};
+        let part = |in_readings: [Verdict; 3]| Judgement {
+            in_readings: in_readings.to_vec(),
+            ..judged("both", Basis::Measured, Verdict::over_readings(&in_readings))
+        };
+        let [one, other] = [
+            part([Contradicted, Reproduced, Contradicted]),
+            part([Reproduced, Contradicted, Undecided]),
+        ];
+        assert_eq!([one.verdict, other.verdict], [DependsOnReading; 2]);
+        let both = [one, other];
+        assert_eq!(statements(&both)[0].verdict, Contradicted);
+        assert_eq!(statements(&both[..1])[0].verdict, DependsOnReading);
+        // What holds in other readings alone says nothing of the headline's.
+        assert_eq!(Verdict::over_readings(&[Undecided, Reproduced]), Undecided);
     }
 
     #[test]

@@ -260,6 +260,38 @@ impl Paper {
         report::quantities(&m, false)
     }
 
+    /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
+    /// or all where that cannot be told without a run.
+    pub(crate) fn sources(&self, plan: &Plan) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
+        let mut sources: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let claims = self.parsed_claims()?;
+        let told = |traces: &Traces| {
+            let (paper, records, judgements) = (self, &[][..], &[][..]);
+            let m = Material { paper, plan, claims: &claims, records, judgements, traces };
+            report::quantities(&m, true)
+        };
+        let all = told(&Traces::new())?;
+        for at in 0..plan.traces.len() {
+            let others = plan.traces.iter().enumerate().filter(|(i, _)| *i != at);
+            let others = others.map(|(_, t)| t.id.clone()).chain([String::new()]);
+            // Where something cannot be told without it, which quantity that is remains open: each may be.
+            let without = told(&others.map(|id| (id, Trace::default())).collect()).ok();
+            let spared =
+                |name: &String| without.as_ref().is_some_and(|told| told.contains_key(name));
+            for name in all.keys().filter(|name| !spared(name)) {
+                sources.entry(name.clone()).or_default().push(at);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// What the quantities of traced runs follow from, as 16 hexadecimal digits.
+    pub(crate) fn quantities_hash(&self) -> String {
+        let files = ["quantities.toml", "models.toml"].map(|name| self.file(name));
+        let all = [crate::run::VERSION].into_iter().chain(files.into_iter().flatten());
+        registered::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
+    }
+
     /// The paper's tables, figures and notes with ours beside them.
     ///
     /// # Errors

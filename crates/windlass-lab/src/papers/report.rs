@@ -57,7 +57,8 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
     numbers(read.model, text, &file, None)
 }
 
-/// The quantities of `quantities.toml`, as far as the traces yield them.
+/// The quantities of `quantities.toml`, as far as the traces yield them. Where none is asked and no trace is given, all
+/// are there; else those that the given ones yield.
 pub(super) fn quantities(m: &Material, probing: bool) -> Result<BTreeMap<String, f64>, FileError> {
     let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
     if m.traces.is_empty() && !probing {
@@ -66,7 +67,8 @@ pub(super) fn quantities(m: &Material, probing: bool) -> Result<BTreeMap<String,
     let env = asking(m, probing)?;
     let file = m.paper.place("quantities.toml");
     let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
-    numbers(read.quantity, text, &file, probing.then_some(1.0))
+    let all = probing && m.traces.is_empty();
+    numbers(read.quantity, text, &file, all.then_some(1.0))
 }
 
 /// The numbers by name; `missing` stands for those that no run yields.

@@ -17,6 +17,8 @@ pub(super) const RESULT: &str = "readings.json";
 pub struct Outcome {
     /// What they are readings of: 16 hexadecimal digits of the paper's files and the program.
     pub of: String,
+    /// Whether the command came to its end; else there are more to be made.
+    pub finished: bool,
     /// The questions.
     pub axes: Vec<Asked>,
     /// The readings in the order in which they were made; the first is the headline's.
@@ -169,7 +171,9 @@ impl Outcome {
     /// verdict.
     pub fn apply(&self, judgements: &mut [Judgement]) {
         for j in judgements {
-            let Some(s) = self.standing(&j.id) else { continue };
+            let Some(at) = self.claims.iter().position(|c| c.id == j.id) else { continue };
+            let s = &self.claims[at];
+            j.in_readings = self.readings.iter().map(|made| made.seen[at].verdict).collect();
             j.readings = Some(Share { holds: s.holds, of: s.of, undecided: s.undecided });
             j.decided_by = s.decided_by.clone();
             if s.verdict == Verdict::DependsOnReading {
@@ -221,14 +225,8 @@ fn standing(id: &str, claim: usize, axes: &[Asked], made: &[Made]) -> Standing {
     let verdicts: Vec<(&Made, Verdict)> =
         made.iter().filter_map(|m| Some((m, m.seen[claim].decided()?))).collect();
     let count = |verdict| verdicts.iter().filter(|(_, v)| *v == verdict).count();
-    let headline = made.first().and_then(|m| m.seen[claim].decided());
-    let verdict = match (verdicts.first(), headline) {
-        (Some((_, first)), _) if verdicts.iter().any(|(_, v)| v != first) => {
-            Verdict::DependsOnReading
-        }
-        (_, Some(headline)) => headline,
-        _ => Verdict::Undecided,
-    };
+    let all: Vec<Verdict> = made.iter().map(|m| m.seen[claim].verdict).collect();
+    let verdict = Verdict::over_readings(&all);
     let gains: Vec<f64> = (0..axes.len()).map(|axis| gain(axis, &verdicts)).collect();
     let best = gains.iter().copied().fold(0.0, f64::max);
     let decides = gains.iter().position(|g| *g > 1e-9 && *g >= best - 1e-9);

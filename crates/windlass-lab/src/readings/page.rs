@@ -19,7 +19,11 @@ const CURVES: usize = 8;
 pub(crate) fn glance(judgements: &[Judgement], outcome: Option<&Outcome>) -> Section {
     let row = |s: crate::claims::Statement<'_>| {
         let first = s.claims.iter().find(|j| j.kind == s.kind).unwrap_or(&s.claims[0]);
-        let standing = outcome.and_then(|o| o.standing(&first.id));
+        let share = |verdict| s.in_readings.iter().filter(|v| **v == verdict).count();
+        let shares =
+            [Verdict::Reproduced, Verdict::SameDirection, Verdict::Contradicted].map(share);
+        let [holds, same_direction, against] = shares;
+        let open = s.in_readings.len() - shares.iter().sum::<usize>();
         let ratio = first.paper.zip(first.measured).and_then(|(paper, ours)| {
             let [low, high] = first.ci95.unwrap_or([ours; 2]);
             let all = [ours / paper, low / paper, high / paper];
@@ -33,9 +37,7 @@ pub(crate) fn glance(judgements: &[Judgement], outcome: Option<&Outcome>) -> Sec
             paper: paper.trim_end().to_owned(),
             ours: first.measured.map_or(String::new(), |_| measured(first)),
             ratio,
-            readings: standing.map(|s| {
-                [s.holds, s.same_direction, s.of - s.holds - s.same_direction, s.undecided]
-            }),
+            readings: (!s.in_readings.is_empty()).then_some([holds, same_direction, against, open]),
             basis: s.kind.name(),
             badge: s.verdict.badge(),
         }
@@ -83,6 +85,8 @@ fn words(o: &Outcome) -> String {
         0 => String::new(),
         n => format!(" The budget left {n} more out."),
     };
+    let unfinished =
+        if o.finished { "" } else { " The command was ended before it had made them all." };
     let impossible = match o.impossible.len() {
         0 => String::new(),
         n => format!(" {n} combinations contradict themselves: {}.", o.impossible.join("; ")),
@@ -90,7 +94,7 @@ fn words(o: &Outcome) -> String {
     format!(
         "The paper leaves {} questions open that can be answered in several ways, {} readings in all. \
          Run were {}: the headline's, {} with one other answer, {} combinations of answers that matter, {} drawn \
-         with seed {}.{left_out}{impossible} {matter}\n\n\
+         with seed {}.{unfinished}{left_out}{impossible} {matter}\n\n\
          Of {} claims that rest on runs, {} are reproduced in every reading that decides them, {} are \
          contradicted in every one, {} depend on the reading, {} are undecided in the headline's. The headline \
          is chosen without a look at results: the literal text where it runs, else what the paper's simulator does by \

@@ -143,6 +143,53 @@ fn a_survey_that_was_killed_goes_on_and_comes_to_the_same() {
 }
 
 #[test]
+fn a_survey_that_is_killed_leaves_the_readings_that_it_had_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let paper = paper(dir.path(), READINGS);
+    let kept = || Outcome::kept(&dir.path().join("tiny"), &paper).unwrap();
+    let seen = std::cell::RefCell::new(Vec::new());
+    let told = |_: &str| seen.borrow_mut().push((kept().readings.len(), kept().finished));
+    let survey = Survey::prepare(&paper, dir.path(), WHOLE).unwrap().unwrap();
+    survey.work(&Runner::new(1), &told).unwrap();
+    assert_eq!(seen.take(), [(1, false), (2, false), (3, false), (4, false)]);
+    assert_eq!((kept().readings.len(), kept().finished), (4, true));
+}
+
+#[test]
+fn traced_runs_are_as_many_as_the_runs_beside_them_and_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    paper(dir.path(), READINGS);
+    let folder = dir.path().join("tiny");
+    let write = |file: &str, text: String| std::fs::write(folder.join(file), text).unwrap();
+    let lossy = "queue = \"100pkt\"\nloss = { model = \"drop\", probability = 0.02 }";
+    write("network.toml", NETWORK.replace("queue = \"100pkt\"", lossy));
+    let trace = "[[trace]]\nid = 't'\nexperiment = 'one'\npoint = 'all'\nseries = ['cwnd_bytes']\n";
+    write("experiments.toml", format!("{EXPERIMENTS}{trace}"));
+    let largest = "\"{{ trace('t').series('cwnd_bytes').max }}\"";
+    write("quantities.toml", format!("[[quantity]]\nname = 'largest'\nis = {largest}\n"));
+    let wide = "[[claim]]\nid = 'wide'\nsource = 's'\nquantity = 'q'\nunit = 'B'\n\
+                measure = { trace = 'largest' }\ndirection = { greater_than = { constant = 100.0 } }\n";
+    write("claims.toml", wide.to_owned());
+    let paper = Paper::read(&folder).unwrap();
+
+    let out = dir.path().join("out");
+    let seen = |outcome: Outcome| {
+        outcome.readings.iter().map(|r| (r.seen[0].verdict, r.seen[0].n)).collect::<Vec<_>>()
+    };
+    let told = seen(survey(&paper, &out, WHOLE));
+    assert_eq!(told, [(Verdict::Reproduced, 12); 4]);
+    // Were they made again, what is written over them would not be seen.
+    let file = out.join("tiny/traced.json");
+    let mut kept: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let runs = kept.as_object_mut().unwrap();
+    assert_eq!(runs.len(), 4 * 12);
+    runs.values_mut().for_each(|run| run["values"]["largest"] = 1.0.into());
+    std::fs::write(&file, kept.to_string()).unwrap();
+    assert_eq!(seen(survey(&paper, &out, WHOLE)), [(Verdict::Contradicted, 12); 4]);
+}
+
+#[test]
 fn a_budget_makes_the_headline_and_says_what_it_leaves_out() {
     let dir = tempfile::tempdir().unwrap();
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), Budget { events: Some(1) });
@@ -173,4 +220,13 @@ fn what_an_alternative_names_must_exist() {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("readings.toml:") && said[0].contains(expected), "{said:?}");
     }
+}
+
+#[test]
+fn quantities_know_the_traces_that_they_are_read_from() {
+    let paper = Paper::by_id("reno-ber").unwrap();
+    let sources = paper.sources(&paper.plan().unwrap()).unwrap();
+    assert_eq!(sources["cwnd_max.p=1%"], [3]);
+    assert_eq!(sources["exchange.segments"], [8, 9]);
+    assert!(sources.values().all(|at| !at.is_empty()), "{sources:?}");
 }

@@ -5,23 +5,19 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
-use crate::claims::{Basis, Claim, Quantity, Value};
+use crate::claims::{At, Basis, Claim, Quantity, Value};
 use crate::experiment::{Plan, Point, TraceRequest};
-use crate::papers::{Paper, Trace, Traces};
-use crate::reproduce::traces::Tracing;
-use crate::reproduce::{ReproduceError, all_seeds};
+use crate::papers::Paper;
+use crate::reproduce::traces::{Asked, Traced};
+use crate::reproduce::{ReproduceError, all_seeds, read_by};
 use crate::run::store::{Batch, RunKey, Store, replace};
-use crate::run::{self, Failed, RunRecord, Runner, Task, World, simulate};
+use crate::run::{self, Failed, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
 
 /// Folder of the readings' runs in that of the paper.
 const DIR: &str = "readings";
-/// What traced runs have yielded, in that folder.
-const TRACED: &str = "traced.json";
 /// Seeds of a point at first, and where claims are undecided.
 const SEEDS: [u64; 3] = [12, 20, 40];
 /// Readings drawn over all axes, and the seed of the draw.
@@ -38,7 +34,7 @@ pub struct Budget {
 
 impl Budget {
     /// Events that two processors simulate in a second, about: a time stands for as many on every machine.
-    const PER_SECOND: f64 = 3e6;
+    const PER_SECOND: f64 = 6e6;
 
     /// What about so many seconds are enough for.
     pub fn seconds(seconds: f64) -> Budget {
@@ -56,15 +52,16 @@ pub struct Survey<'p> {
     /// The runs of the paper's reproduction, which the headline shares.
     main: Batch,
     batch: Batch,
-    traced: BTreeMap<String, Traced>,
+    traced: Traced,
     budget: Budget,
     events: u64,
     counted: BTreeSet<RunKey>,
-    /// Traced runs that are counted.
+    /// Scenarios of traced runs that are counted.
     traces: BTreeSet<String>,
-    impossible: Vec<String>,
-    left_out: usize,
+    impossible: BTreeSet<String>,
+    left_out: BTreeSet<Reading>,
     made: Vec<Work>,
+    finished: bool,
     failed: Vec<Failed>,
 }
 
@@ -78,30 +75,23 @@ struct Work {
     seen: Vec<Seen>,
 }
 
-/// What the traced runs of a reading yield, by name, and the events it took.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Traced {
-    events: u64,
-    /// Without chance.
-    exact: BTreeMap<String, f64>,
-    /// One value a seed.
-    runs: BTreeMap<String, BTreeMap<u64, f64>>,
-}
-
-impl Traced {
-    fn values(&self) -> BTreeMap<String, Value> {
-        let exact = self.exact.iter().map(|(k, v)| (k.clone(), Value::Exact { value: *v, n: 1 }));
-        let runs = self.runs.iter().map(|(k, v)| (k.clone(), Value::Runs(v.clone())));
-        exact.chain(runs).collect()
-    }
-}
-
 /// Whether a claim is asked in every reading: it rests on runs, and there is something to decide.
 fn is_asked(claim: &Claim) -> bool {
     let of_runs = |q: &&Quantity| matches!(q, Quantity::Metric(_) | Quantity::Trace(_));
     claim.not_comparable.is_none()
         && claim.basis() == Basis::Measured
         && claim.quantities().iter().any(of_runs)
+}
+
+/// Whether the simulator makes every run that a claim reads: kernels are not read in other ways.
+fn is_simulated(claim: &Claim, plan: &Plan) -> bool {
+    let simulated = |at: &At| {
+        let found = at.place().and_then(|(id, point)| Some((plan.experiment(id)?, point)));
+        found.is_some_and(|(experiment, id)| {
+            experiment.points().iter().any(|p| p.id == id && experiment.world(p) == World::Sim)
+        })
+    };
+    claim.quantities().iter().all(|q| !matches!(q, Quantity::Metric(at) if !simulated(at)))
 }
 
 /// Whether a claim reads a traced run.
@@ -123,13 +113,12 @@ impl<'p> Survey<'p> {
         let plan = paper.plan()?;
         let Some(readings) = Readings::of(paper, &plan)? else { return Ok(None) };
         let claims = paper.parsed_claims()?;
-        let ids = claims.iter().filter(|c| is_asked(c)).map(|c| c.id.clone()).collect();
+        let asked = claims.iter().filter(|c| is_asked(c) && is_simulated(c, &plan));
+        let ids = asked.map(|c| c.id.clone()).collect();
         let dir = out.join(&paper.id);
         let (main, _) = Batch::share(&dir)?;
         let (batch, _) = Batch::open(dir.join(DIR))?;
-        let kept = std::fs::read(batch.dir().join(TRACED)).ok();
-        // What cannot be read is run again.
-        let traced = kept.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let traced = Traced::open(paper, &plan, &dir)?;
         Ok(Some(Survey {
             paper,
             plan,
@@ -142,15 +131,16 @@ impl<'p> Survey<'p> {
             events: 0,
             counted: BTreeSet::new(),
             traces: BTreeSet::new(),
-            impossible: Vec::new(),
-            left_out: 0,
+            impossible: BTreeSet::new(),
+            left_out: BTreeSet::new(),
             made: Vec::new(),
+            finished: false,
             failed: Vec::new(),
         }))
     }
 
     /// Makes the readings as far as the budget goes, telling `told` of each, and writes `readings.json` into the
-    /// paper's folder. Runs that failed are returned beside what came of the others.
+    /// paper's folder after each. Runs that failed are returned beside what came of the others.
     ///
     /// # Errors
     ///
@@ -164,24 +154,36 @@ impl<'p> Survey<'p> {
             let stage = if i == 0 { Stage::Headline } else { Stage::Alone };
             self.make(runner, reading, stage, told)?;
         }
-        let marked = moves(&self.seen());
-        for reading in self.readings.together(&marked) {
-            self.make(runner, reading, Stage::Together, told)?;
-        }
-        for reading in self.readings.drawn(DRAWN, DRAWN_FROM) {
-            self.make(runner, reading, Stage::Drawn, told)?;
-        }
-        for seeds in &SEEDS[1..] {
-            for i in 0..self.made.len() {
-                self.deepen(runner, i, *seeds, told)?;
+        loop {
+            let marked = moves(&self.seen());
+            for reading in self.readings.together(&marked) {
+                self.make(runner, reading, Stage::Together, told)?;
+            }
+            for reading in self.readings.drawn(DRAWN, DRAWN_FROM) {
+                self.make(runner, reading, Stage::Drawn, told)?;
+            }
+            for seeds in &SEEDS[1..] {
+                for i in 0..self.made.len() {
+                    self.deepen(runner, i, *seeds, told)?;
+                }
+            }
+            // With more seeds another answer may matter.
+            if moves(&self.seen()) == marked {
+                break;
             }
         }
+        self.finished = true;
+        Ok((self.keep()?, self.failed))
+    }
+
+    /// Writes what has come of the readings so far: a survey that is killed leaves it.
+    fn keep(&self) -> Result<Outcome, ReproduceError> {
         let outcome = self.outcome();
         replace(self.main.dir(), RESULT, |out| {
             serde_json::to_writer_pretty(&mut *out, &outcome)?;
             out.write_all(b"\n")
         })?;
-        Ok((outcome, self.failed))
+        Ok(outcome)
     }
 
     fn seen(&self) -> Vec<Made> {
@@ -193,8 +195,9 @@ impl<'p> Survey<'p> {
     fn outcome(&self) -> Outcome {
         Outcome {
             of: self.paper.fingerprint(),
-            left_out: self.left_out,
-            impossible: self.impossible.clone(),
+            finished: self.finished,
+            left_out: self.left_out.len(),
+            impossible: self.impossible.iter().cloned().collect(),
             drawn_from: DRAWN_FROM,
             events: self.events,
             budget: self.budget.events,
@@ -216,7 +219,7 @@ impl<'p> Survey<'p> {
         // The headline's cost is that of a reading, about.
         let cost = self.events.checked_div(self.made.len() as u64).unwrap_or(0);
         if !self.has_room(cost) {
-            self.left_out += 1;
+            self.left_out.insert(reading);
             return Ok(());
         }
         let claims = self.paper.claims_given(&self.readings.claims(&reading))?;
@@ -225,10 +228,11 @@ impl<'p> Survey<'p> {
         let name = self.name(&work.reading);
         match self.fill(runner, &work)? {
             Ok(seen) => {
-                told(&format!("reading {}: {name}", self.made.len() + 1));
                 self.made.push(Work { seen, ..work });
+                self.keep()?;
+                told(&format!("reading {}: {name}", self.made.len()));
             }
-            Err(why) => self.impossible.push(format!("{name}: {why}")),
+            Err(why) => _ = self.impossible.insert(format!("{name}: {why}")),
         }
         Ok(())
     }
@@ -261,6 +265,7 @@ impl<'p> Survey<'p> {
         if let Ok(seen) = self.fill(runner, &work)? {
             told(&format!("{seeds} seeds: {}", self.name(&work.reading)));
             self.made[i] = Work { seen, ..work };
+            self.keep()?;
         }
         Ok(())
     }
@@ -282,16 +287,9 @@ impl<'p> Survey<'p> {
 
     /// The points that claims read: those for which `wanted` holds, of all that are asked.
     fn places(&self, claims: &[Claim], wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
-        let asked: Vec<&Claim> = claims.iter().filter(|c| is_asked(c) && wanted(&c.id)).collect();
-        let places = asked.iter().flat_map(|c| c.quantities()).filter_map(|q| match q {
-            Quantity::Metric(at) => Some(at.at.clone()),
-            _ => None,
-        });
-        // Whether anything in a traced run is random is seen from the runs at its point.
-        let any = asked.iter().any(|c| reads_trace(c));
-        let traced = self.plan.traces.iter().filter(|_| any);
-        let traced = traced.map(TraceRequest::place);
-        places.chain(traced).filter(|place| self.point(place).is_some()).collect()
+        let asked = claims.iter().filter(|c| is_asked(c) && wanted(&c.id));
+        let places = asked.flat_map(|c| read_by(c, &self.plan, self.traced.sources()));
+        places.filter(|place| self.point(place).is_some()).collect()
     }
 
     /// The scenario's file, the point and its most seeds, of a place whose runs the simulator makes.
@@ -349,7 +347,7 @@ impl<'p> Survey<'p> {
             }
             records.push(record.clone());
         }
-        let traced = match self.trace(work, &records)? {
+        let traced = match self.trace(work, &records, runner)? {
             Ok(traced) => traced,
             Err(why) => return Ok(Err(why)),
         };
@@ -363,69 +361,36 @@ impl<'p> Survey<'p> {
         &mut self,
         work: &Work,
         records: &[RunRecord],
+        runner: &Runner,
     ) -> Result<Result<BTreeMap<String, Value>, String>, ReproduceError> {
-        if !work.claims.iter().filter(|c| is_asked(c)).any(reads_trace) {
+        let claims: Vec<&Claim> =
+            work.claims.iter().filter(|c| is_asked(c) && reads_trace(c)).collect();
+        if claims.is_empty() {
             return Ok(Ok(BTreeMap::new()));
         }
         let scenarios = match self.traced_scenarios(&work.reading) {
             Ok(scenarios) => scenarios,
             Err(why) => return Ok(Err(why)),
         };
-        let forms = scenarios.iter().map(|(s, seed)| format!("{} {seed}", run::form(s, &s.hash())));
-        let key = format!("{} {}", self.paper.fingerprint(), forms.collect::<Vec<_>>().join(" "));
-        if !self.traced.contains_key(&key) {
-            let traced = self.traced_anew(&work.claims, &scenarios, records)?;
-            self.traced.insert(key.clone(), traced);
-            let all = &self.traced;
-            replace(self.batch.dir(), TRACED, |out| Ok(serde_json::to_writer(out, all)?))?;
+        let (paper, plan, scenarios) = (self.paper, &self.plan, &scenarios[..]);
+        let asked = Asked { paper, plan, claims: &claims, records, scenarios };
+        let (values, events) = self.traced.values(&asked, runner)?;
+        let forms: Vec<String> = scenarios.iter().map(|s| run::form(s, &s.hash())).collect();
+        if self.traces.insert(forms.join(" ")) {
+            self.events += events;
         }
-        let traced = &self.traced[&key];
-        if self.traces.insert(key) {
-            self.events += traced.events;
-        }
-        Ok(Ok(traced.values()))
+        Ok(Ok(values))
     }
 
-    /// Makes traced runs: one of each, and more where a claim reads what is random in them.
-    fn traced_anew(
-        &self,
-        claims: &[Claim],
-        scenarios: &[(Scenario, u64)],
-        records: &[RunRecord],
-    ) -> Result<Traced, ReproduceError> {
-        let (paper, plan) = (self.paper, &self.plan);
-        let mut told = Traced::default();
-        let mut first = Traces::new();
-        for (request, (scenario, seed)) in plan.traces.iter().zip(scenarios) {
-            let result = simulate(scenario, *seed)?;
-            told.events += result.events;
-            first.insert(request.id.clone(), Trace::from(result));
-        }
-        let again = |request: &TraceRequest, seed| {
-            let at = plan.traces.iter().position(|t| t.id == request.id).unwrap_or_default();
-            let result = simulate(&scenarios[at].0, seed)?;
-            told.events += result.events;
-            Ok(result)
-        };
-        let values = Tracing { paper, plan, claims, records }.values(&first, is_asked, again)?;
-        for (name, value) in values {
-            match value {
-                Value::Exact { value, .. } => _ = told.exact.insert(name, value),
-                Value::Runs(runs) => _ = told.runs.insert(name, runs),
-            }
-        }
-        Ok(told)
-    }
-
-    /// The scenarios of the plan's traces in a reading, with their seeds.
-    fn traced_scenarios(&self, reading: &Reading) -> Result<Vec<(Scenario, u64)>, String> {
+    /// The scenarios of the plan's traces in a reading.
+    fn traced_scenarios(&self, reading: &Reading) -> Result<Vec<Arc<Scenario>>, String> {
         let scenario = |request: &TraceRequest| {
             let place = request.place();
             let (file, mut point, _) =
                 self.point(&place).ok_or_else(|| format!("there is no point {place}"))?;
             point.overrides.extend(request.overrides());
             let at = (request.experiment.as_str(), file.as_str());
-            Ok((self.readings.scenario(self.paper, at, &point, reading)?, request.seed))
+            self.readings.scenario(self.paper, at, &point, reading).map(Arc::new)
         };
         self.plan.traces.iter().map(scenario).collect()
     }

@@ -1,62 +1,237 @@
-//! What the traced runs of a plan yield.
+//! What the traced runs of a plan yield, and keeping it, so that none is traced again for that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_sim::RunResult;
+use serde::{Deserialize, Serialize};
 
 use super::ReproduceError;
 use crate::claims::{Claim, Quantity, Value, without_chance};
 use crate::experiment::{Plan, TraceRequest};
 use crate::papers::{Paper, Trace, Traces};
-use crate::run::RunRecord;
+use crate::run::store::replace;
+use crate::run::{RunError, RunRecord, Runner, Task, World};
+use crate::scenario::Scenario;
 
-/// Seeds, at most, with which a run is traced where a claim reads what is random in it.
-const MOST: u64 = 12;
+/// The file in a paper's folder of results.
+const FILE: &str = "traced.json";
+/// Seeds whose traces are in memory together.
+const TOGETHER: usize = 8;
 
-/// What is asked of traced runs, and the plain runs beside them, which tell whether anything is random there.
-pub(crate) struct Tracing<'a> {
-    pub paper: &'a Paper,
-    pub plan: &'a Plan,
-    pub claims: &'a [Claim],
-    pub records: &'a [RunRecord],
+/// The quantities that traced runs have yielded.
+pub(crate) struct Traced {
+    dir: PathBuf,
+    /// Program and quantities.
+    of: String,
+    /// The traces that each quantity is read from, by their places in the plan.
+    sources: BTreeMap<String, Vec<usize>>,
+    kept: BTreeMap<String, Yield>,
 }
 
-impl Tracing<'_> {
-    /// The quantities by their names. One that is random and that a claim reads for which `read` holds has a value for
-    /// each seed: as many as its point has runs, up to a dozen. `first` are the runs with the plan's seeds; `again`
-    /// makes one with another.
-    pub fn values(
-        &self,
-        first: &Traces,
-        read: impl Fn(&Claim) -> bool,
-        mut again: impl FnMut(&TraceRequest, u64) -> Result<RunResult, ReproduceError>,
-    ) -> Result<BTreeMap<String, Value>, ReproduceError> {
-        let mut values = self.paper.traced(self.plan, self.claims, self.records, first)?;
-        let random = |name: &String| matches!(values.get(name), Some(Value::Runs(_)));
-        let reads = |q: &&Quantity| matches!(q, Quantity::Trace(name) if random(name));
-        if !self.claims.iter().any(|c| read(c) && c.quantities().iter().any(reads)) {
-            return Ok(values);
+/// What the runs of one seed yield.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Yield {
+    events: u64,
+    values: BTreeMap<String, f64>,
+}
+
+/// What is asked of traced runs.
+pub(crate) struct Asked<'a> {
+    pub paper: &'a Paper,
+    pub plan: &'a Plan,
+    /// The claims that read them.
+    pub claims: &'a [&'a Claim],
+    /// The plain runs beside them: a traced run is made with as many seeds as its point has runs, and with one where
+    /// these show that nothing is random.
+    pub records: &'a [RunRecord],
+    /// The scenario of each of the plan's traces.
+    pub scenarios: &'a [Arc<Scenario>],
+}
+
+/// Quantities by name, and the events that their runs took.
+pub(crate) type Told = (BTreeMap<String, Value>, u64);
+
+impl Traced {
+    /// Those that are kept in a paper's folder of results.
+    ///
+    /// # Errors
+    ///
+    /// The paper's quantities cannot be read.
+    pub fn open(paper: &Paper, plan: &Plan, dir: &Path) -> Result<Traced, ReproduceError> {
+        let kept = std::fs::read(dir.join(FILE)).ok();
+        // What cannot be read is run again.
+        let kept = kept.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let (dir, sources) = (dir.to_path_buf(), paper.sources(plan)?);
+        Ok(Traced { dir, of: paper.quantities_hash(), sources, kept })
+    }
+
+    /// The traces that each quantity is read from, by their places in the plan.
+    pub fn sources(&self) -> &BTreeMap<String, Vec<usize>> {
+        &self.sources
+    }
+
+    /// The quantities that the claims read, from runs that are made where they are not kept. One that is random has a
+    /// value for each seed.
+    ///
+    /// # Errors
+    ///
+    /// A run fails, a quantity cannot be told, or it cannot be kept.
+    pub fn values(&mut self, asked: &Asked, runner: &Runner) -> Result<Told, ReproduceError> {
+        let mut groups: BTreeMap<Vec<usize>, BTreeSet<String>> = BTreeMap::new();
+        for quantity in asked.claims.iter().flat_map(|c| c.quantities()) {
+            if let Quantity::Trace(name) = quantity
+                && let Some(sources) = self.sources.get(name)
+            {
+                groups.entry(sources.clone()).or_default().insert(name.clone());
+            }
         }
-        for seed in 2..=MOST {
-            let mut traces = first.clone();
-            let mut any = false;
-            for request in &self.plan.traces {
-                let runs = request.runs(self.records);
-                if seed <= runs.len() as u64 && !without_chance(&runs) {
-                    let result = again(request, request.seed + seed - 1)?;
-                    traces.insert(request.id.clone(), Trace::from(result));
-                    any = true;
-                }
-            }
-            if !any {
-                break;
-            }
-            for (name, value) in self.paper.quantities(self.plan, self.claims, &traces)? {
-                if let Some(Value::Runs(runs)) = values.get_mut(&name) {
-                    runs.insert(seed, value);
-                }
+        let (mut values, mut events) = (BTreeMap::new(), 0);
+        for (sources, names) in groups {
+            let group = Group::of(self, asked, sources);
+            self.fill(asked, &group, runner)?;
+            let told: Vec<(u64, &Yield)> =
+                group.seeds().map(|seed| (seed, &self.kept[&group.key(seed)])).collect();
+            events += told.iter().map(|(_, y)| y.events).sum::<u64>();
+            for name in names {
+                let of = |(seed, y): &(u64, &Yield)| Some((*seed, *y.values.get(&name)?));
+                let runs: BTreeMap<u64, f64> = told.iter().filter_map(of).collect();
+                let value = match (group.runs, runs.first_key_value()) {
+                    (_, None) => continue,
+                    (None, Some((_, value))) => Value::Exact { value: *value, n: 1 },
+                    (Some(_), _) => Value::Runs(runs),
+                };
+                values.insert(name, value);
             }
         }
-        Ok(values)
+        Ok((values, events))
+    }
+
+    /// Makes what is missing of a group, and keeps it.
+    fn fill(
+        &mut self,
+        asked: &Asked,
+        group: &Group,
+        runner: &Runner,
+    ) -> Result<(), ReproduceError> {
+        let missing: Vec<u64> =
+            group.seeds().filter(|seed| !self.kept.contains_key(&group.key(*seed))).collect();
+        for seeds in missing.chunks(TOGETHER) {
+            let mut tasks: BTreeMap<(usize, u64), Task> = BTreeMap::new();
+            for (at, seed) in seeds.iter().flat_map(|seed| group.runs_of(*seed)) {
+                let task = || task(&asked.plan.traces[at], &asked.scenarios[at], seed);
+                tasks.entry((at, seed)).or_insert_with(task);
+            }
+            let tasks: Vec<((usize, u64), Task)> = tasks.into_iter().collect();
+            let ran = run(&tasks, runner)?;
+            for seed in seeds {
+                let here = group.runs_of(*seed);
+                let trace = |(at, seed): &(usize, u64)| {
+                    (asked.plan.traces[*at].id.clone(), ran[&(*at, *seed)].0.clone())
+                };
+                let traces: Traces = here.iter().map(trace).collect();
+                let values = asked.paper.quantities(asked.plan, &[], &traces)?;
+                let mine = |(name, _): &(String, f64)| {
+                    self.sources.get(name).is_some_and(|sources| *sources == group.sources)
+                };
+                let values = values.into_iter().filter(mine).collect();
+                let events = here.iter().map(|run| ran[run].1).sum();
+                self.kept.insert(group.key(*seed), Yield { events, values });
+            }
+            let all = &self.kept;
+            replace(&self.dir, FILE, |out| Ok(serde_json::to_writer(out, all)?))?;
+        }
+        Ok(())
+    }
+}
+
+/// Traces that quantities are read from together.
+struct Group {
+    sources: Vec<usize>,
+    /// The first seed of each, and whether it goes on from there with each run.
+    first: Vec<(u64, bool)>,
+    /// Runs of each, if anything is random.
+    runs: Option<u64>,
+    /// Program, quantities and scenarios.
+    of: String,
+}
+
+impl Group {
+    fn of(traced: &Traced, asked: &Asked, sources: Vec<usize>) -> Group {
+        let request = |at: &usize| &asked.plan.traces[*at];
+        let runs = |at: &usize| {
+            let runs = request(at).runs(asked.records);
+            (!without_chance(&runs)).then_some(runs.len().max(1) as u64)
+        };
+        let runs: Vec<Option<u64>> = sources.iter().map(runs).collect();
+        let first = sources.iter().zip(&runs).map(|(at, runs)| (request(at).seed, runs.is_some()));
+        let form = |at: &usize| {
+            let scenario = &asked.scenarios[*at];
+            crate::run::form(scenario, &scenario.hash())
+        };
+        let forms: Vec<String> = sources.iter().map(form).collect();
+        Group {
+            first: first.collect(),
+            runs: runs.into_iter().flatten().min(),
+            of: format!("{} {}", traced.of, forms.join(" ")),
+            sources,
+        }
+    }
+
+    fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        1..=self.runs.unwrap_or(1)
+    }
+
+    /// The traces that a seed's quantities are read from, each with its own seed.
+    fn runs_of(&self, seed: u64) -> Vec<(usize, u64)> {
+        let own = |(at, (first, goes_on)): (&usize, &(u64, bool))| {
+            (*at, if *goes_on { first + seed - 1 } else { *first })
+        };
+        self.sources.iter().zip(&self.first).map(own).collect()
+    }
+
+    fn key(&self, seed: u64) -> String {
+        let seeds: Vec<String> =
+            self.runs_of(seed).iter().map(|(_, seed)| seed.to_string()).collect();
+        format!("{} {}", self.of, seeds.join(" "))
+    }
+}
+
+fn task(request: &TraceRequest, scenario: &Arc<Scenario>, seed: u64) -> Task {
+    Task {
+        experiment: request.experiment.clone(),
+        point: request.point.clone(),
+        seed,
+        scenario: scenario.clone(),
+        scenario_hash: World::Sim.hash(scenario).into(),
+        world: World::Sim,
+    }
+}
+
+/// Traces with the events that they took, by place in the plan and seed.
+fn run(
+    tasks: &[((usize, u64), Task)],
+    runner: &Runner,
+) -> Result<BTreeMap<(usize, u64), (Trace, u64)>, ReproduceError> {
+    let ran = Mutex::new(BTreeMap::new());
+    let place = |task: &Task| (task.form(), task.seed);
+    let at: BTreeMap<(String, u64), Vec<(usize, u64)>> =
+        tasks.iter().fold(BTreeMap::new(), |mut all, (at, task)| {
+            all.entry(place(task)).or_insert_with(Vec::new).push(*at);
+            all
+        });
+    let plain: Vec<Task> = tasks.iter().map(|(_, task)| task.clone()).collect();
+    let failed = runner.execute(&plain, |task, yielded, _| {
+        let events = yielded.result.events;
+        let trace = Trace::from(yielded.result);
+        let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
+        for at in &at[&place(task)] {
+            ran.insert(*at, (trace.clone(), events));
+        }
+        Ok::<(), RunError>(())
+    })?;
+    match failed.into_iter().next() {
+        Some(failed) => Err(ReproduceError::Traced(failed)),
+        None => Ok(ran.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
 }

@@ -39,7 +39,7 @@ impl Setup {
 }
 
 /// Seconds of a quick reproduction here.
-const QUICK: f64 = 20.0;
+const QUICK: f64 = 4.0;
 
 /// A quick reproduction in a folder.
 pub fn quick(paper: &Paper, dir: &Path) -> Outcome {
@@ -52,6 +52,7 @@ pub fn within(paper: &Paper, dir: &Path, seconds: f64) -> Outcome {
     let options =
         Options { budget: Some(seconds), seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
-    work.work(&windlass_lab::run::Runner::new(0), |_| {}).unwrap_or_else(|e| panic!("{e}"));
-    work.conclude(&[Format::Parquet]).unwrap_or_else(|e| panic!("{e}"))
+    let runner = windlass_lab::run::Runner::new(0);
+    work.work(&runner, |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    work.conclude(&[Format::Parquet], &runner).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -67,7 +67,8 @@ struct Source {
     traces: BTreeMap<String, Arc<Trace>>,
     runs: BTreeMap<String, Vec<Arc<RunRecord>>>,
     summing: Summing,
-    /// No run is asked: everything that exists answers, so that only mistakes are left.
+    /// No run is asked: everything that exists answers, so that only mistakes are left. Where traces are given, only they
+    /// answer.
     probing: bool,
 }
 
@@ -243,7 +244,7 @@ impl Source {
             let all = known.join(", ");
             return Err(mistake(format!("there is no trace `{id}`; there are {all}")));
         }
-        if self.probing {
+        if self.probing && (self.traces.is_empty() || self.traces.contains_key(id)) {
             return Ok(Value::from_object(course::Traced::probe()));
         }
         let trace = self.traces.get(id).ok_or_else(absent)?;

@@ -1,0 +1,176 @@
+//! The verdicts after so many runs and after more of them, side by side.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{ReproduceError, Reproduction, budget, draw_up, place};
+use crate::claims::{Basis, Claim, Verdict};
+use crate::papers::parts::tables::columns;
+use crate::report::model::{Block, Row, Section, Table};
+use crate::run::store::replace;
+use crate::run::{Failed, RunRecord, Runner, Task, World};
+
+/// The file in the paper's folder of results.
+const FILE: &str = "looks.json";
+
+/// The claims that rest on runs, judged after so many runs of each point that they read, and after more.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Looks {
+    /// Runs of each point.
+    pub runs: Vec<u64>,
+    /// The claims in their order.
+    pub claims: Vec<Looked>,
+}
+
+/// How a claim stood at each look.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Looked {
+    /// The claim.
+    pub id: String,
+    /// The verdicts.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Looked {
+    fn new(claim: &Claim) -> Looked {
+        Looked { id: claim.id.clone(), verdicts: Vec::new() }
+    }
+
+    /// Whether it was decided in two ways.
+    pub fn changed_side(&self) -> bool {
+        let decided: Vec<&Verdict> = self.verdicts.iter().filter(|v| v.is_decided()).collect();
+        decided.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
+    /// Whether it was decided, and then open again.
+    pub fn reopened(&self) -> bool {
+        self.verdicts.windows(2).any(|pair| pair[0].is_decided() && !pair[1].is_decided())
+    }
+}
+
+impl Reproduction<'_> {
+    /// Makes as many runs as the last look asks for, of the points that claims read and in the simulator alone, whatever is
+    /// decided before, and writes `looks.json`. Runs that failed are returned beside what came of the others.
+    ///
+    /// # Errors
+    ///
+    /// A scenario is not right, or results cannot be kept.
+    pub fn looks(
+        mut self,
+        runs: &[u64],
+        runner: &Runner,
+        done: impl Fn(&RunRecord) + Sync,
+    ) -> Result<(Looks, Vec<Failed>), ReproduceError> {
+        self.tasks = self.looked(runs.iter().copied().max().unwrap_or(0))?;
+        let missing: Vec<_> =
+            self.tasks.iter().filter(|t| !self.batch.has(&t.key())).cloned().collect();
+        let failed = self.make(&missing, runner, &done)?;
+        let measured = |claim: &&Claim| claim.basis() == Basis::Measured;
+        let mut claims: Vec<Looked> =
+            self.claims.iter().filter(measured).map(Looked::new).collect();
+        for look in runs {
+            let judged = self.judged(&self.records_up_to(*look), runner)?;
+            let measured = judged.iter().filter(|j| j.kind == Basis::Measured);
+            claims.iter_mut().zip(measured).for_each(|(c, j)| c.verdicts.push(j.verdict));
+        }
+        let looks = Looks { runs: runs.to_vec(), claims };
+        replace(self.batch.dir(), FILE, |out| {
+            serde_json::to_writer_pretty(&mut *out, &looks)?;
+            out.write_all(b"\n")
+        })?;
+        Ok((looks, failed))
+    }
+
+    /// How many runs the looks have yet to make.
+    ///
+    /// # Errors
+    ///
+    /// A scenario is not right.
+    pub fn to_look_at(&self, runs: &[u64]) -> Result<usize, ReproduceError> {
+        let all = self.looked(runs.iter().copied().max().unwrap_or(0))?;
+        Ok(all.iter().filter(|t| !self.batch.has(&t.key())).count())
+    }
+
+    fn looked(&self, runs: u64) -> Result<Vec<Task>, ReproduceError> {
+        let sources = self.paper.sources(&self.plan)?;
+        let read: BTreeSet<String> =
+            self.claims.iter().flat_map(|c| budget::read_by(c, &self.plan, &sources)).collect();
+        draw_up(self.paper, &self.plan, |experiment, point| {
+            let simulated = experiment.world(point) == World::Sim;
+            if simulated && read.contains(&place(experiment, point)) {
+                (1..=runs).collect()
+            } else {
+                Vec::new()
+            }
+        })
+    }
+}
+
+impl Looks {
+    /// The counts at each look, and the claims whose verdict differs between two.
+    pub fn section(&self, title: &str) -> Section {
+        let heads: Vec<String> = self.runs.iter().map(|n| format!("{n} runs")).collect();
+        let heads = |first: &str| {
+            let all = [first].into_iter().chain(heads.iter().map(String::as_str));
+            columns(&all.collect::<Vec<_>>())
+        };
+        let count = |verdict: Verdict| {
+            let at = |look| self.claims.iter().filter(|c| c.verdicts[look] == verdict).count();
+            let counts: Vec<usize> = (0..self.runs.len()).map(at).collect();
+            let cells = counts.iter().map(ToString::to_string);
+            let cells = [verdict.badge().name.to_owned()].into_iter().chain(cells).collect();
+            counts.iter().any(|n| *n > 0).then(|| Row { cells, ..Row::default() })
+        };
+        let row = |c: &Looked| {
+            let said = c.verdicts.iter().map(|v| v.badge().name.to_owned());
+            Row { cells: [c.id.clone()].into_iter().chain(said).collect(), ..Row::default() }
+        };
+        let differ = |c: &&Looked| c.verdicts.windows(2).any(|pair| pair[0] != pair[1]);
+        let many = |what: &str, n: usize| format!("{n} of {} {what}.", self.claims.len());
+        let changed = self.claims.iter().filter(|c| c.changed_side()).count();
+        let reopened = self.claims.iter().filter(|c| c.reopened()).count();
+        let tables = [
+            Table {
+                id: "looks".to_owned(),
+                caption: format!("{title}: claims that rest on runs, by verdict"),
+                columns: heads("verdict"),
+                rows: Verdict::ALL.into_iter().filter_map(count).collect(),
+                notes: vec![
+                    many("changed their side", changed),
+                    many("were decided and then open again", reopened),
+                ],
+            },
+            Table {
+                id: "looks-moved".to_owned(),
+                caption: "Those whose verdict moves".to_owned(),
+                columns: heads("claim"),
+                rows: self.claims.iter().filter(differ).map(row).collect(),
+                notes: vec![],
+            },
+        ];
+        let blocks = tables.into_iter().filter(|t| !t.rows.is_empty()).map(Block::Table).collect();
+        Section { id: "looks".to_owned(), title: "Verdicts by runs".to_owned(), blocks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_changes_between_two_decisions_whatever_lies_between() {
+        use Verdict::{Contradicted, Reproduced, Undecided};
+        let looked =
+            |verdicts: &[Verdict]| Looked { id: String::new(), verdicts: verdicts.to_vec() };
+        let said = |verdicts: &[Verdict]| {
+            let looked = looked(verdicts);
+            (looked.changed_side(), looked.reopened())
+        };
+        assert_eq!(said(&[Undecided, Reproduced, Reproduced]), (false, false));
+        assert_eq!(said(&[Reproduced, Undecided, Reproduced]), (false, true));
+        assert_eq!(said(&[Reproduced, Undecided, Contradicted]), (true, true));
+        assert_eq!(said(&[Reproduced, Contradicted]), (true, false));
+    }
+}
