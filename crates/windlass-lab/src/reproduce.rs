@@ -67,7 +67,7 @@ pub enum ReproduceError {
     Run(#[from] RunError),
     /// A traced run gave no result.
     #[error("a traced run came to nothing: {0}")]
-    Traced(Failed),
+    Traced(Box<Failed>),
     /// Results cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),

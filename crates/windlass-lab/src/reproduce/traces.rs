@@ -231,7 +231,7 @@ fn run(
         Ok::<(), RunError>(())
     })?;
     match failed.into_iter().next() {
-        Some(failed) => Err(ReproduceError::Traced(failed)),
+        Some(failed) => Err(ReproduceError::Traced(Box::new(failed))),
         None => Ok(ran.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
 }
