@@ -115,7 +115,11 @@ mod tests {
             cwnd_bytes: cwnd.to_vec(),
             delivered_bytes: delivered.to_vec(),
         };
-        Timeline { bin: Span::from_secs(1), flows: vec![flow(one), flow(two)], drops: vec![] }
+        Timeline {
+            bin: Span::from_secs(1),
+            flows: vec![flow(one), flow(two)],
+            ..Timeline::default()
+        }
     }
 
     fn times(timeline: &Timeline, scenario: &Scenario) -> [Option<f64>; 2] {
