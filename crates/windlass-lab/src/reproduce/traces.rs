@@ -209,11 +209,10 @@ fn task(request: &TraceRequest, scenario: &Arc<Scenario>, seed: u64) -> Task {
 }
 
 /// Traces with the events that they took, by place in the plan and seed.
-fn run(
-    tasks: &[((usize, u64), Task)],
-    runner: &Runner,
-) -> Result<BTreeMap<(usize, u64), (Trace, u64)>, ReproduceError> {
-    let ran = Mutex::new(BTreeMap::new());
+type Ran = BTreeMap<(usize, u64), (Trace, u64)>;
+
+fn run(tasks: &[((usize, u64), Task)], runner: &Runner) -> Result<Ran, ReproduceError> {
+    let ran = Mutex::new(Ran::new());
     let place = |task: &Task| (task.form(), task.seed);
     let at: BTreeMap<(String, u64), Vec<(usize, u64)>> =
         tasks.iter().fold(BTreeMap::new(), |mut all, (at, task)| {
