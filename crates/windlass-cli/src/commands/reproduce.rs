@@ -69,7 +69,7 @@ fn look(
     });
     progress.end();
     let (looks, failed) = looked.map_err(Failure::work)?;
-    print(&text::tables([&looks.section(&paper.title)].into_iter(), width().min(text::WIDTH)))?;
+    print(&text::tables([&looks.section(&paper.title)], width().min(text::WIDTH)))?;
     super::making::outcome(&failed, Some(&options.out.join(&paper.id)))?;
     match looks.claims.iter().filter(|c| c.changed_side()).count() {
         0 => Ok(()),
