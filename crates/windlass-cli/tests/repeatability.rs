@@ -45,8 +45,8 @@ fn results_of_a_run_do_not_depend_on_what_runs_side_by_side() {
         done(&["run", &file, "--runs", "4", "--jobs", jobs, "--out", out]).out
     });
     assert_eq!(said[0], said[1]);
-    // Lock, scenario, three tables, and series and capture of four seeds.
-    assert_eq!(assert_same_files(&folders[0], &folders[1]), 13);
+    // Lock, scenario, page, three tables, and series and capture of four seeds.
+    assert_eq!(assert_same_files(&folders[0], &folders[1]), 14);
 }
 
 #[test]

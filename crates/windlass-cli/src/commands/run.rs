@@ -140,8 +140,7 @@ fn write_page(
     command: &str,
     chatter: &Chatter,
 ) -> Result<(), Failure> {
-    let folder = dir.display().to_string();
-    let page = run_page::report(scenario, records, command, &folder).map_err(Failure::of)?;
+    let page = run_page::report(scenario, records, command).map_err(Failure::of)?;
     let Some(page) = page else { return Ok(()) };
     let text = html::render(&page).map_err(Failure::work)?;
     replace(dir, "report.html", |out| out.write_all(text.as_bytes())).map_err(Failure::work)?;

@@ -28,7 +28,7 @@ const WITH_PACKETS: usize = 12;
 const EVERY_CHANGE: u64 = 4_000_000;
 const SAMPLES: u64 = 20_000;
 
-/// The page of these runs of the simulator, of which the first is drawn; `command` makes them again, and `folder` is where they are.
+/// The page of these runs of the simulator, of which the first is drawn; `command` makes them again.
 ///
 /// # Errors
 ///
@@ -37,7 +37,6 @@ pub fn report(
     scenario: &Scenario,
     records: &[RunRecord],
     command: &str,
-    folder: &str,
 ) -> Result<Option<Report>, RunError> {
     let Some(first) = records.first() else { return Ok(None) };
     let bin = Span((scenario.duration.0 / INTERVALS).max(1));
@@ -54,7 +53,7 @@ pub fn report(
     let shown = told(&reductions);
     let packets = ladder::exchanges(&case, &shown[..shown.len().min(WITH_PACKETS)])?;
     let mut sections = vec![over_time(&case, &reductions, &shown)];
-    sections.extend(why(&case, &reductions, &shown, packets, folder));
+    sections.extend(why(&case, &reductions, &shown, packets));
     sections.push(totals(scenario, records, command));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
     let line = |label: &str, value: String| (label.to_owned(), value);
@@ -193,7 +192,6 @@ fn why(
     all: &[Reduction<'_>],
     shown: &[&Reduction<'_>],
     packets: Vec<Option<Ladder>>,
-    folder: &str,
 ) -> Option<Section> {
     let ladders = packets.into_iter().chain(std::iter::repeat(None));
     let story = |(r, ladder): (&&Reduction<'_>, _)| {
@@ -222,8 +220,8 @@ fn why(
     }
     blocks.push(Block::Stories(stories));
     blocks.push(Block::Command {
-        about: Some("Any of them, by its moment:".to_owned()),
-        command: format!("windlass explain {folder} --at 12.3s"),
+        about: Some("Any of them, by its moment, in the folder of this page:".to_owned()),
+        command: "windlass explain . --at 12.3s".to_owned(),
     });
     Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
 }
