@@ -177,6 +177,9 @@ impl RateSample {
 }
 
 /// A segment that the host has just deemed lost.
+///
+/// All but `bytes` means something only for controllers whose description has `rate_samples`: a host need not keep it for
+/// others.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
