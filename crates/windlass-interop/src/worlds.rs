@@ -37,7 +37,7 @@ pub fn calibrate(
     tell: &mut dyn FnMut(&str),
 ) -> Result<Calibration, RunError> {
     match world {
-        World::Sim => Err(RunError::NoKernel),
+        World::Sim | World::Ns3 => Err(RunError::NoKernel),
         World::Linux => {
             live::check().map_err(RunError::backend)?;
             let options = calibrate::Options::live(effort(quick));
@@ -67,7 +67,7 @@ pub fn interoperate(
     done: impl Fn(&Report) + Sync,
 ) -> Result<(Vec<Report>, String), RunError> {
     match world {
-        World::Sim => Err(RunError::NoKernel),
+        World::Sim | World::Ns3 => Err(RunError::NoKernel),
         World::Linux => {
             live::check().map_err(RunError::backend)?;
             let options = interop::Options { seed, ..interop::Options::default() };
