@@ -707,7 +707,8 @@ size_t windlass_alignment(void);
 
 /*
  Makes the parameters of the algorithm of this name in `room` bytes of the caller's: the defaults, in the version of
- a stack (`rfc`, `linux` or `ns3`; null is `rfc`).
+ a stack (`rfc`, `linux` or `ns3`; null is `rfc`) and with what that stack decides for all (`ack_limit`, `recovery`,
+ `counting`, `credit`, `mark_cut`).
 
  The caller sees to it: `room` bytes can be written to `to`; the names end with a zero.
  */

@@ -224,6 +224,24 @@ impl Found {
     }
 }
 
+/// What a stack of this flavour decides for an algorithm.
+fn in_stack(params: &AnyParams, flavour: Flavour) -> Setup<()> {
+    let usual = params.common();
+    let stack = match flavour {
+        Flavour::Rfc => usual,
+        Flavour::Linux => Setup {
+            ack_limit: u32::MAX,
+            recovery: Some(LossRecovery::Prr),
+            counting: Counting::Segments,
+            credit: Credit::Delivered,
+            mark_cut: MarkCut::Proportional,
+            ..usual
+        },
+        Flavour::Ns3 => Setup { ack_limit: u32::MAX, recovery: Some(LossRecovery::Prr), ..usual },
+    };
+    Setup { ack_limit: params.ack_limit(flavour).unwrap_or(stack.ack_limit), ..stack }
+}
+
 /// Bytes that `windlass_params_init` writes.
 #[unsafe(no_mangle)]
 pub extern "C" fn windlass_params_size() -> usize {
@@ -237,7 +255,8 @@ pub extern "C" fn windlass_alignment() -> usize {
 }
 
 /// Makes the parameters of the algorithm of this name in `room` bytes of the caller's: the defaults, in the version of
-/// a stack (`rfc`, `linux` or `ns3`; null is `rfc`).
+/// a stack (`rfc`, `linux` or `ns3`; null is `rfc`) and with what that stack decides for all (`ack_limit`, `recovery`,
+/// `counting`, `credit`, `mark_cut`).
 ///
 /// # Safety
 ///
@@ -260,9 +279,7 @@ pub unsafe extern "C" fn windlass_params_init(
             place.map(|at| Flavour::ALL[at]).ok_or(Status::UnknownWord)?
         };
         let mut found = found.flavoured(flavour);
-        if let Some(ack_limit) = found.ack_limit(flavour) {
-            found.set_common(&Setup { ack_limit, ..found.common() });
-        }
+        found.set_common(&in_stack(&found, flavour));
         reach(to)?;
         if room < size_of::<ParamSet>() {
             return Err(Status::TooSmall);

@@ -6,8 +6,10 @@ use std::mem::MaybeUninit;
 use windlass::*;
 use windlass_cc::group::PathView;
 use windlass_cc::{
-    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Group, Loss, Phase, Rate, Span, Time,
+    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Flavour, Group, Loss, Phase, Rate,
+    Setup, Span, Time,
 };
+use windlass_tcp::stack::{PRESETS, Preset};
 
 const EVENTS: u64 = if cfg!(miri) { 60 } else { 3000 };
 const MSS: u32 = 1448;
@@ -76,10 +78,57 @@ impl Host {
     }
 }
 
+/// An algorithm's parameters as the simulator's Linux stack has them.
+fn on_linux(algorithm: &str) -> AnyParams {
+    let mut params = AnyParams::by_name(algorithm).unwrap().flavoured(Flavour::Linux);
+    let preset = PRESETS.iter().find(|preset| preset.flavour == Flavour::Linux).unwrap();
+    params.set_common(&of_preset(&params, preset));
+    params
+}
+
+fn of_preset(params: &AnyParams, preset: &Preset) -> Setup<()> {
+    let stack = &preset.config;
+    Setup {
+        ack_limit: params.ack_limit(preset.flavour).unwrap_or(stack.ack_limit),
+        recovery: stack.recovery,
+        counting: stack.window_counting,
+        credit: stack.growth_credit,
+        mark_cut: stack.mark_cut,
+        ..params.common()
+    }
+}
+
+#[test]
+fn a_stack_of_each_name_decides_what_the_preset_of_that_name_does() {
+    for name in ["rfc", "linux", "ns3"] {
+        let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+        for info in ALGORITHMS {
+            let usual = AnyParams::by_name(info.id).unwrap().flavoured(preset.flavour);
+            let wanted = of_preset(&usual, preset);
+            let mut host = Host::new(info.id);
+            let (id, stack, room) = (text(info.id), text(name), windlass_params_size());
+            let made = unsafe {
+                windlass_params_init(host.params.as_mut_ptr(), room, id.as_ptr(), stack.as_ptr())
+            };
+            assert_eq!(made, Status::Ok);
+            let recovery = wanted.recovery.unwrap_or(usual.requirements().recovery);
+            for (param, value) in [
+                ("ack_limit", wanted.ack_limit.into()),
+                ("recovery", recovery as u64),
+                ("counting", wanted.counting as u64),
+                ("credit", wanted.credit as u64),
+                ("mark_cut", wanted.mark_cut as u64),
+            ] {
+                assert_eq!(host.number(param), Ok(value), "{name} {} {param}", info.id);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_algorithm_answers_as_it_does_without_the_boundary() {
     for info in ALGORITHMS {
-        let params = AnyParams::by_name(info.id).unwrap().flavoured(windlass_cc::Flavour::Linux);
+        let params = on_linux(info.id);
         let mut native = AnyController::init(&params, &Conn::new(MSS));
         let mut host = Host::new(info.id);
         let mut draw = 1_u64;
@@ -138,7 +187,7 @@ fn coupled_algorithms_hear_of_their_siblings() {
     };
     let paths = [view(14_600, 40), view(200_000, 40)];
     let mut host = Host::new("lia");
-    let params = AnyParams::by_name("lia").unwrap().flavoured(windlass_cc::Flavour::Linux);
+    let params = on_linux("lia");
     let mut native = AnyController::init(&params, &host.conn);
     native.on_group(&params, &host.conn, &Group::new(paths).seen_from(1, 0));
     let (state, handle, conn) = (host.state(), host.params(), host.conn);
