@@ -1,5 +1,6 @@
 //! The program that ns-3's libraries are in: built once, asked once a run.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -19,6 +20,8 @@ const SOURCES: [(&str, &str); 3] = [
 ];
 const NETWORK: &str = include_str!("../../../../bench/ns3/network.cc");
 const DIGEST_DIGITS: usize = 8;
+/// Names a program that is asked instead: `network.cc` built against an ns-3 of the user's own, or with classes added.
+const OWN_PROGRAM: &str = "WINDLASS_NS3_PROGRAM";
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +42,17 @@ pub enum Error {
 
 /// What a run is a run of: the release, and the program around it.
 pub(super) fn release() -> String {
-    format!("ns-3.44 (network.cc {})", &cache::sha256(NETWORK.as_bytes())[..DIGEST_DIGITS])
+    let named =
+        |what: &str, bytes: &[u8]| format!("{what} {}", &cache::sha256(bytes)[..DIGEST_DIGITS]);
+    match own().and_then(|path| fs::read(path).ok()) {
+        Some(program) => format!("ns-3 ({})", named(OWN_PROGRAM, &program)),
+        None => format!("ns-3.44 ({})", named("network.cc", NETWORK.as_bytes())),
+    }
+}
+
+/// The user's own program, if one is named.
+fn own() -> Option<PathBuf> {
+    env::var_os(OWN_PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// Path of the program, which the first call fetches ns-3 for and builds.
@@ -48,7 +61,13 @@ pub(super) fn path() -> Result<PathBuf, Error> {
     if let Some(path) = BUILT.get() {
         return Ok(path.clone());
     }
-    let path = build()?;
+    let path = match own() {
+        Some(path) if path.is_file() => path,
+        Some(path) => {
+            return Err(Error::Missing(format!("{OWN_PROGRAM}: there is no {}", path.display())));
+        }
+        None => build()?,
+    };
     Ok(BUILT.get_or_init(|| path).clone())
 }
 
