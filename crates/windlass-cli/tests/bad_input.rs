@@ -138,7 +138,7 @@ fn each_mistake_in_a_wifi_cell_has_its_error() {
     let (_dir, file) = scenario(CELL);
     let no_rate = "--set wifi.wifi.rate=7Mbps: `rate`: 802.11g has no rate of 7Mbps";
     refuses(&["run", &file, "--set", "wifi.wifi.rate=7Mbps"], &[no_rate]);
-    let no_radio = "has no radio for the Wi-Fi cell `wifi`: kernels are joined by links";
+    let no_radio = "has no radio for the Wi-Fi cell `wifi`: its nodes are joined by links";
     refuses(&["run", &file, "--on", "linux"], &["the world `linux` ", no_radio]);
     refuses(&["run", &file, "--on", "linux-vt"], &[no_radio]);
 }
@@ -193,13 +193,13 @@ fn numbers_that_cannot_be_meant_are_refused() {
     let (_dir, file) = scenario(SMALL);
     let last = i64::MAX.to_string();
     refuses(
-        &["run", &file, "--seed", &last, "--runs", "2"],
+        &["run", &file, "--seed", &last, "--seeds", "2"],
         &["2 runs from seed 9223372036854775807 on would pass the largest seed"],
     );
     for args in [
         &["run", &file, "--seed", "9223372036854775808"][..],
         &["run", &file, "--seed", "-1"],
-        &["run", &file, "--runs", "0"],
+        &["run", &file, "--seeds", "0"],
         &["run", &file, "--jobs", "100000"],
         &["run", &file, "--json", "--csv"],
         &["run", &file, "--nonsense"],
