@@ -14,7 +14,7 @@ use windlass_lab::run::{Failed, Runner};
 use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, keeps, print, width};
 
 /// Budget of a quick reproduction, seconds for all its papers.
 const QUICK: f64 = 120.0;
@@ -125,6 +125,7 @@ fn reproduce(
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
+    keeps(Some(&options.out.join(&*paper.id)));
     let progress = chatter.progress(finished, total, &paper.id);
     let result = work.work(runner, |record| {
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
