@@ -28,6 +28,11 @@ Begin with:
 Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be written; 2 the
 command line, a scenario or a paper is not right.";
 
+const NEW_HELP: &str = "\
+Examples:
+  windlass new                                    the templates
+  windlass new lossy-download my.toml && windlass run my.toml";
+
 const REPRODUCE_HELP: &str = "\
 Examples:
   windlass reproduce --quick              a smoke run of every paper into ./results
@@ -125,6 +130,9 @@ pub enum Command {
     /// where it stopped. OUT/PAPER/verdicts.json holds the verdicts, OUT/PAPER/report.html the report.
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(Reproduce),
+    /// Begin with a scenario file that runs: list the templates, or write one.
+    #[command(after_help = NEW_HELP)]
+    New(New),
     /// Run a scenario file.
     ///
     /// One run prints a table of flows and links. With --seeds, they follow each other from the
@@ -185,6 +193,16 @@ pub enum Command {
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
+}
+
+/// Arguments of `new`.
+#[derive(Args)]
+pub struct New {
+    /// A template; without one they are listed.
+    #[arg(value_parser = known::TEMPLATE, hide_possible_values = true)]
+    pub template: Option<String>,
+    /// The file, which must not be there yet; TEMPLATE.toml unless named.
+    pub file: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

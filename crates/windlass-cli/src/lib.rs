@@ -7,6 +7,7 @@ mod commands;
 mod located;
 mod output;
 mod repeat;
+mod templates;
 
 use std::ffi::OsString;
 
@@ -57,6 +58,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
     output::tell_when_stopped();
     match &cli.command {
         Command::Reproduce(a) => commands::reproduce::run(a, words, &chatter),
+        Command::New(a) => commands::new::run(a),
         Command::Run(a) => commands::run::run(a, words, &chatter),
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),

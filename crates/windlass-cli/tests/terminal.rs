@@ -236,6 +236,25 @@ fn completions_exist_for_every_shell() {
 }
 
 #[test]
+fn every_template_runs_and_none_writes_over_a_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let list = done(&["new"]).out;
+    let names: Vec<&str> =
+        list.lines().take_while(|l| !l.is_empty()).filter_map(|l| l.split(' ').next()).collect();
+    assert!(names.len() > 4, "{list}");
+    for name in names {
+        let file = dir.path().join(name).with_extension("toml");
+        let file = file.to_str().expect("UTF-8");
+        done(&["new", name, file]);
+        done(&["run", file, "--dry-run"]);
+        let again = call(&["new", name, file]);
+        assert_eq!(again.code, Some(2));
+        assert!(again.err.contains("is there already"), "{}", again.err);
+    }
+    assert!(call(&["new", "lossy-dowload"]).err.contains("did you mean `lossy-download`?"));
+}
+
+#[test]
 fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");

@@ -6,6 +6,8 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use windlass_lab::papers::PAPERS;
 use windlass_lab::run::World;
 
+use crate::templates::TEMPLATES;
+
 /// Takes any text, and tells completions what is known.
 #[derive(Clone)]
 pub struct Known(fn() -> Vec<String>);
@@ -21,6 +23,10 @@ pub const PART: Known = Known(|| {
 });
 /// Papers.
 pub const PAPER: Known = Known(|| PAPERS.iter().map(|paper| paper.id.to_string()).collect());
+
+/// Templates of scenarios.
+pub const TEMPLATE: Known =
+    Known(|| TEMPLATES.iter().map(|(name, _)| (*name).to_owned()).collect());
 
 /// A world by its name.
 pub fn world() -> impl TypedValueParser<Value = World> {

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod crosscheck;
 pub mod explain;
 pub mod making;
+pub mod new;
 pub mod paper;
 pub mod papers;
 pub mod presets;

@@ -1,0 +1,44 @@
+//! `windlass new`.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+
+use crate::args::New;
+use crate::output::{Failure, print};
+use crate::templates::TEMPLATES;
+
+/// Lists the templates, or writes one as a scenario file, which must not be there yet.
+pub fn run(args: &New) -> Result<(), Failure> {
+    let Some(name) = &args.template else { return print(&list()) };
+    let Some((name, text)) = TEMPLATES.iter().find(|(known, _)| known == name) else {
+        let known: Vec<&str> = TEMPLATES.iter().map(|(name, _)| *name).collect();
+        return Err(Failure::unknown("template", name, &known));
+    };
+    let file = args.file.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let made = OpenOptions::new().write(true).create_new(true).open(&file);
+    let written = made.and_then(|mut out| out.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => print(&format!("{0} is written; windlass run {0}\n", file.display())),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::input(format!("{} is there already; name another file", file.display())))
+        }
+        Err(e) => Err(Failure::work(format!("cannot write {}: {e}", file.display()))),
+    }
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for (name, text) in TEMPLATES {
+        let _ = writeln!(out, "{name:<16} {}", description(text));
+    }
+    out.push_str("\nwindlass new NAME writes NAME.toml here.\n");
+    out
+}
+
+/// What a scenario's text says of itself.
+fn description(text: &str) -> &str {
+    let value = text.lines().find_map(|line| line.strip_prefix("description = "));
+    value.unwrap_or_default().trim_matches('"')
+}
