@@ -13,6 +13,7 @@ use clap_complete::Shell;
 use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
+use windlass_lab::sweep::Measure;
 
 pub use compare::Compare;
 pub use sweep::Sweep;
@@ -27,6 +28,11 @@ Begin with:
 
 Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be written; 2 the
 command line, a scenario or a paper is not right.";
+
+const DIFF_HELP: &str = "\
+Examples:
+  windlass diff results/before results/after            two versions, or two settings
+  windlass diff results/sim results/ns3 --metric 'link.*.mean_queue_packets'";
 
 const NEW_HELP: &str = "\
 Examples:
@@ -162,6 +168,12 @@ pub enum Command {
     /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
     #[command(after_help = EXPLAIN_HELP)]
     Explain(Explain),
+    /// Hold two folders of results against each other: of two versions, settings or worlds.
+    ///
+    /// Says which runs are the same in every field, which metrics moved beyond chance, and which verdicts changed.
+    /// Runs are paired by experiment, point and seed.
+    #[command(after_help = DIFF_HELP)]
+    Diff(Diff),
     /// Hold the algorithms against the kernel's own, over the same links.
     ///
     /// Every congestion control that Linux has too crosses the same networks in the simulator and on a
@@ -193,6 +205,19 @@ pub enum Command {
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
+}
+
+/// Arguments of `diff`.
+#[derive(Args)]
+pub struct Diff {
+    /// A results folder.
+    pub first: PathBuf,
+    /// The folder to hold against it.
+    pub second: PathBuf,
+    /// Compare this metric instead of goodput, losses, retransmissions, timeouts and round trip, as in `sweep`; may
+    /// be given several times.
+    #[arg(long, value_name = "METRIC", value_parser = Measure::parse)]
+    pub metric: Vec<Measure>,
 }
 
 /// Arguments of `new`.

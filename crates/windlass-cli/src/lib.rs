@@ -63,6 +63,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),
+        Command::Diff(a) => commands::diff::run(a),
         Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),
         Command::Report(a) => commands::report::run(a, &chatter),
         Command::Algorithms(a) => commands::algorithms::run(a),

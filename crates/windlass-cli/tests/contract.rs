@@ -159,3 +159,24 @@ fn algorithms_are_listed_described_and_printed_as_the_page() {
         assert!(said.err.contains(says), "{}", said.err);
     }
 }
+
+#[test]
+fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
+    let (dir, file) = scenario(SMALL);
+    let folder = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    let (one, twin, other) = (folder("one"), folder("twin"), folder("other"));
+    for (out, more) in [(&one, &[][..]), (&twin, &[]), (&other, &["--set", "link.0.rate=1Mbps"])] {
+        done(&[&["run", &file, "--seeds", "6", "--out", out][..], more].concat());
+    }
+    let same = done(&["diff", &one, &twin]).out;
+    assert_eq!(same, "6 runs in both; 6 are the same in every field\n");
+    let moved = done(&["diff", &one, &other]).out;
+    assert!(moved.contains("0 are the same"), "{moved}");
+    assert!(
+        moved.contains("flow.*.goodput_bps") && moved.contains("moved beyond chance"),
+        "{moved}"
+    );
+    let nothing = call(&["diff", &one, &folder("none")]);
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.err.contains("holds no runs"), "{}", nothing.err);
+}

@@ -46,7 +46,7 @@
 //!
 //! Scenarios, runs, statistics and reports are crates of their own, under names of this one. What the
 //! command line prints of a scenario and its runs is in [`overview`], [`outlook`] and [`hindsight`].
-//! [`why`] says why a window fell. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
+//! [`why`] says why a window fell, and [`diff`] holds two folders of results against each other. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
 //! [`crosscheck`]. TOML is known to [`scenario`], [`experiment`] and [`claims`] only.
 #![forbid(unsafe_code)]
 
@@ -54,6 +54,7 @@ pub mod catalogue;
 pub mod claims;
 pub mod compare;
 pub mod crosscheck;
+pub mod diff;
 mod error;
 pub mod experiment;
 pub mod hindsight;

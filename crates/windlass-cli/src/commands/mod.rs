@@ -4,6 +4,7 @@ pub mod algorithms;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
+pub mod diff;
 pub mod explain;
 pub mod making;
 pub mod new;
