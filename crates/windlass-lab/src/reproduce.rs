@@ -3,7 +3,8 @@
 //! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point
 //! that no claim reads gets all its runs.
 
-mod budget;
+pub(crate) mod budget;
+pub(crate) mod error;
 mod looks;
 pub(crate) mod traces;
 
@@ -15,23 +16,23 @@ use std::sync::Arc;
 use windlass_sim::RunResult;
 
 use crate::claims::{Basis, Claim, Judgement, Quantity, tally};
-use crate::experiment::{Experiment, FileError, Plan, Point, TraceRequest};
+use crate::experiment::{Experiment, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces, registered};
 use crate::readings;
 use crate::report::model::{Report, Section};
-use crate::report::{self, ReportError};
+use crate::report::{self};
 use crate::run::store::export::export_records;
 use crate::run::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, Store,
-    StoreError, replace,
+    replace,
 };
-use crate::run::{self, Failed, Ran, RunError, RunRecord, Runner, Task, World, simulate};
-use crate::scenario::{Scenario, ScenarioError};
-use crate::stats::decision::MIN_RUNS;
+use crate::run::{self, Failed, Ran, RunRecord, Runner, Task, World, simulate};
+use crate::scenario::Scenario;
 use budget::{LOOKS, Site};
 use traces::{Asked, Told, Traced};
 
-pub(crate) use budget::read_by;
+pub(crate) use budget::{all_seeds, read_by};
+pub use error::ReproduceError;
 pub use looks::{Looked, Looks};
 
 /// What a reproduction is to do.
@@ -48,49 +49,6 @@ pub struct Options {
     pub out: PathBuf,
     /// The command line, for the record.
     pub command: String,
-}
-
-/// Why a reproduction failed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReproduceError {
-    /// A paper's file is not right.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A paper's scenario is not right.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// An experiment names a scenario that the paper's folder has not.
-    #[error("there is no {0}, which an experiment names as its scenario")]
-    NoScenario(String),
-    /// A run failed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A traced run gave no result.
-    #[error("a traced run came to nothing: {0}")]
-    Traced(Box<Failed>),
-    /// Results cannot be kept.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The report contradicts itself.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    /// There are no runs to report on.
-    #[error("{} holds no run of this version for paper \"{paper}\"; `windlass reproduce {paper}` makes them", dir.display())]
-    NoRuns {
-        /// The paper.
-        paper: String,
-        /// Its folder.
-        dir: PathBuf,
-    },
-}
-
-impl From<run::Error> for ReproduceError {
-    fn from(e: run::Error) -> ReproduceError {
-        match e {
-            run::Error::Run(e) => ReproduceError::Run(e),
-            run::Error::Store(e) => ReproduceError::Store(e),
-        }
-    }
 }
 
 /// A reproduction in the course of its work.
@@ -417,12 +375,6 @@ impl<'p> Reproduction<'p> {
 
 fn place(experiment: &Experiment, point: &Point) -> String {
     format!("{}/{}", experiment.id, point.id)
-}
-
-/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
-pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
-    let told = *experiment.seeds(point, false).end();
-    if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }
 
 /// The runs of each of the simulator's points within a budget of seconds, and the seconds that they are foretold to take.

@@ -33,7 +33,7 @@ impl Folder {
     /// The folder cannot be made or written.
     pub fn open(dir: &Path, tasks: Vec<Task>, runner: &Runner) -> Result<Folder, StoreError> {
         let (mut batch, mut notices) = Batch::open(dir)?;
-        batch.count_only(runner);
+        batch.count_only(|world| runner.release(world));
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         let folder = Folder { batch, tasks, notices };

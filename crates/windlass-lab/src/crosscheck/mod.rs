@@ -12,12 +12,14 @@ pub mod compare;
 mod page;
 pub mod recorded;
 mod sections;
+mod tasks;
 mod traces;
+
+use tasks::{CellTasks, Pair};
 
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use algorithms::{ALGORITHMS, Algorithm};
 use cells::{Cell, Kind};
@@ -28,7 +30,6 @@ use crate::report::model::{Report, Table};
 use crate::run::keep::{Filled, Folder};
 use crate::run::store::{Notice, replace};
 use crate::run::{Failed, RunRecord, Runner, Task, World};
-use crate::scenario::ScenarioError;
 use crate::{Error, report};
 
 pub use page::PAGE;
@@ -65,27 +66,6 @@ pub struct Crosscheck {
     recorded: Recorded,
     folder: Folder,
     command: String,
-}
-
-/// A cell and its runs in both worlds, one pair for each seed.
-struct CellTasks {
-    cell: Cell,
-    pairs: Vec<Pair>,
-}
-
-/// The runs of one seed.
-struct Pair {
-    kernel: Task,
-    /// What the kernel is recorded to have made of it; its task is left alone then.
-    recorded: Option<Measures>,
-    ours: Task,
-}
-
-impl Pair {
-    fn tasks(&self) -> impl Iterator<Item = Task> {
-        let kernel = self.recorded.is_none().then(|| self.kernel.clone());
-        [self.ours.clone()].into_iter().chain(kernel)
-    }
 }
 
 /// What a cross-check came to.
@@ -133,7 +113,7 @@ impl Crosscheck {
         let recorded = Recorded::read(&options.runs)?;
         let mut cells = Vec::new();
         for cell in Cell::grid(&algorithms, options.quick) {
-            cells.push(CellTasks::of(cell, options, &recorded)?);
+            cells.push(CellTasks::of(cell, (options.world, options.quick), &recorded)?);
         }
         let dir = options.out.join(FOLDER);
         let all = |cells: &[CellTasks]| -> Vec<Task> {
@@ -288,30 +268,6 @@ impl Outcome {
     /// It cannot be written.
     pub fn write_runs(&self, path: &Path) -> Result<(), Error> {
         Ok(self.recorded.write(path)?)
-    }
-}
-
-impl CellTasks {
-    fn of(cell: Cell, options: &Options, known: &Recorded) -> Result<CellTasks, ScenarioError> {
-        let task = |world: World| {
-            let scenario = Arc::new(cell.scenario()?);
-            let scenario_hash: Arc<str> = world.hash(&scenario).into();
-            Ok(Task {
-                experiment: cell.experiment().to_string(),
-                point: format!("{},on={world}", cell.point()),
-                seed: scenario.seed,
-                scenario,
-                scenario_hash,
-                world,
-            })
-        };
-        let (kernel, ours) = (task(options.world)?, task(World::Sim)?);
-        let pair = |seed| Pair {
-            kernel: Task { seed, ..kernel.clone() },
-            recorded: known.get(options.world, &cell, seed).cloned(),
-            ours: Task { seed, ..ours.clone() },
-        };
-        Ok(CellTasks { cell, pairs: cell.seeds(options.quick).map(pair).collect() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use windlass_sim::Series;
 
-use super::CellTasks;
+use super::tasks::{CellTasks, Pair};
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::run::Task;
 use crate::run::keep::Folder;
@@ -12,7 +12,7 @@ use crate::run::store::StoreError;
 pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>, StoreError> {
     let mut charts = Vec::new();
     for CellTasks { cell, pairs } in cells.iter().filter(|c| c.cell.is_traced()) {
-        let both = |p: &&super::Pair| folder.has(&p.kernel) && folder.has(&p.ours);
+        let both = |p: &&Pair| folder.has(&p.kernel) && folder.has(&p.ours);
         let Some(pair) = pairs.iter().find(both) else { continue };
         let network = cell.network.name().replace([',', ' ', '%'], "");
         charts.push(Chart {

@@ -9,7 +9,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::Series;
 use windlass_tcp::{Flags, Seq};
 
-use super::Trace;
+use super::material::Trace;
 use super::parts::series::seconds;
 use crate::passage::{Passage, passages};
 use crate::report::model::{Ladder, Message};

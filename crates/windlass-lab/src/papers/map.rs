@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use windlass_sim::StationResult;
 
-use super::Material;
+use super::material::Material;
 use crate::compile::senders;
 use crate::report::model::{NetworkMap, Place, Role};
 use crate::run::RunRecord;

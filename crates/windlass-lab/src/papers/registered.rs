@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
-use super::Paper;
+use super::paper::Paper;
 use crate::experiment::FileError;
 use crate::report::model::{Block, Section};
 

@@ -8,10 +8,11 @@ use serde::Deserialize;
 
 use super::ask::{Course, Said, Values, asking};
 use super::map::MapFile;
+use super::material::Material;
+use super::paper::Paper;
 use super::parts::cells::NONE;
 use super::parts::verdicts::findings;
 use super::parts::{commands, notes, tables};
-use super::{Material, Paper};
 use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,

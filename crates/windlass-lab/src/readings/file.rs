@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::experiment::{FileError, Plan, Point};
-use crate::papers::Paper;
+use crate::papers::paper::Paper;
 use crate::scenario::{Scenario, did_you_mean};
 use crate::sweep::spelt_out_for;
 use crate::template::Vars;

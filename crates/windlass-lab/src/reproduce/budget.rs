@@ -7,9 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::{Claim, Quantity};
-use crate::experiment::Plan;
+use crate::experiment::{Experiment, Plan, Point};
 use crate::outlook;
+use crate::run::World;
 use crate::scenario::{LossModel, Scenario, Traffic};
+use crate::stats::decision::MIN_RUNS;
 
 /// After how many runs it is looked whether a claim is decided.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
@@ -230,4 +232,10 @@ mod tests {
             }
         }
     }
+}
+
+/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
+pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
+    let told = *experiment.seeds(point, false).end();
+    if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }

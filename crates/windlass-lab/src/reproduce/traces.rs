@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::ReproduceError;
+use super::error::ReproduceError;
 use crate::claims::{Claim, Quantity, Value, without_chance};
 use crate::experiment::{Plan, TraceRequest};
 use crate::papers::{Paper, Trace, Traces};

@@ -6,6 +6,8 @@ use windlass_sim::{Decided, Series, Timeline};
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::why::Case;
 
+/// Most flows or subflows that are drawn.
+pub(super) const DRAWN: usize = 6;
 /// What is recorded for them.
 pub(super) const SERIES: [Series; 5] =
     [Series::Cwnd, Series::Ssthresh, Series::InFlight, Series::Srtt, Series::Pacing];
@@ -114,7 +116,7 @@ fn rates(case: &Case) -> Vec<ChartSeries> {
     const TOGETHER: usize = 10;
     let Some(timeline) = &case.result.timeline else { return Vec::new() };
     let span = timeline.bin.0 as f64 / 1e9 * TOGETHER as f64;
-    let flows = timeline.flows.iter().zip(&case.scenario.flows).take(super::DRAWN);
+    let flows = timeline.flows.iter().zip(&case.scenario.flows).take(DRAWN);
     let one =
         |(flow, spec): (&windlass_sim::FlowTimeline, &crate::scenario::FlowSpec)| ChartSeries {
             name: spec.name.clone(),
@@ -146,5 +148,5 @@ fn queues(case: &Case) -> Vec<ChartSeries> {
     }
     all.retain(|(longest, _)| *longest > 1.0);
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    all.into_iter().take(super::DRAWN).map(|(_, series)| series).collect()
+    all.into_iter().take(DRAWN).map(|(_, series)| series).collect()
 }

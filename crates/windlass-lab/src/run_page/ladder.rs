@@ -111,7 +111,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
         }
     };
     Some(Ladder {
-        id: format!("packets-{}", super::story_id(r)),
+        id: format!("packets-{}", story_id(r)),
         caption: format!(
             "The packets around {:.6} s. Sequence and acknowledgement numbers count the flow's bytes. \
              Earlier packets are left out but for the first lost, so that a silence is one of the packets drawn alone.",
@@ -121,4 +121,10 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
         right,
         messages: shown.iter().map(message).collect(),
     })
+}
+
+/// Where a reduction is explained on the page.
+pub(super) fn story_id(r: &Reduction<'_>) -> String {
+    let path = r.sender.path.map_or(String::new(), |path| format!("-{path}"));
+    format!("why-{}{path}-{}", r.sender.flow, r.decision.since.0)
 }

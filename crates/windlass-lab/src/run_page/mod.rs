@@ -5,6 +5,9 @@
 mod curves;
 mod ladder;
 
+use curves::DRAWN;
+use ladder::story_id;
+
 use windlass_cc::{Phase, Span};
 use windlass_sim::Decided;
 use windlass_tcp::Cause;
@@ -19,8 +22,6 @@ use crate::why::{Case, Reduction, brief, sentences};
 
 /// Intervals by which rates and queues are counted.
 const INTERVALS: u64 = 1000;
-/// Most flows or subflows that are drawn.
-const DRAWN: usize = 6;
 /// Most reductions that are explained on the page, and most of these with their packets.
 const EXPLAINED: usize = 60;
 const WITH_PACKETS: usize = 12;
@@ -127,11 +128,6 @@ fn told<'a, 'b>(all: &'b [Reduction<'a>]) -> Vec<&'b Reduction<'a>> {
     order.truncate(EXPLAINED);
     order.sort_unstable();
     order.into_iter().map(|i| &all[i]).collect()
-}
-
-fn story_id(r: &Reduction<'_>) -> String {
-    let path = r.sender.path.map_or(String::new(), |path| format!("-{path}"));
-    format!("why-{}{path}-{}", r.sender.flow, r.decision.since.0)
 }
 
 fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Section {

@@ -70,7 +70,7 @@ impl Sweep {
             None => Batch::open(dir)?,
             Some(_) => Batch::share(dir)?,
         };
-        batch.count_only(runner);
+        batch.count_only(|world| runner.release(world));
         Ok(Sweep::with(plan, batch, notices, command))
     }
 

@@ -1,8 +1,8 @@
 //! Fields of flows, of multipath flows and of their subflows.
 
-use super::Better::{Less, More};
-use super::Need::{Connection, Deadline, Delays, Power, Radio, WarmUp};
-use super::fields;
+use super::field::Better::{Less, More};
+use super::field::fields;
+use super::need::Need::{Connection, Deadline, Delays, Power, Radio, WarmUp};
 use windlass_sim::MultipathResult;
 
 fields! {

@@ -1,8 +1,8 @@
 //! Fields of links, of Wi-Fi cells, of routing in them and of their stations.
 
-use super::Better::{Less, More};
-use super::Need::{Battery, Power, Routing};
-use super::fields;
+use super::field::Better::{Less, More};
+use super::field::fields;
+use super::need::Need::{Battery, Power, Routing};
 
 fields! {
     /// One direction of a link.

@@ -7,7 +7,7 @@ use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
 };
 
-use super::Need;
+use super::need::Need;
 use crate::{RunRecord, Steady};
 
 /// What a field is of.

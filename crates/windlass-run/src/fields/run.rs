@@ -2,10 +2,10 @@
 
 use windlass_sim::{FlowResult, StationResult};
 
-use super::Better::{Less, More};
-use super::Need::{Battery, Bins, Deadline, Delays, Power, Radio};
-use super::fields;
+use super::field::Better::{Less, More};
+use super::field::fields;
 use super::flow::per_byte;
+use super::need::Need::{Battery, Bins, Deadline, Delays, Power, Radio};
 use crate::RunRecord;
 
 fields! {

@@ -1,150 +1,26 @@
 //! A batch: the folder that runs go into, and what is known of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
 use super::export::{self, Format, Provenance};
-use super::journal::Content;
-use super::meta::{Invocation, Meta, read_meta};
+use super::journal::{self, Content};
+use super::meta::{FAILURES, Invocation, Meta, read_meta};
+use super::notice::Notice;
 use super::parts::{self, Own};
 use super::table::{self, SeriesRun};
-use super::{Store, files, journal};
-use crate::{Failed, RunRecord, Runner, version};
-
-/// What makes a run this run: the same key means the same result.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RunKey {
-    /// Experiment identifier.
-    pub experiment: String,
-    /// Point identifier.
-    pub point: String,
-    /// Seed.
-    pub seed: u64,
-    /// Hash of the resolved scenario.
-    pub scenario_hash: String,
-    /// The world it runs in.
-    pub world: String,
-    /// What its results are results of: the part of the record's version after the `+`.
-    pub version: String,
-}
-
-impl RunKey {
-    /// The key of a finished run.
-    pub fn of(record: &RunRecord) -> RunKey {
-        RunKey {
-            experiment: record.experiment.clone(),
-            point: record.point.clone(),
-            seed: record.seed,
-            scenario_hash: record.scenario_hash.clone(),
-            world: record.world.clone(),
-            version: version::results(&record.version).to_owned(),
-        }
-    }
-
-    /// The part that names a run's place in the batch, whatever made it.
-    fn place(&self) -> (&str, &str, u64) {
-        (&self.experiment, &self.point, self.seed)
-    }
-}
-
-impl fmt::Display for RunKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the run of {} at {:?} with seed {}", self.experiment, self.point, self.seed)
-    }
-}
-
-/// The runs that gave no result when they were last tried.
-pub const FAILURES: &str = "failures.jsonl";
+use super::{Store, files};
+use crate::key::{Place, RunKey};
+use crate::record::RunRecord;
+use crate::task::Failed;
 
 /// The batch's own folders.
 const SCENARIOS: &str = "scenarios";
 const SERIES: &str = "series";
 const CAPTURES: &str = "captures";
-
-/// Where the files of a point stand. Each form of its scenario has its own, so that no setting ever
-/// removes or overwrites what another has left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place<'a> {
-    /// Experiment identifier.
-    pub experiment: &'a str,
-    /// Point identifier.
-    pub point: &'a str,
-    /// The form of its scenario: see [`Task::form`](crate::Task::form).
-    pub form: &'a str,
-}
-
-impl Place<'_> {
-    /// `POINT@FORM`, which no identifier of a point alone becomes.
-    fn name(&self) -> String {
-        format!("{}@{}", files::file_name(self.point), self.form)
-    }
-}
-
-/// Something about a batch that its user should know, though work can go on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Notice {
-    /// The journal's last line was half or damaged, and was cut off; its run is made again.
-    CutOff {
-        /// Line number, from 1.
-        line: usize,
-        /// Its bytes.
-        bytes: usize,
-    },
-    /// An intact line is of a form that this version does not know. It stays and is ignored.
-    Foreign {
-        /// Line number, from 1.
-        line: usize,
-    },
-    /// A line says what an earlier one said, and is ignored.
-    RepeatedLine {
-        /// Line number, from 1.
-        line: usize,
-    },
-    /// Another instance is at work, or the disk has no locks to tell.
-    Beside,
-    /// Runs that another version made, another kernel, or another form of the scenario. They stay and are ignored.
-    Stale {
-        /// Experiment identifier.
-        experiment: String,
-        /// Point identifier.
-        point: String,
-        /// How many runs.
-        runs: usize,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Notice::CutOff { line, bytes } => write!(
-                f,
-                "line {line} of the journal was incomplete ({bytes} bytes, as a killed run leaves \
-                 it) and was removed; its run has to be made again"
-            ),
-            Notice::Foreign { line } => write!(
-                f,
-                "line {line} of the journal was written by another version of Windlass and is \
-                 ignored"
-            ),
-            Notice::RepeatedLine { line } => {
-                write!(f, "line {line} of the journal repeats an earlier one and is ignored")
-            }
-            Notice::Beside => f.write_str(
-                "another Windlass is at work in this folder, or its disk has no locks to tell; what each \
-                 makes counts for both, and what both are making now is made twice",
-            ),
-            Notice::Stale { experiment, point, runs } => write!(
-                f,
-                "{runs} earlier runs of {experiment} at {point:?} come from another version of \
-                 Windlass, of the scenario or of the kernel and do not count"
-            ),
-        }
-    }
-}
 
 /// An open batch. Several instances may have the same folder open and write at once.
 #[derive(Debug)]
@@ -289,13 +165,12 @@ impl Batch {
 
     /// Of the runs on kernels only those count from now on that were made on what the runner's back ends have
     /// now, as far as they can tell.
-    pub fn count_only(&mut self, runner: &Runner) {
+    pub fn count_only(&mut self, release: impl Fn(&str) -> Option<String>) {
         let mut releases: BTreeMap<&str, Option<String>> = BTreeMap::new();
         let mut index = BTreeMap::new();
         for (place, record) in self.records.iter().enumerate() {
-            let release =
-                releases.entry(&record.world).or_insert_with(|| runner.release(&record.world));
-            let counts = release.is_none() || *release == record.kernel;
+            let now = releases.entry(&record.world).or_insert_with(|| release(&record.world));
+            let counts = now.is_none() || *now == record.kernel;
             let key = RunKey::of(record);
             if counts {
                 index.insert(key, place);
@@ -345,7 +220,7 @@ impl Batch {
     /// It cannot be written.
     pub fn write_scenario(&self, place: Place<'_>, toml: &str) -> Result<PathBuf, StoreError> {
         let dir = self.dir.join(SCENARIOS).join(files::file_name(place.experiment));
-        let name = format!("{}.toml", place.name());
+        let name = format!("{}.toml", form_name(place));
         match fs::read(dir.join(&name)) {
             Ok(there) if there == toml.as_bytes() => Ok(dir.join(name)),
             _ => files::put(&dir, &name, |out| out.write_all(toml.as_bytes())),
@@ -395,7 +270,7 @@ impl Batch {
     }
 
     fn folder_of(&self, kind: &str, place: Place<'_>) -> PathBuf {
-        self.dir.join(kind).join(files::file_name(place.experiment)).join(place.name())
+        self.dir.join(kind).join(files::file_name(place.experiment)).join(form_name(place))
     }
 
     /// The calls that have worked on this batch, in order.
@@ -456,4 +331,9 @@ impl Store for Batch {
         })?;
         Ok(())
     }
+}
+
+/// `POINT@FORM`, which no identifier of a point alone becomes.
+fn form_name(place: Place<'_>) -> String {
+    format!("{}@{}", files::file_name(place.point), place.form)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::batch::RunKey;
+use crate::key::RunKey;
 
 /// A failure to keep or to read results: what happened, where, and what would help.
 #[derive(Debug, thiserror::Error)]

@@ -8,10 +8,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::batch::{Notice, RunKey};
 use super::error::StoreError;
 use super::files;
-use crate::RunRecord;
+use super::notice::Notice;
+use crate::key::RunKey;
+use crate::record::RunRecord;
 
 /// Name of the journal in a batch's folder.
 pub const JOURNAL: &str = "journal.jsonl";

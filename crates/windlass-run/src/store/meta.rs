@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::error::StoreError;
 use super::files;
 
+/// The runs that gave no result when they were last tried.
+pub const FAILURES: &str = "failures.jsonl";
 /// Every call that worked on a batch.
 pub(super) const META: &str = "meta.json";
 

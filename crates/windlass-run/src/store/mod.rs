@@ -29,7 +29,10 @@ use std::sync::{Mutex, PoisonError};
 
 use windlass_sim::Sample;
 
-use crate::{Failed, Ran, RunRecord, Task};
+use crate::backend::Ran;
+pub use crate::key::{Place, RunKey};
+use crate::record::RunRecord;
+use crate::task::{Failed, Task};
 
 mod axes;
 pub mod batch;
@@ -38,18 +41,19 @@ pub mod export;
 mod files;
 mod journal;
 mod meta;
+mod notice;
 pub mod parquet_file;
 mod parts;
 pub mod table;
 
 pub use axes::axes;
-pub use batch::{Batch, FAILURES, Notice, Place, RunKey};
+pub use batch::Batch;
 pub use error::StoreError;
 pub use export::{Format, Provenance};
 pub use files::{file_name, replace};
 pub use journal::JOURNAL;
-pub use meta::Invocation;
-use meta::META;
+pub use meta::{FAILURES, Invocation};
+pub use notice::Notice;
 pub use table::{Column, SeriesRun, Table, Values};
 
 /// Where finished runs are kept.

@@ -9,8 +9,9 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
+use super::files;
 use super::journal::{self, Content, JOURNAL, Journal};
-use super::{FAILURES, META, files};
+use super::meta::{FAILURES, META};
 
 /// The folder of the parts.
 const PARTS: &str = "parts";

@@ -9,9 +9,9 @@ use std::iter;
 use windlass_cc::Time;
 use windlass_sim::{Sample, Series};
 
-use super::batch::Place;
-use crate::RunRecord;
 use crate::fields::{Field, Listing, Row, Type, Value};
+use crate::key::Place;
+use crate::record::RunRecord;
 
 /// Rows of a series table that are held in memory at once.
 const CHUNK_ROWS: usize = 65_536;

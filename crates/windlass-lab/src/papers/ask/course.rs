@@ -8,8 +8,9 @@ use minijinja::value::{Object, ObjectRepr, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 use windlass_sim::{PacketFate, Series};
 
+use crate::papers::exchange;
+use crate::papers::material::Trace;
 use crate::papers::parts::series::seconds;
-use crate::papers::{Trace, exchange};
 use crate::report::model::ChartPoint;
 use crate::run::RunRecord;
 use crate::template::{absent, mistake};

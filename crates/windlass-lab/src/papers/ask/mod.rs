@@ -1,7 +1,10 @@
 //! What the expressions of a paper may ask: runs, traces, claims, and what is computed of them.
 
 mod course;
+mod summing;
 mod values;
+
+use summing::Summing;
 
 pub(crate) use course::Course;
 pub(crate) use values::Values;
@@ -13,10 +16,10 @@ use minijinja::value::{Kwargs, Object};
 use minijinja::{Environment, Error, State, Value};
 use serde::Deserialize;
 
+use super::material::{Material, Trace};
 use super::parts::cells::{self, printed, signed};
 use super::parts::significance::{Tested, probability, tested};
 use super::parts::verdicts::listed;
-use super::{Material, Trace};
 use crate::claims::{Claim, Judgement, Metric};
 use crate::experiment::{FileError, Plan};
 use crate::report::numbers::number;
@@ -32,17 +35,6 @@ pub(crate) struct Measures {
     statistic: Summing,
     #[serde(default)]
     measure: Vec<Measure>,
-}
-
-/// How the runs of a point stand in cells and charts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Summing {
-    /// Median, with the interval between two order statistics.
-    #[default]
-    Median,
-    /// Mean, with Student's interval.
-    Mean,
 }
 
 /// A number that a run yields.

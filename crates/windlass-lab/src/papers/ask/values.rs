@@ -7,7 +7,7 @@ use std::sync::Arc;
 use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Environment, Error, Value};
 
-use super::Summing;
+use super::summing::Summing;
 use crate::papers::parts::cells;
 use crate::report::model::ChartPoint;
 use crate::stats::Summary;

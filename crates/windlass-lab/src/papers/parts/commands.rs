@@ -1,7 +1,7 @@
 //! The commands that make a piece of the report again.
 
 use crate::experiment::Point;
-use crate::papers::Material;
+use crate::papers::material::Material;
 use crate::report::model::Block;
 use crate::run::World;
 use crate::scenario::Scenario;

@@ -3,7 +3,7 @@
 use super::cells::{measured, printed};
 use super::commands;
 use crate::claims::{Claim, Judgement};
-use crate::papers::Material;
+use crate::papers::material::Material;
 use crate::report::model::{Block, Row, Section, Table};
 use crate::report::numbers::number;
 

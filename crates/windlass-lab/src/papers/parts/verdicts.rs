@@ -2,7 +2,7 @@
 
 use super::cells;
 use crate::claims::{Basis, Claim, Judgement, Statement, Verdict, headline, statements};
-use crate::papers::{FINDINGS, Material};
+use crate::papers::material::{FINDINGS, Material};
 use crate::report::model::{Block, Section};
 
 /// The section: what the runs say, how many statements have which verdict, what is contradicted, and what is not decided.
