@@ -260,7 +260,7 @@ fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
     let out = dir.path().join("out");
     let words = ["sweep", &file, "--seeds", "3000", "--jobs", "1", "--out", &out.to_string_lossy()];
     let mut child = windlass(&words);
-    let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
     let journal = out.join("journal.jsonl");
     let begun = std::time::Instant::now();
     while std::fs::metadata(&journal).map_or(0, |m| m.len()) < 2000 {
