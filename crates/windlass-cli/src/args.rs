@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
 mod compare;
+mod known;
 #[cfg(test)]
 mod page;
 mod sweep;
@@ -36,7 +37,7 @@ Examples:
 const RUN_HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml
-  windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --runs 30
+  windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --seeds 30
   windlass run scenarios/lossy-download.toml --on linux      over this machine's kernel
   windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
@@ -126,7 +127,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Run a scenario file.
     ///
-    /// One run prints a table of flows and links. With --runs, seeds follow each other from the
+    /// One run prints a table of flows and links. With --seeds, they follow each other from the
     /// scenario's own, and medians with 95 % intervals are printed. Finished runs are kept in
     /// --out's folder: a command that was interrupted goes on where it stopped.
     #[command(after_help = RUN_HELP)]
@@ -207,6 +208,7 @@ pub enum SchemaOf {
 #[derive(Args)]
 pub struct Reproduce {
     /// Papers, by identifier or folder; all that are built in when none is named.
+    #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
     /// As much as takes about two minutes, `--budget 2min`; what that leaves open is undecided or not run.
     #[arg(long, conflicts_with = "budget")]
@@ -224,7 +226,7 @@ pub struct Reproduce {
     pub looks: Vec<u64>,
     /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
     /// time of --budget or --quick again, or in half an hour.
@@ -256,14 +258,14 @@ pub struct Run {
     /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
     /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), or ns3 (ns-3 3.44
     /// from PyPI; needs g++).
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
-    /// Seed, instead of the scenario's.
+    /// First seed, instead of the scenario's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Replications over consecutive seeds.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub runs: u32,
+    #[arg(long, alias = "runs", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub seeds: u32,
     /// Print one JSON document with `flows` and `links` instead of tables.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
@@ -310,7 +312,7 @@ pub struct Explain {
 pub struct Crosscheck {
     /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
     /// (this machine's, in real time; needs root).
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Four networks and one seed.
     #[arg(long)]
@@ -335,6 +337,7 @@ pub struct Crosscheck {
 #[derive(Args)]
 pub struct Report {
     /// Papers, by identifier or folder; all that OUT holds when none is named.
+    #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
     /// Folder of an earlier `reproduce --out`.
     #[arg(short, long, value_name = "DIR", default_value = "results")]
@@ -357,6 +360,7 @@ pub enum Export {
 #[derive(Args)]
 pub struct Algorithms {
     /// Which one; the list when left out.
+    #[arg(value_parser = known::PART, hide_possible_values = true)]
     pub name: Option<String>,
     /// Print the page docs/src/reference/algorithms.md.
     #[arg(long, conflicts_with = "name")]

@@ -45,7 +45,7 @@ fn remarks_that_nobody_reads_do_not_stop_a_run() {
 fn away_from_a_terminal_there_is_neither_bar_nor_colour() {
     let (_dir, file) = scenario(SMALL);
     for args in [
-        &["run", &file, "--runs", "3"][..],
+        &["run", &file, "--seeds", "3"][..],
         &["run", &file, "--set", "x"],
         &["run", "missing.toml"],
         &["run", &file, "--set", "link.0.rate=2"],
@@ -78,7 +78,7 @@ fn on_a_terminal(args: &str, environment: &[(&str, &str)]) -> Option<String> {
 #[test]
 fn on_a_terminal_long_work_shows_progress_and_the_time_left() {
     let (_dir, file) = scenario(SMALL);
-    let args = format!("run {file} --runs 60 --jobs 1");
+    let args = format!("run {file} --seeds 60 --jobs 1");
     let Some(shown) = on_a_terminal(&args, &[]) else { return };
     assert!(shown.contains("/60 runs, ") && shown.contains(" left"), "{shown:?}");
     let quiet = on_a_terminal(&format!("{args} --quiet"), &[]).expect("a terminal");
@@ -203,7 +203,7 @@ fn the_examples_in_help_are_commands() {
             assert!(known.err.contains("unexpected argument '--not-an-option'"), "{}", known.err);
         }
     }
-    done(&["run", &file, "--set", "flow.download.algorithm=reno", "--runs", "2"]);
+    done(&["run", &file, "--set", "flow.download.algorithm=reno", "--seeds", "2"]);
 }
 
 #[test]
@@ -212,6 +212,17 @@ fn completions_exist_for_every_shell() {
         let script = done(&["completions", shell]).out;
         assert!(script.contains("windlass") && script.contains("reproduce"), "{shell}");
         assert!(script.contains("dry-run"), "{shell}");
+    }
+    // What is known is offered: algorithms and worlds; where a shell completes more than options, timers and papers.
+    for (shell, words) in [
+        ("fish", &["tcp-modified", "linux-vt"][..]),
+        ("zsh", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
+        ("bash", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
+    ] {
+        let script = done(&["completions", shell]).out;
+        for word in words {
+            assert!(script.contains(word), "{shell} offers no {word}");
+        }
     }
     let bash = done(&["completions", "bash"]).out;
     let mut check = match Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn() {
@@ -222,4 +233,31 @@ fn completions_exist_for_every_shell() {
     std::io::Write::write_all(&mut input, bash.as_bytes()).expect("bash reads");
     drop(input);
     assert!(check.wait().expect("a child").success());
+}
+
+#[test]
+fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let words = ["sweep", &file, "--seeds", "3000", "--jobs", "1", "--out", &out.to_string_lossy()];
+    let mut child = windlass(&words);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
+    let journal = out.join("journal.jsonl");
+    let begun = std::time::Instant::now();
+    while std::fs::metadata(&journal).map_or(0, |m| m.len()) < 2000 {
+        assert!(begun.elapsed().as_secs() < 60, "no run is kept");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("there is kill").success());
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("stopped; finished runs are in") && said.contains("the same command goes on"),
+        "{said}"
+    );
+    let again =
+        done(&["sweep", &file, "--seeds", "2", "--jobs", "1", "--out", &out.to_string_lossy()]);
+    assert!(again.err.contains("2 runs there, 0 to make"), "{}", again.err);
 }

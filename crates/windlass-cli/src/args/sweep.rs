@@ -32,11 +32,14 @@ pub struct Sweep {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Where to run it: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several make an axis.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Runs of each point; 10 unless told otherwise.
     #[arg(long, value_name = "N", conflicts_with = "until", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: Option<u64>,
+    /// First seed, instead of the scenario's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
     /// Add runs until the 95 % interval of a metric's mean is as narrow as this:
     /// `'flow.*.goodput_bps ±2%'`; may be given several times.
     #[arg(long, value_name = "METRIC ±WIDTH", value_parser = Goal::parse)]

@@ -14,7 +14,7 @@ use windlass_lab::run::{Failed, Runner};
 use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, keeps, print, width};
 
 /// Budget of a quick reproduction, seconds for all its papers.
 const QUICK: f64 = 120.0;
@@ -22,7 +22,7 @@ const QUICK: f64 = 120.0;
 const READINGS: f64 = 1800.0;
 
 /// Reproduces each paper.
-pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
         [] => PAPERS.iter().map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
@@ -33,7 +33,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         seeds: args.seeds,
         on: args.on.clone(),
         out: args.work.out.clone(),
-        command: command(args),
+        command: command.to_owned(),
     };
     let runner = runner(args.work.jobs.into());
     if !args.looks.is_empty() {
@@ -107,29 +107,6 @@ fn read(
     Ok(failed)
 }
 
-/// The command as a reader would repeat it, whatever path it was called by.
-fn command(args: &Reproduce) -> Vec<String> {
-    let mut words = vec!["windlass".to_string(), "reproduce".to_string()];
-    words.extend(args.papers.iter().cloned());
-    if args.quick {
-        words.push("--quick".to_string());
-    }
-    if let Some(budget) = args.budget {
-        words.push(format!("--budget {budget}"));
-    }
-    if let Some(n) = args.seeds {
-        words.push(format!("--seeds {n}"));
-    }
-    if !args.on.is_empty() {
-        let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
-        words.push(format!("--on {}", worlds.join(",")));
-    }
-    if args.readings {
-        words.push("--readings".to_string());
-    }
-    words
-}
-
 fn reproduce(
     mut work: Reproduction,
     paper: &Paper,
@@ -148,6 +125,7 @@ fn reproduce(
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
+    keeps(Some(&options.out.join(&*paper.id)));
     let progress = chatter.progress(finished, total, &paper.id);
     let result = work.work(runner, |record| {
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
