@@ -132,7 +132,7 @@ impl Ahead {
 
     fn advance(&mut self) {
         match self {
-            Ahead::Clock { cbr, due } => *due = *due + Span(cbr.interval.0.max(1)),
+            Ahead::Clock { cbr, due } => *due += Span(cbr.interval.0.max(1)),
             Ahead::Drawn(process) => process.advance(),
         }
     }
