@@ -1,10 +1,12 @@
 //! The command line: one definition for parsing, help and completions.
 
 mod compare;
+mod kernel;
 mod known;
 #[cfg(test)]
 mod page;
 mod sweep;
+mod twin;
 
 use std::path::PathBuf;
 
@@ -15,7 +17,9 @@ use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 
 pub use compare::Compare;
+pub use kernel::{Kernel, KernelVerb};
 pub use sweep::Sweep;
+pub use twin::Twin;
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -162,6 +166,22 @@ pub enum Command {
     /// congestion windows of both.
     #[command(after_help = CROSSCHECK_HELP)]
     Crosscheck(Crosscheck),
+    /// Put algorithms into a Linux kernel, from the same source.
+    ///
+    /// Each becomes a congestion control by BPF struct_ops. A flow with `home = "bpf"` has its algorithm loaded for the
+    /// time of a run; `load` leaves one in this machine's kernel for any program.
+    #[command(after_help = kernel::HELP)]
+    Kernel(Kernel),
+    /// Prove that an algorithm in a kernel is its native twin, and say how far kernel and simulator are apart.
+    ///
+    /// Six networks are crossed by a flow each with the algorithm in the kernel (`kernel build` first). Each event that
+    /// the kernel tells it is recorded with the answer and replayed on the native core: every answer must be the same to
+    /// the bit. The same networks are simulated: goodput, segments sent again and round trip of both, and the first
+    /// window (segments) that only one of them had.
+    #[command(after_help = twin::HELP)]
+    Twin(Twin),
+    /// Say what this machine can do, and what to do about what it cannot.
+    Doctor,
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
     #[command(after_help = REPORT_HELP)]
     Report(Report),

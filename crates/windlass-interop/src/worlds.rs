@@ -48,7 +48,7 @@ pub fn calibrate(
             let mut tell = |point: &calibrate::Point| tell(&point.to_string());
             calibrate::run(&calibrate::points(), &options, &mut tell).map_err(RunError::backend)
         }
-        World::LinuxVt(series) => guest::ask(series, &Task::Calibrate { quick }),
+        World::LinuxVt(series) => guest::ask(series, &Task::Calibrate { quick }, Vec::new()),
     }
 }
 
@@ -81,7 +81,7 @@ pub fn interoperate(
         World::LinuxVt(series) => {
             let named = cases.iter().map(|(case, direction)| (case.name.clone(), *direction));
             let task = Task::Interop { cases: named.collect(), seed };
-            let Verdicts { reports, kernel } = guest::ask(series, &task)?;
+            let Verdicts { reports, kernel } = guest::ask(series, &task, Vec::new())?;
             reports.iter().for_each(done);
             Ok((reports, kernel))
         }
