@@ -125,7 +125,8 @@ pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>
             let text =
                 |script: &Script| Ok((script.file.clone(), fs::read_to_string(&script.file)?));
             let scripts = scripts.iter().map(text).collect::<io::Result<_>>();
-            guest::ask(series, &Task::Scripts { scripts: scripts.map_err(RunError::backend)? })
+            let task = Task::Scripts { scripts: scripts.map_err(RunError::backend)? };
+            guest::ask(series, &task, Vec::new())
         }
         World::Ns3 => Err(RunError::NoKernel),
     }

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use windlass_cc::group::PathView;
+use windlass_cc::group::{PathEvent, PathView};
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, Group, Phase, RateSampler, SentRecord, Span,
-    Time, Undo, flags,
+    Ack, AnyController, AnyParams, Conn, Control, Phase, RateSampler, SentRecord, Span, Time, Undo,
+    flags,
 };
+
+use crate::paths::{Place, Shared};
 
 /// A window of less deadlocks quinn, which sends only while a whole packet more is below the window.
 const LEAST_PACKETS: u64 = 2;
@@ -28,6 +30,7 @@ pub struct Adapter {
     /// When the present recovery began: packets sent before it are of the same loss (RFC 9002 section 7.3.2).
     recovery: Option<Time>,
     entropy: u32,
+    place: Place,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,15 +59,25 @@ pub struct Congestion {
 }
 
 impl Adapter {
-    /// A path that begins now, with this size of a datagram's payload.
-    pub fn new(params: AnyParams, now: Instant, mtu: u16) -> Adapter {
-        let conn = Conn::new(mtu.into());
+    /// A path of a connection that began at `epoch`, with this size of a datagram's payload. It sees the paths that
+    /// share `shared`.
+    pub fn new(
+        params: AnyParams,
+        epoch: Instant,
+        now: Instant,
+        mtu: u16,
+        shared: &Shared,
+    ) -> Adapter {
+        let now = since(epoch, now);
+        let conn = Conn { now, ..Conn::new(mtu.into()) };
+        let state = AnyController::init(&params, &conn);
         Adapter {
-            state: AnyController::init(&params, &conn),
+            place: shared.join(view(&state, &params, &conn)),
+            state,
             params,
             conn,
-            sampler: RateSampler::new(Time::ZERO),
-            epoch: now,
+            sampler: RateSampler::new(now),
+            epoch,
             sent: VecDeque::new(),
             batch: Batch::default(),
             recovery: None,
@@ -73,8 +86,7 @@ impl Adapter {
     }
 
     fn time(&self, at: Instant) -> Time {
-        let passed = at.saturating_duration_since(self.epoch).as_nanos();
-        Time(u64::try_from(passed).unwrap_or(u64::MAX - 1))
+        since(self.epoch, at)
     }
 
     /// A packet left.
@@ -85,6 +97,7 @@ impl Adapter {
         self.conn.sent += bytes;
         self.conn.next_id += bytes;
         self.sent.push_back(Sent { record, end: self.conn.next_id });
+        self.place.report(now, PathEvent::Sent(1));
         while self.sent.front().is_some_and(|old| now.since(old.record.sent_time) > FORGOTTEN) {
             self.sent.pop_front();
         }
@@ -132,6 +145,8 @@ impl Adapter {
         let sent = self.time(what.sent);
         if what.lost > 0 {
             let left = self.conn.in_flight.saturating_sub(what.lost);
+            let packets = what.lost.div_ceil(self.conn.mss.into());
+            self.place.report(self.time(now), PathEvent::Retransmitted(packets as u32));
             if let Some(packet) = self.record(sent) {
                 let loss = self.sampler.on_lost(&packet.record, what.lost);
                 self.batch.lost += what.lost;
@@ -207,17 +222,32 @@ impl Adapter {
         conn.entropy = self.entropy;
     }
 
-    /// One path: algorithms that couple paths count themselves too.
+    /// Shows the path to its siblings, and the siblings to the algorithm.
     fn tell_path(&mut self) {
-        let Control { cwnd, ssthresh, .. } = self.control();
-        let Conn { srtt, min_rtt, mss, phase, .. } = self.conn;
-        let disclosed = self.state.disclosed();
-        let path = PathView { cwnd, ssthresh, srtt, min_rtt, disclosed, mss, phase };
-        self.state.on_group(&self.params, &self.conn, &Group::new([path]));
+        let view = view(&self.state, &self.params, &self.conn);
+        let group = self.place.show(self.conn.now, view);
+        self.state.on_group(&self.params, &self.conn, &group);
     }
 
     fn turn(&mut self, to: Phase) {
         let from = std::mem::replace(&mut self.conn.phase, to);
         self.state.on_phase(&self.params, &self.conn, from, to);
+        match to {
+            Phase::Recovery => self.place.report(self.conn.now, PathEvent::FastRetransmit),
+            Phase::Loss => self.place.report(self.conn.now, PathEvent::Timeout),
+            Phase::Open | Phase::Cwr => {}
+        }
     }
+}
+
+fn since(epoch: Instant, at: Instant) -> Time {
+    let passed = at.saturating_duration_since(epoch).as_nanos();
+    Time(u64::try_from(passed).unwrap_or(u64::MAX - 1))
+}
+
+/// A path as its siblings see it.
+fn view(state: &AnyController, params: &AnyParams, conn: &Conn) -> PathView {
+    let Control { cwnd, ssthresh, .. } = state.control(params, conn);
+    let Conn { srtt, min_rtt, mss, phase, .. } = *conn;
+    PathView { cwnd, ssthresh, srtt, min_rtt, disclosed: state.disclosed(), mss, phase }
 }

@@ -7,12 +7,17 @@
 
 pub mod adapter;
 mod noq;
+pub mod paths;
 mod quinn;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Setup};
 
 pub use adapter::Adapter;
+pub use paths::Shared;
 
 /// Packets of the initial window (RFC 9002 section 7.2).
 const INITIAL_PACKETS: u64 = 10;
@@ -21,6 +26,8 @@ const INITIAL_PACKETS: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct Factory {
     params: AnyParams,
+    /// What the paths of the one connection share, and when the first of them began.
+    connection: Option<Arc<OnceLock<(Shared, Instant)>>>,
 }
 
 impl Factory {
@@ -37,13 +44,26 @@ impl Factory {
             recovery: Some(LossRecovery::Prr),
             ..params.common()
         });
-        Factory { params }
+        Factory { params, connection: None }
     }
 
-    fn adapter(&self, now: std::time::Instant, mtu: u16) -> Adapter {
+    /// For one connection only, each of whose paths has a controller: they see each other, as algorithms that couple
+    /// paths want.
+    pub fn of_one_connection(self) -> Factory {
+        Factory { connection: Some(Arc::default()), ..self }
+    }
+
+    fn adapter(&self, now: Instant, mtu: u16) -> Adapter {
         let mut params = self.params;
         let initial_window = INITIAL_PACKETS * u64::from(mtu);
         params.set_common(&Setup { initial_window, ..params.common() });
-        Adapter::new(params, now, mtu)
+        let begin = || (Shared::new(&params), now);
+        match &self.connection {
+            Some(connection) => {
+                let (shared, epoch) = connection.get_or_init(begin);
+                Adapter::new(params, *epoch, now, mtu, shared)
+            }
+            None => Adapter::new(params, now, now, mtu, &begin().0),
+        }
     }
 }

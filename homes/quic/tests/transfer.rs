@@ -2,14 +2,16 @@
 //! by ours, losing the same packets.
 
 use std::collections::VecDeque;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use windlass_quic::Factory;
+use windlass_cc::AnyParams;
+use windlass_quic::adapter::Congestion;
+use windlass_quic::{Adapter, Factory, Shared};
 
 const FILE: usize = 4_000_000;
 const LONGEST: Duration = Duration::from_secs(120);
@@ -66,8 +68,20 @@ impl Link {
 #[derive(Debug)]
 struct Outcome {
     mbps: f64,
-    lost: u64,
-    sent: u64,
+    /// Packets, by route.
+    lost: Vec<u64>,
+    sent: Vec<u64>,
+}
+
+const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 1);
+
+/// The server has an address on each route.
+fn server_at(route: usize) -> SocketAddr {
+    SocketAddr::new(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 2 + route as u16).into(), 2)
+}
+
+fn route_of(server: IpAddr) -> usize {
+    (0..).find(|route| server_at(*route).ip() == server).expect("an address of the server's")
 }
 
 fn certificate() -> (CertificateDer<'static>, PrivateKeyDer<'static>, Arc<RootCertStore>) {
@@ -80,7 +94,7 @@ fn certificate() -> (CertificateDer<'static>, PrivateKeyDer<'static>, Arc<RootCe
 
 /// The libraries are of one descent: what differs is given.
 macro_rules! library {
-    ($name:ident, $proto:ident, $endpoint:expr, $handle:expr, $path:expr, $one:expr) => {
+    ($name:ident, $proto:ident, $endpoint:expr, $handle:expr, $path:expr, $open:expr, $one:expr) => {
         mod $name {
             use super::*;
             use $proto::congestion::ControllerFactory;
@@ -93,14 +107,16 @@ macro_rules! library {
             struct Side {
                 endpoint: Endpoint,
                 connection: Option<(ConnectionHandle, Connection)>,
-                peer: SocketAddr,
+                serves: bool,
             }
 
             impl Side {
-                fn receive(&mut self, now: Instant, packet: Vec<u8>, out: &mut Link) {
+                fn receive(&mut self, now: Instant, route: usize, packet: Vec<u8>, out: &mut Link) {
                     let mut answer = Vec::new();
                     let data = BytesMut::from(packet.as_slice());
-                    let path = $path(self.peer);
+                    let (client, server) = (CLIENT, server_at(route));
+                    let (peer, own) = if self.serves { (client, server) } else { (server, client) };
+                    let path = $path(peer, own.ip());
                     let event = $handle(&mut self.endpoint, now, path, data, &mut answer);
                     match event {
                         Some(DatagramEvent::ConnectionEvent(_, event)) => {
@@ -118,7 +134,7 @@ macro_rules! library {
                 }
 
                 /// Lets all happen that may happen now; sends what may be sent.
-                fn drive(&mut self, now: Instant, out: &mut Link) {
+                fn drive(&mut self, now: Instant, routes: &mut [[Link; 2]]) {
                     let Some((handle, connection)) = &mut self.connection else { return };
                     if connection.poll_timeout().is_some_and(|at| at <= now) {
                         connection.handle_timeout(now);
@@ -129,8 +145,12 @@ macro_rules! library {
                         }
                     }
                     let mut packet = Vec::new();
-                    while connection.poll_transmit(now, $one, &mut packet).is_some() {
-                        out.offer(now, std::mem::take(&mut packet));
+                    while let Some(sent) = connection.poll_transmit(now, $one, &mut packet) {
+                        let server =
+                            if self.serves { sent.src_ip } else { Some(sent.destination.ip()) };
+                        let route = server.map_or(0, route_of);
+                        let link = &mut routes[route][usize::from(self.serves)];
+                        link.offer(now, std::mem::take(&mut packet));
                     }
                 }
 
@@ -179,42 +199,43 @@ macro_rules! library {
             /// The file from client to server.
             pub fn transfer(
                 factory: Arc<dyn ControllerFactory + Send + Sync + 'static>,
+                routes: usize,
             ) -> Outcome {
                 let (certificate, key, roots) = certificate();
                 let mut transport = TransportConfig::default();
                 transport.congestion_controller_factory(factory);
                 transport.stream_receive_window(VarInt::from_u32(8 << 20));
                 transport.receive_window(VarInt::from_u32(8 << 20));
+                $open.0(&mut transport);
                 let transport = Arc::new(transport);
                 let mut server = ServerConfig::with_single_cert(vec![certificate], key).unwrap();
                 server.transport_config(transport.clone());
                 let mut client = ClientConfig::with_root_certificates(roots).unwrap();
                 client.transport_config(transport);
 
-                let address = |port| SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port);
                 let config = || Arc::new(EndpointConfig::default());
                 let began = Instant::now();
                 let mut sides = [
-                    Side {
-                        endpoint: $endpoint(config(), None),
-                        connection: None,
-                        peer: address(2),
-                    },
+                    Side { endpoint: $endpoint(config(), None), connection: None, serves: false },
                     Side {
                         endpoint: $endpoint(config(), Some(Arc::new(server))),
                         connection: None,
-                        peer: address(1),
+                        serves: true,
                     },
                 ];
-                let connected = sides[0].endpoint.connect(began, client, address(2), "localhost");
+                let connected = sides[0].endpoint.connect(began, client, server_at(0), "localhost");
                 sides[0].connection = Some(connected.unwrap());
-                let mut links = [Link::new(began, true), Link::new(began, false)];
+                let link = |_| [Link::new(began, true), Link::new(began, false)];
+                let mut links: Vec<[Link; 2]> = (0..routes).map(link).collect();
+                let mut opened = 1;
                 let (mut now, mut left, mut got) = (began, FILE, 0);
                 let (mut up, mut down) = (None, None);
                 while now < began + LONGEST {
-                    for (side, other) in [(0, 1), (1, 0)] {
-                        while let Some(packet) = links[other].arrived(now) {
-                            sides[side].receive(now, packet, &mut links[side]);
+                    for (route, links) in links.iter_mut().enumerate() {
+                        for (side, other) in [(0, 1), (1, 0)] {
+                            while let Some(packet) = links[other].arrived(now) {
+                                sides[side].receive(now, route, packet, &mut links[side]);
+                            }
                         }
                     }
                     if let Some((_, connection)) = &mut sides[0].connection {
@@ -225,6 +246,9 @@ macro_rules! library {
                             if let Event::Connected = event {
                                 up = connection.streams().open(Dir::Uni);
                             }
+                        }
+                        if up.is_some() && opened < routes && $open.1(connection, opened, now) {
+                            opened += 1;
                         }
                         if let Some(stream) = up.filter(|_| left > 0) {
                             left = write(connection, stream, left);
@@ -243,14 +267,21 @@ macro_rules! library {
                                 assert_eq!(got, FILE);
                                 let took = (now - began).as_secs_f64();
                                 let mbps = FILE as f64 * 8.0 / took / 1e6;
-                                return Outcome { mbps, lost: links[0].lost, sent: links[0].sent };
+                                let each = |what: fn(&Link) -> u64| {
+                                    links.iter().map(|link| what(&link[0])).collect()
+                                };
+                                return Outcome {
+                                    mbps,
+                                    lost: each(|l| l.lost),
+                                    sent: each(|l| l.sent),
+                                };
                             }
                         }
                     }
-                    for (side, link) in sides.iter_mut().zip(&mut links) {
-                        side.drive(now, link);
+                    for side in &mut sides {
+                        side.drive(now, &mut links);
                     }
-                    let arrivals = links.iter().filter_map(|link| link.inside.front());
+                    let arrivals = links.iter().flatten().filter_map(|link| link.inside.front());
                     let next =
                         arrivals.map(|(at, _)| *at).chain(sides.iter_mut().filter_map(Side::wakes));
                     now = next.min().expect("something goes on").max(now + Duration::from_nanos(1));
@@ -265,9 +296,19 @@ library!(
     quinn,
     quinn_proto,
     |config, server| Endpoint::new(config, server, true, None),
-    |endpoint: &mut Endpoint, now, peer, data, answer| endpoint
-        .handle(now, peer, None, None, data, answer),
-    std::convert::identity,
+    |endpoint: &mut Endpoint, now, (peer, own), data, answer| endpoint.handle(
+        now,
+        peer,
+        Some(own),
+        None,
+        data,
+        answer
+    ),
+    |peer: SocketAddr, own: IpAddr| (peer, own),
+    (
+        |_: &mut TransportConfig| (),
+        |_: &mut Connection, _: usize, _: Instant| -> bool { panic!("quinn has one path") }
+    ),
     1
 );
 library!(
@@ -276,7 +317,16 @@ library!(
     |config, server| Endpoint::new(config, server, true),
     |endpoint: &mut Endpoint, now, path, data, answer| endpoint
         .handle(now, path, None, data, answer),
-    noq_proto::FourTuple::from_remote,
+    |peer, own| noq_proto::FourTuple::new(peer, Some(own)),
+    (
+        |transport: &mut TransportConfig| {
+            transport.max_concurrent_multipath_paths(4);
+        },
+        |connection: &mut Connection, route, now| {
+            let path = noq_proto::FourTuple::new(server_at(route), Some(CLIENT.ip()));
+            connection.open_path(path, noq_proto::PathStatus::Available, now).is_ok()
+        }
+    ),
     std::num::NonZeroUsize::MIN
 );
 
@@ -287,28 +337,69 @@ const LEAST_MBPS: f64 = 2.0;
 
 fn show(library: &str, name: &str, outcome: &Outcome) {
     let Outcome { mbps, lost, sent } = outcome;
-    println!("{library} {name}: {mbps:.2} Mbit/s, {lost} of {sent} packets lost");
-    assert!(*mbps > LEAST_MBPS && *mbps < RATE_BPS as f64 / 1e6, "{library} {name}: {outcome:?}");
+    println!("{library} {name}: {mbps:.2} Mbit/s, {lost:?} of {sent:?} packets lost");
+    assert!(
+        *mbps > LEAST_MBPS && *mbps < sent.len() as f64 * RATE_BPS as f64 / 1e6,
+        "{library} {name}: {outcome:?}"
+    );
 }
 
 #[test]
 fn a_file_crosses_a_lossy_link_by_quinn() {
     use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
-    show("quinn", "its CUBIC", &quinn::transfer(Arc::new(CubicConfig::default())));
-    show("quinn", "its NewReno", &quinn::transfer(Arc::new(NewRenoConfig::default())));
-    show("quinn", "its BBR", &quinn::transfer(Arc::new(BbrConfig::default())));
+    show("quinn", "its CUBIC", &quinn::transfer(Arc::new(CubicConfig::default()), 1));
+    show("quinn", "its NewReno", &quinn::transfer(Arc::new(NewRenoConfig::default()), 1));
+    show("quinn", "its BBR", &quinn::transfer(Arc::new(BbrConfig::default()), 1));
     for name in OURS {
-        show("quinn", name, &quinn::transfer(Arc::new(Factory::by_name(name).unwrap())));
+        show("quinn", name, &quinn::transfer(Arc::new(Factory::by_name(name).unwrap()), 1));
     }
 }
 
 #[test]
 fn a_file_crosses_a_lossy_link_by_noq() {
     use noq_proto::congestion::{Bbr3Config, CubicConfig, NewRenoConfig};
-    show("noq", "its CUBIC", &noq::transfer(Arc::new(CubicConfig::default())));
-    show("noq", "its NewReno", &noq::transfer(Arc::new(NewRenoConfig::default())));
-    show("noq", "its BBRv3", &noq::transfer(Arc::new(Bbr3Config::default())));
+    show("noq", "its CUBIC", &noq::transfer(Arc::new(CubicConfig::default()), 1));
+    show("noq", "its NewReno", &noq::transfer(Arc::new(NewRenoConfig::default()), 1));
+    show("noq", "its BBRv3", &noq::transfer(Arc::new(Bbr3Config::default()), 1));
     for name in OURS {
-        show("noq", name, &noq::transfer(Arc::new(Factory::by_name(name).unwrap())));
+        show("noq", name, &noq::transfer(Arc::new(Factory::by_name(name).unwrap()), 1));
     }
+}
+
+#[test]
+fn coupled_paths_of_a_connection_carry_a_file_together() {
+    for name in ["reno", "lia", "olia", "mfvl"] {
+        let factory = Factory::by_name(name).unwrap().of_one_connection();
+        let outcome = noq::transfer(Arc::new(factory), 2);
+        show("noq, two paths", name, &outcome);
+        assert!(outcome.sent.iter().all(|sent| *sent > 500), "{name}: both are used: {outcome:?}");
+    }
+}
+
+/// What a sibling's window does to one's own growth, which is what coupling is.
+#[test]
+fn a_controller_sees_the_paths_of_its_own_connection() {
+    let grown = |name: &str, siblings: usize| {
+        let params = AnyParams::by_name(name).unwrap();
+        let (epoch, shared) = (Instant::now(), Shared::new(&params));
+        let ms = |n: u64| epoch + Duration::from_millis(n);
+        let path = || Adapter::new(params, epoch, epoch, 1200, &shared);
+        let mut own = path();
+        let mut others: Vec<_> = (0..siblings).map(|_| path()).collect();
+        // A loss ends slow start; then rounds of ten packets open the window.
+        for path in others.iter_mut().chain([&mut own]) {
+            path.on_sent(ms(0), 1200);
+            path.on_congestion(ms(40), Congestion { sent: ms(0), lost: 1200, persistent: false });
+        }
+        for round in 1..=40 {
+            for path in others.iter_mut().chain([&mut own]) {
+                (0..10).for_each(|_| path.on_sent(ms(round * 50), 1200));
+                (0..10).for_each(|_| path.on_ack(ms(round * 50 + 40), ms(round * 50), 1200));
+                path.on_end_acks(ms(round * 50 + 40), 0, false);
+            }
+        }
+        own.window()
+    };
+    assert!(grown("lia", 1) < grown("lia", 0), "a sibling holds it back");
+    assert_eq!(grown("reno", 1), grown("reno", 0));
 }
