@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help and completions.
 
+mod assess;
 mod compare;
 #[cfg(test)]
 mod page;
@@ -13,6 +14,7 @@ use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 
+pub use assess::Assess;
 pub use compare::Compare;
 pub use sweep::Sweep;
 
@@ -141,6 +143,13 @@ pub enum Command {
     /// runs are kept: a command that was interrupted goes on where it stopped.
     #[command(after_help = compare::HELP)]
     Compare(Compare),
+    /// Put an algorithm through an examination: what RFC 9743 asks of a new congestion control.
+    ///
+    /// Each family of criteria comes out as pass, concern, fail or undecided on its worst network. Finished runs are kept in
+    /// OUT/EXAMINATION/ALGORITHM/journal.jsonl: a command that was interrupted goes on where it stopped. scorecard.html,
+    /// .md and .json there are one page, report.html has every network.
+    #[command(after_help = assess::HELP)]
+    Assess(Assess),
     /// Run a scenario at every combination of values, as many seeds as it takes.
     ///
     /// FILE is a scenario or a sweep file. Only runs that are missing are made; finished runs are kept

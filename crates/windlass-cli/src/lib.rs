@@ -58,6 +58,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
         Command::Run(a) => commands::run::run(a, words, &chatter),
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
+        Command::Assess(a) => commands::assess::run(a, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),
         Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),

@@ -1,6 +1,7 @@
 //! One module a verb.
 
 pub mod algorithms;
+pub mod assess;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
