@@ -1,4 +1,4 @@
-"""The networks of the grid, and what each of the two simulators is told about them."""
+"""The networks of the grid, as scenarios."""
 
 import math
 import random
@@ -6,26 +6,12 @@ from dataclasses import dataclass
 from itertools import product
 
 
-# Identifier here -> class there. Ours is as ns-3's class says it is by the flavour `ns3`, which the preset brings:
+# What ns-3 has too. Ours is as ns-3's class says it is by the flavour `ns3`, which the preset brings:
 # `windlass algorithms NAME` lists the differences.
-ALGORITHMS = {
-    "reno": "TcpLinuxReno",
-    "newreno": "TcpNewReno",
-    "bic": "TcpBic",
-    "cubic": "TcpCubic",
-    "highspeed": "TcpHighSpeed",
-    "scalable": "TcpScalable",
-    "htcp": "TcpHtcp",
-    "hybla": "TcpHybla",
-    "westwood": "TcpWestwoodPlus",
-    "veno": "TcpVeno",
-    "vegas": "TcpVegas",
-    "illinois": "TcpIllinois",
-    "yeah": "TcpYeah",
-    "bbr": "TcpBbr",
-    "ledbat": "TcpLedbat",
-    "dctcp": "TcpDctcp",
-}
+ALGORITHMS = (
+    "reno", "newreno", "bic", "cubic", "highspeed", "scalable", "htcp", "hybla",
+    "westwood", "veno", "vegas", "illinois", "yeah", "bbr", "ledbat", "dctcp",
+)
 RATES_MBPS = (1, 10, 50)
 RTTS_MS = (20, 80, 200)
 QUEUES_BDP = (0.25, 1, 2)
@@ -126,31 +112,8 @@ def grid(quick, algorithms):
     return sorted(runs, key=lambda run: (run.cell.rate_mbps, run.seed, run.cell.rtt_ms))
 
 
-def ns3_line(run, **more):
-    """A run as validate.cc reads it."""
-    cell = run.cell
-    words = {
-        "key": run.key(),
-        "algorithm": ALGORITHMS[run.algorithm],
-        "duration": cell.duration(),
-        "rate": cell.rate_mbps * 10**6,
-        "delay": cell.rtt_ms / 2000,
-        "queue": cell.queue(),
-        "mss": MSS,
-        "buffer": cell.buffer(),
-        "seed": run.seed,
-        "starts": ",".join(map(str, run.starts())),
-        **more,
-    }
-    if run.lost():
-        words["lost"] = ",".join(map(str, run.lost()))
-    if run.mark():
-        words["mark"] = run.mark()
-    return " ".join(f"{key}={value}" for key, value in words.items())
-
-
 def scenario(run):
-    """A run as a scenario file of Windlass."""
+    """A run as a scenario file."""
     cell = run.cell
     queue = f'"{cell.queue()}pkt"'
     if run.mark():

@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,35 +23,14 @@ from pathlib import Path
 
 import compare
 import setup
-from cells import ALGORITHMS, grid, ns3_line, scenario
+from cells import ALGORITHMS, grid, scenario
 from differences import Comparison, summarise, table, write_csv, write_page
 
-# Raised when validate.cc or a cell changes what ns-3 simulates: results of another version are run again.
-NS3_VERSION = 1
+# Raised when network.cc or a cell changes what ns-3 simulates: results of another version are run again.
+NS3_VERSION = 2
+LONGEST_CPU_S = 300
 NS3_RESULTS = setup.CACHE / "grid-ns3.jsonl"
 WINDLASS_RESULTS = setup.CACHE / "grid-windlass.jsonl"
-
-
-class Stream:
-    """A program that answers each line with a line."""
-
-    def __init__(self, command):
-        self.command = command
-
-    def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-
-    def ask(self, line):
-        print(line, file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{self.command[0]} ended at the line: {line[:200]}")
-        return json.loads(answer)
 
 
 class Kept:
@@ -81,27 +61,33 @@ class Kept:
         return {run.key(): self.done[run.key()] for run in runs}
 
 
-def run_ns3(runs):
+def run_ns3(runs, program):
     """Results of ns-3, one run after the other."""
     kept = Kept(NS3_RESULTS, NS3_VERSION)
-    with Stream([setup.ensure("validate")]) as stream:
-        return kept.fill("ns-3", runs, lambda run: stream.ask(ns3_line(run)), 1)
+    return kept.fill("ns-3", runs, lambda run: run_scenario(program, run, "ns3"), 1)
 
 
 def run_windlass(runs, program, jobs):
     """Results of Windlass, kept for this very program."""
     version = hashlib.sha256(Path(program).read_bytes()).hexdigest()[:16]
     kept = Kept(WINDLASS_RESULTS, version)
-    return kept.fill("windlass", runs, lambda run: run_scenario(program, run), jobs)
+    return kept.fill("windlass", runs, lambda run: run_scenario(program, run, "sim"), jobs)
 
 
-def run_scenario(program, run):
-    """One scenario; the result has the keys of ns-3's."""
+def limit():
+    """A run of ns-3 that takes longer is given up: with thousands of segments and hundreds of holes it takes hours."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
+
+
+def run_scenario(program, run, world):
+    """One scenario in one of the two worlds, as far as it is compared."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(scenario(run))
         file.flush()
-        command = [program, "--quiet", "run", file.name, "--json"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        command = [program, "--quiet", "run", file.name, "--on", world, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
+    if "ns-3 failed" in done.stderr:
+        return {"key": run.key(), "failed": done.stderr.strip()}
     if done.returncode:
         raise compare.Failed(f"windlass could not run {run.key()}:\n{done.stderr.strip()}\n{scenario(run)[:2000]}")
     result = json.loads(done.stdout)
@@ -138,10 +124,12 @@ def compare_all(arguments):
     if arguments.kept:
         kept = Kept(NS3_RESULTS, NS3_VERSION).done
         runs = [run for run in runs if run.key() in kept]
-    ns3 = run_ns3(runs)
+    setup.ensure("network")
+    program = arguments.windlass or compare.build_windlass()
+    ns3 = run_ns3(runs, program)
     if arguments.ns3_only:
         return
-    windlass = run_windlass(runs, arguments.windlass or compare.build_windlass(), arguments.jobs)
+    windlass = run_windlass(runs, program, arguments.jobs)
     comparisons = Comparison.of(runs, ns3, windlass)
     if arguments.csv:
         write_csv(comparisons, arguments.csv)

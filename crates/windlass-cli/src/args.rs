@@ -232,7 +232,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "readings"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub looks: Vec<u64>,
     /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
-    /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
     #[arg(long, value_name = "WORLD", value_delimiter = ',')]
     pub on: Vec<World>,
     /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
@@ -263,7 +263,8 @@ pub struct Run {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
-    /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), or ns3 (ns-3 3.44
+    /// from PyPI; needs g++).
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
     /// Seed, instead of the scenario's.

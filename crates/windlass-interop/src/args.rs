@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use windlass_interop::interop::Direction;
 use windlass_run::World;
 
@@ -93,18 +93,10 @@ pub struct Conform {
 pub struct Script {
     /// Scripts, or folders with scripts; ./conformance/scripts when none is named.
     pub files: Vec<PathBuf>,
-    /// What the scripts are held against.
-    #[arg(long, value_enum, value_name = "WORLD", default_value_t = ScriptWorld::Sim)]
-    pub on: ScriptWorld,
-}
-
-/// What scripts are held against.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ScriptWorld {
-    /// Windlass's own TCP, in virtual time.
-    Sim,
-    /// This machine's kernel, through a TUN device; needs root.
-    Linux,
+    /// What the scripts are held against: sim (Windlass's own TCP), linux (this machine's kernel, through a TUN
+    /// device; needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    pub on: World,
 }
 
 /// Arguments of `interop`.

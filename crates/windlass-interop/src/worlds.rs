@@ -1,6 +1,7 @@
 //! Cases and calibrations in a world: on this machine's kernel, or on one in virtual time whose guest is this program.
 
 use std::error::Error;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use windlass_run::{RunError, World};
@@ -8,12 +9,15 @@ use windlass_testbed::{guest, live};
 
 use crate::calibrate::{self, Calibration, Effort};
 use crate::interop::{self, Case, Direction, Report};
+use crate::script::{self, Script, Trouble};
 
 /// What a guest is to do.
 #[derive(Serialize, Deserialize)]
 enum Task {
     /// Cases of our endpoint against the kernel's, by name.
     Interop { cases: Vec<(String, Direction)>, seed: u64 },
+    /// Scripts against the kernel, each by its file's name and text; the answers are in their order.
+    Scripts { scripts: Vec<(String, String)> },
     /// The calibration of the links; the answer is a [`Calibration`].
     Calibrate { quick: bool },
 }
@@ -37,7 +41,7 @@ pub fn calibrate(
     tell: &mut dyn FnMut(&str),
 ) -> Result<Calibration, RunError> {
     match world {
-        World::Sim => Err(RunError::NoKernel),
+        World::Sim | World::Ns3 => Err(RunError::NoKernel),
         World::Linux => {
             live::check().map_err(RunError::backend)?;
             let options = calibrate::Options::live(effort(quick));
@@ -67,7 +71,7 @@ pub fn interoperate(
     done: impl Fn(&Report) + Sync,
 ) -> Result<(Vec<Report>, String), RunError> {
     match world {
-        World::Sim => Err(RunError::NoKernel),
+        World::Sim | World::Ns3 => Err(RunError::NoKernel),
         World::Linux => {
             live::check().map_err(RunError::backend)?;
             let options = interop::Options { seed, ..interop::Options::default() };
@@ -84,11 +88,60 @@ pub fn interoperate(
     }
 }
 
+/// Why a script did not pass, told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Unpassed {
+    /// The kernel lacks what the script is about.
+    Unable(String),
+    /// It does otherwise, or the set-up failed.
+    Failed(String),
+}
+
+impl From<Trouble> for Unpassed {
+    fn from(trouble: Trouble) -> Unpassed {
+        match trouble {
+            Trouble::Unable(why) => Unpassed::Unable(why),
+            other => Unpassed::Failed(other.to_string()),
+        }
+    }
+}
+
+/// Plays scripts against the kernel of a world, or against our TCP in the simulator's. The answers stand in the order of
+/// the scripts.
+///
+/// # Errors
+///
+/// The world is not to be had here, or a script's file cannot be read again.
+pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>>, RunError> {
+    let here = |place| {
+        script::available(place).map_err(RunError::backend)?;
+        let answers = script::run_all(scripts, place);
+        Ok(answers.into_iter().map(|answer| answer.map_err(Unpassed::from)).collect())
+    };
+    match world {
+        World::Sim => here(script::World::Sim),
+        World::Linux => here(script::World::Linux),
+        World::LinuxVt(series) => {
+            let text =
+                |script: &Script| Ok((script.file.clone(), fs::read_to_string(&script.file)?));
+            let scripts = scripts.iter().map(text).collect::<io::Result<_>>();
+            guest::ask(series, &Task::Scripts { scripts: scripts.map_err(RunError::backend)? })
+        }
+        World::Ns3 => Err(RunError::NoKernel),
+    }
+}
+
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
 /// at the very start of the program.
 pub fn serve_if_guest() {
     guest::serve(|task| match task {
         Task::Interop { cases, seed } => serve_interop(&cases, seed),
+        Task::Scripts { scripts } => {
+            let parse = |(file, text): &(String, String)| Script::parse(text, file);
+            let scripts = scripts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+            let answers = play(World::Linux, &scripts)?;
+            Ok(serde_json::to_vec(&answers)?)
+        }
         Task::Calibrate { quick } => {
             let options = calibrate::Options::in_virtual_time(effort(quick));
             let calibration = calibrate::run(&calibrate::points(), &options, &mut |_| {})?;

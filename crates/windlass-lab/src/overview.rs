@@ -57,7 +57,7 @@ pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
 fn place(records: &[RunRecord]) -> String {
     match records.first() {
         Some(RunRecord { world, kernel: Some(release), .. }) => {
-            format!("in world {world} (kernel {release})")
+            format!("in world {world} ({release})")
         }
         _ => "simulated".to_string(),
     }

@@ -80,11 +80,11 @@ pub enum RunError {
     )]
     NotBuilt(World),
     /// A kernel was asked of the simulator.
-    #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
+    #[error("there is no kernel in a simulator; choose linux, linux-vt=6.12 or linux-vt=6.1")]
     NoKernel,
-    /// The scenario has a Wi-Fi cell, and the world kernels only.
+    /// The scenario has a Wi-Fi cell, and the world links only.
     #[error(
-        "the world `{world}` has no radio for the Wi-Fi cell `{cell}`: kernels are joined by links; \
+        "the world `{world}` has no radio for the Wi-Fi cell `{cell}`: its nodes are joined by links; \
          run it with --on sim, or write links instead of the cell"
     )]
     NoRadio {

@@ -18,23 +18,26 @@ pub enum World {
     Linux,
     /// On a Debian kernel of this series under QEMU, in virtual time.
     LinuxVt(KernelSeries),
+    /// In ns-3 3.44, with its own TCP.
+    Ns3,
 }
 
 impl World {
     /// Every world, the default series of each first.
-    pub const ALL: [World; 4] = [
+    pub const ALL: [World; 5] = [
         World::Sim,
         World::Linux,
         World::LinuxVt(KernelSeries::V6_12),
         World::LinuxVt(KernelSeries::V6_1),
+        World::Ns3,
     ];
 
-    /// The scenario's hash, as far as the world takes it: a kernel knows an algorithm by its name
-    /// alone, so that its runs outlive a change of our parameters.
+    /// The scenario's hash, as far as the world takes it: a kernel or ns-3 knows an algorithm by its
+    /// name alone, so that its runs outlive a change of our parameters.
     pub fn hash(self, scenario: &Scenario) -> String {
         match self {
             World::Sim => scenario.hash(),
-            World::Linux | World::LinuxVt(_) => scenario.hash_without_parameters(),
+            World::Linux | World::LinuxVt(_) | World::Ns3 => scenario.hash_without_parameters(),
         }
     }
 
@@ -57,6 +60,7 @@ impl fmt::Display for World {
             World::Sim => f.write_str("sim"),
             World::Linux => f.write_str("linux"),
             World::LinuxVt(series) => write!(f, "linux-vt={series}"),
+            World::Ns3 => f.write_str("ns3"),
         }
     }
 }

@@ -16,7 +16,7 @@ impl Backend for Linux {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        takes(World::Linux, scenario)?;
+        no_radio(World::Linux, scenario)?;
         run(scenario, seed, live::Options::default())
     }
 
@@ -42,12 +42,12 @@ pub(crate) fn run(scenario: &Scenario, seed: u64, options: live::Options) -> Res
 
 /// What of the scenario a kernel cannot be told.
 pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<String>, RunError> {
-    takes(world, scenario)?;
+    no_radio(world, scenario)?;
     Ok(live::differences(&compile(scenario, scenario.seed)?))
 }
 
-/// Whether there is what the scenario asks for: kernels get packets over links only.
-pub(crate) fn takes(world: World, scenario: &Scenario) -> Result<(), RunError> {
+/// Whether there is what the scenario asks for: these worlds have links only.
+pub(crate) fn no_radio(world: World, scenario: &Scenario) -> Result<(), RunError> {
     match scenario.wifi.first() {
         Some(cell) => Err(RunError::NoRadio { world, cell: cell.radio.name.clone() }),
         None => Ok(()),

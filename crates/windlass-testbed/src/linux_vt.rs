@@ -32,7 +32,7 @@ impl Backend for LinuxVt {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        linux::takes(self.world(), scenario)?;
+        linux::no_radio(self.world(), scenario)?;
         let task = Task { scenario: scenario.resolved_toml(), seed };
         let Answer { result, kernel } = guest::ask(self.0, &task)?;
         Ok(Ran { result, kernel: Some(emulated(&kernel).map_err(RunError::backend)?) })

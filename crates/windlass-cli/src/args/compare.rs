@@ -53,7 +53,7 @@ pub struct Compare {
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Where to run it, as in `run`: sim, linux, linux-vt=6.12 or linux-vt=6.1.
+    /// Where to run it, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
     /// Print one JSON document with `rankings` and `harm` instead of tables.

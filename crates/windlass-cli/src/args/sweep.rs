@@ -31,7 +31,7 @@ pub struct Sweep {
     /// Change a value at every point, as in `windlass run`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Where to run it: sim, linux, linux-vt=6.12, linux-vt=6.1; several make an axis.
+    /// Where to run it: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several make an axis.
     #[arg(long, value_name = "WORLD", value_delimiter = ',')]
     pub on: Vec<World>,
     /// Runs of each point; 10 unless told otherwise.

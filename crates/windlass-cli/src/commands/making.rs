@@ -14,8 +14,10 @@ pub fn runner(jobs: usize) -> Runner {
     let runner = Runner::new(jobs);
     #[cfg(all(feature = "linux", target_os = "linux"))]
     let runner = {
-        use windlass_testbed::{Linux, LinuxVt, vm::Series};
-        Series::ALL.into_iter().fold(runner.with(Linux), |r, series| r.with(LinuxVt(series)))
+        use windlass_testbed::{Linux, LinuxVt, Ns3, vm::Series};
+        Series::ALL
+            .into_iter()
+            .fold(runner.with(Linux).with(Ns3), |r, series| r.with(LinuxVt(series)))
     };
     runner
 }

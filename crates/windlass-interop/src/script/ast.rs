@@ -52,11 +52,27 @@ pub struct Script {
     pub lines: Vec<Line>,
 }
 
+impl Difference {
+    /// Whether it holds in a world whose kernel, if it has one, is of this release.
+    pub fn holds(&self, world: World, release: &str) -> bool {
+        let earlier = |before| release_numbers(release).is_none_or(|numbers| numbers < before);
+        self.world == world && self.before.is_none_or(earlier)
+    }
+}
+
+/// Major and minor number of a kernel's release, such as `6.12.117+deb12-cloud-amd64`.
+pub(super) fn release_numbers(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
 /// A world that does otherwise than a script's common lines say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// Which world.
     pub world: World,
+    /// Of a kernel: only releases before this one, major and minor number.
+    pub before: Option<(u32, u32)>,
     /// Why.
     pub reason: String,
 }
@@ -269,4 +285,20 @@ pub const STATES: [(&str, State); 11] = [
 /// The name of a value in a table of names.
 pub(super) fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|entry| entry.1 == *value).map_or("?", |entry| entry.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_of_older_kernels_is_none_of_newer_ones() {
+        let of = |before| Difference { world: World::Linux, before, reason: String::new() };
+        let old = of(Some((6, 18)));
+        assert!(old.holds(World::Linux, "6.12.117+deb12-cloud-amd64"));
+        assert!(old.holds(World::Linux, "5.20.1"));
+        assert!(!old.holds(World::Linux, "6.18.0"));
+        assert!(!old.holds(World::Sim, ""));
+        assert!(of(None).holds(World::Linux, "6.18.0"));
+    }
 }

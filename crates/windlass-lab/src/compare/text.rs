@@ -26,7 +26,7 @@ pub fn text(findings: &Findings, width: usize) -> String {
 /// What was run, in a sentence.
 pub(super) fn headline(f: &Findings) -> String {
     let place = match &f.kernel {
-        Some(kernel) => format!("in world {} (kernel {kernel})", f.world),
+        Some(kernel) => format!("in world {} ({kernel})", f.world),
         None => "simulated".to_owned(),
     };
     let seeds = match f.seeds[..] {

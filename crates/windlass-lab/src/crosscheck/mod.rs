@@ -112,7 +112,7 @@ impl Crosscheck {
     ///
     /// An option is not right, or the folder cannot be used.
     pub fn prepare(options: &Options, runner: &Runner) -> Result<Crosscheck, Error> {
-        if options.world == World::Sim {
+        if matches!(options.world, World::Sim | World::Ns3) {
             return Err(Error::Input(
                 "the cross-check holds the simulator against a kernel; name one with --on, such as \
                  linux-vt=6.12"

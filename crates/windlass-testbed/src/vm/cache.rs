@@ -1,4 +1,4 @@
-//! Where kernels and images are kept between runs, and their checksums.
+//! Where kernels, images and ns-3 are kept between runs, and their checksums.
 
 use std::env;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ const MAKING: &str = ".making-";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// The folder: `WINDLASS_CACHE`, else `windlass` in `XDG_CACHE_HOME`, else in `~/.cache`. Made if need be.
-pub(super) fn folder() -> Result<PathBuf, Error> {
+pub(crate) fn folder() -> Result<PathBuf, Error> {
     let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = given("WINDLASS_CACHE")
         .or_else(|| given("XDG_CACHE_HOME").map(|base| base.join("windlass")))
@@ -63,7 +63,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// SHA-256 in hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

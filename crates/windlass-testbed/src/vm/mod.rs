@@ -14,7 +14,7 @@
 //! against their SHA-256 by each process that uses them. No root is needed. `docs/src/inside/testbed.md` has the recipe.
 
 mod apt;
-mod cache;
+pub(crate) mod cache;
 mod child;
 mod cpio;
 mod deb;

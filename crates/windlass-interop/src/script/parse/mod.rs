@@ -11,7 +11,7 @@ use windlass_tcp::{Preset, stack::PRESETS};
 use self::words::{Word, Words, bounds, named, number, times};
 use super::ast::{
     Action, Bounds, Check, Difference, ErrorKind, Event, INFINITE, Line, STATES, Script, When,
-    World,
+    World, release_numbers,
 };
 use super::error::{Problem, ScriptError};
 use super::settings::{Kind, SETTINGS, Settings, take_preset};
@@ -121,13 +121,26 @@ impl Reader {
         if self.differs.is_some() {
             return Err(first.problem("one world differs already", "keep one such line"));
         }
-        let word = words.expect("the world that differs, such as linux:")?;
-        let Some(name) = word.text.strip_suffix(':') else {
+        let mut word = words.expect("the world that differs, such as linux:")?;
+        let mut before = None;
+        let name = word.text;
+        if words.peek().is_some_and(|next| next.text == "before") {
+            words.next();
+            word = words.expect("a kernel's release, such as 6.18:")?;
+            before = release_numbers(word.text);
+            if before.is_none() {
+                return Err(word.problem(
+                    "this is no kernel's release",
+                    "write: differs linux before 6.18: reason",
+                ));
+            }
+        }
+        if !word.text.ends_with(':') {
             return Err(word.problem("a colon is missing", "write: differs linux: reason"));
-        };
-        let world = named(Word { text: name, ..word }, "world", &World::ALL)?;
+        }
+        let world = named(Word { text: name.trim_end_matches(':'), ..word }, "world", &World::ALL)?;
         let reason = sentence(words, "the reason")?;
-        self.differs = Some(Difference { world, reason });
+        self.differs = Some(Difference { world, before, reason });
         Ok(())
     }
 

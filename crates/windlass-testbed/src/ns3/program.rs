@@ -1,0 +1,137 @@
+//! The program that ns-3's libraries are in: built once, asked once a run.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use nix::fcntl::{Flock, FlockArg};
+
+use crate::vm::cache;
+
+/// What builds it, as it lies in the repository under `bench`.
+const SOURCES: [(&str, &str); 3] = [
+    ("program.py", include_str!("../../../../bench/program.py")),
+    ("ns3/setup.py", include_str!("../../../../bench/ns3/setup.py")),
+    ("ns3/network.cc", NETWORK),
+];
+const NETWORK: &str = include_str!("../../../../bench/ns3/network.cc");
+const DIGEST_DIGITS: usize = 8;
+/// Names a program that is asked instead: `network.cc` built against an ns-3 of the user's own, or with classes added.
+const OWN_PROGRAM: &str = "WINDLASS_NS3_PROGRAM";
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The machine lacks something.
+    #[error("ns-3 cannot be had here: {0}")]
+    Missing(String),
+    /// The program ended otherwise than it should.
+    #[error("ns-3 failed ({status}): {said}")]
+    Failed { status: String, said: String },
+    /// A file or a process.
+    #[error("{what}: {source}")]
+    System { what: String, source: std::io::Error },
+    /// What it answered.
+    #[error("ns-3's answer cannot be read: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
+/// What a run is a run of: the release, and the program around it.
+pub(super) fn release() -> String {
+    let named =
+        |what: &str, bytes: &[u8]| format!("{what} {}", &cache::sha256(bytes)[..DIGEST_DIGITS]);
+    match own().and_then(|path| fs::read(path).ok()) {
+        Some(program) => format!("ns-3 ({})", named(OWN_PROGRAM, &program)),
+        None => format!("ns-3.44 ({})", named("network.cc", NETWORK.as_bytes())),
+    }
+}
+
+/// The user's own program, if one is named.
+fn own() -> Option<PathBuf> {
+    env::var_os(OWN_PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Path of the program, which the first call fetches ns-3 for and builds.
+pub(super) fn path() -> Result<PathBuf, Error> {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(path) = BUILT.get() {
+        return Ok(path.clone());
+    }
+    let path = match own() {
+        Some(path) if path.is_file() => path,
+        Some(path) => {
+            return Err(Error::Missing(format!("{OWN_PROGRAM}: there is no {}", path.display())));
+        }
+        None => build()?,
+    };
+    Ok(BUILT.get_or_init(|| path).clone())
+}
+
+fn build() -> Result<PathBuf, Error> {
+    let folder = cache::folder().map_err(|e| Error::Missing(e.to_string()))?.join("ns3");
+    make(&folder.join("ns3"))?;
+    let lock = system("cannot lock", &folder, File::create(folder.join("lock")))?;
+    // Two processes at once would build into the same files.
+    let _alone = Flock::lock(lock, FlockArg::LockExclusive)
+        .map_err(|(_, e)| failed("cannot lock", &folder, e.into()))?;
+    for (name, text) in SOURCES {
+        let path = folder.join(name);
+        system("cannot write", &path, fs::write(&path, text))?;
+    }
+    let mut command = Command::new("python3");
+    command.arg(folder.join("ns3/setup.py")).arg("network");
+    let done = command.stderr(Stdio::piped()).output();
+    let Output { status, stdout, stderr } =
+        done.map_err(|e| Error::Missing(format!("python3: {e}")))?;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&stderr);
+        let last = said.lines().last().unwrap_or_default();
+        return Err(Error::Missing(last.trim_start_matches("skipped: ").to_owned()));
+    }
+    Ok(PathBuf::from(String::from_utf8_lossy(&stdout).trim()))
+}
+
+/// Simulates what the task says.
+pub(super) fn ask(task: &str) -> Result<String, Error> {
+    let path = path()?;
+    let command = Command::new(&path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = system("cannot start", &path, command)?;
+    if let Some(mut input) = child.stdin.take() {
+        // One that has ended early says why itself.
+        let _ = input.write_all(task.as_bytes());
+    }
+    let done = system("cannot wait for", &path, child.wait_with_output())?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let said =
+        said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").to_owned();
+    let status = match done.status.signal() {
+        Some(libc::SIGXCPU | libc::SIGKILL) => {
+            "stopped, or an hour of processor time was not enough".to_owned()
+        }
+        _ => done.status.to_string(),
+    };
+    Err(Error::Failed { status, said })
+}
+
+fn make(folder: &Path) -> Result<(), Error> {
+    system("cannot make the folder", folder, fs::create_dir_all(folder))
+}
+
+fn system<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T, Error> {
+    done.map_err(|source| failed(what, path, source))
+}
+
+fn failed(what: &str, path: &Path, source: std::io::Error) -> Error {
+    Error::System { what: format!("{what} {}", path.display()), source }
+}

@@ -1,0 +1,356 @@
+//! What ns-3 is told of a configuration, what it cannot be told, and what it does in its own way.
+
+use std::fmt::Write as _;
+
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_sim::ConfigError;
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Traffic};
+use windlass_sim::link::{Framing, QueueLimit};
+use windlass_sim::loss::{LossModel, LossProcess};
+use windlass_sim::queue::{Discipline, Level};
+use windlass_sim::random::{Purpose, Stream};
+use windlass_sim::results::Series;
+use windlass_tcp::StackConfig;
+use windlass_tcp::stack::{PRESETS, Pacing};
+
+use crate::live::settings::timeouts;
+
+/// Identifier here, class there. Ours is as the class by the flavour `ns3`, which the preset brings.
+const ALGORITHMS: [(&str, &str); 16] = [
+    ("bbr", "TcpBbr"),
+    ("bic", "TcpBic"),
+    ("cubic", "TcpCubic"),
+    ("dctcp", "TcpDctcp"),
+    ("highspeed", "TcpHighSpeed"),
+    ("htcp", "TcpHtcp"),
+    ("hybla", "TcpHybla"),
+    ("illinois", "TcpIllinois"),
+    ("ledbat", "TcpLedbat"),
+    ("newreno", "TcpNewReno"),
+    ("reno", "TcpLinuxReno"),
+    ("scalable", "TcpScalable"),
+    ("vegas", "TcpVegas"),
+    ("veno", "TcpVeno"),
+    ("westwood", "TcpWestwoodPlus"),
+    ("yeah", "TcpYeah"),
+];
+/// Series that ns-3 can be asked for.
+const SERIES: [Series; 7] = [
+    Series::Cwnd,
+    Series::Ssthresh,
+    Series::InFlight,
+    Series::Srtt,
+    Series::Rto,
+    Series::Rwnd,
+    Series::Delivered,
+];
+/// ns-3's sockets keep the timestamp option outside the segment size.
+const TIMESTAMPS: u32 = 12;
+/// A RED queue of ns-3 that marks from a threshold on does not mark at fewer than so many waiting packets.
+const LEAST_MARK: u64 = 3;
+/// The smallest frame: headers and PPP's two bytes.
+const LEAST_FRAME: u64 = 42;
+/// Flows have a port each.
+const MOST_FLOWS: usize = 60_000;
+
+/// The configuration in the words of `network.cc`.
+///
+/// # Errors
+///
+/// The configuration has something that ns-3 is not told of here.
+pub(super) fn write(config: &Config) -> Result<String, ConfigError> {
+    check(config)?;
+    let mut lines = format!(
+        "duration {}\nseed {}\nnodes {}\n",
+        config.duration.as_nanos(),
+        config.seed,
+        config.nodes.len()
+    );
+    if let Some(flow) = config.flows.first() {
+        defaults(flow, &mut lines);
+    }
+    for (index, link) in config.links.iter().enumerate() {
+        write_link(config, index, link, &mut lines)?;
+    }
+    for flow in &config.flows {
+        write_flow(flow, &mut lines)?;
+    }
+    let series: Vec<_> =
+        config.record.series.iter().filter(|s| SERIES.contains(s)).map(|s| s.name()).collect();
+    if !series.is_empty() {
+        let _ =
+            writeln!(lines, "sample {} {}", config.record.interval.as_nanos(), series.join(","));
+    }
+    Ok(lines)
+}
+
+/// What ns-3 does in its own way whatever the configuration says, a sentence each.
+pub(super) fn differences(config: &Config) -> Vec<String> {
+    let mut notes = Vec::new();
+    if config.links.iter().any(|link| link.framing != Framing::PPP) {
+        notes.push(
+            "framing: ns-3's links have PPP's 2 bytes a frame; framing = \"ppp\" has them here too"
+                .to_owned(),
+        );
+    }
+    let bytes = |link: &LinkConfig| matches!(link.queue, QueueLimit::Bytes(_));
+    if config.links.iter().any(bytes) {
+        notes.push("queue: limits in bytes count PPP's 2 bytes a frame too".to_owned());
+    }
+    for flow in &config.flows {
+        notes.extend(
+            of_flow(flow).into_iter().map(|note| format!("flow \"{}\": {note}", flow.name)),
+        );
+    }
+    for series in config.record.series.iter().filter(|series| !SERIES.contains(series)) {
+        notes.push(format!("series \"{}\": ns-3 does not show it", series.name()));
+    }
+    notes
+}
+
+fn of_flow(flow: &FlowConfig) -> Vec<String> {
+    let mut notes = Vec::new();
+    let params = &flow.profile.params;
+    let id = params.info().id;
+    if let Some(theirs) = AnyParams::by_name(id).map(|usual| usual.flavoured(Flavour::Ns3)) {
+        for (place, param) in params.info().params.iter().enumerate() {
+            if params.get(place) != theirs.get(place) {
+                notes.push(format!("{id} {}: ns-3's class has its own value", param.name));
+            }
+        }
+    }
+    if !like_ns3(&flow.profile.stack) {
+        notes.push(
+            "stack: it is not the preset ns3's in something that ns-3 is not told of; preset = \"ns3\" is ns-3's".to_owned(),
+        );
+    }
+    notes
+}
+
+/// Whether a stack differs from ns-3's in nothing but what [`defaults`] tells.
+fn like_ns3(stack: &StackConfig) -> bool {
+    let Some(preset) = PRESETS.iter().find(|preset| preset.flavour == Flavour::Ns3) else {
+        return false;
+    };
+    let told = StackConfig {
+        mss: stack.mss,
+        receive_buffer: stack.receive_buffer,
+        send_buffer: stack.send_buffer,
+        sack: stack.sack,
+        timestamps: stack.timestamps,
+        window_scaling: stack.window_scaling,
+        limited_transmit: stack.limited_transmit,
+        initial_window: stack.initial_window,
+        delayed_ack_segments: stack.delayed_ack_segments,
+        delayed_ack_timeout: stack.delayed_ack_timeout,
+        dupthresh: stack.dupthresh,
+        ecn: stack.ecn,
+        recovery: stack.recovery,
+        rto: stack.rto,
+        pacing: stack.pacing,
+        // Each of ns-3's algorithms has its own.
+        ack_limit: stack.ack_limit,
+        ..preset.config
+    };
+    *stack == told
+}
+
+/// What all sockets have.
+fn defaults(flow: &FlowConfig, lines: &mut String) {
+    let stack = &flow.profile.stack;
+    let mss = flow.profile.mss();
+    let segment = if stack.timestamps { mss.saturating_sub(TIMESTAMPS).max(1) } else { mss };
+    let _ = writeln!(lines, "segment {segment}");
+    let mut default = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(lines, "default {name} {value}");
+    };
+    let ns = |span: Span| format!("{}ns", span.as_nanos());
+    let window = stack.initial_window.bytes(mss).div_ceil(mss.into()).max(1);
+    let recovery = match stack.recovery {
+        None | Some(LossRecovery::Prr) => "TcpPrrRecovery",
+        Some(_) => "TcpClassicRecovery",
+    };
+    default("TcpL4Protocol::RecoveryType", &format!("ns3::{recovery}"));
+    default("TcpSocketBase::Sack", &stack.sack);
+    default("TcpSocketBase::Timestamp", &stack.timestamps);
+    default("TcpSocketBase::WindowScaling", &stack.window_scaling);
+    default("TcpSocketBase::LimitedTransmit", &stack.limited_transmit);
+    default("TcpSocketBase::ReTxThreshold", &stack.dupthresh);
+    default("TcpSocketBase::UseEcn", &if stack.ecn { "On" } else { "Off" });
+    default("TcpSocket::InitialCwnd", &window);
+    default("TcpSocket::DelAckCount", &stack.delayed_ack_segments);
+    default("TcpSocket::DelAckTimeout", &ns(stack.delayed_ack_timeout));
+    default("TcpSocket::SndBufSize", &stack.send_buffer);
+    default("TcpSocket::RcvBufSize", &stack.receive_buffer);
+    if let Some(min) = timeouts(&stack.rto).min {
+        default("TcpSocketBase::MinRto", &ns(min));
+    }
+    if stack.pacing == Pacing::Off {
+        default("TcpSocketState::EnablePacing", &false);
+    }
+}
+
+fn write_link(
+    config: &Config,
+    index: usize,
+    link: &LinkConfig,
+    lines: &mut String,
+) -> Result<(), ConfigError> {
+    let refuse = |problem: String| invalid("link", &link.name, problem);
+    let limit = match link.queue {
+        QueueLimit::Packets(n) => format!("{n}p"),
+        QueueLimit::Bytes(n) => format!("{n}B"),
+        QueueLimit::Unlimited => format!("{}p", u32::MAX),
+    };
+    let mtu = config.flows.first().map_or(1500, |flow| flow.profile.mtu);
+    let [a, b] = link.ends;
+    let (rate, delay) = (link.rate_bps, link.delay.as_nanos());
+    let _ = writeln!(lines, "link {a} {b} {rate} {delay} {mtu} {limit} {limit}");
+    if let Some(mark) = marks_from(link).map_err(refuse)? {
+        for direction in 0..2 {
+            let _ = writeln!(lines, "mark {index} {direction} {mark}");
+        }
+    }
+    for (direction, loss) in link.loss.iter().enumerate() {
+        let Some(model) = loss else { continue };
+        let lost = lost(config, index, direction, model).map_err(refuse)?;
+        if !lost.is_empty() {
+            let _ = writeln!(lines, "lose {index} {direction} {}", lost.join(","));
+        }
+    }
+    Ok(())
+}
+
+/// How many waiting packets an arrival finds that is marked, if the queue marks; an error is a sentence.
+fn marks_from(link: &LinkConfig) -> Result<Option<u64>, String> {
+    match (&link.discipline, link.queue) {
+        (Discipline::DropTail, _) => Ok(None),
+        (Discipline::Threshold(threshold), QueueLimit::Packets(limit)) => match threshold.mark {
+            // The queue that marks there keeps one packet less than it holds.
+            Level::Packets(mark) if mark + 1 >= LEAST_MARK && mark + 1 < limit => {
+                Ok(Some(mark + 1))
+            }
+            _ => Err(format!(
+                "ns-3's RED marks from {LEAST_MARK} waiting packets on and below the limit: mark must be in packets, \
+                 at least {}, and under {}",
+                LEAST_MARK - 1,
+                limit.saturating_sub(1)
+            )),
+        },
+        _ => Err(
+            "on ns-3 a queue drops its tail, or marks by \"threshold\" with its limit in packets"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Numbers of the frames that the error model takes on a direction, as our simulator draws them; an error is a sentence.
+fn lost(
+    config: &Config,
+    link: usize,
+    direction: usize,
+    model: &LossModel,
+) -> Result<Vec<String>, String> {
+    if let LossModel::Ber { .. } | LossModel::Custom(_) = model {
+        return Err("ns-3 is told which frames are lost, and here that depends on their size; \
+                    take a loss model whose chance does not: drop, gilbert-elliott or list"
+            .to_owned());
+    }
+    let entity = (2 * link + direction) as u64;
+    let mut process = LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss));
+    let seconds = config.duration.as_nanos() as f64 / 1e9;
+    let most = (config.links[link].rate_bps as f64 * seconds / (8 * LEAST_FRAME) as f64) as u64 + 1;
+    Ok((1..=most).filter(|_| process.takes(0)).map(|number| number.to_string()).collect())
+}
+
+fn write_flow(flow: &FlowConfig, lines: &mut String) -> Result<(), ConfigError> {
+    let id = flow.profile.params.info().id;
+    let Some((_, class)) = ALGORITHMS.iter().find(|(known, _)| *known == id) else {
+        let known: Vec<_> = ALGORITHMS.iter().map(|(id, _)| *id).collect();
+        let problem =
+            format!("ns-3 3.44 has no algorithm like `{id}`; it has {}", known.join(", "));
+        return Err(invalid("flow", &flow.name, problem));
+    };
+    let Traffic::Bulk { bytes } = flow.traffic else {
+        return Err(invalid(
+            "flow",
+            &flow.name,
+            "on ns-3 flows send in bulk, endless or so many bytes".to_owned(),
+        ));
+    };
+    let (start, bytes) = (flow.start.as_nanos(), bytes.unwrap_or(0));
+    let _ = writeln!(lines, "flow {} {} {class} {start} {bytes}", flow.from, flow.to);
+    Ok(())
+}
+
+/// What ns-3 is not told of.
+fn check(config: &Config) -> Result<(), ConfigError> {
+    let record = &config.record;
+    if !record.capture.is_empty() || record.bins != Span::ZERO || record.delays {
+        let problem = "on ns-3 `record` takes `series` and `interval` only".to_owned();
+        return Err(ConfigError::Invalid { of: "the run".to_owned(), problem });
+    }
+    if config.flows.len() > MOST_FLOWS {
+        let problem = format!("on ns-3 there may be {MOST_FLOWS} flows");
+        return Err(ConfigError::Invalid { of: "the run".to_owned(), problem });
+    }
+    for link in &config.links {
+        check_link(link)?;
+    }
+    for flow in &config.flows {
+        check_flow(flow, config)?;
+    }
+    Ok(())
+}
+
+fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
+    // Whoever adds a field says here whether ns-3 can have it.
+    let LinkConfig {
+        name,
+        ends: _,
+        rate_bps: _,
+        delay: _,
+        queue: _,
+        discipline: _,
+        framing: _,
+        loss: _,
+        down,
+        quick_start,
+    } = link;
+    if !down.is_empty() {
+        return Err(invalid("link", name, "on ns-3 links are always up".to_owned()));
+    }
+    if quick_start.is_some() {
+        return Err(invalid("link", name, "ns-3 has no Quick-Start".to_owned()));
+    }
+    Ok(())
+}
+
+fn check_flow(flow: &FlowConfig, config: &Config) -> Result<(), ConfigError> {
+    let refuse = |problem: &str| Err(invalid("flow", &flow.name, problem.to_owned()));
+    if flow.multipath.is_some() {
+        return refuse("ns-3 has no Multipath TCP");
+    }
+    if flow.read != ReadPolicy::Immediate {
+        return refuse("on ns-3 the receiving application reads at once");
+    }
+    let first = &config.flows[0].profile;
+    let same_stack =
+        |a: &StackConfig, b: &StackConfig| StackConfig { ack_limit: b.ack_limit, ..*a } == *b;
+    if !same_stack(&flow.profile.stack, &first.stack) || flow.profile.mtu != first.mtu {
+        return refuse("on ns-3 all flows have one stack and one MTU");
+    }
+    // What accepts a connection is told its algorithm by its node, and DCTCP's receivers answer marks in their own way.
+    let is_dctcp = |flow: &FlowConfig| flow.profile.params.info().id == "dctcp";
+    let beside =
+        config.flows.iter().any(|other| other.to == flow.to && is_dctcp(other) != is_dctcp(flow));
+    if beside {
+        return refuse("on ns-3 a node that receives by dctcp receives by nothing else");
+    }
+    Ok(())
+}
+
+fn invalid(kind: &str, name: &str, problem: String) -> ConfigError {
+    ConfigError::Invalid { of: format!("{kind} \"{name}\""), problem }
+}

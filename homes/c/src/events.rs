@@ -1,0 +1,310 @@
+//! A connection's life: what the host tells, and the answer.
+
+use windlass_cc::group::PathView;
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Group, Loss, Phase, Span, Undo,
+};
+
+use crate::memory::{FlowState, ParamSet, changed, reach, shared, write};
+use crate::{Status, WINDLASS_MAX_PATHS};
+
+/// The two handles of a call and the connection's facts.
+type Call<'a> = (&'a mut AnyController, &'a AnyParams, &'a Conn);
+
+unsafe fn call<'a>(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+) -> Result<Call<'a>, Status> {
+    let (state, params) = unsafe { (changed(state)?, shared(params)?) };
+    if !core::ptr::eq(state.body.info(), params.body.info()) {
+        return Err(Status::WrongAlgorithm);
+    }
+    Ok((&mut state.body, &params.body, unsafe { shared(conn)? }))
+}
+
+fn phase(number: u32) -> Result<Phase, Status> {
+    match number {
+        0 => Ok(Phase::Open),
+        1 => Ok(Phase::Recovery),
+        2 => Ok(Phase::Loss),
+        3 => Ok(Phase::Cwr),
+        _ => Err(Status::BadValue),
+    }
+}
+
+/// Bytes that `windlass_init` writes.
+#[unsafe(no_mangle)]
+pub extern "C" fn windlass_state_size() -> usize {
+    size_of::<FlowState>()
+}
+
+/// Facts of a connection with this segment size (bytes) of which nothing is known yet.
+///
+/// # Safety
+///
+/// A `windlass_conn` can be written to `to`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_conn_init(to: *mut Conn, mss: u32) -> Status {
+    if mss == 0 {
+        return Status::OutOfRange;
+    }
+    unsafe { write(to, Conn::new(mss)) }.into()
+}
+
+/// An acknowledgement of so many bytes in order, without samples.
+///
+/// # Safety
+///
+/// A `windlass_ack` can be written to `to`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_ack_init(to: *mut Ack, bytes: u64) -> Status {
+    unsafe { write(to, Ack::of(bytes)) }.into()
+}
+
+/// Makes the state of a new connection in `room` bytes of the caller's.
+///
+/// # Safety
+///
+/// `room` bytes can be written to `to`; `params` was made by `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_init(
+    to: *mut FlowState,
+    room: usize,
+    params: *const ParamSet,
+    conn: *const Conn,
+) -> Status {
+    let init = || {
+        reach(to)?;
+        if room < size_of::<FlowState>() {
+            return Err(Status::TooSmall);
+        }
+        let (params, conn) = unsafe { (&shared(params)?.body, shared(conn)?) };
+        unsafe { write(to, FlowState::new(AnyController::init(params, conn))) }
+    };
+    init().into()
+}
+
+/// What the connection may do now. Changes nothing.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_control(
+    state: *const FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    to: *mut Control,
+) -> Status {
+    let ask = || {
+        let (state, params) = unsafe { (shared(state)?, shared(params)?) };
+        if !core::ptr::eq(state.body.info(), params.body.info()) {
+            return Err(Status::WrongAlgorithm);
+        }
+        let answer = state.body.control(&params.body, unsafe { shared(conn)? });
+        unsafe { write(to, answer) }
+    };
+    ask().into()
+}
+
+/// An acknowledgement arrived, duplicates included, in the phase `conn->phase`.
+///
+/// For one incoming segment the order is: `windlass_on_loss` for each segment deemed lost, `windlass_on_undo`,
+/// `windlass_on_ack`, `windlass_on_phase` if it changes the phase, then `windlass_control`.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_ack(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    ack: *const Ack,
+) -> Status {
+    let tell = || {
+        let ack = unsafe { shared(ack)? };
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_ack(params, conn, ack);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// The host's loss recovery moved from one `windlass_phase` to another; `conn->phase` is the new one, and
+/// `conn->flight_size` still that at which the loss was found. From `WINDLASS_PHASE_LOSS` to itself is a repeated
+/// timeout.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_phase(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    from: u32,
+    to: u32,
+) -> Status {
+    let tell = || {
+        let (from, to) = (phase(from)?, phase(to)?);
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_phase(params, conn, from, to);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// A segment was deemed lost.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_loss(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    loss: *const Loss,
+) -> Status {
+    let tell = || {
+        let loss = unsafe { shared(loss)? };
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_loss(params, conn, loss);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// The loss or timeout for which the window was last reduced was none: by duplicate SACKs (0, RFC 3708), by
+/// timestamps (1, RFC 3522) or by F-RTO (2, RFC 5682).
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_undo(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    why: u32,
+) -> Status {
+    let tell = || {
+        let why = match why {
+            0 => Undo::Dsack,
+            1 => Undo::Eifel,
+            2 => Undo::Frto,
+            _ => return Err(Status::BadValue),
+        };
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_undo(params, conn, why);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// The first transmission after `gap` nanoseconds without anything to send or in flight; with `reset` the window is to
+/// fall back (RFC 5681 section 4.1).
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_idle_restart(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    gap: u64,
+    reset: u32,
+) -> Status {
+    let tell = || {
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_idle_restart(params, conn, Span(gap), reset != 0);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// The segment size changed from `old` bytes to `conn->mss`.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_mss(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    old: u32,
+) -> Status {
+    let tell = || {
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_mss(params, conn, old);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// All paths of a multipath connection, and which of them is one's own: for algorithms that couple them.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`; `count` paths can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_group(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    paths: *const PathView,
+    count: usize,
+    own: usize,
+) -> Status {
+    let tell = || {
+        if own >= count || count > WINDLASS_MAX_PATHS {
+            return Err(Status::OutOfRange);
+        }
+        reach(paths)?;
+        for place in 0..count {
+            unsafe { shared(paths.add(place))? };
+        }
+        let paths = unsafe { core::slice::from_raw_parts(paths, count) };
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        let group = Group::new(paths.iter().copied()).seen_from(own, 0);
+        state.on_group(params, conn, &group);
+        Ok(())
+    };
+    tell().into()
+}
+
+/// What the path's siblings are to be told as `windlass_path.disclosed`.
+///
+/// # Safety
+///
+/// The state was made by `windlass_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_disclosed(state: *const FlowState, to: *mut u64) -> Status {
+    let ask = || unsafe { write(to, shared(state)?.body.disclosed()) };
+    ask().into()
+}
+
+/// What the node's lower layers know, before the acknowledgement that it comes with.
+///
+/// # Safety
+///
+/// The handles were made by `windlass_init` and `windlass_params_init`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_on_cross_layer(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    layers: *const CrossLayer,
+) -> Status {
+    let tell = || {
+        let layers = unsafe { shared(layers)? };
+        let (state, params, conn) = unsafe { call(state, params, conn)? };
+        state.on_cross_layer(params, conn, layers);
+        Ok(())
+    };
+    tell().into()
+}

@@ -1,0 +1,384 @@
+//! The boundary changes no answer, and refuses what it must. Runs under Miri too.
+
+use std::ffi::{CStr, CString, c_char};
+use std::mem::MaybeUninit;
+
+use windlass::*;
+use windlass_cc::group::PathView;
+use windlass_cc::{
+    ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Flavour, Group, Loss, Phase, Rate,
+    Setup, Span, Time,
+};
+use windlass_tcp::stack::{PRESETS, Preset};
+
+const EVENTS: u64 = if cfg!(miri) { 60 } else { 3000 };
+const MSS: u32 = 1448;
+
+fn text(word: &str) -> CString {
+    CString::new(word).unwrap()
+}
+
+/// Memory of the caller's, as C has it: bytes that mean nothing yet.
+fn room<T>() -> Box<MaybeUninit<T>> {
+    Box::new(MaybeUninit::zeroed())
+}
+
+/// What a C host holds for one connection.
+struct Host {
+    params: Box<MaybeUninit<ParamSet>>,
+    state: Box<MaybeUninit<FlowState>>,
+    conn: Conn,
+}
+
+impl Host {
+    fn new(algorithm: &str) -> Host {
+        let mut host = Host { params: room(), state: room(), conn: Conn::new(MSS) };
+        let (name, linux) = (text(algorithm), text("linux"));
+        unsafe {
+            let params = windlass_params_init(
+                host.params.as_mut_ptr(),
+                windlass_params_size(),
+                name.as_ptr(),
+                linux.as_ptr(),
+            );
+            assert_eq!(params, Status::Ok);
+            let size = windlass_state_size();
+            let init = windlass_init(host.state.as_mut_ptr(), size, host.params(), &host.conn);
+            assert_eq!(init, Status::Ok);
+        }
+        host
+    }
+
+    fn params(&self) -> *const ParamSet {
+        self.params.as_ptr()
+    }
+
+    fn state(&mut self) -> *mut FlowState {
+        self.state.as_mut_ptr()
+    }
+
+    fn answer(&self) -> Control {
+        let mut to = Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) };
+        let asked =
+            unsafe { windlass_control(self.state.as_ptr(), self.params(), &self.conn, &mut to) };
+        assert_eq!(asked, Status::Ok);
+        to
+    }
+
+    fn number(&self, name: &str) -> Result<u64, Status> {
+        let mut value = 0;
+        match unsafe { windlass_param_get(self.params(), text(name).as_ptr(), &mut value) } {
+            Status::Ok => Ok(value),
+            other => Err(other),
+        }
+    }
+
+    fn set(&mut self, name: &str, value: u64) -> Status {
+        unsafe { windlass_param_set(self.params.as_mut_ptr(), text(name).as_ptr(), value) }
+    }
+}
+
+/// An algorithm's parameters as the simulator's Linux stack has them.
+fn on_linux(algorithm: &str) -> AnyParams {
+    let mut params = AnyParams::by_name(algorithm).unwrap().flavoured(Flavour::Linux);
+    let preset = PRESETS.iter().find(|preset| preset.flavour == Flavour::Linux).unwrap();
+    params.set_common(&of_preset(&params, preset));
+    params
+}
+
+fn of_preset(params: &AnyParams, preset: &Preset) -> Setup<()> {
+    let stack = &preset.config;
+    Setup {
+        ack_limit: params.ack_limit(preset.flavour).unwrap_or(stack.ack_limit),
+        recovery: stack.recovery,
+        counting: stack.window_counting,
+        credit: stack.growth_credit,
+        mark_cut: stack.mark_cut,
+        ..params.common()
+    }
+}
+
+#[test]
+fn a_stack_of_each_name_decides_what_the_preset_of_that_name_does() {
+    for name in ["rfc", "linux", "ns3"] {
+        let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+        for info in ALGORITHMS {
+            let usual = AnyParams::by_name(info.id).unwrap().flavoured(preset.flavour);
+            let wanted = of_preset(&usual, preset);
+            let mut host = Host::new(info.id);
+            let (id, stack, room) = (text(info.id), text(name), windlass_params_size());
+            let made = unsafe {
+                windlass_params_init(host.params.as_mut_ptr(), room, id.as_ptr(), stack.as_ptr())
+            };
+            assert_eq!(made, Status::Ok);
+            let recovery = wanted.recovery.unwrap_or(usual.requirements().recovery);
+            for (param, value) in [
+                ("ack_limit", wanted.ack_limit.into()),
+                ("recovery", recovery as u64),
+                ("counting", wanted.counting as u64),
+                ("credit", wanted.credit as u64),
+                ("mark_cut", wanted.mark_cut as u64),
+            ] {
+                assert_eq!(host.number(param), Ok(value), "{name} {} {param}", info.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_algorithm_answers_as_it_does_without_the_boundary() {
+    for info in ALGORITHMS {
+        let params = on_linux(info.id);
+        let mut native = AnyController::init(&params, &Conn::new(MSS));
+        let mut host = Host::new(info.id);
+        let mut draw = 1_u64;
+        for event in 0..EVENTS {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let acked = u64::from(MSS) * (1 + (draw >> 60));
+            let conn = &mut host.conn;
+            conn.now = Time(conn.now.0 + 1_000_000 + (draw >> 44));
+            conn.delivered += acked;
+            conn.una += acked;
+            conn.sent += acked;
+            conn.in_flight = 40 * u64::from(MSS);
+            (conn.next_id, conn.flight_size) = (conn.una + conn.in_flight, conn.in_flight);
+            conn.entropy = (draw >> 32) as u32;
+            (conn.srtt, conn.min_rtt) = (Span::from_millis(50), Span::from_millis(40));
+            let facts = *conn;
+            let ack = Ack {
+                rtt: Span(40_000_000 + (draw >> 40)),
+                prior_in_flight: 41 * u64::from(MSS),
+                ..Ack::of(acked)
+            };
+            native.on_ack(&params, &facts, &ack);
+            let told = unsafe { windlass_on_ack(host.state(), host.params(), &facts, &ack) };
+            assert_eq!(told, Status::Ok);
+            if event % 50 == 49 {
+                for (from, to) in [(Phase::Open, Phase::Recovery), (Phase::Recovery, Phase::Open)] {
+                    host.conn.phase = to;
+                    let facts = host.conn;
+                    native.on_phase(&params, &facts, from, to);
+                    let (state, params) = (host.state(), host.params());
+                    let told =
+                        unsafe { windlass_on_phase(state, params, &facts, from as u32, to as u32) };
+                    assert_eq!(told, Status::Ok);
+                }
+            }
+            assert_eq!(host.answer(), native.control(&params, &host.conn), "{}", info.id);
+        }
+        assert_ne!(
+            host.answer().cwnd,
+            Host::new(info.id).answer().cwnd,
+            "{}: something happened",
+            info.id
+        );
+    }
+}
+
+#[test]
+fn coupled_algorithms_hear_of_their_siblings() {
+    let view = |cwnd, ms| PathView {
+        cwnd,
+        ssthresh: cwnd,
+        srtt: Span::from_millis(ms),
+        min_rtt: Span::from_millis(ms),
+        mss: MSS,
+        ..PathView::EMPTY
+    };
+    let paths = [view(14_600, 40), view(200_000, 40)];
+    let mut host = Host::new("lia");
+    let params = on_linux("lia");
+    let mut native = AnyController::init(&params, &host.conn);
+    native.on_group(&params, &host.conn, &Group::new(paths).seen_from(1, 0));
+    let (state, handle, conn) = (host.state(), host.params(), host.conn);
+    unsafe {
+        assert_eq!(windlass_on_group(state, handle, &conn, paths.as_ptr(), 2, 1), Status::Ok);
+        let beyond = windlass_on_group(state, handle, &conn, paths.as_ptr(), 2, 2);
+        assert_eq!(beyond, Status::OutOfRange);
+        assert_eq!(
+            windlass_on_group(state, handle, &conn, std::ptr::null(), 1, 0),
+            Status::NullPointer
+        );
+    }
+    assert_eq!(host.answer(), native.control(&params, &host.conn));
+}
+
+#[test]
+fn null_pointers_are_refused_everywhere() {
+    use std::ptr::null_mut as none;
+    let mut host = Host::new("cubic");
+    let (state, params, conn) = (host.state(), host.params(), host.conn);
+    let (ack, loss) =
+        (Ack::of(1), Loss { bytes: 1, tx_in_flight: 0, lost_since_sent: 0, app_limited: false });
+    let name = text("cubic");
+    let refused = unsafe {
+        [
+            windlass_params_init(none(), 4096, name.as_ptr(), std::ptr::null()),
+            windlass_params_init(host.params.as_mut_ptr(), 4096, none(), none()),
+            windlass_init(none(), 4096, params, &conn),
+            windlass_init(state, 4096, none(), &conn),
+            windlass_init(state, 4096, params, none()),
+            windlass_on_ack(none(), params, &conn, &ack),
+            windlass_on_ack(state, none(), &conn, &ack),
+            windlass_on_ack(state, params, none(), &ack),
+            windlass_on_ack(state, params, &conn, none()),
+            windlass_on_loss(state, params, &conn, none()),
+            windlass_on_loss(none(), params, &conn, &loss),
+            windlass_on_phase(none(), params, &conn, 0, 1),
+            windlass_on_undo(none(), params, &conn, 0),
+            windlass_on_mss(none(), params, &conn, 1),
+            windlass_on_idle_restart(none(), params, &conn, 1, 0),
+            windlass_on_cross_layer(state, params, &conn, none()),
+            windlass_control(state, params, &conn, none()),
+            windlass_disclosed(none(), none()),
+            windlass_conn_init(none(), MSS),
+            windlass_ack_init(none(), 1),
+            windlass_param_get(params, none(), none()),
+            windlass_param_set(none(), name.as_ptr(), 1),
+            windlass_wants(params, none()),
+            windlass_algorithm_name(0, none(), 100),
+        ]
+    };
+    for (place, status) in refused.into_iter().enumerate() {
+        assert_eq!(status, Status::NullPointer, "call {place}");
+    }
+}
+
+#[test]
+fn memory_that_is_no_handle_or_of_another_algorithm_is_refused_and_left_alone() {
+    let mut cubic = Host::new("cubic");
+    let reno = Host::new("reno");
+    let (before, conn, ack) = (cubic.answer(), cubic.conn, Ack::of(1448));
+    let mut zeros = room::<FlowState>();
+    let state = cubic.state();
+    unsafe {
+        assert_eq!(
+            windlass_on_ack(zeros.as_mut_ptr(), cubic.params(), &conn, &ack),
+            Status::BadHandle
+        );
+        let swapped = windlass_on_ack(state, state.cast(), &conn, &ack);
+        assert_eq!(swapped, Status::BadHandle);
+        assert_eq!(windlass_on_ack(state, reno.params(), &conn, &ack), Status::WrongAlgorithm);
+        let odd = cubic.params().cast::<u8>().add(1).cast();
+        assert_eq!(windlass_on_ack(state, odd, &conn, &ack), Status::Misaligned);
+        let small = windlass_state_size() - 1;
+        assert_eq!(windlass_init(state, small, reno.params(), &conn), Status::TooSmall);
+    }
+    assert_eq!(cubic.answer(), before);
+}
+
+#[test]
+fn bytes_that_no_field_may_hold_are_refused() {
+    let mut host = Host::new("bbr3");
+    let (state, params, conn) = (host.state(), host.params(), host.conn);
+    let ack = Ack::of(1448);
+    let mut phase = MaybeUninit::new(conn);
+    let mut flag = MaybeUninit::new(ack);
+    unsafe {
+        (&raw mut (*phase.as_mut_ptr()).phase).cast::<u8>().write(4);
+        (&raw mut (*flag.as_mut_ptr()).duplicate).cast::<u8>().write(2);
+        assert_eq!(windlass_on_ack(state, params, phase.as_ptr(), &ack), Status::BadValue);
+        assert_eq!(windlass_on_ack(state, params, &conn, flag.as_ptr()), Status::BadValue);
+        assert_eq!(windlass_on_phase(state, params, &conn, 0, 4), Status::BadValue);
+        assert_eq!(windlass_on_undo(state, params, &conn, 3), Status::BadValue);
+    }
+}
+
+#[test]
+fn parameters_are_found_by_name_and_kept_in_their_range() {
+    let mut host = Host::new("cubic");
+    let keep = host.number("keep").unwrap();
+    assert_eq!(host.set("keep", u64::MAX), Status::OutOfRange);
+    assert_eq!(host.number("keep"), Ok(keep));
+    assert_eq!(host.set("keep", 1 << 15), Status::Ok);
+    assert_eq!(host.number("keep"), Ok(1 << 15));
+    assert_eq!(host.set("kept", 1), Status::UnknownParameter);
+    assert_eq!(host.set("initial_window", 2920), Status::Ok);
+    let (recovery, newreno) = (text("recovery"), text("newreno"));
+    let params = host.params.as_mut_ptr();
+    unsafe {
+        assert_eq!(
+            windlass_param_set_word(params, recovery.as_ptr(), newreno.as_ptr()),
+            Status::Ok
+        );
+        assert_eq!(
+            windlass_param_set_word(params, recovery.as_ptr(), recovery.as_ptr()),
+            Status::UnknownWord
+        );
+        assert_eq!(windlass_params_slow_start(params, text("hystart").as_ptr()), Status::Ok);
+        assert_eq!(windlass_params_slow_start(params, recovery.as_ptr()), Status::UnknownWord);
+        // LossRecovery::NewReno.
+        assert_eq!(host.number("recovery"), Ok(2));
+        let size = windlass_state_size();
+        assert_eq!(windlass_init(host.state.as_mut_ptr(), size, params, &host.conn), Status::Ok);
+    }
+    assert_eq!(host.answer().cwnd, 2920);
+}
+
+/// The names that the library lists are those that it takes, each value lies in its range, and setting it changes nothing.
+#[test]
+fn the_list_of_parameters_is_whole() {
+    for place in 0..windlass_algorithm_count() {
+        let mut name = [0 as c_char; 64];
+        let named = unsafe { windlass_algorithm_name(place, name.as_mut_ptr(), name.len()) };
+        assert_eq!(named, Status::Ok);
+        let id = unsafe { CStr::from_ptr(name.as_ptr()) }.to_str().unwrap().to_owned();
+        let mut host = Host::new(&id);
+        for at in 0.. {
+            let mut view = MaybeUninit::<ParamView>::uninit();
+            let found = unsafe {
+                windlass_param_at(
+                    host.params(),
+                    at,
+                    name.as_mut_ptr(),
+                    name.len(),
+                    view.as_mut_ptr(),
+                )
+            };
+            if found == Status::OutOfRange {
+                assert!(at >= 7, "{id}");
+                break;
+            }
+            assert_eq!(found, Status::Ok);
+            let view = unsafe { view.assume_init() };
+            let param = unsafe { CStr::from_ptr(name.as_ptr()) }.to_str().unwrap().to_owned();
+            assert!((view.least..=view.most).contains(&view.value), "{id} {param}: {view:?}");
+            assert_eq!(host.number(&param), Ok(view.value), "{id} {param}");
+            assert_eq!(host.set(&param, view.value), Status::Ok, "{id} {param}");
+            assert_eq!(host.number(&param), Ok(view.value), "{id} {param}");
+        }
+    }
+}
+
+#[test]
+fn unknown_names_and_small_rooms_are_refused() {
+    let mut params = room::<ParamSet>();
+    let (reno, none) = (text("reno"), text("renault"));
+    let size = windlass_params_size();
+    unsafe {
+        let at = params.as_mut_ptr();
+        assert_eq!(
+            windlass_params_init(at, size, none.as_ptr(), std::ptr::null()),
+            Status::UnknownAlgorithm
+        );
+        assert_eq!(
+            windlass_params_init(at, size, reno.as_ptr(), none.as_ptr()),
+            Status::UnknownWord
+        );
+        assert_eq!(
+            windlass_params_init(at, size - 1, reno.as_ptr(), std::ptr::null()),
+            Status::TooSmall
+        );
+        let mut name = [0 as c_char; 3];
+        assert_eq!(windlass_algorithm_name(0, name.as_mut_ptr(), 3), Status::TooSmall);
+        let (mut state, mut own) = (0, 0);
+        assert_eq!(windlass_entry_sizes(text("Reno").as_ptr(), &mut state, &mut own), Status::Ok);
+        assert!((1..=104).contains(&state) && own > 0, "Reno fits a kernel's 104 bytes: {state}");
+        assert_eq!(
+            windlass_entry_sizes(none.as_ptr(), &mut state, &mut own),
+            Status::UnknownAlgorithm
+        );
+        let said = CStr::from_ptr(windlass_status_text(Status::TooSmall as i32)).to_str().unwrap();
+        assert!(said.contains("too small"));
+    }
+}
