@@ -38,7 +38,7 @@ Examples:
 const RUN_HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml
-  windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --runs 30
+  windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --seeds 30
   windlass run scenarios/lossy-download.toml --on linux      over this machine's kernel
   windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
@@ -128,7 +128,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Run a scenario file.
     ///
-    /// One run prints a table of flows and links. With --runs, seeds follow each other from the
+    /// One run prints a table of flows and links. With --seeds, they follow each other from the
     /// scenario's own, and medians with 95 % intervals are printed. Finished runs are kept in
     /// --out's folder: a command that was interrupted goes on where it stopped.
     #[command(after_help = RUN_HELP)]
@@ -267,12 +267,12 @@ pub struct Run {
     /// from PyPI; needs g++).
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
-    /// Seed, instead of the scenario's.
+    /// First seed, instead of the scenario's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Replications over consecutive seeds.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub runs: u32,
+    #[arg(long, alias = "runs", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub seeds: u32,
     /// Print one JSON document with `flows` and `links` instead of tables.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,

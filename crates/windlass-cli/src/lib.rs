@@ -55,7 +55,7 @@ fn answer(e: clap::Error) -> Failure {
 fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
     let chatter = output::Chatter::new(cli.quiet, cli.verbose);
     match &cli.command {
-        Command::Reproduce(a) => commands::reproduce::run(a, &chatter),
+        Command::Reproduce(a) => commands::reproduce::run(a, words, &chatter),
         Command::Run(a) => commands::run::run(a, words, &chatter),
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
         Command::Assess(a) => commands::assess::run(a, &chatter),

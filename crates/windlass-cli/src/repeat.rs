@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn what_is_repeated_makes_the_same_runs() {
         for (line, expected) in [
-            ("run x.toml --runs 3 -o there --json -q -j4", "run x.toml --runs 3"),
+            ("run x.toml --seeds 3 -o there --json -q -j4", "run x.toml --seeds 3"),
             (
                 "compare it's.toml --set x=\"1\" --set=y=2 -a reno,bbr --no-harm --csv",
                 r#"compare 'it'\''s.toml' --algorithms reno,bbr --no-harm --set 'x="1"' --set y=2"#,

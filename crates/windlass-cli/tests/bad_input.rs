@@ -193,13 +193,13 @@ fn numbers_that_cannot_be_meant_are_refused() {
     let (_dir, file) = scenario(SMALL);
     let last = i64::MAX.to_string();
     refuses(
-        &["run", &file, "--seed", &last, "--runs", "2"],
+        &["run", &file, "--seed", &last, "--seeds", "2"],
         &["2 runs from seed 9223372036854775807 on would pass the largest seed"],
     );
     for args in [
         &["run", &file, "--seed", "9223372036854775808"][..],
         &["run", &file, "--seed", "-1"],
-        &["run", &file, "--runs", "0"],
+        &["run", &file, "--seeds", "0"],
         &["run", &file, "--jobs", "100000"],
         &["run", &file, "--json", "--csv"],
         &["run", &file, "--nonsense"],

@@ -52,7 +52,7 @@ fn what_a_run_does_not_have_is_null_in_json() {
 #[test]
 fn several_runs_are_told_apart_by_seed() {
     let (_dir, file) = scenario(SMALL);
-    let said = done(&["run", &file, "--json", "--seed", "7", "--runs", "3"]);
+    let said = done(&["run", &file, "--json", "--seed", "7", "--seeds", "3"]);
     let document: Value = serde_json::from_str(&said.out).expect("JSON");
     assert_eq!(document["seeds"], serde_json::json!([7, 8, 9]));
     let seeds: Vec<u64> = document["flows"]
@@ -68,7 +68,7 @@ fn several_runs_are_told_apart_by_seed() {
 #[test]
 fn csv_has_a_row_for_each_flow_and_run() {
     let (_dir, file) = scenario(SMALL);
-    let said = done(&["run", &file, "--csv", "--runs", "2"]);
+    let said = done(&["run", &file, "--csv", "--seeds", "2"]);
     let lines: Vec<&str> = said.out.lines().collect();
     assert_eq!(lines.len(), 3);
     assert!(lines[0].contains("goodput_bps") && lines[0].contains("completion_s"));

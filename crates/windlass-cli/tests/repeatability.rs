@@ -24,12 +24,12 @@ fn path(dir: &Path) -> &str {
 #[test]
 fn a_run_repeats_byte_for_byte() {
     let (_dir, file) = scenario(SMALL);
-    let once = done(&["run", &file, "--json", "--runs", "6", "--jobs", "1"]);
+    let once = done(&["run", &file, "--json", "--seeds", "6", "--jobs", "1"]);
     for jobs in ["1", "2", "7"] {
-        let again = done(&["run", &file, "--json", "--runs", "6", "--jobs", jobs]);
+        let again = done(&["run", &file, "--json", "--seeds", "6", "--jobs", jobs]);
         assert!(once.out == again.out, "{jobs} jobs");
     }
-    let other = done(&["run", &file, "--json", "--runs", "6", "--seed", "2"]);
+    let other = done(&["run", &file, "--json", "--seeds", "6", "--seed", "2"]);
     assert_ne!(once.out, other.out, "another seed loses other packets");
 }
 
@@ -42,7 +42,7 @@ fn results_of_a_run_do_not_depend_on_what_runs_side_by_side() {
     let folders = [dir.path().join("one"), dir.path().join("two")];
     let said = ["1", "2"].map(|jobs| {
         let out = path(&folders[usize::from(jobs == "2")]);
-        done(&["run", &file, "--runs", "4", "--jobs", jobs, "--out", out]).out
+        done(&["run", &file, "--seeds", "4", "--jobs", jobs, "--out", out]).out
     });
     assert_eq!(said[0], said[1]);
     // Lock, scenario, page, three tables, and series and capture of four seeds.
@@ -109,7 +109,7 @@ fn a_batch_killed_at_any_moment_ends_as_one_in_a_single_go() {
 fn a_half_last_line_is_cut_off_and_only_its_run_is_made_again() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
-    let args = ["run", &file, "--runs", "5", "--jobs", "1", "--out", path(&out)];
+    let args = ["run", &file, "--seeds", "5", "--jobs", "1", "--out", path(&out)];
     done(&args);
     let journal = out.join("journal.jsonl");
     let whole = fs::read(&journal).expect("a journal");
@@ -132,7 +132,7 @@ fn a_half_last_line_is_cut_off_and_only_its_run_is_made_again() {
 fn a_journal_changed_in_the_middle_is_an_error_that_names_the_line() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
-    let args = ["run", &file, "--runs", "3", "--out", path(&out)];
+    let args = ["run", &file, "--seeds", "3", "--out", path(&out)];
     done(&args);
     let journal = out.join("journal.jsonl");
     let text = fs::read_to_string(&journal).expect("a journal");
@@ -170,7 +170,7 @@ fn a_second_instance_at_the_same_folder_works_beside_the_first() {
     done(&["run", &file, "--out", path(&out)]);
     let lock = fs::File::options().write(true).open(out.join("batch.lock")).expect("a lock");
     lock.lock().expect("locked");
-    let more = ["--runs", "3"];
+    let more = ["--seeds", "3"];
     let said = done(&[&["run", &file, "--out", path(&out)][..], &more].concat());
     assert!(said.err.contains("note: another Windlass is at work in this folder"), "{}", said.err);
     lock.unlock().expect("unlocked");

@@ -45,7 +45,7 @@ fn remarks_that_nobody_reads_do_not_stop_a_run() {
 fn away_from_a_terminal_there_is_neither_bar_nor_colour() {
     let (_dir, file) = scenario(SMALL);
     for args in [
-        &["run", &file, "--runs", "3"][..],
+        &["run", &file, "--seeds", "3"][..],
         &["run", &file, "--set", "x"],
         &["run", "missing.toml"],
         &["run", &file, "--set", "link.0.rate=2"],
@@ -78,7 +78,7 @@ fn on_a_terminal(args: &str, environment: &[(&str, &str)]) -> Option<String> {
 #[test]
 fn on_a_terminal_long_work_shows_progress_and_the_time_left() {
     let (_dir, file) = scenario(SMALL);
-    let args = format!("run {file} --runs 60 --jobs 1");
+    let args = format!("run {file} --seeds 60 --jobs 1");
     let Some(shown) = on_a_terminal(&args, &[]) else { return };
     assert!(shown.contains("/60 runs, ") && shown.contains(" left"), "{shown:?}");
     let quiet = on_a_terminal(&format!("{args} --quiet"), &[]).expect("a terminal");
@@ -203,7 +203,7 @@ fn the_examples_in_help_are_commands() {
             assert!(known.err.contains("unexpected argument '--not-an-option'"), "{}", known.err);
         }
     }
-    done(&["run", &file, "--set", "flow.download.algorithm=reno", "--runs", "2"]);
+    done(&["run", &file, "--set", "flow.download.algorithm=reno", "--seeds", "2"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub struct Options {
     /// Folder in which the paper gets its own.
     pub out: PathBuf,
     /// The command line, for the record.
-    pub command: Vec<String>,
+    pub command: String,
 }
 
 /// Why a reproduction failed.
@@ -106,7 +106,7 @@ pub struct Reproduction<'p> {
     pub spent: f64,
     /// What the user should know: a half line that was cut off, runs of another version.
     pub notices: Vec<Notice>,
-    command: Vec<String>,
+    command: String,
 }
 
 /// What a reproduction came to.
@@ -322,7 +322,7 @@ impl<'p> Reproduction<'p> {
         shown.extend(sections.iter().cloned());
         shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
         shown.push(registered::section(self.paper)?);
-        export_records(&dir, &records, &self.command.join(" "), formats)?;
+        export_records(&dir, &records, &self.command, formats)?;
         replace(&dir, "verdicts.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &judgements)?;
             out.write_all(b"\n")
@@ -341,14 +341,14 @@ impl<'p> Reproduction<'p> {
     }
 
     /// The command that makes it again.
-    pub(crate) fn command(&self) -> String {
-        self.command.join(" ")
+    pub(crate) fn command(&self) -> &str {
+        &self.command
     }
 
     /// Writes the tables of the finished runs into the paper's folder, and says where that is and how many they are.
     pub(crate) fn export(&self, formats: &[Format]) -> Result<(&Path, usize), ReproduceError> {
         let records = self.records();
-        export_records(self.batch.dir(), &records, &self.command.join(" "), formats)?;
+        export_records(self.batch.dir(), &records, &self.command, formats)?;
         Ok((self.batch.dir(), records.len()))
     }
 
@@ -408,7 +408,7 @@ impl<'p> Reproduction<'p> {
             versions: [crate::run::VERSION.to_string()].into(),
             scenario_hashes: [scenario.hash()].into(),
             seeds: [request.seed].into(),
-            command: self.command.join(" "),
+            command: self.command.clone(),
         };
         self.batch.write_series(run, &provenance)?;
         Ok(())
@@ -444,7 +444,7 @@ impl<'p> Reproduction<'p> {
                 line("DOI", self.paper.doi.to_string()),
                 line("Windlass", crate::run::VERSION.to_string()),
                 line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
-                line("Command", self.command.join(" ")),
+                line("Command", self.command.clone()),
             ],
             sections: sections.to_vec(),
         }

@@ -21,7 +21,7 @@ fn assessed(algorithm: &str, families: &[&str]) -> Scorecard {
         seeds: None,
         on: vec![World::Sim],
         out: dir.path().to_path_buf(),
-        command: vec!["windlass assess".to_owned()],
+        command: "windlass assess".to_owned(),
     };
     let runner = Runner::new(0);
     let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
@@ -31,7 +31,7 @@ fn assessed(algorithm: &str, families: &[&str]) -> Scorecard {
         assert!(assessed.dir.join(name).is_file(), "{name}");
     }
     let network = assessed.scorecard.families[0].criteria[0].networks.first().expect("a network");
-    assert!(network.commands.iter().all(|c| c.contains(".toml' --runs ")), "{network:?}");
+    assert!(network.commands.iter().all(|c| c.contains(".toml' --seeds ")), "{network:?}");
     assessed.scorecard
 }
 

@@ -41,7 +41,7 @@ pub fn reproduce(
         seeds,
         on: Vec::new(),
         out: folder,
-        command: vec![command],
+        command,
     };
     let (outcome, without) = watched(py, progress.as_ref(), |watch| {
         let runner = Runner::until(watch.stop(), jobs);

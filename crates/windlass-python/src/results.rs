@@ -252,7 +252,7 @@ pub fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Records> {
             runs.insert(RunKey::of(record), record.clone());
         }
         let command = batch.invocations().map_err(of)?.pop();
-        let command = command.map(|c| c.command.join(" ")).unwrap_or_default();
+        let command = command.map(|c| c.command).unwrap_or_default();
         Ok(Records::new(runs.into_values().collect(), Vec::new(), command))
     })
 }

@@ -116,7 +116,7 @@ impl Folder {
             self.tasks.iter().filter(|t| !self.is_complete(t)).cloned().collect();
         if !missing.is_empty() {
             let seeds = missing.iter().map(|t| t.seed).collect();
-            let invocation = Invocation::now(crate::VERSION, vec![command.to_string()], seeds);
+            let invocation = Invocation::now(crate::VERSION, command.to_owned(), seeds);
             self.batch.add_invocation(&invocation)?;
         }
         let mut store = Recording { batch: &mut self.batch, command };

@@ -216,7 +216,7 @@ fn who_comes_second_writes_a_part_and_all_is_moved_into_the_journal_in_the_end()
     assert_eq!(notices, [Notice::Beside]);
     let (mut third, notices) = Batch::share(dir.path()).expect("beside both");
     assert_eq!((notices, parts(dir.path()).len()), (vec![], 0), "nothing before a run is kept");
-    let call = |seed| Invocation::now("0.1.0", vec!["windlass".into()], vec![seed]);
+    let call = |seed| Invocation::now("0.1.0", "windlass".into(), vec![seed]);
     for (seed, batch) in [(1, &mut first), (2, &mut second), (3, &mut third)] {
         batch.add_invocation(&call(seed)).expect("noted");
         batch.append(record(seed)).expect("written");
@@ -310,7 +310,7 @@ fn scenarios_and_invocations_are_kept() {
     assert_eq!(fs::read(path).expect("there"), b"seed = 1\n");
 
     assert_eq!(batch.invocations().expect("none yet"), []);
-    let first = Invocation::now("0.1.0", vec!["windlass".into(), "run".into()], vec![1, 2]);
+    let first = Invocation::now("0.1.0", "windlass run".into(), vec![1, 2]);
     let second = Invocation { seeds: vec![3], ..first.clone() };
     batch.add_invocation(&first).expect("written");
     batch.add_invocation(&second).expect("written");

@@ -37,6 +37,9 @@ pub struct Sweep {
     /// Runs of each point; 10 unless told otherwise.
     #[arg(long, value_name = "N", conflicts_with = "until", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: Option<u64>,
+    /// First seed, instead of the scenario's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
     /// Add runs until the 95 % interval of a metric's mean is as narrow as this:
     /// `'flow.*.goodput_bps ±2%'`; may be given several times.
     #[arg(long, value_name = "METRIC ±WIDTH", value_parser = Goal::parse)]

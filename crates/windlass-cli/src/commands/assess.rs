@@ -45,7 +45,7 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
             seeds: args.seeds,
             on: vec![args.on],
             out: out.clone(),
-            command: vec![command(args, &subject.label)],
+            command: command(args, &subject.label),
         };
         let (assessed, ended) = assess(&examination, subject, &options, &runner, chatter)?;
         show(&assessed, chatter)?;
@@ -98,7 +98,7 @@ fn assess(
     chatter: &Chatter,
 ) -> Result<(Assessed, Result<(), Failure>), Failure> {
     let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
-    let paper = examination.of(subject, world, &options.command.join(" "));
+    let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::work)?;
     let failed = make(&mut work, &subject.label, runner, chatter)?;
     let end = outcome(&failed, Some(&options.out.join(&paper.id)));

@@ -59,7 +59,7 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
 /// Writes `registered.toml` with today's date.
 fn register(folder: &Path) -> Result<(), Failure> {
     let paper = Paper::read(folder).map_err(Failure::input)?;
-    let mut now = Invocation::now("", Vec::new(), Vec::new()).started;
+    let mut now = Invocation::now("", String::new(), Vec::new()).started;
     now.truncate("2026-01-31".len());
     let registered = Registered::renewed(&paper, &now).map_err(Failure::input)?;
     let written =

@@ -22,7 +22,7 @@ pub const QUICK: f64 = 120.0;
 const READINGS: f64 = 1800.0;
 
 /// Reproduces each paper.
-pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
         [] => PAPERS.iter().map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
@@ -33,7 +33,7 @@ pub fn run(args: &Reproduce, chatter: &Chatter) -> Result<(), Failure> {
         seeds: args.seeds,
         on: args.on.clone(),
         out: args.work.out.clone(),
-        command: command(args),
+        command: command.to_owned(),
     };
     let runner = runner(args.work.jobs.into());
     if !args.looks.is_empty() {
@@ -105,29 +105,6 @@ fn read(
     };
     told(&format!("{made} of {} readings{left}, {seconds:.1} s", outcome.total));
     Ok(failed)
-}
-
-/// The command as a reader would repeat it, whatever path it was called by.
-fn command(args: &Reproduce) -> Vec<String> {
-    let mut words = vec!["windlass".to_string(), "reproduce".to_string()];
-    words.extend(args.papers.iter().cloned());
-    if args.quick {
-        words.push("--quick".to_string());
-    }
-    if let Some(budget) = args.budget {
-        words.push(format!("--budget {budget}"));
-    }
-    if let Some(n) = args.seeds {
-        words.push(format!("--seeds {n}"));
-    }
-    if !args.on.is_empty() {
-        let worlds: Vec<String> = args.on.iter().map(ToString::to_string).collect();
-        words.push(format!("--on {}", worlds.join(",")));
-    }
-    if args.readings {
-        words.push("--readings".to_string());
-    }
-    words
 }
 
 /// Makes the runs that are missing, with progress; those that gave no result are returned.

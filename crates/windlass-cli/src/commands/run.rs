@@ -58,7 +58,7 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    check_seeds(&scenario, args.runs.into()).map_err(Failure::of)?;
+    check_seeds(&scenario, args.seeds.into()).map_err(Failure::of)?;
     Ok(scenario)
 }
 
@@ -94,7 +94,7 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
         shared.record = RecordSpec { bins, delays, ..RecordSpec::default() };
     }
     let shared = Arc::new(shared);
-    (0..u64::from(args.runs))
+    (0..u64::from(args.seeds))
         .map(|i| Task {
             experiment: scenario.name.clone(),
             point: match args.on {

@@ -65,10 +65,11 @@ pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure>
 }
 
 fn request(args: &Args) -> Result<Request, Failure> {
+    let seed = args.seed.map(|seed| format!("seed={seed}"));
     Ok(Request {
         file: args.file.clone(),
         text: None,
-        set: overrides(&args.set)?,
+        set: overrides(&args.set.iter().cloned().chain(seed).collect::<Vec<_>>())?,
         axes: args.axis.clone(),
         on: args.on.clone(),
         seeds: args.seeds,

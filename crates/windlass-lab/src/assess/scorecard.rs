@@ -298,7 +298,7 @@ pub(super) fn of(
         title: paper.title.clone(),
         summary: paper.summary.clone(),
         version: VERSION.to_owned(),
-        command: work.command(),
+        command: work.command().to_owned(),
         runs,
         families: examination.families.iter().map(|f| seen.family(f)).collect(),
     })
@@ -407,7 +407,7 @@ impl Seen<'_> {
     fn commands(&self, claim: &Claim) -> Vec<String> {
         let command = |place: &str| {
             let (path, runs) = self.kept.get(place)?;
-            Some(format!("windlass run '{}' --runs {runs}", path.display()))
+            Some(format!("windlass run '{}' --seeds {runs}", path.display()))
         };
         self.places(claim).into_iter().filter_map(command).collect()
     }

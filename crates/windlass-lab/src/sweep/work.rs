@@ -258,13 +258,8 @@ impl Sweep {
     ) -> Result<&[Failed], Error> {
         let mut made = 0;
         loop {
-            // What has failed is not tried again in this call.
-            let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
-            let mut missing = self.missing();
-            missing.retain(|task| !failed.contains(&task.key()));
+            let missing = self.untried()?;
             if missing.is_empty() {
-                self.batch.finish(&self.failed)?;
-                self.keep_pace()?;
                 return Ok(&self.failed);
             }
             if made == 0 {
@@ -274,9 +269,22 @@ impl Sweep {
         }
     }
 
+    /// What is to be made for the next decision. What has failed is not tried again in this call; when nothing is left, the
+    /// sweep is made, and its folder says so.
+    fn untried(&mut self) -> Result<Vec<Task>, Error> {
+        let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
+        let mut missing = self.missing();
+        missing.retain(|task| !failed.contains(&task.key()));
+        if missing.is_empty() {
+            self.batch.finish(&self.failed)?;
+            self.keep_pace()?;
+        }
+        Ok(missing)
+    }
+
     fn begin(&mut self, missing: &[Task]) -> Result<(), Error> {
         let seeds: BTreeSet<u64> = missing.iter().map(|t| t.seed).collect();
-        let (command, seeds) = (vec![self.command.clone()], seeds.into_iter().collect());
+        let (command, seeds) = (self.command.clone(), seeds.into_iter().collect());
         self.batch.add_invocation(&Invocation::now(crate::run::VERSION, command, seeds))?;
         let mut kept = BTreeSet::new();
         for t in missing {
@@ -323,12 +331,8 @@ impl Sweep {
     ///
     /// The folder cannot be written.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Error> {
-        let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
-        let mut missing = self.missing();
-        missing.retain(|task| !failed.contains(&task.key()));
+        let mut missing = self.untried()?;
         if missing.is_empty() {
-            self.batch.finish(&self.failed)?;
-            self.keep_pace()?;
             return Ok(Vec::new());
         }
         self.begin(&missing)?;

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::StoreError;
 use super::export::{self, Format, Provenance};
@@ -159,8 +159,9 @@ impl fmt::Display for Notice {
 pub struct Invocation {
     /// Windlass version.
     pub version: String,
-    /// The command and its arguments.
-    pub command: Vec<String>,
+    /// The command with its arguments, as one types it again.
+    #[serde(deserialize_with = "one_line")]
+    pub command: String,
     /// Seeds of the replications.
     pub seeds: Vec<u64>,
     /// When it began, in UTC: `2026-01-31T12:00:00Z`.
@@ -169,12 +170,26 @@ pub struct Invocation {
 
 impl Invocation {
     /// An invocation that begins now.
-    pub fn now(version: &str, command: Vec<String>, seeds: Vec<u64>) -> Invocation {
+    pub fn now(version: &str, command: String, seeds: Vec<u64>) -> Invocation {
         // A clock before 1970 is no reason to lose results.
         let now = SystemTime::now().max(SystemTime::UNIX_EPOCH);
         let started = humantime::format_rfc3339_seconds(now).to_string();
         Invocation { version: version.into(), command, seeds, started }
     }
+}
+
+/// A command, which folders of before have as a list of words.
+fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Command {
+        Line(String),
+        Words(Vec<String>),
+    }
+    Ok(match Command::deserialize(deserializer)? {
+        Command::Line(line) => line,
+        Command::Words(words) => words.join(" "),
+    })
 }
 
 /// An open batch. Several instances may have the same folder open and write at once.

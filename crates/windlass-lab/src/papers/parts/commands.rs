@@ -14,7 +14,7 @@ pub(crate) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> 
     let of_point = |r: &&crate::run::RunRecord| r.experiment == experiment && r.point == point;
     let seeds = m.records.iter().filter(of_point).count();
     let (scenario, overrides) = setting(m, experiment, point)?;
-    let many = if seeds > 1 { format!(" --runs {seeds}") } else { String::new() };
+    let many = if seeds > 1 { format!(" --seeds {seeds}") } else { String::new() };
     let on = match world(m, experiment, point)? {
         World::Sim => String::new(),
         elsewhere => format!(" --on {elsewhere}"),
