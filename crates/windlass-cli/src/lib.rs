@@ -58,6 +58,8 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Reproduce(a) => commands::reproduce::run(a, words, &chatter),
         Command::Run(a) => commands::run::run(a, words, &chatter),
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
+        Command::Choose(a) => commands::choose::run(a, words, &chatter),
+        Command::Break(a) => commands::adversary::run(a, &chatter),
         Command::Assess(a) => commands::assess::run(a, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),

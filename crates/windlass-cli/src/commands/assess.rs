@@ -35,6 +35,13 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
         .map(|text| Candidate::parse(text))
         .collect::<Result<_, _>>()
         .map_err(Failure::input)?;
+    if let Some(subject) = subjects.iter().find(|s| args.on != World::Sim && s.label.contains(':'))
+    {
+        return Err(Failure::input(format!(
+            "{}: a kernel knows an algorithm by its name alone; parameters can be set in world sim only",
+            subject.label
+        )));
+    }
     let runner = runner(args.work.jobs.into());
     let out = args.work.out.join(examination.id());
     let mut cards = Vec::new();

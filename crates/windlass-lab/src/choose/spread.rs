@@ -1,9 +1,9 @@
 //! Networks around one that is not known exactly.
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use windlass_cc::Span;
 
+use crate::dice;
 use crate::run::{Task, World};
 use crate::scenario::{LossModel, Scenario};
 
@@ -62,11 +62,7 @@ impl Spread {
     /// The factor of a property in the draw of this seed: its logarithm is uniform, and no other seed, property or
     /// candidate has a part in it.
     pub(super) fn factor(&self, property: Property, seed: u64) -> f64 {
-        let digest = Sha256::digest(format!("{} {seed}", property.name()));
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&digest[..8]);
-        // 53 bits make a fraction exactly.
-        let fraction = (u64::from_le_bytes(bytes) >> 11) as f64 / (1_u64 << 53) as f64;
+        let fraction = dice::fraction(&format!("{} {seed}", property.name()));
         self.of(property).powf(2.0 * fraction - 1.0)
     }
 
