@@ -54,6 +54,7 @@ fn answer(e: clap::Error) -> Failure {
 
 fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
     let chatter = output::Chatter::new(cli.quiet, cli.verbose);
+    output::tell_when_stopped();
     match &cli.command {
         Command::Reproduce(a) => commands::reproduce::run(a, words, &chatter),
         Command::Run(a) => commands::run::run(a, words, &chatter),

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -108,6 +109,34 @@ fn remark(message: impl Display) {
 /// elsewhere.
 pub fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(w, _)| w.0.into())
+}
+
+/// Exit code of a command that the user stopped, as a shell has it.
+const STOPPED: i32 = 130;
+
+/// What Ctrl-C leaves behind, in a sentence.
+static KEPT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Says what is kept should the user stop the command from now on.
+pub fn keeps(dir: Option<&Path>) {
+    let text = match dir {
+        Some(dir) => {
+            format!("finished runs are in {}; the same command goes on from there", dir.display())
+        }
+        None => "nothing is kept; --out DIR keeps finished runs".to_owned(),
+    };
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+}
+
+/// Has Ctrl-C tell what is kept before the command ends. Kept runs are whole at any moment, so that nothing has to be
+/// finished first.
+pub fn tell_when_stopped() {
+    // A host that has a handler of its own, such as Python's, keeps it.
+    let _ = ctrlc::try_set_handler(|| {
+        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
+        remark(format!("\nstopped{}", kept.map_or(String::new(), |text| format!("; {text}"))));
+        std::process::exit(STOPPED);
+    });
 }
 
 /// How often progress is told where no bar shows it.

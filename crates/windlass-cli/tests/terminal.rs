@@ -223,3 +223,30 @@ fn completions_exist_for_every_shell() {
     drop(input);
     assert!(check.wait().expect("a child").success());
 }
+
+#[test]
+fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let words = ["sweep", &file, "--seeds", "3000", "--jobs", "1", "--out", &out.to_string_lossy()];
+    let mut child = windlass(&words);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
+    let journal = out.join("journal.jsonl");
+    let begun = std::time::Instant::now();
+    while std::fs::metadata(&journal).map_or(0, |m| m.len()) < 2000 {
+        assert!(begun.elapsed().as_secs() < 60, "no run is kept");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("there is kill").success());
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("stopped; finished runs are in") && said.contains("the same command goes on"),
+        "{said}"
+    );
+    let again =
+        done(&["sweep", &file, "--seeds", "2", "--jobs", "1", "--out", &out.to_string_lossy()]);
+    assert!(again.err.contains("2 runs there, 0 to make"), "{}", again.err);
+}

@@ -107,8 +107,9 @@ fn assess(
     let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::work)?;
-    let failed = make(&mut work, &subject.label, runner, chatter)?;
-    let end = outcome(&failed, Some(&options.out.join(&paper.id)));
+    let dir = options.out.join(&paper.id);
+    let failed = make(&mut work, (&subject.label, &dir), runner, chatter)?;
+    let end = outcome(&failed, Some(&dir));
     match examination.conclude(subject, &work, runner, &[Format::Parquet]) {
         Ok(assessed) => Ok((assessed, end)),
         // Where nothing is there the reason is what counts.

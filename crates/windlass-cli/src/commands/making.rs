@@ -6,7 +6,7 @@ use windlass_lab::run::keep::{Filled, Folder};
 use windlass_lab::run::store::{FAILURES, Memory};
 use windlass_lab::run::{Failed, RunRecord, Runner, Task};
 
-use crate::output::{Chatter, Failure};
+use crate::output::{Chatter, Failure, keeps};
 
 /// A runner with every back end that this program has; `jobs` runs side by side (0: one for each
 /// processor).
@@ -58,6 +58,7 @@ impl Making<'_> {
     /// Makes the runs and keeps them in a folder; `command` makes them again.
     pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
         let total = tasks.len();
+        keeps(Some(dir));
         let mut folder = Folder::open(dir, tasks, self.runner).map_err(Failure::work)?;
         for notice in &folder.notices {
             self.chatter.say(format!("note: {notice}"));
@@ -75,6 +76,7 @@ impl Making<'_> {
 
     /// Makes the runs and keeps only their totals, by experiment, point and seed.
     pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
+        keeps(None);
         let progress = self.chatter.progress(0, tasks.len(), self.noun);
         let mut store = Memory::default();
         let failed = self.runner.fill(

@@ -1,6 +1,7 @@
 //! `windlass reproduce`.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Instant;
 
 use windlass_lab::claims::headline;
@@ -14,7 +15,7 @@ use windlass_lab::run::{Failed, Runner};
 use super::making::runner;
 use super::papers::find;
 use crate::args::Reproduce;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, keeps, print, width};
 
 /// Budget of a quick reproduction, seconds for all its papers, or of a quick assessment.
 pub const QUICK: f64 = 120.0;
@@ -110,7 +111,7 @@ fn read(
 /// Makes the runs that are missing, with progress; those that gave no result are returned.
 pub fn make(
     work: &mut Reproduction,
-    name: &str,
+    (name, dir): (&str, &Path),
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<Vec<Failed>, Failure> {
@@ -124,6 +125,7 @@ pub fn make(
     for world in work.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
+    keeps(Some(dir));
     let progress = chatter.progress(finished, total, name);
     let result = work.work(runner, |record| {
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
@@ -140,7 +142,7 @@ fn reproduce(
     chatter: &Chatter,
 ) -> Result<(Outcome, Result<(), Failure>), Failure> {
     let (begun, total) = (Instant::now(), work.total());
-    let mut failed = make(&mut work, &paper.id, runner, chatter)?;
+    let mut failed = make(&mut work, (&paper.id, &options.out.join(&paper.id)), runner, chatter)?;
     if readings {
         failed.extend(read(paper, options, runner, chatter)?);
     }

@@ -14,7 +14,7 @@ use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standi
 use super::making::{outcome, runner};
 use super::run::overrides;
 use crate::args::Sweep as Args;
-use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, print, width};
+use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, keeps, print, width};
 
 /// Time after which a dry run times no further point.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,6 +46,7 @@ pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure>
     for world in sweep.worlds() {
         runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     }
+    keeps(Some(&dir));
     let outcome = work(&mut sweep, &runner, args, chatter)?;
     match args.shard {
         Some(shard) => {

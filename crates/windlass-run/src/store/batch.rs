@@ -5,13 +5,11 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-
-use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::StoreError;
 use super::export::{self, Format, Provenance};
 use super::journal::Content;
+use super::meta::{Invocation, Meta, read_meta};
 use super::parts::{self, Own};
 use super::table::{self, SeriesRun};
 use super::{Store, files, journal};
@@ -61,8 +59,6 @@ impl fmt::Display for RunKey {
 
 /// The runs that gave no result when they were last tried.
 pub const FAILURES: &str = "failures.jsonl";
-/// Every call that worked on a batch.
-pub(super) const META: &str = "meta.json";
 
 /// The batch's own folders.
 const SCENARIOS: &str = "scenarios";
@@ -152,44 +148,6 @@ impl fmt::Display for Notice {
             ),
         }
     }
-}
-
-/// One call of the command that worked on a batch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Invocation {
-    /// Windlass version.
-    pub version: String,
-    /// The command with its arguments, as one types it again.
-    #[serde(deserialize_with = "one_line")]
-    pub command: String,
-    /// Seeds of the replications.
-    pub seeds: Vec<u64>,
-    /// When it began, in UTC: `2026-01-31T12:00:00Z`.
-    pub started: String,
-}
-
-impl Invocation {
-    /// An invocation that begins now.
-    pub fn now(version: &str, command: String, seeds: Vec<u64>) -> Invocation {
-        // A clock before 1970 is no reason to lose results.
-        let now = SystemTime::now().max(SystemTime::UNIX_EPOCH);
-        let started = humantime::format_rfc3339_seconds(now).to_string();
-        Invocation { version: version.into(), command, seeds, started }
-    }
-}
-
-/// A command, which folders of before have as a list of words.
-fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Command {
-        Line(String),
-        Words(Vec<String>),
-    }
-    Ok(match Command::deserialize(deserializer)? {
-        Command::Line(line) => line,
-        Command::Words(words) => words.join(" "),
-    })
 }
 
 /// An open batch. Several instances may have the same folder open and write at once.
@@ -511,33 +469,4 @@ impl Store for Batch {
         })?;
         Ok(())
     }
-}
-
-/// The content of `meta.json`.
-#[derive(Serialize, Deserialize)]
-struct Meta {
-    invocations: Vec<Invocation>,
-}
-
-impl Meta {
-    fn write(&self, dir: &Path) -> Result<(), StoreError> {
-        files::replace(dir, META, |out| {
-            serde_json::to_writer_pretty(&mut *out, self)?;
-            out.write_all(b"\n")
-        })?;
-        Ok(())
-    }
-}
-
-/// The calls that `meta.json` in `dir` holds; none where it is missing.
-fn read_meta(dir: &Path) -> Result<Vec<Invocation>, StoreError> {
-    let path = dir.join(META);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StoreError::io("read", &path)(e)),
-    };
-    let meta: Meta = serde_json::from_str(&text)
-        .map_err(|e| StoreError::Unreadable { path, reason: e.to_string() })?;
-    Ok(meta.invocations)
 }

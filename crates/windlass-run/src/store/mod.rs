@@ -37,17 +37,19 @@ pub mod error;
 pub mod export;
 mod files;
 mod journal;
+mod meta;
 pub mod parquet_file;
 mod parts;
 pub mod table;
 
 pub use axes::axes;
-use batch::META;
-pub use batch::{Batch, FAILURES, Invocation, Notice, Place, RunKey};
+pub use batch::{Batch, FAILURES, Notice, Place, RunKey};
 pub use error::StoreError;
 pub use export::{Format, Provenance};
 pub use files::{file_name, replace};
 pub use journal::JOURNAL;
+pub use meta::Invocation;
+use meta::META;
 pub use table::{Column, SeriesRun, Table, Values};
 
 /// Where finished runs are kept.
