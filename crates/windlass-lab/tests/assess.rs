@@ -45,15 +45,36 @@ fn the_files_of_the_examination_fit_each_other() {
 
 #[test]
 fn an_algorithm_without_back_off_fails_where_it_must_and_cubic_does_not() {
-    let families = ["collapse", "loss", "bufferbloat"];
+    let families = ["loss.four.50M-50ms-1bdp", "bufferbloat.wait.10M-40ms-8bdp"];
     let bad = assessed("scalable:cut=0.001:acks_per_segment=1:legacy_window=0pkt", &families);
     assert_eq!(bad.family("loss").map(|f| f.grade), Some(Grade::Fail));
     assert_eq!(bad.family("bufferbloat").map(|f| f.grade), Some(Grade::Fail));
     let cubic = assessed("cubic", &families);
-    assert_eq!(cubic.family("collapse").map(|f| f.grade), Some(Grade::Pass));
     assert_eq!(cubic.family("loss").map(|f| f.grade), Some(Grade::Pass));
     // The RFC's own words on CUBIC: it does not address this problem.
     assert_eq!(cubic.family("bufferbloat").map(|f| f.grade), Some(Grade::Concern));
+}
+
+#[test]
+fn bbr_loses_and_harms_where_the_queue_is_short() {
+    // The example of section 5.1.3, and Ware and others, IMC 2019.
+    let bbr = assessed("bbr", &["loss.four.50M-50ms-0.3bdp", "general.cubic.10M-40ms-0.3bdp"]);
+    assert_eq!(bbr.grade("loss", "four", "50M-50ms-0.3bdp"), Some(Grade::Fail));
+    assert_eq!(bbr.grade("general", "cubic", "10M-40ms-0.3bdp"), Some(Grade::Fail));
+}
+
+#[test]
+fn vegas_does_not_hold_its_own_beside_cubic() {
+    let vegas = assessed("vegas", &["standing.cubic.8M-50ms-4bdp"]);
+    assert!(vegas.families[0].grade >= Grade::Concern, "{:?}", vegas.families);
+}
+
+#[test]
+fn without_slow_start_a_ledbat_that_comes_late_takes_what_the_first_had() {
+    // Carofiglio and others, 2010: it takes the queue of the first for the path's delay.
+    let late = "ledbat:initial_ssthresh=10000B";
+    let ledbat = assessed(late, &["fairness.latecomer.10M-40ms-8bdp"]);
+    assert_ne!(ledbat.families[0].grade, Grade::Pass, "{:?}", ledbat.families);
 }
 
 #[test]
@@ -76,7 +97,7 @@ fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
         ),
         (
             "collapse.useful.{{ net }}.{{ level }}",
-            "collapse.useful",
+            "collapse.useful{{ net }}{{ level }}",
             "must be called FAMILY.CRITERION",
         ),
         (

@@ -36,7 +36,8 @@ pub struct Assess {
     /// Where to run it: sim, linux or linux-vt. Outside of the simulator the algorithm is the kernel's of this name; say --seeds.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
-    /// These families only, by the names of scorecard.json, such as general,loss. Their runs count for the others too.
+    /// These parts only, FAMILY, FAMILY.CRITERION or FAMILY.CRITERION.NETWORK by the names of scorecard.json. Their runs count
+    /// for the whole too.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
     /// The examination: one that is built in, or a folder of one's own.

@@ -37,6 +37,8 @@ pub const SCORECARD: &str = "scorecard.toml";
 pub struct Examination {
     paper: Paper,
     families: Vec<Asked>,
+    /// Beginnings of the claims that are asked, all if there are none.
+    parts: Vec<String>,
 }
 
 /// A family of criteria, as the file has it.
@@ -94,7 +96,7 @@ impl Examination {
         let missing = || FolderError::Missing { folder: paper.place("").into(), file: SCORECARD };
         let text = paper.file(SCORECARD).ok_or_else(missing)?;
         let file: ScorecardFile = template::read(text, &paper.place(SCORECARD))?;
-        let examination = Examination { families: file.family, paper };
+        let examination = Examination { families: file.family, paper, parts: Vec::new() };
         examination.check()?;
         Ok(examination)
     }
@@ -117,18 +119,21 @@ impl Examination {
         &self.paper.title
     }
 
-    /// The same with these families only.
+    /// The same with these parts only: families, or `FAMILY.CRITERION`, or `FAMILY.CRITERION.NETWORK`.
     ///
     /// # Errors
     ///
-    /// There is no such family; the names of those that there are.
-    pub fn only(&self, families: &[String]) -> Result<Examination, Vec<String>> {
-        let known = |id: &String| self.families.iter().any(|f| f.id == *id);
-        if !families.iter().all(known) {
-            return Err(self.families.iter().map(|f| f.id.clone()).collect());
+    /// There is no such part; the families that there are.
+    pub fn only(&self, parts: &[String]) -> Result<Examination, Vec<String>> {
+        let claims = self.paper.parsed_claims().unwrap_or_default();
+        let parts: Vec<String> = parts.iter().map(|part| format!("{part}.")).collect();
+        if !parts.iter().all(|part| claims.iter().any(|c| c.id.starts_with(part))) {
+            let judged = self.families.iter().filter(|f| !f.criterion.is_empty());
+            return Err(judged.map(|f| f.id.clone()).collect());
         }
         let mut kept = self.clone();
-        kept.families.retain(|f| families.contains(&f.id));
+        kept.families.retain(|f| parts.iter().any(|p| p.starts_with(&format!("{}.", f.id))));
+        kept.parts = parts;
         Ok(kept)
     }
 
@@ -136,8 +141,8 @@ impl Examination {
     pub fn of(&self, subject: &Candidate, world: World, command: &str) -> Paper {
         let given = [("subject", subject.label.clone()), ("world", world.to_string())];
         let given = given.map(|(name, value)| (name.to_owned(), value.into()));
-        let claims = self.families.iter().map(|f| format!("{}.", f.id)).collect();
-        let posed = Posed { given: given.into(), command: command.to_owned(), claims };
+        let (command, claims) = (command.to_owned(), self.parts.clone());
+        let posed = Posed { given: given.into(), command, claims };
         self.paper.posed(folder_name(&subject.label, world), posed)
     }
 

@@ -326,7 +326,9 @@ impl Seen<'_> {
                 networks,
             }
         };
-        let criteria: Vec<Criterion> = asked.criterion.iter().map(criterion).collect();
+        let criteria = asked.criterion.iter().map(criterion);
+        // What was not asked is no part of the scorecard.
+        let criteria: Vec<Criterion> = criteria.filter(|c| !c.networks.is_empty()).collect();
         Family {
             id: asked.id.clone(),
             title: asked.title.clone(),
