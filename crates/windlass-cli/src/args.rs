@@ -4,6 +4,7 @@ mod adversary;
 mod assess;
 mod choose;
 mod compare;
+mod known;
 #[cfg(test)]
 mod page;
 mod sweep;
@@ -232,6 +233,7 @@ pub enum SchemaOf {
 #[derive(Args)]
 pub struct Reproduce {
     /// Papers, by identifier or folder; all that are built in when none is named.
+    #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
     /// As much as takes about two minutes, `--budget 2min`; what that leaves open is undecided or not run.
     #[arg(long, conflicts_with = "budget")]
@@ -249,7 +251,7 @@ pub struct Reproduce {
     pub looks: Vec<u64>,
     /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
     /// time of --budget or --quick again, or in half an hour.
@@ -281,7 +283,7 @@ pub struct Run {
     /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
     /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), or ns3 (ns-3 3.44
     /// from PyPI; needs g++).
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// First seed, instead of the scenario's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
@@ -335,7 +337,7 @@ pub struct Explain {
 pub struct Crosscheck {
     /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
     /// (this machine's, in real time; needs root).
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Four networks and one seed.
     #[arg(long)]
@@ -360,6 +362,7 @@ pub struct Crosscheck {
 #[derive(Args)]
 pub struct Report {
     /// Papers, by identifier or folder; all that OUT holds when none is named.
+    #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
     /// Folder of an earlier `reproduce --out`.
     #[arg(short, long, value_name = "DIR", default_value = "results")]
@@ -382,6 +385,7 @@ pub enum Export {
 #[derive(Args)]
 pub struct Algorithms {
     /// Which one; the list when left out.
+    #[arg(value_parser = known::PART, hide_possible_values = true)]
     pub name: Option<String>,
     /// Print the page docs/src/reference/algorithms.md.
     #[arg(long, conflicts_with = "name")]

@@ -213,6 +213,17 @@ fn completions_exist_for_every_shell() {
         assert!(script.contains("windlass") && script.contains("reproduce"), "{shell}");
         assert!(script.contains("dry-run"), "{shell}");
     }
+    // What is known is offered: algorithms and worlds; where a shell completes more than options, timers and papers.
+    for (shell, words) in [
+        ("fish", &["tcp-modified", "linux-vt"][..]),
+        ("zsh", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
+        ("bash", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
+    ] {
+        let script = done(&["completions", shell]).out;
+        for word in words {
+            assert!(script.contains(word), "{shell} offers no {word}");
+        }
+    }
     let bash = done(&["completions", "bash"]).out;
     let mut check = match Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn() {
         Ok(child) => child,

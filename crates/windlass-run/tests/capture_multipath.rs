@@ -35,6 +35,8 @@ fn ran(checksum: bool) -> RunResult {
         loss: [loss, None],
         down: Vec::new(),
         quick_start: None,
+        back: None,
+        course: Default::default(),
     };
     let lossy = Some(LossModel::Drop { probability: 0.02 });
     let profile = Profile::new(stack::LINUX, AnyParams::by_name("lia").unwrap(), 1500);

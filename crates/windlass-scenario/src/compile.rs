@@ -3,8 +3,8 @@
 use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{
-    Cbr, Config, FlowConfig, LinkConfig, Multipath, ReadPolicy, Record, SubflowConfig,
-    Traffic as SimTraffic,
+    Cbr, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy, Record,
+    SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
@@ -12,7 +12,7 @@ use windlass_sim::random::{Purpose, Stream};
 use windlass_tcp::Profile;
 
 use crate::units::QueueLimit;
-use crate::{FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
+use crate::{DirectionSpec, FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
 
 /// The configuration of one run of `scenario` with this seed.
 ///
@@ -78,39 +78,70 @@ pub fn fix_queues(scenario: &mut Scenario) {
     let products = scenario.bdp_bytes();
     for (spec, bdp) in scenario.links.iter_mut().zip(products) {
         let floor = u64::from(spec.mtu);
-        if let QueueLimit::BdpMillionths(millionths) = spec.queue {
-            spec.queue = QueueLimit::Bytes(share(bdp, millionths).max(floor));
+        let fixed = |of: DirectionSpec, bdp: u64| DirectionSpec {
+            queue: match of.queue {
+                QueueLimit::BdpMillionths(n) => QueueLimit::Bytes(share(bdp, n).max(floor)),
+                other => other,
+            },
+            discipline: of.discipline.map(|threshold| match threshold {
+                QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
+                other => other,
+            }),
+            ..of
+        };
+        if let Some(back) = spec.back.take() {
+            let bdp_back = bdp_of(&back, spec, bdp);
+            spec.back = Some(Box::new(fixed(*back, bdp_back)));
         }
-        spec.discipline = spec.discipline.clone().map(|threshold| match threshold {
-            QueueLimit::BdpMillionths(millionths) => QueueLimit::Bytes(share(bdp, millionths)),
-            other => other,
-        });
+        DirectionSpec { queue: spec.queue, discipline: spec.discipline, .. } =
+            fixed(spec.direction(0), bdp);
         spec.bdp_rtt = None;
     }
 }
 
+/// The bandwidth-delay product of a link's backward direction, from that of the forward one.
+fn bdp_of(back: &DirectionSpec, link: &LinkSpec, forward: u64) -> u64 {
+    let product = u128::from(forward) * u128::from(back.rate_bps);
+    u64::try_from(product / u128::from(link.rate_bps.max(1))).unwrap_or(u64::MAX)
+}
+
 fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
+    let back =
+        |back: &DirectionSpec| Box::new(direction(back, bdp_of(back, spec, bdp_bytes), spec.mtu));
+    let LinkDirection { rate_bps, delay, queue, discipline } =
+        direction(&spec.direction(0), bdp_bytes, spec.mtu);
     LinkConfig {
         name: spec.name.clone(),
         ends: [spec.a, spec.b],
-        rate_bps: spec.rate_bps,
-        delay: spec.delay,
-        queue: queue(spec, bdp_bytes),
-        discipline: spec.discipline.clone().map(|threshold| level(threshold, bdp_bytes)),
+        rate_bps,
+        delay,
+        queue,
+        discipline,
         framing: spec.framing,
         loss: spec.loss.clone(),
         down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),
         quick_start: spec.quick_start,
+        back: spec.back.as_deref().map(back),
+        course: spec.course.clone(),
     }
 }
 
-fn queue(spec: &LinkSpec, bdp_bytes: u64) -> SimQueue {
-    match spec.queue {
+fn direction(spec: &DirectionSpec, bdp_bytes: u64, mtu: u32) -> LinkDirection {
+    LinkDirection {
+        rate_bps: spec.rate_bps,
+        delay: spec.delay,
+        queue: queue(spec.queue, bdp_bytes, mtu),
+        discipline: spec.discipline.clone().map(|threshold| level(threshold, bdp_bytes)),
+    }
+}
+
+fn queue(limit: QueueLimit, bdp_bytes: u64, mtu: u32) -> SimQueue {
+    match limit {
         QueueLimit::Packets(n) => SimQueue::Packets(n),
         QueueLimit::Bytes(n) => SimQueue::Bytes(n),
         // Less than one packet would let nothing wait at all.
         QueueLimit::BdpMillionths(millionths) => {
-            SimQueue::Bytes(share(bdp_bytes, millionths).max(u64::from(spec.mtu)))
+            SimQueue::Bytes(share(bdp_bytes, millionths).max(u64::from(mtu)))
         }
         QueueLimit::Unlimited => SimQueue::Unlimited,
     }

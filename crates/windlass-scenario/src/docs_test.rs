@@ -5,8 +5,9 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::Series;
 use windlass_tcp::stack::PRESETS;
 
+use super::course::{ACKS, JITTER, REORDER};
 use super::multipath::MULTIPATH_CONFIG;
-use super::queue::{CODEL, FQ_CODEL, PIE, RED, THRESHOLD};
+use super::queue::{CODEL, FQ_CODEL, PIE, POLICER, RED, THRESHOLD};
 use super::quick_start::QUICK_START;
 use super::schema::*;
 use super::stack::STACK;
@@ -43,8 +44,11 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
     for (heading, sections) in [
         ("## The scenario", &[&SCENARIO][..]),
         ("## `[[link]]`", &[&LINK, &LINE]),
+        ("### `rate`", &[&RATE_TRACE]),
+        ("### `jitter`, `reorder` and `acks`", &[&JITTER, &REORDER, &ACKS]),
+        ("### `back`", &[&BACK]),
         ("### `quick_start`", &[&QUICK_START]),
-        ("### `queue`", &[&LIMIT, &RED, &CODEL, &FQ_CODEL, &PIE, &THRESHOLD]),
+        ("### `queue`", &[&LIMIT, &RED, &CODEL, &FQ_CODEL, &PIE, &THRESHOLD, &POLICER]),
         ("### `loss`", &[&DIRECTION, &DROP, &BER, &GILBERT_ELLIOTT, &LIST]),
         ("## `[[wifi]]`", &[&CELL, &AIR, &STATION, &CONSUMPTION, &LOG_DISTANCE, &DISC]),
         ("## `[[wifi]]`", &[&FAIR, &FITNESS]),

@@ -55,6 +55,7 @@
 
 mod candidate;
 pub mod compile;
+mod course;
 #[cfg(test)]
 mod docs_test;
 mod draw;
@@ -75,6 +76,7 @@ mod quote;
 mod read;
 mod schema;
 mod stack;
+mod traces;
 mod traffic;
 mod tree;
 mod two_path;
@@ -90,14 +92,14 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use error::{ScenarioError, did_you_mean, listed};
 pub use model::{
-    FlowSpec, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow, RecordSpec, Scenario,
-    SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
+    DirectionSpec, FlowSpec, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow,
+    RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
-pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
+pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
 use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;
@@ -207,8 +209,8 @@ impl Scenario {
         Ways::new(self.nodes.len(), &self.links, &self.wifi)
     }
 
-    /// The bandwidth-delay product of each link in bytes, to which [`QueueLimit::BdpMillionths`]
-    /// refers: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
+    /// The bandwidth-delay product of each link's forward direction in bytes, to which [`QueueLimit::BdpMillionths`]
+    /// refers there: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
     /// only, of the flows that cross it; zero for a link that no flow crosses.
     pub fn bdp_bytes(&self) -> Vec<u64> {
         let ways = self.ways();
@@ -221,9 +223,10 @@ impl Scenario {
                 Hop::Air { .. } => None,
             };
             let path: Vec<usize> = hops.into_iter().filter_map(link).collect();
-            let one_way = path.iter().fold(Span::ZERO, |sum, l| sum + self.links[*l].delay);
+            let both = |l: &usize| [0, 1].map(|d| self.links[*l].direction(d).delay);
+            let whole = path.iter().flat_map(both).fold(Span::ZERO, |sum, delay| sum + delay);
             for link in path {
-                round_trips[link] = round_trips[link].max(one_way + one_way);
+                round_trips[link] = round_trips[link].max(whole);
             }
         }
         let product = |(link, longest): (&LinkSpec, Span)| {

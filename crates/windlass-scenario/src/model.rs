@@ -2,6 +2,7 @@
 
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::Series;
+use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
@@ -64,7 +65,7 @@ impl ReceiveWindow {
         [("pinned", ReceiveWindow::Pinned), ("buffer", ReceiveWindow::Buffer)];
 }
 
-/// A link between two nodes. Both directions have the same rate, delay and queue.
+/// A link between two nodes. Both directions have the same rate, delay and queue, unless the backward one has its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Unique name.
@@ -94,6 +95,38 @@ pub struct LinkSpec {
     pub down: Vec<[Span; 2]>,
     /// Whether and how the routers at both ends answer Quick-Start requests.
     pub quick_start: Option<QuickStart>,
+    /// What the backward direction has in place of rate, delay and queue.
+    pub back: Option<Box<DirectionSpec>>,
+    /// How the forward and the backward direction depart from a constant rate and delay.
+    pub course: [Course; 2],
+}
+
+/// What one direction of a link has to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectionSpec {
+    /// Rate in bits per second, more than zero: of a trace the mean, of steps the first.
+    pub rate_bps: u64,
+    /// Propagation delay, the first where it changes.
+    pub delay: Span,
+    /// Most that may wait.
+    pub queue: QueueLimit,
+    /// What is done with packets that have to wait.
+    pub discipline: Discipline<QueueLimit>,
+}
+
+impl LinkSpec {
+    /// Its forward direction, with 0, or its backward one, with 1.
+    pub fn direction(&self, direction: usize) -> DirectionSpec {
+        match &self.back {
+            Some(back) if direction == 1 => DirectionSpec::clone(back),
+            _ => DirectionSpec {
+                rate_bps: self.rate_bps,
+                delay: self.delay,
+                queue: self.queue,
+                discipline: self.discipline.clone(),
+            },
+        }
+    }
 }
 
 /// A Wi-Fi cell: a radio channel with its stations.

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::course;
 use super::error::{Place, Problem};
-use super::fields::{
-    Field, Fields, choice, countable_span, name, positive_span, rate, size_u32, span, whole_u32,
-};
+use super::fields::{Field, Fields, choice, name, positive_span, size_u32, span, whole_u32};
+use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::quick_start::QuickStart;
 
 use super::loss::losses;
-use super::model::{LinkSpec, WifiSpec};
-use super::queue::{self, Queue};
+use super::model::{DirectionSpec, LinkSpec, WifiSpec};
 use super::quick_start;
 use super::schema::{LINE, LINK, TOPOLOGY, WIRELESS};
 use super::tree::{Node, Value};
@@ -59,15 +58,15 @@ pub(super) struct Network {
 /// Everything of a link but its name and its ends.
 #[derive(Clone)]
 pub(super) struct Line {
-    pub(super) rate_bps: u64,
-    pub(super) delay: Span,
-    pub(super) queue: Queue,
+    pub(super) forward: DirectionSpec,
     pub(super) mtu: u32,
     pub(super) framing: Framing,
     pub(super) bdp_rtt: Option<Span>,
     pub(super) loss: [Option<LossModel>; 2],
     pub(super) down: Vec<[Span; 2]>,
     pub(super) quick_start: Option<QuickStart>,
+    pub(super) back: Option<Box<DirectionSpec>>,
+    pub(super) course: [Course; 2],
 }
 
 impl Network {
@@ -146,8 +145,8 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { rate_bps, delay, queue: Queue { limit: queue, discipline }, .. } = line;
-        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, .. } = line;
+        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, forward, back, course } = line;
+        let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
         self.links.push(LinkSpec {
             name,
             a,
@@ -162,6 +161,8 @@ impl Network {
             loss,
             down,
             quick_start,
+            back,
+            course,
         });
         Ok(())
     }
@@ -215,7 +216,7 @@ impl Network {
 /// A line of a topology.
 pub(super) fn line(field: &Field) -> Result<Line, Problem> {
     let what = format!("`{}`", field.key);
-    read_line(&Fields::open(field.node, &what, LINE.names)?)
+    read_line(&Fields::open(field.node, &what, &LINE.all_names())?)
 }
 
 /// The tables of `[[link]]`, `[[wifi]]` and `[[flow]]`.
@@ -244,11 +245,11 @@ fn between(field: &Field) -> Result<(String, String), Problem> {
 }
 
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
-    let rate_bps = fields.req("rate", "\"10Mbps\"", rate)?;
+    let course::TwoWays { forward, back, course } = course::read(fields)?;
     Ok(Line {
-        rate_bps,
-        delay: fields.or("delay", countable_span, Span::ZERO)?,
-        queue: fields.or("queue", |field| queue::read(field, rate_bps), Queue::DEFAULT)?,
+        forward,
+        back,
+        course,
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,

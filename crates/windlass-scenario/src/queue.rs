@@ -1,6 +1,6 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Red, Threshold};
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
 
 use super::error::Problem;
 use super::fields::{
@@ -9,6 +9,7 @@ use super::fields::{
 };
 use super::schema::{Codec, QUEUE, table};
 use super::tree::Value;
+use crate::quote::quote;
 use crate::units::QueueLimit;
 
 /// A queue's limit and its discipline.
@@ -40,6 +41,8 @@ const RED_DEFAULT: RedSpec = Red {
 };
 /// Alizadeh et al., "Data Center TCP", section 3.4: K of 65 packets at 10 Gbit/s.
 const THRESHOLD_DEFAULT: ThresholdSpec = Threshold { mark: QueueLimit::Packets(65) };
+/// Twenty packets of 1500 bytes at once.
+const POLICER_DEFAULT: Policer = Policer { rate: 1_000_000, burst: 30_000 };
 /// Largest weight of PIE.
 const MAX_GAIN: f64 = 1000.0;
 /// Longest interval of CoDel, nanoseconds: a day.
@@ -87,14 +90,20 @@ table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec
     mark: Codec::level(threshold), "threshold: what finds more waiting is marked if it can be, else left alone", "`\"65pkt\"`";
 });
 
+table!(POLICER, "policer", apply_policer, written_policer, Policer {
+    rate: Codec::rate(), "rate of the token bucket: what comes faster is dropped, also before an idle link", "`\"1Mbps\"`";
+    burst: Codec::size(1_500, 1 << 40), "what the bucket holds, at least `1500B`, full at the beginning", "`\"30kB\"`";
+});
+
 /// Every discipline at its defaults.
-pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 6] = [
+pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 7] = [
     Discipline::DropTail,
     Discipline::Red(RED_DEFAULT),
     Discipline::CoDel(CoDel::DEFAULT),
     Discipline::FqCoDel(FqCoDel::DEFAULT),
     Discipline::Pie(Pie::DEFAULT),
     Discipline::Threshold(THRESHOLD_DEFAULT),
+    Discipline::Policer(POLICER_DEFAULT),
 ];
 
 fn weight(field: &Field) -> Result<f64, Problem> {
@@ -148,6 +157,7 @@ fn parameters(
         Discipline::FqCoDel(fq) => apply_fq_codel(fq, fields)?,
         Discipline::Pie(pie) => apply_pie(pie, fields)?,
         Discipline::Threshold(t) => apply_threshold(t, fields)?,
+        Discipline::Policer(policer) => apply_policer(policer, fields)?,
     }
     Ok(discipline)
 }
@@ -185,7 +195,7 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
 
 /// The table of a queue with a discipline, as keys and TOML text; `None` for drop-tail, which its
 /// length says in full.
-pub(super) fn written(
+fn written(
     limit: QueueLimit,
     discipline: &Discipline<QueueLimit>,
 ) -> Option<Vec<(&'static str, String)>> {
@@ -194,6 +204,14 @@ pub(super) fn written(
         vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", format!("\"{limit}\""))];
     all.extend(own);
     Some(all)
+}
+
+/// A queue as TOML text.
+pub(super) fn text(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> String {
+    match written(limit, discipline) {
+        Some(table) => super::write::inline(&table),
+        None => quote(limit),
+    }
 }
 
 /// The parameters of a discipline.
@@ -208,5 +226,6 @@ pub(super) fn own_written(
         Discipline::FqCoDel(fq) => Some(written_fq_codel(fq)),
         Discipline::Pie(pie) => Some(written_pie(pie)),
         Discipline::Threshold(t) => Some(written_threshold(t)),
+        Discipline::Policer(policer) => Some(written_policer(policer)),
     }
 }

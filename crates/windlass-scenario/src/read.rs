@@ -14,11 +14,14 @@ use super::flow::{self, Context};
 use super::model::{RecordSpec, Scenario, TestbedSpec};
 use super::network::Network;
 use super::schema::{RECORD, SCENARIO, TESTBED};
+use super::traces;
 use super::tree::Node;
 use super::wifi;
 
 /// Reads a whole document.
 pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
+    let embedded = traces::embedded(root, source_name)?;
+    let root = embedded.as_ref().unwrap_or(root);
     let fields = Fields::open(root, "the scenario", SCENARIO.names)?;
     let name = fields.or("name", text, stem(source_name))?;
     let description = fields.or("description", text, String::new())?;

@@ -5,6 +5,7 @@ use windlass_sim::link::Framing;
 
 use super::error::Problem;
 use super::fields::{Field, Fields};
+use super::model::DirectionSpec;
 use super::network::{Line, Network, line};
 use super::queue::Queue;
 use super::schema::TOPOLOGY;
@@ -45,9 +46,14 @@ impl Line {
     /// What takes whatever a sender hands it at once.
     fn access() -> Line {
         Line {
-            rate_bps: ACCESS_BPS,
-            delay: Span::ZERO,
-            queue: Queue { limit: QueueLimit::Packets(ACCESS_QUEUE), ..Queue::DEFAULT },
+            forward: DirectionSpec {
+                rate_bps: ACCESS_BPS,
+                delay: Span::ZERO,
+                queue: QueueLimit::Packets(ACCESS_QUEUE),
+                discipline: Queue::DEFAULT.discipline,
+            },
+            back: None,
+            course: Default::default(),
             mtu: super::network::DEFAULT_MTU,
             framing: Framing::NONE,
             bdp_rtt: None,

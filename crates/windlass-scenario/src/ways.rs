@@ -29,6 +29,16 @@ pub enum Hop {
     },
 }
 
+impl Hop {
+    /// The same step the other way.
+    pub fn reversed(self) -> Hop {
+        match self {
+            Hop::Link(direction) => Hop::Link(direction ^ 1),
+            Hop::Air { cell, from, to } => Hop::Air { cell, from: to, to: from },
+        }
+    }
+}
+
 impl Ways {
     /// The ways over these links, then over these cells: the same as the simulator's.
     pub(super) fn new(nodes: usize, links: &[LinkSpec], wifi: &[WifiSpec]) -> Ways {

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use super::fields::word_of;
 use crate::model::ReceiveWindow;
 use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
@@ -12,7 +13,7 @@ use windlass_tcp::StackConfig;
 use super::model::{
     FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
 };
-use super::{loss, multipath, params, queue, quick_start, stack, wifi};
+use super::{course, loss, multipath, params, queue, quick_start, stack, wifi};
 use crate::quote::quote;
 use crate::units::{BitRate, Bytes, Duration};
 
@@ -149,12 +150,10 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     lines.header("[[link]]");
     lines.quoted("name", &link.name);
     lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
-    lines.quoted("rate", BitRate(link.rate_bps));
-    lines.quoted("delay", Duration(link.delay));
-    match queue::written(link.queue, &link.discipline) {
-        Some(table) => lines.raw("queue", inline(&table)),
-        None => lines.quoted("queue", link.queue),
-    }
+    let [there, _] = &link.course;
+    lines.raw("rate", course::written_rate(link.rate_bps, there));
+    lines.raw("delay", course::written_delay(link.delay, there));
+    lines.raw("queue", queue::text(link.queue, &link.discipline));
     if let Some(rtt) = link.bdp_rtt {
         lines.quoted("bdp_rtt", Duration(rtt));
     }
@@ -179,6 +178,13 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     // Left out at its default, so that it is new to no scenario's hash.
     if let Some(setting) = &link.quick_start {
         lines.raw("quick_start", inline(&quick_start::written(setting)));
+    }
+    for (key, text) in course::written(there, &Course::default()) {
+        lines.raw(key, text);
+    }
+    let back = course::written_back(&link.direction(0), &link.direction(1), &link.course);
+    if !back.is_empty() {
+        lines.raw("back", inline(&back));
     }
 }
 

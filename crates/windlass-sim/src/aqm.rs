@@ -52,7 +52,8 @@ impl AqmQueue {
     pub fn all(config: &Config) -> Vec<AqmQueue> {
         let directions = (0..2 * config.links.len()).filter_map(|direction| {
             let l = &config.links[direction / 2];
-            let queue = Queue::new(&l.discipline, l.queue, config.seed, direction as u64)?;
+            let own = l.direction(direction % 2);
+            let queue = Queue::new(&own.discipline, own.queue, config.seed, direction as u64)?;
             Some(AqmQueue {
                 link: direction as u32,
                 queue,

@@ -18,10 +18,10 @@ const MAX_NANOS: u64 = 1 << 61;
 impl Config {
     /// Whether this can be simulated; whether routes exist shows when they are sought.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        // A link direction may have a queue discipline, which is one entity more.
+        // A link direction may have a queue discipline and a line after it, each an entity more.
         // A radio is one entity, since its stations have an event queue of their own; so are its routers.
         let hosts = 2 * (self.flows.len() + self.subflows());
-        if 4 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
+        if 6 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -94,16 +94,21 @@ impl Config {
 
     fn check_link(&self, link: &LinkConfig) -> Result<(), String> {
         self.check_nodes(link.ends)?;
-        if link.rate_bps == 0 {
-            return Err("the rate must be at least 1 bit/s".to_string());
-        }
-        if link.delay.0 > MAX_NANOS {
-            return Err("the delay must be at most 73 years".to_string());
+        for (i, course) in link.course.iter().enumerate() {
+            let direction = link.direction(i);
+            if direction.rate_bps == 0 {
+                return Err("the rate must be at least 1 bit/s".to_string());
+            }
+            let mut delays = course.delays.iter().map(|(_, delay)| *delay);
+            if direction.delay.0 > MAX_NANOS || delays.any(|delay| delay.0 > MAX_NANOS) {
+                return Err("the delay must be at most 73 years".to_string());
+            }
+            direction.discipline.check()?;
+            course.check(direction.delay)?;
         }
         if !link.down.as_flattened().is_sorted_by(|a, b| a < b) {
             return Err("the times when it goes down and up must ascend".to_string());
         }
-        link.discipline.check()?;
         link.quick_start.iter().try_for_each(QuickStart::check)?;
         link.loss.iter().flatten().try_for_each(LossModel::check)
     }

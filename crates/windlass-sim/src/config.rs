@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 
+use crate::course::Course;
 use crate::link::{Framing, QueueLimit};
 use crate::loss::LossModel;
 use crate::queue::Discipline;
@@ -58,6 +59,39 @@ pub struct LinkConfig {
     /// Whether the routers at both ends answer Quick-Start requests (RFC 4782) for what they put on
     /// the link; otherwise they do not know the option.
     pub quick_start: Option<QuickStart>,
+    /// What the backward direction has in place of `rate_bps`, `delay`, `queue` and `discipline`.
+    pub back: Option<Box<LinkDirection>>,
+    /// How the forward and the backward direction depart from a constant rate and delay.
+    pub course: [Course; 2],
+}
+
+/// What one direction of a link has to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkDirection {
+    /// Bits per second; of a link whose rate changes the one that stands for all, as where a length is a share of a
+    /// bandwidth-delay product.
+    pub rate_bps: u64,
+    /// Propagation delay, at the beginning where it changes.
+    pub delay: Span,
+    /// Most that may wait.
+    pub queue: QueueLimit,
+    /// What is done with packets that have to wait.
+    pub discipline: Discipline,
+}
+
+impl LinkConfig {
+    /// Its forward direction, with 0, or its backward one, with 1.
+    pub fn direction(&self, direction: usize) -> LinkDirection {
+        match &self.back {
+            Some(back) if direction == 1 => LinkDirection::clone(back),
+            _ => LinkDirection {
+                rate_bps: self.rate_bps,
+                delay: self.delay,
+                queue: self.queue,
+                discipline: self.discipline.clone(),
+            },
+        }
+    }
 }
 
 /// That the routers at the two ends of a link answer Quick-Start requests for it.

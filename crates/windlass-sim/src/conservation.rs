@@ -51,7 +51,8 @@ fn open_network(run: View) -> Option<String> {
     let counts = &run.core.counts;
     let waiting: u64 = run.queues.iter().map(|m| m.queue.len()).sum();
     let in_links = run.core.links.iter().map(Link::inside).sum::<u64>();
-    let inside = waiting + in_links + run.radios.inside();
+    let in_lines: u64 = run.lines.iter().map(|line| line.inside).sum();
+    let inside = waiting + in_links + in_lines + run.radios.inside();
     let dropped: u64 = counts.dropped.iter().sum();
     let all = run.core.packets.len();
     if inside != all {
@@ -60,7 +61,8 @@ fn open_network(run: View) -> Option<String> {
     let by_link = |l: &Link| l.counters.dropped_queue + l.counters.dropped_error;
     let by_queues: u64 = run.queues.iter().map(|m| m.counters.dropped).sum();
     let by_links = run.core.links.iter().map(by_link).sum::<u64>();
-    let taken = by_queues + by_links + run.radios.dropped();
+    let by_lines: u64 = run.lines.iter().map(|line| line.thinned).sum();
+    let taken = by_queues + by_links + by_lines + run.radios.dropped();
     if taken != dropped {
         return Some(format!("{taken} dropped by links and stations, {dropped} missed by hosts"));
     }

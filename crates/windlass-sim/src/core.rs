@@ -17,13 +17,14 @@ use crate::results::{PacketEvent, PacketFate};
 use crate::route::RouteTable;
 
 /// Where the numbers of each kind of entity begin, which events belong to: the link directions, then the hosts, then the
-/// queues with a discipline, then the radios, then the routers of these.
+/// queues with a discipline, then the radios, then the routers of these, then the lines after links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entities {
     hosts: u32,
     queues: u32,
     radios: u32,
     meshes: u32,
+    lines: u32,
 }
 
 /// An entity by its kind, with its number among those.
@@ -34,6 +35,7 @@ pub(crate) enum Entity {
     Queue(u32),
     Radio(u32),
     Mesh(u32),
+    Line(u32),
 }
 
 impl Entities {
@@ -42,11 +44,13 @@ impl Entities {
         let queues_from = hosts_from + hosts as u32;
         let radios_from = queues_from + queues as u32;
         let meshes_from = radios_from + radios as u32;
+        let lines_from = meshes_from + radios as u32;
         Entities {
             hosts: hosts_from,
             queues: queues_from,
             radios: radios_from,
             meshes: meshes_from,
+            lines: lines_from,
         }
     }
 
@@ -60,8 +64,10 @@ impl Entities {
             Entity::Queue(number - self.queues)
         } else if number < self.meshes {
             Entity::Radio(number - self.radios)
-        } else {
+        } else if number < self.lines {
             Entity::Mesh(number - self.meshes)
+        } else {
+            Entity::Line(number - self.lines)
         }
     }
 
@@ -73,6 +79,7 @@ impl Entities {
             Entity::Queue(n) => self.queues + n,
             Entity::Radio(n) => self.radios + n,
             Entity::Mesh(n) => self.meshes + n,
+            Entity::Line(n) => self.lines + n,
         }
     }
 }
@@ -301,6 +308,24 @@ impl Core {
 
     #[cold]
     fn write_log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
+        // Where a line follows the link, a packet is delivered at its end.
+        let goes_on = self.log.as_ref().is_some_and(|log| log.has_line(link));
+        if fate != PacketFate::Delivered || !goes_on {
+            self.write_log_at_end(time, link, fate, handle);
+        }
+    }
+
+    /// Something becomes of a packet on a link, or at the end of the line after it.
+    pub(crate) fn write_log_at_end(
+        &mut self,
+        time: Time,
+        link: u32,
+        fate: PacketFate,
+        handle: PacketHandle,
+    ) {
+        if self.log.is_none() {
+            return;
+        }
         let (to, path) = self.destined(handle);
         let has_option = self.routes.at(handle.hop).has_option();
         let quick_start = if has_option { self.packets.option(handle.id) } else { None };

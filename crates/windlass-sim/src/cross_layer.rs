@@ -277,8 +277,9 @@ fn put(sensors: &mut Vec<Option<Box<Sensor>>>, hosts: usize, at: usize, sensor: 
 fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u32) -> Vec<Step> {
     let over_link = |direction: Direction| {
         let link = &core.links[direction as usize];
-        let limit = config.links[direction as usize / 2].queue;
-        Step::Link { direction, time: link.transmission_time(mtu) + link.delay(), limit }
+        let own = config.links[direction as usize / 2].direction(direction as usize % 2);
+        let time = link.transmission_time(mtu) + own.delay;
+        Step::Link { direction, time, limit: own.queue }
     };
     let over_radio = |hop: u32| {
         let RadioHop { radio, from: station, to, path_id } = around.radios.hop(hop);
@@ -293,7 +294,8 @@ fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u
         route::Step::Link(direction) => Some(over_link(direction)),
         route::Step::Queue(queue) => Some(over_link(around.queues[queue as usize].link)),
         route::Step::Radio(hop) => Some(over_radio(hop)),
-        route::Step::Host(_) | route::Step::WithOption(_) => None,
+        // The time through a line is the link's.
+        route::Step::Host(_) | route::Step::Line(_) | route::Step::WithOption(_) => None,
     });
     hops.collect()
 }

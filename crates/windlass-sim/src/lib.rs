@@ -41,6 +41,8 @@
 //!     loss: [None, None],
 //!     down: vec![],
 //!     quick_start: None,
+//!     back: None,
+//!     course: Default::default(),
 //! };
 //! let profile = Profile::new(stack::RFC, AnyParams::by_name("newreno").unwrap(), 1500);
 //! let flow = FlowConfig {
@@ -77,6 +79,7 @@ mod check;
 pub mod config;
 mod conservation;
 mod core;
+pub mod course;
 mod cross_layer;
 mod delays;
 pub mod event_queue;
@@ -86,6 +89,7 @@ pub mod external;
 mod flow_results;
 pub mod host;
 pub mod latency;
+mod line;
 pub mod link;
 pub mod loss;
 pub mod multipath;
@@ -99,6 +103,7 @@ pub mod recorder;
 pub mod results;
 mod route;
 pub mod routing;
+mod schedule;
 mod setup;
 pub mod simulation;
 mod timeline;

@@ -10,6 +10,7 @@ use windlass_cc::{Span, Time};
 
 use crate::loss::Errors;
 use crate::packet::PacketHandle;
+use crate::schedule::Schedule;
 use crate::utilisation::UtilisationMeter;
 
 /// How much may wait for transmission, the packet being transmitted not counted.
@@ -112,6 +113,7 @@ pub enum Offer {
 struct Extras {
     errors: Option<Errors>,
     meter: Option<UtilisationMeter>,
+    schedule: Option<Schedule>,
 }
 
 impl Extras {
@@ -166,7 +168,8 @@ impl Link {
             waiting: 0,
             waiting_bytes: 0,
             limit,
-            extras: errors.map(|errors| Box::new(Extras { errors: Some(errors), meter: None })),
+            extras: errors
+                .map(|errors| Box::new(Extras { errors: Some(errors), ..Extras::default() })),
             rate_bps: rate_bps.max(1),
             framing,
             counters: LinkCounters::default(),
@@ -176,6 +179,11 @@ impl Link {
     /// From now on the use of the link is measured, by intervals of this length.
     pub(crate) fn measure(&mut self, interval: Span) {
         self.extras.get_or_insert_default().meter = Some(UtilisationMeter::new(interval));
+    }
+
+    /// From now on its rate is that of the schedule.
+    pub(crate) fn follow(&mut self, schedule: Schedule) {
+        self.extras.get_or_insert_default().schedule = Some(schedule);
     }
 
     /// What has been measured of its use.
@@ -197,8 +205,12 @@ impl Link {
     /// How long the next frame takes, which follows the one before at once or comes to an idle transmitter. Where frames
     /// follow each other the sum of their times is that of their bits, rounded up once.
     #[inline]
-    fn next_transmission(&mut self, size: u32) -> Span {
+    fn next_transmission(&mut self, starts: Time, size: u32) -> Span {
         if size != self.last_tx.0 {
+            // Never equal where a schedule rules, which thus costs the others nothing.
+            if let Some(time) = self.scheduled(starts, size) {
+                return time;
+            }
             let time = self.transmission_time(size);
             self.last_tx = (size, time, time.0 * self.rate_bps - self.work(size));
         }
@@ -209,6 +221,13 @@ impl Link {
         }
         self.rounded_up -= self.rate_bps;
         Span(time.0 - 1)
+    }
+
+    #[cold]
+    fn scheduled(&mut self, starts: Time, size: u32) -> Option<Span> {
+        let on_the_wire = self.framing.frame_len(size) + self.framing.gap_bytes;
+        let schedule = self.extras.as_mut()?.schedule.as_mut()?;
+        Some(schedule.finish(starts, 8 * u64::from(on_the_wire), size).since(starts))
     }
 
     /// When the first of the packets taken as waiting begins: as the one before it departs. That
@@ -279,7 +298,7 @@ impl Link {
             }
             now
         };
-        let transmission = self.next_transmission(size);
+        let transmission = self.next_transmission(starts, size);
         self.counters.bytes += u64::from(size);
         self.counters.busy_ns += transmission.0;
         self.counters.waited_ns += starts.since(now).0;

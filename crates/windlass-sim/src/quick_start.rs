@@ -34,7 +34,7 @@ impl Router {
     fn new(direction: usize, link: &LinkConfig, setting: QuickStart, seed: u64) -> Router {
         Router {
             link: direction as u32,
-            rate_bps: link.rate_bps,
+            rate_bps: link.direction(direction % 2).rate_bps,
             setting,
             asked_in: 0,
             approved: [0; 2],

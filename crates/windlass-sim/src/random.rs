@@ -34,6 +34,8 @@ pub enum Purpose {
     Application = 15,
     /// Times between a source's datagrams.
     Datagrams = 16,
+    /// Delays and reordering after a link direction.
+    Line = 17,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

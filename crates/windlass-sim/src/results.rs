@@ -191,7 +191,7 @@ pub struct LinkResult {
     /// Of `drops_queue`: there was room, and the discipline decided so.
     #[serde(default)]
     pub drops_early: u64,
-    /// Of `drops`: lost to the error model.
+    /// Of `drops`: lost to the error model, or acknowledgements that the link thinned out.
     pub drops_error: u64,
     /// Packets that the queue marked instead of dropping (ECN).
     #[serde(default)]
@@ -416,7 +416,7 @@ pub enum PacketFate {
     Delivered,
     /// The queue had no room, or its discipline decided so.
     DroppedQueue,
-    /// The error model took it.
+    /// The error model took it, or the place of an acknowledgement was taken by a newer one.
     DroppedError,
 }
 

@@ -19,6 +19,8 @@ pub(crate) enum Step {
     Queue(u32),
     /// Over a radio, by the place among the [`RadioHop`]s.
     Radio(u32),
+    /// Through the line after a link direction, by its number.
+    Line(u32),
     /// The packet carries an option of Quick-Start, and a router looks into it; the rest is as without.
     WithOption(Hop),
 }
@@ -27,6 +29,7 @@ impl Hop {
     const HOST: u32 = 1 << 31;
     const QUEUE: u32 = 1 << 30;
     const RADIO: u32 = 1 << 29;
+    const LINE: u32 = Hop::QUEUE | Hop::RADIO;
     const OPTION: u32 = 1 << 28;
     /// Numbers of one kind that fit.
     pub(crate) const MAX: usize = 1 << 28;
@@ -45,6 +48,10 @@ impl Hop {
 
     pub(crate) const fn radio(hop: u32) -> Hop {
         Hop(Hop::RADIO | hop)
+    }
+
+    pub(crate) const fn line(line: u32) -> Hop {
+        Hop(Hop::LINE | line)
     }
 
     /// The same for packets that carry an option.
@@ -76,6 +83,8 @@ impl Hop {
             Step::Host(number)
         } else if self.has_option() {
             Step::WithOption(self.plain())
+        } else if self.0 & Hop::LINE == Hop::LINE {
+            Step::Line(number)
         } else if self.0 & Hop::QUEUE != 0 {
             Step::Queue(number)
         } else {
@@ -148,8 +157,9 @@ mod tests {
     #[test]
     fn every_hop_is_what_it_was_made_as() {
         for n in [0, 1, 12_345, Hop::MAX as u32 - 1] {
-            let hops = [Hop::link(n), Hop::host(n), Hop::queue(n), Hop::radio(n)];
-            let steps = [Step::Link(n), Step::Host(n), Step::Queue(n), Step::Radio(n)];
+            let hops = [Hop::link(n), Hop::host(n), Hop::queue(n), Hop::radio(n), Hop::line(n)];
+            let steps =
+                [Step::Link(n), Step::Host(n), Step::Queue(n), Step::Radio(n), Step::Line(n)];
             assert_eq!(hops.map(Hop::step), steps);
             for hop in hops {
                 assert_eq!(hop.with_option().step(), Step::WithOption(hop));

@@ -3,7 +3,7 @@
 use windlass_tcp::mptcp::MultipathProfile;
 use windlass_tcp::{Endpoint, Profile, Seq};
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use crate::app::{App, Role};
 use crate::aqm::AqmQueue;
@@ -11,6 +11,7 @@ use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, SubflowConfig, 
 use crate::core::{Core, Entities, PacketCounts};
 use crate::event_queue::EventQueue;
 use crate::host::{DatagramSource, Host, Kind};
+use crate::line::DelayLine;
 use crate::link::{Link, QueueLimit};
 use crate::loss::{Errors, LossProcess};
 use crate::multipath::MultipathEnd;
@@ -23,6 +24,7 @@ use crate::random::{Purpose, Stream};
 use crate::route::{Hop, RouteTable};
 use crate::routing::disjoint::{self, DisjointPaths};
 use crate::routing::{Direction, Routes};
+use crate::schedule::Schedule;
 
 /// The parts of a network. Flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
 /// flows are followed by two for each subflow, its ports: see [`crate::multipath`].
@@ -30,6 +32,7 @@ pub(crate) struct Network<'a> {
     config: &'a Config,
     pub(crate) core: Core,
     pub(crate) queues: Vec<AqmQueue>,
+    pub(crate) lines: Vec<DelayLine>,
     pub(crate) radios: Radios,
     /// Never without a connection that asks its routers for a rate.
     pub(crate) quick_start: Option<Box<QuickStartRouters>>,
@@ -39,10 +42,11 @@ impl Network<'_> {
     /// Sets up what a configuration says, which has been checked.
     pub(crate) fn new(config: &Config) -> Result<Network<'_>, ConfigError> {
         let queues = AqmQueue::all(config);
+        let lines = DelayLine::all(config);
         let radios = Radios::new(config);
         let hosts = 2 * (config.flows.len() + config.subflows());
         let directions = 2 * config.links.len();
-        let entities = directions + hosts + queues.len() + 2 * radios.cells.len();
+        let entities = directions + hosts + queues.len() + lines.len() + 2 * radios.cells.len();
         let core = Core {
             now: Time::ZERO,
             events: EventQueue::with_capacity(2 * entities),
@@ -59,7 +63,7 @@ impl Network<'_> {
             evidence: config.record.decisions.then(Box::default),
         };
         let quick_start = QuickStartRouters::new(config);
-        let mut network = Network { config, core, queues, radios, quick_start };
+        let mut network = Network { config, core, queues, lines, radios, quick_start };
         let ends = config.links.iter().map(|l| l.ends).chain(Radios::ends(config));
         let routes = Routes::new(config.nodes.len(), ends);
         for (i, flow) in config.flows.iter().enumerate() {
@@ -120,10 +124,18 @@ impl Network<'_> {
         [to, back_to]: [u32; 2],
         disjoint: &DisjointPaths,
     ) -> [u32; 2] {
-        let forward: Vec<Hop> = path.iter().map(|d| self.hop(*d, disjoint)).collect();
+        let forward: Vec<Hop> = path.iter().flat_map(|d| self.hops(*d, disjoint)).collect();
         let forward = self.core.routes.add(forward, to);
-        let backward: Vec<Hop> = path.iter().rev().map(|d| self.hop(*d ^ 1, disjoint)).collect();
+        let back = path.iter().rev();
+        let backward: Vec<Hop> = back.flat_map(|d| self.hops(*d ^ 1, disjoint)).collect();
         [forward, self.core.routes.add(backward, back_to)]
+    }
+
+    /// The hop over a link or radio, and the one through the line after it.
+    fn hops(&mut self, direction: Direction, disjoint: &DisjointPaths) -> Vec<Hop> {
+        let line = self.lines.iter().position(|line| line.link == direction);
+        let line = line.map(|line| Hop::line(line as u32));
+        std::iter::once(self.hop(direction, disjoint)).chain(line).collect()
     }
 
     /// The hop over a link, or, beyond the directions of those, over a radio.
@@ -201,11 +213,18 @@ fn links(config: &Config) -> Vec<Link> {
             let errors =
                 (loss.is_some() || !l.down.is_empty()).then(|| Errors::new(loss, l.down.clone()));
             // What stands in a queue before the link does not also wait in it.
-            let limit = match l.discipline {
-                Discipline::DropTail => l.queue,
+            let own = l.direction(direction);
+            let course = &l.course[direction];
+            let limit = match own.discipline {
+                Discipline::DropTail => own.queue,
                 _ => QueueLimit::Unlimited,
             };
-            let mut link = Link::new(l.rate_bps, l.delay, limit, l.framing, errors);
+            // The line after a link delays what comes off it.
+            let delay = if course.has_line() { Span::ZERO } else { own.delay };
+            let mut link = Link::new(own.rate_bps, delay, limit, l.framing, errors);
+            if let Some(rate) = &course.rate {
+                link.follow(Schedule::new(rate));
+            }
             if let Some(quick) = l.quick_start {
                 link.measure(quick.interval);
             }

@@ -11,6 +11,7 @@ use crate::cross_layer::{Sensors, Surroundings};
 use crate::delays::Delays;
 use crate::external::Egress;
 use crate::host::{Host, Kind, Sent};
+use crate::line::DelayLine;
 use crate::packet::{Body, PacketHandle};
 use crate::quick_start::{self, QuickStartRouters};
 use crate::radio::network::Radios;
@@ -28,6 +29,8 @@ pub struct Simulation {
     core: Core,
     /// Queues with a discipline, which stand before links.
     queues: Vec<AqmQueue>,
+    /// What follows links with more than a constant delay.
+    lines: Vec<DelayLine>,
     radios: Radios,
     /// Never without a connection that asks its routers for a rate.
     quick_start: Option<Box<QuickStartRouters>>,
@@ -54,7 +57,8 @@ impl Simulation {
     /// between nodes that nothing joins.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
-        let Network { mut core, queues, mut radios, quick_start, .. } = Network::new(&config)?;
+        let Network { mut core, queues, lines, mut radios, quick_start, .. } =
+            Network::new(&config)?;
         for host in 0..core.hosts.len() as u32 {
             core.arm(host);
         }
@@ -67,6 +71,7 @@ impl Simulation {
             sensors: Sensors::new(&core, &queues, &mut radios, &config),
             core,
             queues,
+            lines,
             radios,
             quick_start,
             recorder: Recorder::new(&config).map(Box::new),
@@ -149,6 +154,7 @@ impl Simulation {
             Entity::Queue(n) => self.queues[n as usize].on_transmitted(&mut self.core, n),
             Entity::Radio(radio) => self.on_radio_event(radio, end),
             Entity::Mesh(radio) => self.radios.on_mesh_event(&mut self.core, radio),
+            Entity::Line(n) => self.on_line_event(n),
         }
     }
 
@@ -186,6 +192,7 @@ impl Simulation {
             Step::Link(link) => self.core.put_on_link(link, handle),
             Step::Queue(n) => self.queues[n as usize].put(&mut self.core, n, handle),
             Step::Radio(hop) => self.radios.put(&mut self.core, hop, handle),
+            Step::Line(n) => self.lines[n as usize].put(&mut self.core, n, handle),
             Step::Host(host) => self.deliver(host, handle.id),
             Step::WithOption(hop) => self.pass_with_option(hop.step(), handle),
         }
@@ -211,7 +218,7 @@ impl Simulation {
         match step {
             Step::Link(link) => Some(link),
             Step::Queue(n) => Some(self.queues[n as usize].link),
-            Step::Host(_) | Step::Radio(_) | Step::WithOption(_) => None,
+            Step::Host(_) | Step::Radio(_) | Step::Line(_) | Step::WithOption(_) => None,
         }
     }
 
@@ -340,6 +347,16 @@ impl Simulation {
         self.radios.arm(&mut self.core, radio);
     }
 
+    fn on_line_event(&mut self, number: u32) {
+        let line = &mut self.lines[number as usize];
+        line.on_due(&mut self.core, number);
+        let mut out = std::mem::take(&mut line.out);
+        for handle in out.drain(..) {
+            self.forward(handle);
+        }
+        self.lines[number as usize].out = out; // its room is used again
+    }
+
     fn on_outcomes(&mut self, radio: u32) {
         let mut outcomes = std::mem::take(self.radios.outcomes(radio));
         for outcome in outcomes.drain(..) {
@@ -437,6 +454,7 @@ impl Simulation {
             config: &self.config,
             core: &self.core,
             queues: &self.queues,
+            lines: &self.lines,
             radios: &self.radios,
             delays: self.delays.as_deref(),
         }

@@ -3,6 +3,7 @@
 use crate::aqm::AqmQueue;
 use crate::flow_results::app;
 use crate::latency::{MessageResult, Messages};
+use crate::line::DelayLine;
 use crate::results::{LinkResult, ratio};
 use crate::view::View;
 
@@ -28,6 +29,10 @@ impl View<'_> {
             mean_queue_packets: ratio(link.waited_ns_by(self.now()) as f64, duration),
             mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
             max_queue_packets: c.max_waiting,
+        };
+        let result = match self.line_after(i) {
+            Some(line) => with_line(result, line),
+            None => result,
         };
         match self.queue_before(i) {
             Some(queue) => self.with_queue(result, queue),
@@ -59,5 +64,16 @@ impl View<'_> {
     pub(crate) fn messages(&self) -> Option<MessageResult> {
         let apps = self.core.hosts.iter().filter_map(app);
         Messages::together(apps.filter_map(|app| app.messages.as_deref()), self.now())
+    }
+}
+
+/// The result of a link together with that of the line after it.
+fn with_line(link: LinkResult, line: &DelayLine) -> LinkResult {
+    LinkResult {
+        delivered: link.delivered - line.inside - line.thinned,
+        drops: link.drops + line.thinned,
+        drops_error: link.drops_error + line.thinned,
+        inside: link.inside + line.inside,
+        ..link
     }
 }

@@ -9,6 +9,7 @@ use crate::core::Core;
 use crate::delays::Delays;
 use crate::evidence::{Decided, Decisions};
 use crate::host::Kind;
+use crate::line::DelayLine;
 use crate::radio::network::Radios;
 
 /// What there is to be seen.
@@ -17,6 +18,7 @@ pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
     pub(crate) core: &'a Core,
     pub(crate) queues: &'a [AqmQueue],
+    pub(crate) lines: &'a [DelayLine],
     pub(crate) radios: &'a Radios,
     pub(crate) delays: Option<&'a Delays>,
 }
@@ -29,6 +31,11 @@ impl View<'_> {
     /// The queue with a discipline before a link direction, if there is one.
     pub(crate) fn queue_before(&self, direction: usize) -> Option<&AqmQueue> {
         self.queues.iter().find(|queue| queue.link as usize == direction)
+    }
+
+    /// The line after a link direction, if there is one.
+    pub(crate) fn line_after(&self, direction: usize) -> Option<&DelayLine> {
+        self.lines.iter().find(|line| line.link as usize == direction)
     }
 
     /// What senders have decided and what has become of packets, where that is kept.

@@ -230,3 +230,16 @@ fn numbers_of_a_radio_have_bounds() {
         assert!(message.contains(word), "{word}: {message}");
     }
 }
+
+#[test]
+fn courses_that_cannot_be_are_refused() {
+    use windlass_sim::course::{Distribution, Jitter, RateCourse};
+    let by = Span::from_millis(1_000_000);
+    let jitter = Jitter { distribution: Distribution::Uniform, by, overtaking: false };
+    assert!(refusal(|c| c.links[0].course[1].jitter = Some(jitter)).contains("larger than"));
+    let steps = |steps| Some(RateCourse::Steps(steps));
+    let late = steps(vec![(Time::from_secs(1), 1000)]);
+    assert!(refusal(|c| c.links[0].course[0].rate = late).contains("ascend from zero"));
+    let none = steps(vec![(Time::ZERO, 1000), (Time::from_secs(1), 0)]);
+    assert!(refusal(|c| c.links[0].course[0].rate = none).contains("at least 1 bit/s"));
+}

@@ -26,6 +26,8 @@ fn links() -> impl Strategy<Value = LinkConfig> {
                 loss: [drops(there), drops(back)],
                 down: moments.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect(),
                 quick_start: None,
+                back: None,
+                course: Default::default(),
                 ..link([0, 0], rate, delay_ms)
             }
         },

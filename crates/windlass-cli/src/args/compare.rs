@@ -25,13 +25,13 @@ pub struct Compare {
     /// The algorithms, two or more, with parameters where wanted: cubic,bbr,newreno:increase=per-byte;
     /// `slow_start=NAME` chooses a slow start. Each takes the place of a flow's `algorithm`, `params`
     /// and `slow_start`.
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',', required = true)]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', required = true, value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// The flows that run them, by name; the others stay as they are. All TCP flows unless told.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub flows: Vec<String>,
     /// Hold the others against this algorithm instead of against the best.
-    #[arg(long, value_name = "ALGORITHM")]
+    #[arg(long, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub baseline: Option<String>,
     /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain,
     /// completion, late, latency or battery-life. The report has all.
@@ -54,7 +54,7 @@ pub struct Compare {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Where to run it, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Print one JSON document with `rankings` and `harm` instead of tables.
     #[arg(long, conflicts_with = "csv")]

@@ -32,7 +32,7 @@ pub struct Sweep {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Where to run it: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several make an axis.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',')]
+    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Runs of each point; 10 unless told otherwise.
     #[arg(long, value_name = "N", conflicts_with = "until", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

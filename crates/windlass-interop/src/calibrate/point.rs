@@ -171,6 +171,8 @@ impl Point {
             loss: [loss, None],
             down: Vec::new(),
             quick_start: None,
+            back: None,
+            course: Default::default(),
         };
         let packet = u64::from(ip_len - IPV4_HEADER - UDP_HEADER);
         let stop = start + sending;

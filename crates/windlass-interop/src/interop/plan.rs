@@ -279,6 +279,8 @@ impl Plan {
                 loss: self.loss.clone(),
                 down: Vec::new(),
                 quick_start: None,
+                back: None,
+                course: Default::default(),
             });
             let flow = self.flow(Side::Sender);
             flows.push(FlowConfig {

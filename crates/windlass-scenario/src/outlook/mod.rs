@@ -12,9 +12,9 @@ use std::fmt::Write;
 
 use windlass_cc::Span;
 use windlass_sim::ConfigError;
-use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, Traffic};
+use windlass_sim::config::{Config, FlowConfig, LinkConfig, LinkDirection, Multipath, Traffic};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::routing::link_of;
+use windlass_sim::routing::{Direction, link_of};
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
@@ -151,11 +151,14 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
         _ => flow.profile.params.info().id,
     };
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
-    let one_way = hops.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
-    let base_rtt = one_way + one_way;
-    let time_for =
-        |bytes: u32| hops.iter().fold(one_way, |sum, hop| sum + transmission(config, *hop, bytes));
-    let there = time_for(packet_bytes);
+    let back: Vec<Hop> = hops.iter().map(|hop| hop.reversed()).collect();
+    let propagation =
+        |way: &[Hop]| way.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
+    let time_for = |way: &[Hop], bytes: u32| {
+        way.iter().fold(propagation(way), |sum, hop| sum + transmission(config, *hop, bytes))
+    };
+    let base_rtt = propagation(hops) + propagation(&back);
+    let there = time_for(hops, packet_bytes);
     let rate = |hop: Hop| rate_of(config, hop, packet_bytes);
     let slowness = |hop: Hop| (rate(hop), Reverse(crossing.get(&hop).copied().unwrap_or(0)));
     let slowest = hops.iter().copied().min_by_key(|hop| slowness(*hop));
@@ -165,7 +168,7 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
         algorithm: algorithm.to_string(),
         nodes: nodes(config, flow.from, hops),
         base_rtt,
-        idle_time: ack_bytes.map_or(there, |bytes| there + time_for(bytes)),
+        idle_time: ack_bytes.map_or(there, |bytes| there + time_for(&back, bytes)),
         packet_bytes,
         bottleneck: slowest.map(|hop| hop_name(config, hop)).unwrap_or_default(),
         rate_bps,
@@ -179,7 +182,7 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
 /// Propagation over a step; over the air it is nanoseconds, which [`air::crossing`] leaves out too.
 fn delay(config: &Config, hop: Hop) -> Span {
     match hop {
-        Hop::Link(direction) => config.links[link_of(direction)].delay,
+        Hop::Link(direction) => on_its_way(config, direction).delay,
         Hop::Air { .. } => Span::ZERO,
     }
 }
@@ -187,7 +190,7 @@ fn delay(config: &Config, hop: Hop) -> Span {
 /// Bits per second that a step carries of packets of this size.
 fn rate_of(config: &Config, hop: Hop, packet_bytes: u32) -> u64 {
     match hop {
-        Hop::Link(direction) => config.links[link_of(direction)].rate_bps,
+        Hop::Link(direction) => on_its_way(config, direction).rate_bps,
         Hop::Air { cell, .. } => air::alone_bps(&config.radios[cell], packet_bytes),
     }
 }
@@ -216,15 +219,22 @@ fn window(flow: &FlowConfig) -> u64 {
 /// Time for which a packet of `ip_bytes` occupies a link, or needs to cross idle air.
 fn transmission(config: &Config, hop: Hop, ip_bytes: u32) -> Span {
     match hop {
-        Hop::Link(direction) => on_link(&config.links[link_of(direction)], ip_bytes),
+        Hop::Link(direction) => on_link(config, direction, ip_bytes),
         Hop::Air { cell, .. } => air::crossing(&config.radios[cell], ip_bytes),
     }
 }
 
-fn on_link(link: &LinkConfig, ip_bytes: u32) -> Span {
+/// What this direction of a link has.
+fn on_its_way(config: &Config, direction: Direction) -> LinkDirection {
+    config.links[link_of(direction)].direction(direction as usize % 2)
+}
+
+fn on_link(config: &Config, direction: Direction, ip_bytes: u32) -> Span {
+    let link = &config.links[link_of(direction)];
+    let rate_bps = on_its_way(config, direction).rate_bps;
     let on_the_wire = link.framing.frame_len(ip_bytes).saturating_add(link.framing.gap_bytes);
     let bits = 8 * u128::from(on_the_wire);
-    let ns = bits * 1_000_000_000 / u128::from(link.rate_bps.max(1));
+    let ns = bits * 1_000_000_000 / u128::from(rate_bps.max(1));
     Span(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
@@ -232,8 +242,7 @@ fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
     let size = u64::from(packet_bytes.max(1));
     let (limit, each) = match hop {
         Hop::Link(direction) => {
-            let link = &config.links[link_of(direction)];
-            (link.queue, on_link(link, packet_bytes).0)
+            (on_its_way(config, direction).queue, on_link(config, direction, packet_bytes).0)
         }
         Hop::Air { cell, from, .. } => {
             let rate = rate_of(config, hop, packet_bytes).max(1);

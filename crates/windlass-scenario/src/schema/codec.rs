@@ -4,9 +4,9 @@ use windlass_cc::Span;
 
 use super::{Quantity, Shape};
 use crate::error::Problem;
-use crate::fields::{Field, boolean, choice, size, size_u32, whole_u32, word_of};
+use crate::fields::{Field, boolean, choice, rate, size, size_u32, whole_u32, word_of};
 use crate::quote::quote;
-use crate::units::{Bytes, Duration, Probability, QueueLimit};
+use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
 
@@ -90,6 +90,11 @@ impl Codec<u32> {
 }
 
 impl Codec<u64> {
+    /// A rate above zero, bits per second.
+    pub(crate) fn rate() -> Codec<u64> {
+        Codec::new(Shape::Of(Quantity::Rate), rate, |bps| quote(BitRate(*bps)))
+    }
+
     pub(crate) fn size(min: u64, max: u64) -> Codec<u64> {
         Codec::new(Shape::Of(Quantity::Size), size(min, max), |value| quote(Bytes(*value)))
     }

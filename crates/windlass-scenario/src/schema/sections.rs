@@ -16,9 +16,10 @@ use super::Shape::{
     self, Either, Flag, List, Name, Number, Of, Params, SlowStart, Table, Text, Timer, Whole, Words,
 };
 use super::{Kinds, section};
+use crate::course::{ACKS, JITTER, REORDER};
 use crate::model::{NO_ALGORITHM, ReceiveWindow, Transport};
 use crate::multipath::MULTIPATH_CONFIG;
-use crate::queue::{CODEL, FQ_CODEL, PIE, RED, THRESHOLD};
+use crate::queue::{CODEL, FQ_CODEL, PIE, POLICER, RED, THRESHOLD};
 use crate::quick_start::QUICK_START;
 use crate::stack::STACK;
 use crate::wifi::AODV_CONSTANTS;
@@ -48,6 +49,21 @@ fn series() -> Shape {
     Either(vec![Words(all), Text])
 }
 
+/// A rate, steps of rates, or a trace.
+fn rates() -> Shape {
+    Either(vec![Of(Rate), list(list(Text)), Table(&RATE_TRACE)])
+}
+
+/// A delay, or steps of delays.
+fn delays() -> Shape {
+    Either(vec![Of(Time), list(list(Of(Time)))])
+}
+
+/// A length, or a table.
+fn queues() -> Shape {
+    Either(vec![Of(Queue), Shape::Kinds(&QUEUE)])
+}
+
 section! {
     /// The document.
     SCENARIO, "scenario":
@@ -74,15 +90,36 @@ section! {
 section! {
     /// What a link has in common with the parts of a topology.
     LINE, "line":
-    rate Of(Rate), "rate, more than zero", "required";
-    delay Of(Time), "propagation delay of one direction, at most 73 years", "`\"0s\"`";
-    queue Either(vec![Of(Queue), Shape::Kinds(&QUEUE)]), "most that may wait, what is being transmitted not counted, or a table: [`queue`](#queue)", "`\"100pkt\"`";
+    rate rates(), "rate, more than zero; or rates from moments on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`; or a trace: [`rate`](#rate)", "required";
+    delay delays(), "propagation delay of one direction, at most 73 years; or delays from moments on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
+    queue queues(), "most that may wait, what is being transmitted not counted, or a table: [`queue`](#queue)", "`\"100pkt\"`";
     bdp_rtt Of(Time), "round trip that `bdp` refers to", "the longest of the flows that cross the link";
     mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`";
     framing words(&Framing::ALL), "`none`, `ethernet` (18 B of header and check sequence in the frame, which has 64 B at least, 20 B of preamble and gap beside it) or `ppp` (2 B in the frame)", "`\"none\"`";
     loss Either(vec![Shape::Kinds(&LOSS), list(Shape::Kinds(&LOSS))]), "a loss model, or an array of at most one for each direction", "none";
     down list(list(Of(Time))), "when the link is down: pairs of times such as `[[\"10s\", \"20s\"]]`, ascending", "`[]`";
     quick_start Either(vec![Flag, Table(&QUICK_START)]), "whether the routers at both ends answer Quick-Start requests for what they put on the link: `true`, `false` or a table: [`quick_start`](#quick_start)", "`false`";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "by how much the delay differs from packet to packet: a time, evenly so much shorter or longer, or a table: [`jitter`](#jitter-reorder-and-acks)", "none";
+    reorder Table(&REORDER), "table: packets that others overtake: [`reorder`](#jitter-reorder-and-acks)", "none";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "table: acknowledgements that the link thins out or lets go in bursts: [`acks`](#jitter-reorder-and-acks)", "none";
+    back Table(&BACK), "table: what is otherwise in the backward direction: [`back`](#back)", "as forward";
+}
+
+section! {
+    /// A rate by a trace.
+    RATE_TRACE, "rate_trace":
+    trace Text, "file of delivery opportunities, relative to the scenario's folder; or the opportunities themselves with spaces between them", "required";
+}
+
+section! {
+    /// What the backward direction of a link has to itself.
+    BACK, "back":
+    rate rates(), "rate of the backward direction", "as forward";
+    delay delays(), "its delay", "as forward";
+    queue queues(), "its queue", "as forward";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "its jitter, `\"0s\"` for none", "as forward";
+    reorder Table(&REORDER), "its reordering, `{ share = 0 }` for none", "as forward";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "what becomes of acknowledgements there", "as forward";
 }
 
 section! {
@@ -388,6 +425,7 @@ pub(crate) static QUEUE: Kinds = Kinds {
         ("fq-codel", &[&LIMIT, &FQ_CODEL]),
         ("pie", &[&LIMIT, &PIE]),
         ("threshold", &[&LIMIT, &THRESHOLD]),
+        ("policer", &[&LIMIT, &POLICER]),
     ],
 };
 

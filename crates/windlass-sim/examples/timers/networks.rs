@@ -57,6 +57,8 @@ fn wire(ends: [usize; 2]) -> LinkConfig {
         loss: [None, None],
         down: Vec::new(),
         quick_start: None,
+        back: None,
+        course: Default::default(),
     }
 }
 

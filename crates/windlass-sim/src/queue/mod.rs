@@ -14,6 +14,7 @@ mod codel;
 mod fifo;
 mod fq_codel;
 mod pie;
+mod policer;
 mod red;
 mod threshold;
 mod waiting;
@@ -29,6 +30,7 @@ use crate::random::{Purpose, Stream};
 pub use codel::CoDel;
 pub use fq_codel::FqCoDel;
 pub use pie::Pie;
+pub use policer::Policer;
 pub use red::Red;
 pub use threshold::Threshold;
 pub use waiting::{Dropped, Level, Waiting};
@@ -36,6 +38,7 @@ pub use waiting::{Dropped, Level, Waiting};
 use codel::CoDelQueue;
 use fq_codel::FqCoDelQueue;
 use pie::PieQueue;
+use policer::PolicerQueue;
 use red::RedQueue;
 use threshold::ThresholdQueue;
 
@@ -55,6 +58,8 @@ pub enum Discipline<L = Level> {
     Pie(Pie),
     /// Marks above a queue length.
     Threshold(Threshold<L>),
+    /// Drops what exceeds a token bucket.
+    Policer(Policer),
     /// One that another crate defines.
     Custom(Custom<dyn QueueDiscipline>),
 }
@@ -104,6 +109,7 @@ impl<L> Discipline<L> {
             Discipline::FqCoDel(_) => "fq-codel",
             Discipline::Pie(_) => "pie",
             Discipline::Threshold(_) => "threshold",
+            Discipline::Policer(_) => "policer",
             Discipline::Custom(_) => "custom",
         }
     }
@@ -117,6 +123,7 @@ impl<L> Discipline<L> {
             Discipline::FqCoDel(fq) => Discipline::FqCoDel(fq),
             Discipline::Pie(pie) => Discipline::Pie(pie),
             Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
+            Discipline::Policer(policer) => Discipline::Policer(policer),
             Discipline::Custom(discipline) => Discipline::Custom(discipline),
         }
     }
@@ -131,6 +138,7 @@ impl Discipline {
             Discipline::CoDel(codel) => codel.check(),
             Discipline::FqCoDel(fq) => fq.check(),
             Discipline::Pie(pie) => pie.check(),
+            Discipline::Policer(policer) => policer.check(),
         }
     }
 }
@@ -146,6 +154,7 @@ enum Kind {
     FqCoDel(FqCoDelQueue),
     Pie(PieQueue),
     Threshold(ThresholdQueue),
+    Policer(PolicerQueue),
     Custom(Box<dyn CustomQueue>),
 }
 
@@ -167,6 +176,7 @@ impl Queue {
             }
             Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
             Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
+            Discipline::Policer(policer) => Kind::Policer(PolicerQueue::new(*policer, limit)),
             Discipline::Custom(discipline) => Kind::Custom(discipline.start(limit, draws())),
         }))
     }
@@ -186,6 +196,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
             Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
             Kind::Threshold(q) => q.enqueue(packet, idle, drops),
+            Kind::Policer(q) => q.enqueue(now, packet, idle, drops),
             Kind::Custom(q) => q.enqueue(now, packet, idle, drops),
         }
     }
@@ -198,6 +209,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.dequeue(now, drops),
             Kind::Pie(q) => q.dequeue(now),
             Kind::Threshold(q) => q.dequeue(),
+            Kind::Policer(q) => q.dequeue(),
             Kind::Custom(q) => q.dequeue(now, drops),
         }
     }
@@ -210,6 +222,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.len(),
             Kind::Pie(q) => q.fifo().len(),
             Kind::Threshold(q) => q.fifo().len(),
+            Kind::Policer(q) => q.fifo().len(),
             Kind::Custom(q) => q.len(),
         }
     }
@@ -222,6 +235,7 @@ impl Queue {
             Kind::FqCoDel(q) => q.bytes(),
             Kind::Pie(q) => q.fifo().bytes(),
             Kind::Threshold(q) => q.fifo().bytes(),
+            Kind::Policer(q) => q.fifo().bytes(),
             Kind::Custom(q) => q.bytes(),
         }
     }

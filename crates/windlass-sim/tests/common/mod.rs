@@ -35,6 +35,8 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         loss: [None, None],
         down: Vec::new(),
         quick_start: None,
+        back: None,
+        course: Default::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Traffic};
+use windlass_sim::course::Course;
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{LossModel, LossProcess};
 use windlass_sim::queue::{Discipline, Level};
@@ -317,12 +318,19 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         loss: _,
         down,
         quick_start,
+        back,
+        course,
     } = link;
     if !down.is_empty() {
         return Err(invalid("link", name, "on ns-3 links are always up".to_owned()));
     }
     if quick_start.is_some() {
         return Err(invalid("link", name, "ns-3 has no Quick-Start".to_owned()));
+    }
+    if back.is_some() || *course != <[Course; 2]>::default() {
+        let problem =
+            "on ns-3 a link has one constant rate and one constant delay in both directions";
+        return Err(invalid("link", name, problem.to_owned()));
     }
     Ok(())
 }

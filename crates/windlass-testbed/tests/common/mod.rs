@@ -32,6 +32,8 @@ pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
         loss: [None, None],
         down: Vec::new(),
         quick_start: None,
+        back: None,
+        course: Default::default(),
     }
 }
 

@@ -1,0 +1,46 @@
+//! Words that shells complete and that are checked where they are used, so that paths and labels pass too.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use windlass_lab::papers::PAPERS;
+use windlass_lab::run::World;
+
+/// Takes any text, and tells completions what is known.
+#[derive(Clone)]
+pub struct Known(fn() -> Vec<String>);
+
+/// Congestion-control algorithms.
+pub const ALGORITHM: Known =
+    Known(|| windlass_cc::ALGORITHMS.iter().map(|info| info.id.to_owned()).collect());
+/// Algorithms, slow starts and timers.
+pub const PART: Known = Known(|| {
+    let infos = windlass_cc::ALGORITHMS.iter().chain(windlass_cc::slow_start::SLOW_STARTS);
+    let timers = windlass_cc::rto::TIMERS.iter().map(|info| info.id.to_owned());
+    infos.map(|info| info.id.to_owned()).chain(timers).collect()
+});
+/// Papers.
+pub const PAPER: Known = Known(|| PAPERS.iter().map(|paper| paper.id.to_string()).collect());
+
+/// A world by its name.
+pub fn world() -> impl TypedValueParser<Value = World> {
+    Known(|| World::ALL.iter().map(World::to_string).collect())
+        .try_map(|name| name.parse::<World>())
+}
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+    }
+}

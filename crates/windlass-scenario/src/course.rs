@@ -1,0 +1,288 @@
+//! How a link departs from a constant rate and delay, read and written: rates and delays in steps, rates by a trace, jitter,
+//! reordering, what becomes of acknowledgements, and what its backward direction has to itself.
+
+use std::sync::Arc;
+
+use windlass_cc::{Span, Time};
+use windlass_sim::course::{
+    AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
+};
+
+use super::error::Problem;
+use super::fields::{Field, Fields, countable_span, positive_span, probability, rate, span};
+use super::model::DirectionSpec;
+use super::queue;
+use super::schema::{BACK, Codec, RATE_TRACE, table};
+use super::tree::Value;
+use super::write::{array, inline};
+use crate::quote::quote;
+use crate::units::{BitRate, Duration};
+
+/// Most acknowledgements that a link holds, and most packets that one is overtaken by.
+const MAX_COUNT: u32 = 10_000;
+
+const JITTER_DEFAULT: Jitter =
+    Jitter { distribution: Distribution::Uniform, by: Span::ZERO, overtaking: false };
+/// By three: what classic duplicate acknowledgements take for a loss (RFC 5681 section 3.2).
+const REORDER_DEFAULT: Reorder = Reorder { share: 0.0, packets: 3, within: Span::from_millis(100) };
+const ACKS_DEFAULT: AckShaping =
+    AckShaping { rule: AckRule::Thin, count: 4, within: Span::from_millis(10) };
+
+table!(JITTER, "jitter", apply_jitter, written_jitter, Jitter {
+    distribution: Codec::word(&Distribution::ALL), "`uniform`: evenly up to `by` shorter or longer than the delay; `normal`: about the delay with the standard deviation `by`, no more than three of them away; `exponential`: longer than the delay, by `by` in the mean", "`\"uniform\"`";
+    by: Codec::time(span), "size of the variation; `0s` for none", "required";
+    overtaking: Codec::flag(), "whether a packet may come out before one that was sent before it; otherwise it waits for that", "`false`";
+});
+
+table!(REORDER, "reorder", apply_reorder, written_reorder, Reorder {
+    share: Codec::share(probability), "share of the packets that are held back", "required";
+    packets: Codec::whole(1, MAX_COUNT), "how many others pass a packet before it goes on, 1 to 10000 (its reordering extent, RFC 4737)", "`3`";
+    within: Codec::time(countable_span), "how long it is held back at most", "`\"100ms\"`";
+});
+
+table!(ACKS, "acks", apply_acks, written_acks, AckShaping {
+    rule: Codec::word(&AckRule::ALL), "`thin`: the newest goes on in place of all, but those that repeat the number before, have SACK blocks or echo a mark go on as they are; `gather`: all go on together", "`\"thin\"`";
+    count: Codec::whole(2, MAX_COUNT), "after how many of a connection, 2 to 10000", "`4`";
+    within: Codec::time(positive_span), "after which time at the latest, counted from the first that is held", "`\"10ms\"`";
+});
+
+/// The rate that stands for all, and the rate over time unless it is that.
+pub(super) type Rate = (u64, Option<RateCourse>);
+/// The first delay, and those from later moments on.
+pub(super) type Delay = (Span, Vec<(Time, Span)>);
+
+/// A rate, steps of rates, or a trace.
+pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
+    match field.node.value {
+        Value::Array(_) => {
+            let steps = steps(field, rate, "[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]")?;
+            match steps.as_slice() {
+                [(_, only)] => Ok((*only, None)),
+                [(_, first), ..] => Ok((*first, Some(RateCourse::Steps(steps)))),
+                [] => Err(field.error("needs at least one rate")),
+            }
+        }
+        Value::Table(_) => {
+            let fields = Fields::open(field.node, "`rate`", RATE_TRACE.names)?;
+            let trace = fields.req("trace", "\"traces/lte.trace\"", opportunities)?;
+            Ok((trace.mean_bps(), Some(RateCourse::Trace(Arc::new(trace)))))
+        }
+        _ => Ok((rate(field)?, None)),
+    }
+}
+
+/// The opportunities of a trace, which have been put in the place of its file's name.
+fn opportunities(field: &Field) -> Result<Trace, Problem> {
+    let moment = |word: &str| {
+        word.parse::<u32>().map_err(|_| field.error(format!("`{word}` is no whole number of ms")))
+    };
+    let ms = field.string()?.split_whitespace().map(moment).collect::<Result<Vec<u32>, _>>()?;
+    Trace::new(ms).map_err(|(_, problem)| field.error(problem))
+}
+
+/// A delay, or steps of delays.
+pub(super) fn read_delay(field: &Field) -> Result<Delay, Problem> {
+    if !matches!(field.node.value, Value::Array(_)) {
+        return Ok((countable_span(field)?, Vec::new()));
+    }
+    let steps = steps(field, countable_span, "[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]")?;
+    let mut steps = steps.into_iter();
+    let first = steps.next().map_or(Span::ZERO, |(_, first)| first);
+    Ok((first, steps.collect()))
+}
+
+/// Values from moments on that ascend from zero.
+fn steps<T>(
+    field: &Field,
+    read: impl Fn(&Field) -> Result<T, Problem>,
+    example: &str,
+) -> Result<Vec<(Time, T)>, Problem> {
+    let mut all: Vec<(Time, T)> = Vec::new();
+    for item in field.array()? {
+        let pair = item.array()?;
+        let [from, value] = pair.as_slice() else {
+            let n = pair.len();
+            return Err(item.error(format!("a step is a time and a value, not {n}: {example}")));
+        };
+        let from = Time::ZERO + countable_span(from)?;
+        match all.last() {
+            None if from > Time::ZERO => {
+                return Err(item.error(format!("the first step begins at `0s`: {example}")));
+            }
+            Some((before, _)) if from <= *before => {
+                return Err(item.error("each step begins after the one before it"));
+            }
+            _ => all.push((from, read(value)?)),
+        }
+    }
+    if all.is_empty() {
+        return Err(field.error(format!("needs at least one step: {example}")));
+    }
+    Ok(all)
+}
+
+/// What a link has of its own in each direction: from its table, and for the backward direction from `back` in it, where what is left
+/// out is as forward.
+pub(super) struct TwoWays {
+    pub(super) forward: DirectionSpec,
+    pub(super) back: Option<Box<DirectionSpec>>,
+    pub(super) course: [Course; 2],
+}
+
+/// Reads the directions of a link.
+pub(super) fn read(fields: &Fields) -> Result<TwoWays, Problem> {
+    let nothing = DirectionSpec {
+        rate_bps: 0,
+        delay: Span::ZERO,
+        queue: queue::Queue::DEFAULT.limit,
+        discipline: queue::Queue::DEFAULT.discipline,
+    };
+    fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
+    let (forward, there) = direction(fields, nothing, Course::default())?;
+    let Some(field) = fields.field("back") else {
+        return Ok(TwoWays { course: [there.clone(), there], back: None, forward });
+    };
+    let fields = Fields::open(field.node, "`back`", BACK.names)?;
+    let (back, here) = direction(&fields, forward.clone(), there.clone())?;
+    let back = (back != forward).then(|| Box::new(back));
+    Ok(TwoWays { course: [there, here], back, forward })
+}
+
+/// A direction as this one, but for what the table says.
+fn direction(
+    fields: &Fields,
+    like: DirectionSpec,
+    course: Course,
+) -> Result<(DirectionSpec, Course), Problem> {
+    let (rate_bps, rate) = fields.or("rate", read_rate, (like.rate_bps, course.rate))?;
+    let (delay, delays) = fields.or("delay", read_delay, (like.delay, course.delays))?;
+    let queue = queue::Queue { limit: like.queue, discipline: like.discipline };
+    let queue = fields.or("queue", |field| queue::read(field, rate_bps), queue)?;
+    let course = Course {
+        rate,
+        jitter: fields.or("jitter", jitter, course.jitter)?,
+        reorder: fields.or("reorder", reorder, course.reorder)?,
+        acks: fields.or("acks", acks, course.acks)?,
+        delays,
+    };
+    check_jitter(fields, delay, &course)?;
+    let queue::Queue { limit: queue, discipline } = queue;
+    Ok((DirectionSpec { rate_bps, delay, queue, discipline }, course))
+}
+
+/// No packet may come out before it was sent.
+fn check_jitter(fields: &Fields, delay: Span, course: &Course) -> Result<(), Problem> {
+    let Some(jitter) = course.jitter else { return Ok(()) };
+    let least = course.delays.iter().map(|(_, delay)| *delay).fold(delay, Span::min);
+    let reach = jitter.by.0.saturating_mul(jitter.distribution.reach());
+    if reach <= least.0 {
+        return Ok(());
+    }
+    let place = fields.field("jitter").or(fields.field("delay"));
+    let place = place.map_or(fields.place().clone(), |field| field.node.place.clone());
+    let message = format!(
+        "`jitter`: it makes delays up to {} shorter, which is more than the delay of {}",
+        Duration(Span(reach)),
+        Duration(least)
+    );
+    Err(Problem::new(&place, message))
+}
+
+/// A time, or a table.
+fn jitter(field: &Field) -> Result<Option<Jitter>, Problem> {
+    let mut jitter = JITTER_DEFAULT;
+    match field.node.value {
+        Value::Table(_) => {
+            let fields = Fields::open(field.node, "`jitter`", JITTER.names)?;
+            fields.req("by", "\"5ms\"", |_| Ok(()))?;
+            apply_jitter(&mut jitter, &fields)?;
+        }
+        _ => jitter.by = span(field)?,
+    }
+    Ok((jitter.by > Span::ZERO).then_some(jitter))
+}
+
+fn reorder(field: &Field) -> Result<Option<Reorder>, Problem> {
+    let fields = Fields::open(field.node, "`reorder`", REORDER.names)?;
+    fields.req("share", "\"1%\"", |_| Ok(()))?;
+    let mut reorder = REORDER_DEFAULT;
+    apply_reorder(&mut reorder, &fields)?;
+    Ok((reorder.share > 0.0).then_some(reorder))
+}
+
+/// A table, or `"none"`.
+fn acks(field: &Field) -> Result<Option<AckShaping>, Problem> {
+    if matches!(&field.node.value, Value::Text(word) if word.eq_ignore_ascii_case("none")) {
+        return Ok(None);
+    }
+    let mut acks = ACKS_DEFAULT;
+    apply_acks(&mut acks, &Fields::open(field.node, "`acks`", ACKS.names)?)?;
+    Ok(Some(acks))
+}
+
+/// A rate as TOML text.
+pub(super) fn written_rate(rate_bps: u64, course: &Course) -> String {
+    match &course.rate {
+        None => quote(BitRate(rate_bps)),
+        Some(RateCourse::Steps(steps)) => written_steps(steps, |rate| quote(BitRate(*rate))),
+        Some(RateCourse::Trace(trace)) => {
+            let ms: Vec<String> = trace.ms().iter().map(u32::to_string).collect();
+            format!("{{ trace = {} }}", quote(ms.join(" ")))
+        }
+    }
+}
+
+/// A delay as TOML text.
+pub(super) fn written_delay(delay: Span, course: &Course) -> String {
+    if course.delays.is_empty() {
+        return quote(Duration(delay));
+    }
+    let first = std::iter::once((Time::ZERO, delay));
+    let steps: Vec<(Time, Span)> = first.chain(course.delays.iter().copied()).collect();
+    written_steps(&steps, |delay| quote(Duration(*delay)))
+}
+
+fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String) -> String {
+    array(steps, |(from, step)| {
+        format!("[{}, {}]", quote(Duration(from.since(Time::ZERO))), value(step))
+    })
+}
+
+/// The keys of jitter, reordering and acknowledgements that a direction has, as keys and their tables; of the backward direction those
+/// that differ, with what says that it has none.
+pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
+    if course.jitter != like.jitter {
+        let text = course.jitter.as_ref().map(|jitter| inline(&written_jitter(jitter)));
+        pairs.push(("jitter", text.unwrap_or_else(|| "\"0s\"".to_owned())));
+    }
+    if course.reorder != like.reorder {
+        let text = course.reorder.as_ref().map(|reorder| inline(&written_reorder(reorder)));
+        pairs.push(("reorder", text.unwrap_or_else(|| "{ share = 0 }".to_owned())));
+    }
+    if course.acks != like.acks {
+        let text = course.acks.as_ref().map(|acks| inline(&written_acks(acks)));
+        pairs.push(("acks", text.unwrap_or_else(|| "\"none\"".to_owned())));
+    }
+    pairs
+}
+
+/// What the backward direction has to itself, as keys and TOML text.
+pub(super) fn written_back(
+    forward: &DirectionSpec,
+    back: &DirectionSpec,
+    [there, here]: &[Course; 2],
+) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
+    if (back.rate_bps, &here.rate) != (forward.rate_bps, &there.rate) {
+        pairs.push(("rate", written_rate(back.rate_bps, here)));
+    }
+    if (back.delay, &here.delays) != (forward.delay, &there.delays) {
+        pairs.push(("delay", written_delay(back.delay, here)));
+    }
+    if (back.queue, &back.discipline) != (forward.queue, &forward.discipline) {
+        pairs.push(("queue", queue::text(back.queue, &back.discipline)));
+    }
+    pairs.extend(written(here, there));
+    pairs
+}

@@ -1,0 +1,124 @@
+//! Links that depart from a constant rate and delay, as files say them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use windlass_cc::Span;
+use windlass_scenario::Scenario;
+use windlass_sim::course::RateCourse;
+
+fn with(link: &str) -> String {
+    format!(
+        "duration = \"10s\"\n[[link]]\nname = \"wire\"\nbetween = [\"a\", \"b\"]\n{link}\n\
+         [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"cubic\"\n"
+    )
+}
+
+fn read(link: &str) -> Scenario {
+    Scenario::from_str(&with(link), "test.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn refusal(link: &str) -> String {
+    Scenario::from_str(&with(link), "test.toml").expect_err(link).to_string()
+}
+
+/// A scenario in a folder of its own with a trace beside it.
+fn beside(test: &str, trace: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("radio.trace"), trace).expect("written");
+    let file = folder.join("test.toml");
+    fs::write(&file, with("rate = { trace = \"radio.trace\" }")).expect("written");
+    file
+}
+
+#[test]
+fn what_is_written_out_reads_back_as_the_same_and_runs() {
+    for link in [
+        "rate = [[\"0s\", \"10Mbps\"], [\"2s\", \"1Mbps\"]]",
+        "rate = \"1Mbps\"\ndelay = [[\"0s\", \"20ms\"], [\"3s\", \"60ms\"]]\njitter = \"5ms\"",
+        "rate = { trace = \"0 5 7 7 20\" }\nback = { rate = \"1Mbps\" }",
+        "rate = \"1Mbps\"\nreorder = { share = \"1%\", packets = 5 }\nback = { reorder = { share = 0 } }",
+        "rate = \"1Mbps\"\ndelay = \"9ms\"\njitter = { distribution = \"normal\", by = \"3ms\" }\n\
+         back = { delay = \"1ms\", jitter = \"0s\", acks = { count = 8 } }",
+        "rate = \"1Mbps\"\nacks = { rule = \"gather\" }\nback = { acks = \"none\", queue = \"1bdp\" }",
+        "rate = \"9Mbps\"\nqueue = { discipline = \"policer\", rate = \"1Mbps\", burst = \"9kB\" }",
+    ] {
+        let scenario = read(link);
+        let written = scenario.resolved_toml();
+        let again = Scenario::from_str(&written, "test.toml").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again, scenario, "{written}");
+        assert_eq!(again.resolved_toml(), written);
+        assert_ne!(scenario.hash(), read("rate = \"1Mbps\"").hash(), "{link}");
+        let config = windlass_scenario::compile::compile(&scenario, 1).expect(link);
+        let mut simulation = windlass_sim::Simulation::new(config).expect(link);
+        simulation.run();
+        simulation.finish().expect(link);
+    }
+}
+
+#[test]
+fn saying_what_is_so_anyway_makes_no_other_scenario() {
+    let plain = read("rate = \"1Mbps\"\ndelay = \"9ms\"");
+    for link in [
+        "rate = [[\"0s\", \"1Mbps\"]]\ndelay = [[\"0s\", \"9ms\"]]\njitter = \"0s\"",
+        "rate = \"1Mbps\"\ndelay = \"9ms\"\nback = { rate = \"1Mbps\", acks = \"none\" }",
+    ] {
+        assert_eq!(read(link).hash(), plain.hash(), "{link}");
+    }
+}
+
+#[test]
+fn a_trace_is_read_from_beside_the_scenario_and_then_stands_in_it() {
+    let file = beside("whole", "# made by hand\n0\n10\n\n10\n20\n");
+    let scenario = Scenario::from_file(&file).unwrap_or_else(|e| panic!("{e}"));
+    let link = &scenario.links[0];
+    let Some(RateCourse::Trace(trace)) = &link.course[0].rate else { panic!("{link:?}") };
+    assert_eq!((trace.ms(), link.rate_bps), (&[0, 10, 10, 20][..], 4 * 12_000 * 50));
+    assert_eq!(trace.period(), Span::from_millis(20));
+    assert_eq!(Scenario::from_str(&scenario.resolved_toml(), "elsewhere/x").unwrap(), scenario);
+}
+
+#[test]
+fn bad_traces_are_refused_with_the_line_that_is_wrong() {
+    let refused =
+        |test, trace: &str| Scenario::from_file(beside(test, trace)).expect_err(trace).to_string();
+    for (test, trace, says) in [
+        ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is no whole number of milliseconds"),
+        ("back", "0\n7\n5\n", "radio.trace:3: 5 ms comes after 7 ms"),
+        ("empty", "\n# nothing\n", "radio.trace: a trace needs at least one delivery opportunity"),
+        ("still", "0\n0\n", "radio.trace:2: a trace whose last opportunity is at 0 ms"),
+    ] {
+        let refusal = refused(test, trace);
+        assert!(refusal.contains(says) && refusal.contains("test.toml:5:"), "{refusal}");
+    }
+    assert!(refusal("rate = { trace = \"none.trace\" }").contains("none.trace cannot be read"));
+}
+
+#[test]
+fn what_cannot_be_is_refused_where_it_stands() {
+    for (link, says) in [
+        ("rate = [[\"0s\", \"0bps\"]]", "test.toml:5:16: `rate`: must be more than zero"),
+        ("rate = [[\"1s\", \"1Mbps\"]]", "the first step begins at `0s`"),
+        ("rate = [[\"0s\", \"1Mbps\"], [\"0s\", \"2Mbps\"]]", "each step begins after"),
+        ("rate = []", "needs at least one step"),
+        (
+            "rate = \"1Mbps\"\ndelay = \"4ms\"\njitter = \"5ms\"",
+            "test.toml:7:10: `jitter`: it makes",
+        ),
+        (
+            "rate = \"1Mbps\"\ndelay = \"20ms\"\nback = { delay = \"1ms\" }\njitter = \"5ms\"",
+            "test.toml:7:",
+        ),
+        ("rate = \"1Mbps\"\nreorder = { packets = 3 }", "lacks the key `share`"),
+        ("rate = \"1Mbps\"\nback = { loss = 1 }", "unknown key `loss` in `back`"),
+        ("delay = \"1ms\"", "lacks the key `rate`"),
+        (
+            "rate = \"1Mbps\"\nqueue = { discipline = \"policer\", burst = \"100B\" }",
+            "outside the range",
+        ),
+    ] {
+        let refusal = refusal(link);
+        assert!(refusal.contains(says), "{refusal}");
+    }
+}

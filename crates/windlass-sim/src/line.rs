@@ -1,0 +1,232 @@
+//! What comes after a link whose delay varies, which reorders packets or which thins out acknowledgements: the line that they go
+//! through once they are transmitted. A link with a constant delay has none.
+
+mod acks;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use windlass_cc::{Span, Time};
+
+use crate::config::Config;
+use crate::core::{Core, Entity};
+use crate::course::{Distribution, Jitter, Reorder};
+use crate::packet::{Body, PacketHandle};
+use crate::random::{Chance, Purpose, Stream};
+use crate::results::PacketFate;
+
+use acks::{Admitted, Gates};
+
+/// What the line has to do at a moment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Due {
+    /// This packet has gone its way.
+    Packet { id: u32, size: u32, hop: u32, held: bool },
+    /// It has been held back for long enough, however few others have passed it.
+    LetGo { id: u32 },
+    /// The acknowledgements for this host have been held for long enough, if they are those of this round.
+    Acks { host: u32, round: u64 },
+}
+
+/// A packet that is held back.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    handle: PacketHandle,
+    /// How many others pass it still.
+    left: u32,
+}
+
+/// The line after a link direction.
+#[derive(Clone, Debug)]
+pub(crate) struct DelayLine {
+    /// The link direction.
+    pub(crate) link: u32,
+    delay: Span,
+    /// Delays to come, the next one last.
+    changes: Vec<(Time, Span)>,
+    jitter: Option<Jitter>,
+    reorder: Option<(Chance, Reorder)>,
+    gates: Option<Gates>,
+    stream: Stream,
+    /// What is due, by time and then in the order of coming.
+    due: BinaryHeap<Reverse<(Time, u64, Due)>>,
+    held: Vec<Held>,
+    /// Entries made in `due`.
+    entries: u64,
+    /// When the last packet so far comes out that nothing holds back.
+    last: Time,
+    /// When an event is pending.
+    armed: Time,
+    /// Packets in it.
+    pub(crate) inside: u64,
+    /// Acknowledgements dropped for newer ones.
+    pub(crate) thinned: u64,
+    /// What comes out now.
+    pub(crate) out: Vec<PacketHandle>,
+}
+
+impl DelayLine {
+    /// Those of all link directions that need one.
+    pub(crate) fn all(config: &Config) -> Vec<DelayLine> {
+        let directions = (0..2 * config.links.len()).filter_map(|direction| {
+            let link = &config.links[direction / 2];
+            let course = &link.course[direction % 2];
+            course.has_line().then(|| DelayLine {
+                link: direction as u32,
+                delay: link.direction(direction % 2).delay,
+                changes: course.delays.iter().rev().copied().collect(),
+                jitter: course.jitter,
+                reorder: course.reorder.map(|r| (Chance::new(r.share), r)),
+                gates: course.acks.map(Gates::new),
+                stream: Stream::new(config.seed, direction as u64, Purpose::Line),
+                due: BinaryHeap::new(),
+                held: Vec::new(),
+                entries: 0,
+                last: Time::ZERO,
+                armed: Time::NEVER,
+                inside: 0,
+                thinned: 0,
+                out: Vec::new(),
+            })
+        });
+        directions.collect()
+    }
+
+    /// A packet comes off the link.
+    pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
+        self.inside += 1;
+        let host = core.destination(handle);
+        let admitted = match (&mut self.gates, core.packets.get(handle.id)) {
+            (Some(gates), Body::Segment(segment)) => gates.admit(host, segment, handle),
+            _ => Admitted::PASSES,
+        };
+        if let Some(dropped) = admitted.replaced {
+            self.inside -= 1;
+            self.thinned += 1;
+            core.log(core.now, self.link, PacketFate::DroppedError, dropped);
+            core.drop_packet(dropped);
+        }
+        if let Some((round, within)) = admitted.waits {
+            self.add(core.now + within, Due::Acks { host, round });
+        }
+        if admitted.lets_go {
+            self.let_acks_go(core.now, host);
+        }
+        if admitted.passes {
+            self.send(core.now, handle);
+        }
+        self.arm(core, number);
+    }
+
+    /// The event of the line. What comes out lies in `out` then.
+    pub(crate) fn on_due(&mut self, core: &mut Core, number: u32) {
+        if core.now >= self.armed {
+            self.armed = Time::NEVER;
+        }
+        while let Some(Reverse((at, _, due))) = self.due.peek().copied()
+            && at <= core.now
+        {
+            self.due.pop();
+            match due {
+                Due::Packet { id, size, hop, held } => {
+                    self.come(core.now, PacketHandle { id, size, hop }, held);
+                }
+                Due::LetGo { id } => {
+                    if let Some(place) = self.held.iter().position(|held| held.handle.id == id) {
+                        let held = self.held.remove(place);
+                        self.out.push(held.handle);
+                    }
+                }
+                Due::Acks { host, round } => {
+                    if self.gates.as_ref().is_some_and(|gates| gates.is_round(host, round)) {
+                        self.let_acks_go(core.now, host);
+                    }
+                }
+            }
+        }
+        self.inside -= self.out.len() as u64;
+        for handle in &self.out {
+            core.write_log_at_end(core.now, self.link, PacketFate::Delivered, *handle);
+        }
+        self.arm(core, number);
+    }
+
+    /// A packet has gone its way, and is held back there or comes out; it may be the last that one held back waits for.
+    fn come(&mut self, now: Time, handle: PacketHandle, held: bool) {
+        if let (true, Some((_, reorder))) = (held, self.reorder) {
+            self.held.push(Held { handle, left: reorder.packets });
+            self.add(now + reorder.within, Due::LetGo { id: handle.id });
+            return;
+        }
+        self.out.push(handle);
+        let out = &mut self.out;
+        self.held.retain_mut(|held| {
+            held.left -= 1;
+            if held.left == 0 {
+                out.push(held.handle);
+            }
+            held.left > 0
+        });
+    }
+
+    fn let_acks_go(&mut self, now: Time, host: u32) {
+        let held = self.gates.as_mut().map(|gates| gates.open(host)).unwrap_or_default();
+        held.into_iter().for_each(|handle| self.send(now, handle));
+    }
+
+    /// A packet begins its way.
+    fn send(&mut self, now: Time, handle: PacketHandle) {
+        while let Some((_, delay)) = self.changes.pop_if(|(from, _)| *from <= now) {
+            self.delay = delay;
+        }
+        let delay = match self.jitter {
+            Some(jitter) => drawn(jitter, self.delay, &mut self.stream),
+            None => self.delay,
+        };
+        let mut comes = now + delay;
+        if self.jitter.is_none_or(|jitter| !jitter.overtaking) {
+            comes = comes.max(self.last);
+        }
+        self.last = self.last.max(comes);
+        let held = self.reorder.is_some_and(|(chance, _)| chance.draw(&mut self.stream));
+        let PacketHandle { id, size, hop } = handle;
+        self.add(comes, Due::Packet { id, size, hop, held });
+    }
+
+    fn add(&mut self, at: Time, due: Due) {
+        self.entries += 1;
+        self.due.push(Reverse((at, self.entries, due)));
+    }
+
+    fn arm(&mut self, core: &mut Core, number: u32) {
+        if let Some(Reverse((at, _, _))) = self.due.peek()
+            && *at < self.armed
+        {
+            self.armed = *at;
+            core.schedule(*at, Entity::Line(number));
+        }
+    }
+}
+
+/// A delay about this one.
+fn drawn(jitter: Jitter, delay: Span, stream: &mut Stream) -> Span {
+    let by = jitter.by.0 as f64;
+    let difference = match jitter.distribution {
+        Distribution::Uniform => by * (2.0 * unit(stream) - 1.0),
+        Distribution::Exponential => -by * libm::log1p(-unit(stream)),
+        Distribution::Normal => loop {
+            // Box and Muller, one of the two.
+            let radius = libm::sqrt(-2.0 * libm::log1p(-unit(stream)));
+            let drawn = radius * libm::cos(std::f64::consts::TAU * unit(stream));
+            if drawn.abs() <= 3.0 {
+                break by * drawn;
+            }
+        },
+    };
+    Span((delay.0 as f64 + difference).max(0.0) as u64)
+}
+
+/// Evenly from 0 to below 1, in steps of 2⁻⁵³.
+fn unit(stream: &mut Stream) -> f64 {
+    (stream.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
+}
