@@ -77,8 +77,12 @@ impl Spread {
         let mut scenario = scenario.clone();
         let [rate, delay, loss] = Property::ALL.map(|p| self.factor(p, seed));
         for link in &mut scenario.links {
-            link.rate_bps = (link.rate_bps as f64 * rate).round().max(1.0) as u64;
-            link.delay = Span((link.delay.0 as f64 * delay).round() as u64);
+            let times = |rate_bps: &mut u64, span: &mut Span| {
+                *rate_bps = (*rate_bps as f64 * rate).round().max(1.0) as u64;
+                *span = Span((span.0 as f64 * delay).round() as u64);
+            };
+            times(&mut link.rate_bps, &mut link.delay);
+            link.back.iter_mut().for_each(|back| times(&mut back.rate_bps, &mut back.delay));
             for model in link.loss.iter_mut().flatten() {
                 scale(model, loss);
             }
@@ -102,7 +106,7 @@ fn scale(model: &mut LossModel, factor: f64) {
 }
 
 /// Advice is for networks that can be varied.
-pub(super) fn check(spread: &Spread, world: World) -> Result<(), String> {
+pub(super) fn check(spread: &Spread, scenario: &Scenario, world: World) -> Result<(), String> {
     for property in Property::ALL {
         let factor = spread.of(property);
         if !(1.0..=100.0).contains(&factor) {
@@ -111,6 +115,18 @@ pub(super) fn check(spread: &Spread, world: World) -> Result<(), String> {
                 "the {name} can be off by a factor from 1, known exactly, to 100, not {factor}"
             ));
         }
+    }
+    let changes = |l: &crate::scenario::LinkSpec| {
+        l.course.iter().any(|c| c.rate.is_some() || !c.delays.is_empty())
+    };
+    if let Some(link) = scenario.links.iter().find(|l| changes(l))
+        && (spread.rate > 1.0 || spread.delay > 1.0)
+    {
+        let name = &link.name;
+        return Err(format!(
+            "link `{name}` changes over time and cannot be varied beside that; say that rate and delay are known \
+             exactly: rate=1,delay=1"
+        ));
     }
     if world != World::Sim {
         return Err("advice is for many networks and is made in the simulator only".to_owned());
