@@ -245,7 +245,8 @@ impl Context<'_> {
         let start = self.check_start(fields, &name, start)?;
         let jitter = fields.or("jitter", span, Span::ZERO)?;
         let latest = self.check_latest(fields, &name, start, jitter)?;
-        if let Traffic::Cbr { stop: Some(stop), .. } = template.traffic
+        if let Traffic::Cbr { stop: Some(stop), .. } | Traffic::Messages { stop: Some(stop), .. } =
+            template.traffic
             && stop <= latest
         {
             let (stop, start) = (Duration(stop), Duration(latest));

@@ -92,7 +92,7 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use error::{ScenarioError, did_you_mean, listed};
 pub use model::{
-    DirectionSpec, FlowSpec, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow,
+    DirectionSpec, FlowSpec, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow,
     RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};

@@ -284,6 +284,44 @@ pub enum Traffic {
         /// Over TCP: time within which the other application should have read a packet.
         deadline: Option<Span>,
     },
+    /// Messages over TCP that fall due at random.
+    Messages {
+        /// Mean time from one to the next.
+        every: Span,
+        /// How these times are distributed.
+        gaps: Law,
+        /// Mean size, bytes.
+        size: u64,
+        /// How sizes are distributed.
+        sizes: Law,
+        /// Shape of Pareto distributions, in thousandths.
+        shape: u32,
+        /// Largest size, bytes.
+        most: u64,
+        /// Mean lengths of the phases of sending and of silence.
+        phases: Option<[Span; 2]>,
+        /// Simulated time of the end, `None` for the end of the run.
+        stop: Option<Span>,
+        /// Time within which the other application should have read a message.
+        deadline: Option<Span>,
+    },
+}
+
+/// How gaps or sizes of messages are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Law {
+    /// All are the same.
+    Constant,
+    /// Exponentially.
+    Exponential,
+    /// By a Pareto distribution.
+    Pareto,
+}
+
+impl Law {
+    /// Every distribution with its name in scenarios.
+    pub const ALL: [(&'static str, Law); 3] =
+        [("constant", Law::Constant), ("exponential", Law::Exponential), ("pareto", Law::Pareto)];
 }
 
 /// What carries constant-bit-rate traffic.
