@@ -45,13 +45,17 @@ def ensure(name="dumbbell"):
 
     Raises Missing when the machine lacks something.
     """
+    return build(find_compiler(), fetch(), HERE / f"{name}.cc")
+
+
+def fetch():
+    """Folder with ns-3's include/ and lib64/, fetched and unpacked unless it is there."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise Missing(
             f"PyPI has ns-3 3.44 for Linux on x86-64 only, and this is {platform.system()} on {platform.machine()}."
         )
-    compiler = find_compiler()
     CACHE.mkdir(exist_ok=True)
-    return build(compiler, unpack(download()), HERE / f"{name}.cc")
+    return unpack(download())
 
 
 def find_compiler():
@@ -98,15 +102,22 @@ def unpack(wheel):
     return target / "ns3"
 
 
-def build(compiler, ns3, source):
-    """Path of the program, compiled again only when its source, flags or compiler change."""
+def build(compiler, ns3, source, more=()):
+    """Path of the program, compiled again only when its sources, flags or compiler change.
+
+    `more` are headers, sources and static libraries that go into it.
+    """
     libraries = ns3 / "lib64"
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
-    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(source), f"-L{libraries}"]
+    folders = dict.fromkeys(f"-I{file.parent}" for file in more if file.suffix == ".h")
+    linked = [*folders, *(str(file) for file in more if file.suffix != ".h")]
+    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(source), *linked, f"-L{libraries}"]
     command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
     command += [f"-lns3.44-{module}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    key = hashlib.sha256("\0".join([version, *command, source.read_text()]).encode()).hexdigest()[:16]
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in more]
+    words = [version, *command, source.read_text(), *digests]
+    key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
     program = CACHE / f"{source.stem}-{key}"
     if not program.exists():
         print(f"compiling {source.name}", file=sys.stderr)

@@ -147,7 +147,6 @@ impl Diff {
                 .to_vec(),
             rows: moved.into_iter().take(MOST_ROWS).map(Moved::row).collect(),
             notes,
-            ..Table::default()
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
+use windlass_sim::arrivals::{Arrivals, Draw, Law as SimLaw};
 use windlass_sim::config::{
     Cbr, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy, Record,
     SubflowConfig, Traffic as SimTraffic,
@@ -12,7 +13,10 @@ use windlass_sim::random::{Purpose, Stream};
 use windlass_tcp::Profile;
 
 use crate::units::QueueLimit;
-use crate::{DirectionSpec, FlowSpec, LinkSpec, Read, Scenario, Traffic, Transport};
+use crate::{DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
+
+/// Longest time between two messages, nanoseconds: 73 years, beyond any run.
+const MAX_GAP: u64 = 1 << 61;
 
 /// The configuration of one run of `scenario` with this seed.
 ///
@@ -33,7 +37,7 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
         };
         let mtus: Vec<u32> =
             spec.ways().into_iter().map(mtu).collect::<Result<_, ConfigError>>()?;
-        flows.push(flow(spec, &mtus, scenario.duration, start(spec, seed)));
+        flows.push(flow(spec, &mtus, scenario.duration, seed));
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -177,7 +181,8 @@ fn entity(name: &str) -> u64 {
     })
 }
 
-fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfig {
+fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig {
+    let start = start(spec, seed);
     let profile = |controller, mtu| Profile::new(spec.stack, controller, mtu);
     let least = mtus.iter().copied().min().unwrap_or(0);
     let multipath = spec.multipath.as_ref().map(|m| Multipath {
@@ -197,7 +202,7 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, start: Time) -> FlowConfi
         to: spec.to,
         // Datagrams have no controller, and nothing asks for theirs.
         profile: profile(spec.controller.unwrap_or_default(), least),
-        traffic: traffic(spec, start, duration),
+        traffic: traffic(spec, start, duration, seed),
         read: match spec.read {
             Read::Immediate => ReadPolicy::Immediate,
             Read::Delayed { after } => ReadPolicy::Delayed(after),
@@ -221,11 +226,26 @@ fn pauses(spec: &FlowSpec, start: Time) -> Vec<[Time; 2]> {
     spec.on.windows(2).map(|pair| [at(pair[0][1]), at(pair[1][0])]).collect()
 }
 
-fn traffic(spec: &FlowSpec, start: Time, duration: Span) -> SimTraffic {
+fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffic {
     match spec.traffic {
         Traffic::Bulk { bytes } => SimTraffic::Bulk { bytes },
         Traffic::RequestResponse { request, response, requests, think } => {
             SimTraffic::RequestResponse { request, response, requests, think }
+        }
+        Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
+            let law = |law| match law {
+                Law::Constant => SimLaw::Constant,
+                Law::Exponential => SimLaw::Exponential,
+                Law::Pareto => SimLaw::Pareto(shape),
+            };
+            SimTraffic::Messages(Arrivals {
+                gaps: Draw { law: law(gaps), mean: every.0, most: MAX_GAP.max(every.0) },
+                sizes: Draw { law: law(sizes), mean: size, most },
+                phases,
+                stop: Time::ZERO + stop.unwrap_or(duration),
+                deadline,
+                seed: Stream::new(seed, entity(&spec.name), Purpose::Arrivals).next_u64(),
+            })
         }
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let bits = 8 * u128::from(packet) * 1_000_000_000;

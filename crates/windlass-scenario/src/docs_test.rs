@@ -56,7 +56,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## `[topology]`", &[&DUMBBELL, &WIRELESS, &TWO_PATH]),
         ("### `grid` and `chain`", &[&GRID, &CHAIN, &STATIONS]),
         ("## `[[flow]]`", &[&FLOW]),
-        ("### `traffic`", &[&BULK, &REQUESTS, &CBR]),
+        ("### `traffic`", &[&BULK, &REQUESTS, &CBR, &MESSAGES]),
         ("### `read`", &[&DELAYED, &READ_RATE]),
         ("### `multipath`", &[&MULTIPATH, &MULTIPATH_CONFIG, &SUBFLOW]),
         ("## `[stack]` and `stack`", &[&STACK]),

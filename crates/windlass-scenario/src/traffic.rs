@@ -3,9 +3,12 @@
 use windlass_cc::Span;
 
 use super::error::Problem;
-use super::fields::{Field, Fields, choice, positive_span, rate, size, size_u32, span, whole_u32};
+use super::fields::{
+    Field, Fields, choice, countable_span, number, positive_span, rate, size, size_u32, span,
+    whole_u32,
+};
 use super::flow::place_of;
-use super::model::{Read, Traffic, Transport};
+use super::model::{Law, Read, Traffic, Transport};
 use super::schema::{READ, TRAFFIC};
 use crate::units::{Bytes, Duration};
 
@@ -17,12 +20,14 @@ enum TrafficKind {
     Bulk,
     RequestResponse,
     Cbr,
+    Messages,
 }
 
-const TRAFFIC_KINDS: [(&str, TrafficKind); 3] = [
+const TRAFFIC_KINDS: [(&str, TrafficKind); 4] = [
     ("bulk", TrafficKind::Bulk),
     ("request-response", TrafficKind::RequestResponse),
     ("cbr", TrafficKind::Cbr),
+    ("messages", TrafficKind::Messages),
 ];
 
 /// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
@@ -53,6 +58,7 @@ pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Proble
             fields.allow(&TRAFFIC.names("cbr"))?;
             return cbr(field, &fields);
         }
+        TrafficKind::Messages => messages(&fields)?,
     };
     Ok((traffic, Vec::new()))
 }
@@ -85,6 +91,55 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
         Some(field) => intervals(&field)?,
     };
     Ok((Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline }, on))
+}
+
+/// Largest message, bytes.
+const MAX_MESSAGE: u64 = 1 << 30;
+/// How many times the mean the largest message is unless said otherwise.
+const MOST_OVER_MEAN: u64 = 1000;
+
+fn messages(fields: &Fields) -> Result<Traffic, Problem> {
+    fields.allow(&TRAFFIC.names("messages"))?;
+    let size = fields.req("size", "\"200B\"", super::fields::size(1, MAX_MESSAGE))?;
+    let largest = super::fields::size(size, MAX_MESSAGE.max(size.saturating_mul(MOST_OVER_MEAN)));
+    let every = |field: &Field| match countable_span(field)? {
+        Span::ZERO => positive_span(field),
+        every => Ok(every),
+    };
+    Ok(Traffic::Messages {
+        every: fields.req("every", "\"10s\"", every)?,
+        gaps: fields.or("gaps", choice(&Law::ALL), Law::Exponential)?,
+        size,
+        sizes: fields.or("sizes", choice(&Law::ALL), Law::Constant)?,
+        shape: fields.or("shape", shape, 1_500)?,
+        most: fields.or("most", largest, size.saturating_mul(MOST_OVER_MEAN))?,
+        phases: fields.opt("phases", phases)?,
+        stop: fields.opt("stop", span)?,
+        deadline: fields.opt("deadline", positive_span)?,
+    })
+}
+
+/// Thousandths.
+fn shape(field: &Field) -> Result<u32, Problem> {
+    let thousandths = number(field)? * 1000.0;
+    if thousandths > 1000.0
+        && thousandths <= 1e6
+        && (thousandths - thousandths.round()).abs() < 1e-6
+    {
+        return Ok(thousandths.round() as u32);
+    }
+    Err(field
+        .error("must be above 1, at most 1000, with at most three decimals, for example `1.5`"))
+}
+
+fn phases(field: &Field) -> Result<[Span; 2], Problem> {
+    let items = field.array()?;
+    let [on, off] = items.as_slice() else {
+        let n = items.len();
+        let message = "two mean times, of sending and of silence, such as `[\"2s\", \"58s\"]`";
+        return Err(field.error(format!("needs {message}, not {n}")));
+    };
+    Ok([positive_span(on)?, positive_span(off)?])
 }
 
 /// How much the times between datagrams differ from their mean, which is more.

@@ -11,7 +11,8 @@ use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 
 use super::model::{
-    FlowSpec, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
+    FlowSpec, Home, Law, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
+    Transport,
 };
 use super::{course, loss, multipath, params, queue, quick_start, stack, wifi};
 use crate::quote::quote;
@@ -201,6 +202,8 @@ fn flow(
     shared: &[(&str, String)],
     controllers: Controllers,
 ) {
+    // Ours is what its parameters make it, wherever it runs.
+    let controllers = if flow.home == Home::Bpf { Controllers::Whole } else { controllers };
     lines.header("[[flow]]");
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
@@ -209,6 +212,10 @@ fn flow(
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
     lines.quoted("algorithm", flow.algorithm());
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.home != Home::default() {
+        lines.quoted("home", word_of(&Home::ALL, &flow.home));
+    }
     if let Some(controller) = &flow.controller {
         for (key, text) in settings(controller, controllers) {
             lines.raw(key, text);
@@ -276,6 +283,26 @@ fn traffic(flow: &FlowSpec) -> String {
             ("requests", requests.to_string()),
             ("think", quote(Duration(think))),
         ]),
+        Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
+            let time = |time: Span| quote(Duration(time));
+            let mut pairs = vec![
+                ("kind", quote("messages")),
+                ("every", time(every)),
+                ("gaps", quote(word_of(&Law::ALL, &gaps))),
+                ("size", quote(Bytes(size))),
+                ("sizes", quote(word_of(&Law::ALL, &sizes))),
+            ];
+            if [gaps, sizes].contains(&Law::Pareto) {
+                pairs.push(("shape", (f64::from(shape) / 1000.0).to_string()));
+            }
+            if sizes != Law::Constant {
+                pairs.push(("most", quote(Bytes(most))));
+            }
+            pairs.extend(phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
+            pairs.extend(stop.map(|stop| ("stop", time(stop))));
+            pairs.extend(deadline.map(|after| ("deadline", time(after))));
+            inline(&pairs)
+        }
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let mut pairs = vec![
                 ("kind", quote("cbr")),

@@ -58,6 +58,36 @@ fn what_is_written_out_reads_back_as_the_same_and_runs() {
 }
 
 #[test]
+fn messages_are_written_out_and_refused_like_links() {
+    let with = |traffic: &str| {
+        let text =
+            format!("{}traffic = {{ kind = \"messages\", {traffic} }}\n", with("rate = \"1Mbps\""));
+        Scenario::from_str(&text, "test.toml")
+    };
+    for traffic in [
+        "every = \"10s\", size = \"200B\"",
+        "every = \"1s\", size = \"2kB\", sizes = \"pareto\", shape = 1.2, gaps = \"pareto\"",
+        "every = \"50ms\", size = \"1kB\", sizes = \"exponential\", most = \"9kB\", stop = \"9s\"",
+        "every = \"1s\", size = \"1B\", phases = [\"2s\", \"1min\"], deadline = \"1s\"",
+    ] {
+        let scenario = with(traffic).unwrap_or_else(|e| panic!("{e}"));
+        let written = scenario.resolved_toml();
+        assert_eq!(Scenario::from_str(&written, "test.toml").unwrap(), scenario, "{written}");
+    }
+    for (traffic, says) in [
+        ("every = \"0s\", size = \"1B\"", "must be longer than zero"),
+        ("every = \"1s\", size = \"0B\"", "outside the range from 1B"),
+        ("every = \"1s\", size = \"9B\", most = \"8B\"", "outside the range from 9B"),
+        ("every = \"1s\", size = \"9B\", shape = 1", "must be above 1"),
+        ("every = \"1s\", size = \"9B\", phases = [\"1s\"]", "two mean times"),
+        ("every = \"1s\", size = \"9B\", stop = \"0s\"", "is not after the start"),
+    ] {
+        let refusal = with(traffic).expect_err(traffic).to_string();
+        assert!(refusal.contains(says) && refusal.starts_with("test.toml:"), "{refusal}");
+    }
+}
+
+#[test]
 fn saying_what_is_so_anyway_makes_no_other_scenario() {
     let plain = read("rate = \"1Mbps\"\ndelay = \"9ms\"");
     for link in [

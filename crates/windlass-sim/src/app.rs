@@ -4,6 +4,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::mptcp::{Connection, MultipathProfile};
 use windlass_tcp::{Endpoint, Profile};
 
+use crate::arrivals::ArrivalProcess;
 use crate::config::FlowConfig;
 use crate::latency::Messages;
 use crate::traffic::{ApplicationEnd, Cbr, ReadPolicy, Socket, Traffic};
@@ -90,6 +91,8 @@ pub enum Role {
     },
     /// Sends packets by the clock.
     CbrSender(Cbr),
+    /// Sends messages as they fall due.
+    Messages(Box<ArrivalProcess>),
     /// Reads what comes and closes after the peer.
     Receiver,
     /// Asks, waits for the answer, thinks, asks again.
@@ -126,7 +129,9 @@ impl Role {
         match self {
             Role::Receiver | Role::Server { .. } => true,
             Role::Custom(end) => !end.opens(),
-            Role::Sender { .. } | Role::CbrSender(_) | Role::Client { .. } => false,
+            Role::Sender { .. } | Role::CbrSender(_) | Role::Messages(_) | Role::Client { .. } => {
+                false
+            }
         }
     }
 }
@@ -146,6 +151,9 @@ impl App {
     pub fn of_flow(role: Role, policy: ReadPolicy, flow: &FlowConfig) -> App {
         let awaited = match (&role, &flow.traffic) {
             (Role::Receiver, Traffic::CbrTcp(cbr)) => Messages::new(*cbr, flow.start),
+            (Role::Receiver, Traffic::Messages(arrivals)) => {
+                Messages::of_arrivals(*arrivals, flow.start)
+            }
             _ => None,
         };
         App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
@@ -243,6 +251,7 @@ impl App {
                     e.close();
                 }
             }
+            Role::Messages(process) => self.wake = write_due(process, now, e),
             Role::Client { request, response, left, asked, until, .. } => {
                 *left -= 1;
                 *asked = now;
@@ -300,4 +309,17 @@ impl App {
             messages.read(now, self.delivered);
         }
     }
+}
+
+/// Writes the messages that have fallen due, and closes after the last; when the next one does.
+fn write_due(process: &mut ArrivalProcess, now: Time, e: &mut impl Socket) -> Time {
+    while let Some((due, bytes)) = process.next() {
+        if due > now {
+            return due;
+        }
+        e.offer(bytes);
+        process.advance();
+    }
+    e.close();
+    Time::NEVER
 }

@@ -124,6 +124,7 @@ impl Config {
         }
         match flow.traffic {
             Traffic::Bulk { .. } | Traffic::Custom(_) => Ok(()),
+            Traffic::Messages(arrivals) => arrivals.check(),
             Traffic::RequestResponse { request, response, requests, .. } => {
                 if request == 0 || response == 0 || requests == 0 {
                     return Err("requests, responses and their number must be at least 1".into());

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use windlass_cc::{Span, Time};
 
+use crate::arrivals::{ArrivalProcess, Arrivals};
+use crate::quantiles::Histogram;
 use crate::traffic::Cbr;
 
 /// Delays of a flow's data packets, retransmissions included, from the moment at which the sender
 /// hands them to its first link or radio to their arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Transit {
     packets: u64,
     sum_ns: u64,
@@ -20,6 +22,7 @@ pub struct Transit {
     first: Time,
     last: Time,
     last_delay_ns: u64,
+    delays: Histogram,
 }
 
 impl Transit {
@@ -38,6 +41,7 @@ impl Transit {
         self.sum_ns += delay;
         self.min_ns = self.min_ns.min(delay);
         self.max_ns = self.max_ns.max(delay);
+        self.delays.add(delay);
         (self.last, self.last_delay_ns) = (now, delay);
     }
 
@@ -54,7 +58,16 @@ impl Transit {
             jitter_ms: per_gap(self.varied_ns),
             jitter_smoothed_ms: (n > 1).then(|| ms(self.smoothed) / 16.0),
             gap_ms: per_gap(self.last.since(self.first).0),
+            p50_ms: self.quantile_ms(0.5),
+            p95_ms: self.quantile_ms(0.95),
+            p99_ms: self.quantile_ms(0.99),
         })
+    }
+
+    /// A quantile is known to the width of an interval only, the extremes exactly.
+    fn quantile_ms(&self, share: f64) -> Option<f64> {
+        let [least, most] = [self.min_ns, self.max_ns].map(|ns| ns as f64);
+        self.delays.quantile(share).map(|ns| ns.clamp(least, most) / 1e6)
     }
 }
 
@@ -76,33 +89,120 @@ pub struct TransitResult {
     pub jitter_smoothed_ms: Option<f64>,
     /// Mean time between arrivals.
     pub gap_ms: Option<f64>,
+    /// One-way delay that half of the packets do not exceed, within 0.4 %; `None` in results of before it was measured.
+    #[serde(default)]
+    pub p50_ms: Option<f64>,
+    /// That 95 % do not exceed.
+    #[serde(default)]
+    pub p95_ms: Option<f64>,
+    /// That 99 % do not exceed.
+    #[serde(default)]
+    pub p99_ms: Option<f64>,
 }
 
-/// The messages of a flow that sends them by the clock over TCP, as the receiving application sees
-/// them: a message has arrived when its last byte has been read.
-#[derive(Clone, Debug, PartialEq)]
+/// The messages of a flow that sends them over TCP, by the clock or at random, as the receiving application sees them: a message has
+/// arrived when its last byte has been read.
+#[derive(Clone, Debug)]
 pub struct Messages {
-    cbr: Cbr,
+    /// Those that have not arrived.
+    ahead: Ahead,
     start: Time,
     deadline: Span,
     latencies_ns: Vec<u64>,
+    /// Bytes of those that have arrived.
+    bytes: u64,
+    age: Age,
+}
+
+/// The messages that have not arrived.
+#[derive(Clone, Debug)]
+enum Ahead {
+    Clock { cbr: Cbr, due: Time },
+    Drawn(ArrivalProcess),
+}
+
+impl Ahead {
+    /// When the first of them was or will be written, and its bytes; `None` after the last.
+    fn next(&self) -> Option<(Time, u64)> {
+        match self {
+            Ahead::Clock { cbr, due } => (*due < cbr.stop).then_some((*due, cbr.packet)),
+            Ahead::Drawn(process) => process.next(),
+        }
+    }
+
+    fn advance(&mut self) {
+        match self {
+            Ahead::Clock { cbr, due } => *due += Span(cbr.interval.0.max(1)),
+            Ahead::Drawn(process) => process.advance(),
+        }
+    }
+}
+
+/// How old the newest message is that the receiver has: the age of information of Kaul, Yates and Gruteser, "Real-time status: How often
+/// should one update?", INFOCOM 2012.
+#[derive(Clone, Copy, Debug, Default)]
+struct Age {
+    /// When the newest message was written, and when it was read; both zero before the first.
+    newest: (Time, Time),
+    first: Option<Time>,
+    /// Time integral of the age, in units of 2 s² · 10⁻¹⁸.
+    doubled: u128,
+    max_ns: u64,
+}
+
+impl Age {
+    fn read(&mut self, written: Time, now: Time) {
+        if self.first.is_some() {
+            self.doubled += self.since_newest(now);
+            self.max_ns = self.max_ns.max(now.since(self.newest.0).0);
+        }
+        self.first.get_or_insert(now);
+        self.newest = (written, now);
+    }
+
+    /// What the integral has grown by since the newest message came.
+    fn since_newest(&self, now: Time) -> u128 {
+        let square = |from: Time| u128::from(now.since(from).0).pow(2);
+        let (written, came) = self.newest;
+        square(written) - u128::from(came.since(written).0).pow(2)
+    }
+
+    /// Mean and largest age from the first message on, milliseconds.
+    fn result(&self, now: Time) -> Option<(f64, f64)> {
+        let time = now.since(self.first?).0;
+        let doubled = self.doubled + self.since_newest(now);
+        let max = self.max_ns.max(now.since(self.newest.0).0) as f64 / 1e6;
+        Some((if time == 0 { max } else { doubled as f64 / 2e6 / time as f64 }, max))
+    }
 }
 
 impl Messages {
     /// Those of a source that begins at `start`, if they have a deadline.
     pub fn new(cbr: Cbr, start: Time) -> Option<Messages> {
-        Some(Messages { cbr, start, deadline: cbr.deadline?, latencies_ns: Vec::new() })
+        Some(Messages::ahead(Ahead::Clock { cbr, due: start }, start, cbr.deadline?))
+    }
+
+    /// Those of a source that draws them, if they have a deadline.
+    pub fn of_arrivals(arrivals: Arrivals, start: Time) -> Option<Messages> {
+        let process = ArrivalProcess::new(arrivals, start);
+        Some(Messages::ahead(Ahead::Drawn(process), start, arrivals.deadline?))
+    }
+
+    fn ahead(ahead: Ahead, start: Time, deadline: Span) -> Messages {
+        let (latencies_ns, age) = (Vec::new(), Age::default());
+        Messages { ahead, start, deadline, latencies_ns, bytes: 0, age }
     }
 
     /// The application has read so many bytes in all.
     pub fn read(&mut self, now: Time, bytes: u64) {
-        while bytes >= (self.latencies_ns.len() as u64 + 1) * self.cbr.packet {
-            self.latencies_ns.push(now.since(self.due(self.latencies_ns.len() as u64)).0);
+        while let Some((due, size)) = self.ahead.next()
+            && bytes >= self.bytes + size
+        {
+            self.bytes += size;
+            self.latencies_ns.push(now.since(due).0);
+            self.age.read(due, now);
+            self.ahead.advance();
         }
-    }
-
-    fn due(&self, index: u64) -> Time {
-        self.start + Span(index.saturating_mul(self.cbr.interval.0))
     }
 
     /// What it comes to at `now`.
@@ -111,36 +211,46 @@ impl Messages {
     }
 
     /// What those of several flows come to at `now`, each message counting once; `None` without a
-    /// flow. Of messages that are rare at each flow only all together have percentiles.
+    /// flow. Of messages that are rare at each flow only all together have percentiles. The age is the mean of the flows'.
     pub fn together<'a>(
         flows: impl IntoIterator<Item = &'a Messages>,
         now: Time,
     ) -> Option<MessageResult> {
-        let (mut latencies, mut sent, mut late) = (Vec::new(), None, 0);
+        let (mut latencies, mut sent, mut late, mut ages) = (Vec::new(), None, 0, Vec::new());
         for flow in flows {
+            let [waiting, overdue] = flow.unread(now);
             latencies.extend_from_slice(&flow.latencies_ns);
-            sent = Some(sent.unwrap_or(0) + flow.sent(now));
-            late += flow.late(now);
+            sent = Some(sent.unwrap_or(0) + flow.latencies_ns.len() as u64 + waiting);
+            late += flow.read_late() + overdue;
+            ages.extend(flow.age.result(now));
         }
-        sent.map(|sent| summed_up(latencies, sent, late))
+        let mean = ages.iter().map(|(mean, _)| mean).sum::<f64>() / ages.len() as f64;
+        let max = ages.iter().map(|(_, max)| *max).reduce(f64::max);
+        sent.map(|sent| MessageResult {
+            age_mean_ms: max.map(|_| mean),
+            age_max_ms: max,
+            ..summed_up(latencies, sent, late)
+        })
     }
 
-    /// Messages written by `now`, one at this very moment among them: the first at the start, the last
-    /// before the stop.
-    fn sent(&self, now: Time) -> u64 {
-        if now < self.start || self.cbr.stop <= self.start {
-            return 0;
+    /// Messages written by `now` that have not been read, one written at this very moment among them, and how many of these should have
+    /// been.
+    fn unread(&self, now: Time) -> [u64; 2] {
+        let mut counts = [0, 0];
+        let mut ahead = self.ahead.clone();
+        while let Some((due, _)) = ahead.next()
+            && due <= now
+            && now >= self.start
+        {
+            counts[0] += 1;
+            counts[1] += u64::from(now.since(due) > self.deadline);
+            ahead.advance();
         }
-        let last = now.min(Time(self.cbr.stop.0 - 1));
-        1 + last.since(self.start).0 / self.cbr.interval.0.max(1)
+        counts
     }
 
-    /// Those that came late, and those that have not come although they should have.
-    fn late(&self, now: Time) -> u64 {
-        let read = self.latencies_ns.iter().filter(|l| **l > self.deadline.0).count();
-        let arrived = self.latencies_ns.len() as u64;
-        let overdue = |i: &u64| now.since(self.due(*i)) > self.deadline;
-        (read + (arrived..self.sent(now)).filter(overdue).count()) as u64
+    fn read_late(&self) -> u64 {
+        self.latencies_ns.iter().filter(|l| **l > self.deadline.0).count() as u64
     }
 }
 
@@ -160,9 +270,11 @@ fn summed_up(mut latencies_ns: Vec<u64>, sent: u64, late: u64) -> MessageResult 
         arrived,
         late,
         mean_ms,
+        p50_ms: rank(0.5),
         p95_ms: rank(0.95),
         p99_ms: rank(0.99),
         max_ms: rank(1.0),
+        ..MessageResult::default()
     }
 }
 
@@ -184,6 +296,15 @@ pub struct MessageResult {
     pub p99_ms: Option<f64>,
     /// Largest latency.
     pub max_ms: Option<f64>,
+    /// Latency that half of those read do not exceed; `None` in results of before it was measured, as the ages.
+    #[serde(default)]
+    pub p50_ms: Option<f64>,
+    /// Mean over time, from the first message on, of the age at the receiver: the time since the newest message that it has was written.
+    #[serde(default)]
+    pub age_mean_ms: Option<f64>,
+    /// Largest age, that at the end included.
+    #[serde(default)]
+    pub age_max_ms: Option<f64>,
 }
 
 #[cfg(test)]
@@ -266,5 +387,25 @@ mod tests {
         assert_eq!((r.mean_ms, r.p95_ms, r.max_ms), (Some(37.5), Some(90.0), Some(90.0)));
         assert_eq!(Messages::together([&quick], MS(251)), Some(quick.result(MS(251))));
         assert_eq!(Messages::together([], MS(251)), None);
+    }
+
+    #[test]
+    fn age_grows_from_message_to_message_and_falls_to_the_latency_of_the_new_one() {
+        let cbr = Cbr {
+            packet: 100,
+            interval: Span::from_millis(100),
+            spread: Span::ZERO,
+            stop: MS(10_000),
+            deadline: Some(Span::from_millis(50)),
+        };
+        let mut messages = Messages::new(cbr, MS(1000)).unwrap();
+        assert_eq!(messages.result(MS(1010)).age_mean_ms, None);
+        messages.read(MS(1020), 100); // 20 ms old
+        messages.read(MS(1220), 200); // the one before is 220 ms old, this one 120
+        let r = messages.result(MS(1320));
+        // From 20 to 220 ms over 200 ms, from 120 to 220 ms over 100 ms.
+        let mean = (120.0 * 200.0 + 170.0 * 100.0) / 300.0;
+        assert!((r.age_mean_ms.unwrap() - mean).abs() < 1e-9, "{r:?}");
+        assert_eq!((r.age_max_ms, r.p50_ms), (Some(220.0), Some(20.0)));
     }
 }

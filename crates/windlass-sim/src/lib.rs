@@ -75,6 +75,7 @@
 pub mod addresses;
 pub mod app;
 mod aqm;
+pub mod arrivals;
 mod check;
 pub mod config;
 mod conservation;
@@ -95,6 +96,7 @@ pub mod loss;
 pub mod multipath;
 pub mod packet;
 mod packet_log;
+pub mod quantiles;
 pub mod queue;
 pub mod quick_start;
 pub mod radio;

@@ -212,21 +212,16 @@ impl DelayLine {
 fn drawn(jitter: Jitter, delay: Span, stream: &mut Stream) -> Span {
     let by = jitter.by.0 as f64;
     let difference = match jitter.distribution {
-        Distribution::Uniform => by * (2.0 * unit(stream) - 1.0),
-        Distribution::Exponential => -by * libm::log1p(-unit(stream)),
+        Distribution::Uniform => by * (2.0 * stream.unit() - 1.0),
+        Distribution::Exponential => -by * libm::log(stream.unit()),
         Distribution::Normal => loop {
             // Box and Muller, one of the two.
-            let radius = libm::sqrt(-2.0 * libm::log1p(-unit(stream)));
-            let drawn = radius * libm::cos(std::f64::consts::TAU * unit(stream));
+            let radius = libm::sqrt(-2.0 * libm::log(stream.unit()));
+            let drawn = radius * libm::cos(std::f64::consts::TAU * stream.unit());
             if drawn.abs() <= 3.0 {
                 break by * drawn;
             }
         },
     };
     Span((delay.0 as f64 + difference).max(0.0) as u64)
-}
-
-/// Evenly from 0 to below 1, in steps of 2⁻⁵³.
-fn unit(stream: &mut Stream) -> f64 {
-    (stream.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
 }

@@ -36,6 +36,8 @@ pub enum Purpose {
     Datagrams = 16,
     /// Delays and reordering after a link direction.
     Line = 17,
+    /// When messages fall due, and their sizes.
+    Arrivals = 18,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.
@@ -49,6 +51,11 @@ impl Stream {
         key = mix(key ^ entity);
         key = mix(key ^ (purpose as u64));
         Stream(Xoshiro256PlusPlus::seed_from_u64(key))
+    }
+
+    /// Evenly above 0 up to 1, in steps of 2⁻⁵³.
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.next_u64() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
     }
 
     /// 64 random bits.

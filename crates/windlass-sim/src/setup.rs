@@ -7,6 +7,7 @@ use windlass_cc::{Span, Time};
 
 use crate::app::{App, Role};
 use crate::aqm::AqmQueue;
+use crate::arrivals::ArrivalProcess;
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, SubflowConfig, Traffic};
 use crate::core::{Core, Entities, PacketCounts};
 use crate::event_queue::EventQueue;
@@ -267,6 +268,10 @@ fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
         Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
         Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
             [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
+        }
+        Traffic::Messages(arrivals) => {
+            let process = ArrivalProcess::new(arrivals, flow.start);
+            [(Role::Messages(Box::new(process)), ReadPolicy::Immediate), receiver]
         }
         Traffic::RequestResponse { request, response, requests, think } => {
             let client = Role::Client {

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use windlass_cc::{Span, Time};
 
+use crate::arrivals::Arrivals;
 use crate::extension::{Custom, cloneable};
 use crate::random::Stream;
 
@@ -28,6 +29,8 @@ pub enum Traffic {
     },
     /// A packet of fixed size at fixed intervals over TCP.
     CbrTcp(Cbr),
+    /// Messages over TCP that fall due at random.
+    Messages(Arrivals),
     /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
     CbrUdp(Cbr),
     /// What an application of another crate does, over TCP.

@@ -5,10 +5,12 @@ mod common;
 use common::{Traffic, cbr, flow, link, network, profile};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
+use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy};
+use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, LossModel};
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
 use windlass_sim::{RunResult, Series, Simulation};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 
@@ -76,20 +78,57 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             }
         ),
         1 => level().prop_map(|mark| Discipline::Threshold(Threshold { mark })),
+        1 => (1_000u64..10_000_000, 1u64..100_000)
+            .prop_map(|(rate, burst)| Discipline::Policer(Policer { rate, burst })),
     ]
+}
+
+/// What makes delays differ, packets change places and acknowledgements wait; mostly nothing.
+fn courses() -> impl Strategy<Value = Course> {
+    let time = || (1u64..200_000_000).prop_map(Span);
+    let jitter = (time(), any::<bool>()).prop_map(|(by, overtaking)| {
+        Some(Jitter { distribution: Distribution::Exponential, by, overtaking })
+    });
+    let reorder = (0.0..=1.0f64, 1u32..8, time())
+        .prop_map(|(share, packets, within)| Some(Reorder { share, packets, within }));
+    let acks = (any::<bool>(), 2u32..9, time()).prop_map(|(thin, count, within)| {
+        let rule = if thin { AckRule::Thin } else { AckRule::Gather };
+        Some(AckShaping { rule, count, within })
+    });
+    let delays = (0u64..2_000_000_000, time())
+        .prop_map(|(from, delay)| vec![(Time::ZERO + Span(from), delay)]);
+    (
+        prop_oneof![2 => Just(None), 1 => jitter],
+        prop_oneof![3 => Just(None), 1 => reorder],
+        prop_oneof![3 => Just(None), 1 => acks],
+        prop_oneof![3 => Just(Vec::new()), 1 => delays],
+    )
+        .prop_map(|(jitter, reorder, acks, delays)| Course {
+            rate: None,
+            delays,
+            jitter,
+            reorder,
+            acks,
+        })
 }
 
 /// A link whose ends are still to be set.
 fn links() -> impl Strategy<Value = LinkConfig> {
     let framing = prop_oneof![Just(Framing::ETHERNET), Just(Framing::PPP), Just(Framing::NONE)];
     let queue = (queues(), disciplines());
-    (10_000u64..100_000_000, 0u64..200_000_000, queue, framing, losses(), losses()).prop_map(
-        |(rate, delay, (queue, discipline), framing, there, back)| LinkConfig {
+    let course = prop_oneof![
+        2 => Just([Course::default(), Course::default()]),
+        1 => [courses(), courses()],
+    ];
+    let losses = [losses(), losses()];
+    (10_000u64..100_000_000, 0u64..200_000_000, queue, framing, losses, course).prop_map(
+        |(rate, delay, (queue, discipline), framing, loss, course)| LinkConfig {
             delay: Span(delay),
             queue,
             discipline,
             framing,
-            loss: [there, back],
+            loss,
+            course,
             ..link([0, 0], rate, 0)
         },
     )
@@ -127,6 +166,16 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             }
         ),
         packets().prop_map(move |p| Traffic::CbrTcp(source(p))),
+        (packets(), any::<u64>()).prop_map(|((bytes, gap_us, stop_ms), seed)| {
+            Traffic::Messages(Arrivals {
+                gaps: Draw { law: Law::Exponential, mean: 1000 * gap_us, most: 1 << 61 },
+                sizes: Draw { law: Law::Pareto(1500), mean: bytes, most: 100 * bytes },
+                phases: None,
+                stop: Time::from_millis(stop_ms),
+                deadline: Some(Span(100_000_000)),
+                seed,
+            })
+        }),
         packets().prop_map(move |p| Traffic::CbrUdp(source(p))),
     ]
 }
@@ -214,6 +263,15 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(f.completion_s.is_none() || f.delivered_bytes == n, "{:?}", f);
             }
             Traffic::Bulk { bytes: None } => prop_assert_eq!(f.completion_s, None),
+            Traffic::Messages(arrivals) => {
+                let mut process = ArrivalProcess::new(arrivals, c.start);
+                let mut most = 0;
+                while let Some((_, bytes)) = process.next().filter(|(due, _)| *due <= r.end) {
+                    most += bytes;
+                    process.advance();
+                }
+                prop_assert!(f.delivered_bytes <= most, "{:?}", f);
+            }
             Traffic::Custom(_) => unreachable!("none is among them"),
             Traffic::RequestResponse { response, requests, .. } => {
                 prop_assert!(f.delivered_bytes <= response * u64::from(requests));

@@ -4,6 +4,7 @@ mod common;
 
 use common::{cbr, flow, link, network, profile, rfc, run};
 use windlass_cc::{Span, Time};
+use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Cbr, Record, Traffic};
 use windlass_tcp::stack::{RFC, StackConfig};
 
@@ -24,6 +25,7 @@ fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jit
     near(transit.mean_ms, 28.0);
     near(transit.min_ms, 28.0);
     near(transit.max_ms, 28.0);
+    near(transit.p99_ms.unwrap(), 28.0);
     near(transit.gap_ms.unwrap(), 10.0);
 }
 
@@ -41,6 +43,9 @@ fn a_queue_that_grows_shows_in_delay_and_jitter() {
     near(first.min_ms, 28.0);
     near(first.max_ms, 28.0 + 9.0 * 6.0);
     near(first.jitter_ms.unwrap(), 6.0);
+    // The fifth of ten packets came after 28 + 4 · 6 ms.
+    let median = first.p50_ms.unwrap();
+    assert!((median / 52.0 - 1.0).abs() < 0.004, "{median}");
     near(second.min_ms, 36.0);
     near(second.jitter_ms.unwrap(), 6.0);
 }
@@ -71,4 +76,37 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
     let messages = run(config).flows[0].messages.unwrap();
     assert_eq!((messages.sent, messages.arrived), (20, 20));
     assert!(messages.late >= 2 && messages.max_ms.unwrap() > 200.0, "{messages:?}");
+}
+
+/// What is read is what fell due, message by message, and a queue that is never full takes each as long as its bytes.
+#[test]
+fn messages_at_random_arrive_whole_and_as_many_as_fell_due() {
+    let draw = |law, mean, most| Draw { law, mean, most };
+    let arrivals = Arrivals {
+        gaps: draw(Law::Exponential, 100_000_000, u64::MAX >> 3),
+        sizes: draw(Law::Pareto(1500), 2_000, 100_000),
+        phases: Some([Span::from_millis(2_000), Span::from_millis(3_000)]),
+        stop: Time::from_secs(50),
+        deadline: Some(Span::from_millis(100)),
+        seed: 5,
+    };
+    let mut process = ArrivalProcess::new(arrivals, Time::ZERO);
+    let mut due = Vec::new();
+    while let Some((_, bytes)) = process.next() {
+        due.push(bytes);
+        process.advance();
+    }
+    let stack = StackConfig { nagle: false, ..RFC };
+    let flows = vec![flow([0, 1], profile(stack, "cubic"), Traffic::Messages(arrivals))];
+    let config = network(vec![link([0, 1], 100_000_000, 20)], flows, Time::from_secs(60));
+    let result = run(config).flows.remove(0);
+    let messages = result.messages.unwrap();
+    assert_eq!((messages.sent, messages.arrived), (due.len() as u64, due.len() as u64));
+    assert_eq!(result.delivered_bytes, due.iter().sum::<u64>());
+    let median = messages.p50_ms.unwrap();
+    assert!((20.0..24.0).contains(&median) && messages.late < 10, "{messages:?}");
+    // Some 200 messages with silences of 3 s between them.
+    let age = messages.age_mean_ms.unwrap();
+    assert!((300.0..6_000.0).contains(&age) && messages.age_max_ms.unwrap() > age, "{messages:?}");
+    assert!(result.completion_s.is_some(), "the source closes at its stop");
 }

@@ -641,7 +641,8 @@ windlass_status windlass_on_mss(windlass_state *state,
                                 uint32_t old);
 
 /*
- All paths of a multipath connection, and which of them is one's own: for algorithms that couple them.
+ All paths of a connection, and which of them is one's own, before each acknowledgement: for algorithms that couple
+ them, which are to be told of a single path too.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`; `count` paths can be read.
  */

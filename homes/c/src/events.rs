@@ -246,7 +246,8 @@ pub unsafe extern "C" fn windlass_on_mss(
     tell().into()
 }
 
-/// All paths of a multipath connection, and which of them is one's own: for algorithms that couple them.
+/// All paths of a connection, and which of them is one's own, before each acknowledgement: for algorithms that couple
+/// them, which are to be told of a single path too.
 ///
 /// # Safety
 ///

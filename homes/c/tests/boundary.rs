@@ -25,42 +25,45 @@ fn room<T>() -> Box<MaybeUninit<T>> {
 
 /// What a C host holds for one connection.
 struct Host {
-    params: Box<MaybeUninit<ParamSet>>,
-    state: Box<MaybeUninit<FlowState>>,
+    params: *mut ParamSet,
+    state: *mut FlowState,
     conn: Conn,
 }
 
 impl Host {
     fn new(algorithm: &str) -> Host {
-        let mut host = Host { params: room(), state: room(), conn: Conn::new(MSS) };
+        let host = Host {
+            params: Box::into_raw(room::<ParamSet>()).cast(),
+            state: Box::into_raw(room::<FlowState>()).cast(),
+            conn: Conn::new(MSS),
+        };
         let (name, linux) = (text(algorithm), text("linux"));
         unsafe {
             let params = windlass_params_init(
-                host.params.as_mut_ptr(),
+                host.params,
                 windlass_params_size(),
                 name.as_ptr(),
                 linux.as_ptr(),
             );
             assert_eq!(params, Status::Ok);
             let size = windlass_state_size();
-            let init = windlass_init(host.state.as_mut_ptr(), size, host.params(), &host.conn);
+            let init = windlass_init(host.state, size, host.params(), &host.conn);
             assert_eq!(init, Status::Ok);
         }
         host
     }
 
     fn params(&self) -> *const ParamSet {
-        self.params.as_ptr()
+        self.params
     }
 
-    fn state(&mut self) -> *mut FlowState {
-        self.state.as_mut_ptr()
+    fn state(&self) -> *mut FlowState {
+        self.state
     }
 
     fn answer(&self) -> Control {
         let mut to = Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) };
-        let asked =
-            unsafe { windlass_control(self.state.as_ptr(), self.params(), &self.conn, &mut to) };
+        let asked = unsafe { windlass_control(self.state, self.params(), &self.conn, &mut to) };
         assert_eq!(asked, Status::Ok);
         to
     }
@@ -74,7 +77,7 @@ impl Host {
     }
 
     fn set(&mut self, name: &str, value: u64) -> Status {
-        unsafe { windlass_param_set(self.params.as_mut_ptr(), text(name).as_ptr(), value) }
+        unsafe { windlass_param_set(self.params, text(name).as_ptr(), value) }
     }
 }
 
@@ -98,6 +101,15 @@ fn of_preset(params: &AnyParams, preset: &Preset) -> Setup<()> {
     }
 }
 
+impl Drop for Host {
+    fn drop(&mut self) {
+        unsafe {
+            drop(Box::from_raw(self.params.cast::<MaybeUninit<ParamSet>>()));
+            drop(Box::from_raw(self.state.cast::<MaybeUninit<FlowState>>()));
+        }
+    }
+}
+
 #[test]
 fn a_stack_of_each_name_decides_what_the_preset_of_that_name_does() {
     for name in ["rfc", "linux", "ns3"] {
@@ -105,11 +117,10 @@ fn a_stack_of_each_name_decides_what_the_preset_of_that_name_does() {
         for info in ALGORITHMS {
             let usual = AnyParams::by_name(info.id).unwrap().flavoured(preset.flavour);
             let wanted = of_preset(&usual, preset);
-            let mut host = Host::new(info.id);
+            let host = Host::new(info.id);
             let (id, stack, room) = (text(info.id), text(name), windlass_params_size());
-            let made = unsafe {
-                windlass_params_init(host.params.as_mut_ptr(), room, id.as_ptr(), stack.as_ptr())
-            };
+            let made =
+                unsafe { windlass_params_init(host.params, room, id.as_ptr(), stack.as_ptr()) };
             assert_eq!(made, Status::Ok);
             let recovery = wanted.recovery.unwrap_or(usual.requirements().recovery);
             for (param, value) in [
@@ -186,7 +197,7 @@ fn coupled_algorithms_hear_of_their_siblings() {
         ..PathView::EMPTY
     };
     let paths = [view(14_600, 40), view(200_000, 40)];
-    let mut host = Host::new("lia");
+    let host = Host::new("lia");
     let params = on_linux("lia");
     let mut native = AnyController::init(&params, &host.conn);
     native.on_group(&params, &host.conn, &Group::new(paths).seen_from(1, 0));
@@ -206,7 +217,7 @@ fn coupled_algorithms_hear_of_their_siblings() {
 #[test]
 fn null_pointers_are_refused_everywhere() {
     use std::ptr::null_mut as none;
-    let mut host = Host::new("cubic");
+    let host = Host::new("cubic");
     let (state, params, conn) = (host.state(), host.params(), host.conn);
     let (ack, loss) =
         (Ack::of(1), Loss { bytes: 1, tx_in_flight: 0, lost_since_sent: 0, app_limited: false });
@@ -214,7 +225,7 @@ fn null_pointers_are_refused_everywhere() {
     let refused = unsafe {
         [
             windlass_params_init(none(), 4096, name.as_ptr(), std::ptr::null()),
-            windlass_params_init(host.params.as_mut_ptr(), 4096, none(), none()),
+            windlass_params_init(host.params, 4096, none(), none()),
             windlass_init(none(), 4096, params, &conn),
             windlass_init(state, 4096, none(), &conn),
             windlass_init(state, 4096, params, none()),
@@ -246,7 +257,7 @@ fn null_pointers_are_refused_everywhere() {
 
 #[test]
 fn memory_that_is_no_handle_or_of_another_algorithm_is_refused_and_left_alone() {
-    let mut cubic = Host::new("cubic");
+    let cubic = Host::new("cubic");
     let reno = Host::new("reno");
     let (before, conn, ack) = (cubic.answer(), cubic.conn, Ack::of(1448));
     let mut zeros = room::<FlowState>();
@@ -269,7 +280,7 @@ fn memory_that_is_no_handle_or_of_another_algorithm_is_refused_and_left_alone() 
 
 #[test]
 fn bytes_that_no_field_may_hold_are_refused() {
-    let mut host = Host::new("bbr3");
+    let host = Host::new("bbr3");
     let (state, params, conn) = (host.state(), host.params(), host.conn);
     let ack = Ack::of(1448);
     let mut phase = MaybeUninit::new(conn);
@@ -295,7 +306,7 @@ fn parameters_are_found_by_name_and_kept_in_their_range() {
     assert_eq!(host.set("kept", 1), Status::UnknownParameter);
     assert_eq!(host.set("initial_window", 2920), Status::Ok);
     let (recovery, newreno) = (text("recovery"), text("newreno"));
-    let params = host.params.as_mut_ptr();
+    let params = host.params;
     unsafe {
         assert_eq!(
             windlass_param_set_word(params, recovery.as_ptr(), newreno.as_ptr()),
@@ -310,7 +321,7 @@ fn parameters_are_found_by_name_and_kept_in_their_range() {
         // LossRecovery::NewReno.
         assert_eq!(host.number("recovery"), Ok(2));
         let size = windlass_state_size();
-        assert_eq!(windlass_init(host.state.as_mut_ptr(), size, params, &host.conn), Status::Ok);
+        assert_eq!(windlass_init(host.state, size, params, &host.conn), Status::Ok);
     }
     assert_eq!(host.answer().cwnd, 2920);
 }

@@ -1,11 +1,17 @@
 //! One module a verb.
 
+pub mod adversary;
 pub mod algorithms;
+pub mod assess;
+pub mod choose;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
 pub mod diff;
+pub mod doctor;
 pub mod explain;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub mod kernel;
 pub mod making;
 pub mod new;
 pub mod paper;
@@ -17,3 +23,5 @@ pub mod run;
 pub mod schema;
 pub mod slurm;
 pub mod sweep;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub mod twin;

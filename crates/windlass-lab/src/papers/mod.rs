@@ -8,7 +8,7 @@
 mod ask;
 pub mod check;
 mod exchange;
-mod folder;
+pub(crate) mod folder;
 mod forms;
 mod map;
 pub(crate) mod material;
@@ -28,6 +28,7 @@ use std::sync::LazyLock;
 pub use folder::{FolderError, new};
 pub use material::{FINDINGS, Material, Trace, Traces};
 pub use paper::Paper;
+pub(crate) use paper::Posed;
 
 /// The papers that are built in, in their order.
 pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(folder::built_in);
@@ -39,6 +40,21 @@ impl Paper {
     /// The built-in paper with this identifier, in any case.
     pub fn by_id(id: &str) -> Option<&'static Paper> {
         PAPERS.iter().find(|p| p.id.eq_ignore_ascii_case(id))
+    }
+
+    /// The same under another name, as a question. Only what its claims read is run then.
+    pub(crate) fn posed(&self, id: String, posed: Posed) -> Paper {
+        Paper { id, posed: Some(posed), ..self.clone() }
+    }
+
+    /// What is asked of it, where it is an examination's.
+    pub(crate) fn question(&self) -> Option<&Posed> {
+        self.posed.as_ref()
+    }
+
+    /// Values that names of the `let` tables have in place of the files'.
+    fn given(&self) -> Vars {
+        self.posed.as_ref().map(|p| p.given.clone()).unwrap_or_default()
     }
 
     /// One of the paper's own files.
@@ -69,7 +85,7 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse(&self.experiments, &self.place("experiments.toml"))
+        Plan::parse_given(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
 
     /// The claims.
@@ -83,7 +99,13 @@ impl Paper {
 
     /// The claims with other values for some names of the file's `let` tables.
     pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
-        claims::parse_given(&self.claims, &self.place("claims.toml"), given)
+        let mut all = self.given();
+        all.extend(given.clone());
+        let mut claims = claims::parse_given(&self.claims, &self.place("claims.toml"), &all)?;
+        if let Some(posed) = self.posed.as_ref().filter(|p| !p.claims.is_empty()) {
+            claims.retain(|c| posed.claims.iter().any(|begin| c.id.starts_with(begin)));
+        }
+        Ok(claims)
     }
 
     /// Text of the scenario with this file name.
@@ -125,7 +147,8 @@ impl Paper {
         traces: &BTreeMap<String, Value>,
     ) -> Result<Vec<Judgement>, FileError> {
         let models = self.models()?;
-        let command = format!("windlass reproduce {}", self.called());
+        let reproduce = || format!("windlass reproduce {}", self.called());
+        let command = self.posed.as_ref().map_or_else(reproduce, |p| p.command.clone());
         let evidence = Evidence {
             records,
             models: &models,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::claims::LeastEffect;
+use crate::template::Vars;
 
 /// A paper with everything that reproduces it.
 #[derive(Clone, Debug)]
@@ -33,4 +34,16 @@ pub struct Paper {
     pub scenarios: Vec<(String, String)>,
     pub(super) files: BTreeMap<String, String>,
     pub(super) folder: String,
+    pub(super) posed: Option<Posed>,
+}
+
+/// What is asked of an examination, which is a paper but for this.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Posed {
+    /// Values for names of the `let` tables of its experiments and claims.
+    pub given: Vars,
+    /// The command that makes its runs.
+    pub command: String,
+    /// Beginnings of the claims that are asked, all if there are none.
+    pub claims: Vec<String>,
 }

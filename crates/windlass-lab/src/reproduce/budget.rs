@@ -157,7 +157,14 @@ fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
             (request + response) as f64 * 8.0 * f64::from(*requests)
         }
         Traffic::Cbr { rate_bps, .. } => *rate_bps as f64 * seconds,
+        Traffic::Messages { every, size, .. } => 8e9 * *size as f64 / every.0 as f64 * seconds,
     }
+}
+
+/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
+pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
+    let told = *experiment.seeds(point, false).end();
+    if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }
 
 #[cfg(test)]
@@ -232,10 +239,4 @@ mod tests {
             }
         }
     }
-}
-
-/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
-pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
-    let told = *experiment.seeds(point, false).end();
-    if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }

@@ -89,8 +89,12 @@ impl Measure {
                 "the scenario counts by no intervals; --set record.bins=1s has it count by seconds",
             ),
             Need::Deadline => {
-                let has_one =
-                    |f: &FlowSpec| matches!(f.traffic, Traffic::Cbr { deadline: Some(_), .. });
+                let has_one = |f: &FlowSpec| match f.traffic {
+                    Traffic::Cbr { deadline, .. } | Traffic::Messages { deadline, .. } => {
+                        deadline.is_some()
+                    }
+                    _ => false,
+                };
                 (flows.any(has_one), "no flow has messages with a `deadline`")
             }
             Need::Radio => (radios().next().is_some(), "the scenario has no Wi-Fi station"),

@@ -38,6 +38,9 @@ pub fn flow(n: u64) -> FlowResult {
             jitter_ms: Some(x / 41.0),
             jitter_smoothed_ms: None,
             gap_ms: Some(x / 43.0),
+            p50_ms: Some(x / 61.0),
+            p95_ms: None,
+            p99_ms: Some(x / 67.0),
         }),
         messages: n.is_multiple_of(5).then(|| MessageResult {
             sent: 4 * n,
@@ -47,6 +50,9 @@ pub fn flow(n: u64) -> FlowResult {
             p95_ms: Some(x / 53.0),
             p99_ms: None,
             max_ms: Some(x / 59.0),
+            p50_ms: Some(x / 71.0),
+            age_mean_ms: Some(x / 73.0),
+            age_max_ms: None,
         }),
         radio: n.is_multiple_of(2).then_some(RadioUse {
             sender_s: x / 3.0,

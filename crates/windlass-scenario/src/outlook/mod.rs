@@ -489,6 +489,6 @@ fn payload(traffic: &Traffic) -> u64 {
         Traffic::RequestResponse { response, requests, .. } => {
             response.saturating_mul(u64::from(requests))
         }
-        Traffic::CbrTcp(_) | Traffic::CbrUdp(_) | Traffic::Custom(_) => 0,
+        Traffic::CbrTcp(_) | Traffic::Messages(_) | Traffic::CbrUdp(_) | Traffic::Custom(_) => 0,
     }
 }

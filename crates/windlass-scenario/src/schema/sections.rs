@@ -17,7 +17,7 @@ use super::Shape::{
 };
 use super::{Kinds, section};
 use crate::course::{ACKS, JITTER, REORDER};
-use crate::model::{NO_ALGORITHM, ReceiveWindow, Transport};
+use crate::model::{Home, Law, NO_ALGORITHM, ReceiveWindow, Transport};
 use crate::multipath::MULTIPATH_CONFIG;
 use crate::queue::{CODEL, FQ_CODEL, PIE, POLICER, RED, THRESHOLD};
 use crate::quick_start::QUICK_START;
@@ -309,6 +309,7 @@ section! {
     params Params, "table: parameters of the algorithm", "those of the algorithm";
     slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the one that the algorithm wants";
     flavour Words(Flavour::WORDS.to_vec()), "whose version of the algorithm and its slow start runs: `rfc` (the paper's or RFC's), `linux` or `ns3`", "that of `stack`";
+    home words(&Home::ALL), "whose build of the algorithm runs in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, its own; `\"bpf\"`, this one, put into the kernel as a BPF program, parameters and all (`windlass kernel build` first). Other worlds have one build only", "`\"kernel\"`";
     stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";
     start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
     count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs when `*` is used";
@@ -391,7 +392,7 @@ section! {
     interval Of(Time), "least time between two samples of a series; `0s` records every change", "`\"0s\"`";
     capture list(Text), "names of links whose packets are written as a pcapng file", "`[]`";
     bins Of(Time), "length of the intervals by which drops of links and progress of flows are counted, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; `0s` counts none", "`\"0s\"`";
-    delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
+    delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
 }
 
 section! {
@@ -480,12 +481,31 @@ pub(crate) static ROUTING: Kinds = Kinds {
     kinds: &[("static", &[]), ("aodv", &[&AODV])],
 };
 
+section! {
+    /// Messages at random.
+    MESSAGES, "messages":
+    every Of(Time), "mean time from one message to the next, and from the start to the first", "required";
+    size Of(Size), "mean size of a message, at most `1GiB`", "required";
+    gaps words(&Law::ALL), "how the times between messages are distributed: `constant`, `exponential` (a Poisson process) or `pareto`", "`\"exponential\"`";
+    sizes words(&Law::ALL), "how sizes are distributed", "`\"constant\"`";
+    shape Number, "shape of Pareto distributions, in thousandths at the finest, above 1, at most 1000", "`1.5`";
+    most Of(Size), "largest size; what is drawn larger is cut to it", "a thousand times `size`";
+    phases list(Of(Time)), "mean lengths of phases of sending and of silence that take turns, exponentially distributed, such as `[\"2s\", \"58s\"]`; silence does not count into `every`", "always sending";
+    stop Of(Time), "simulated time of the end", "the end of the run";
+    deadline Of(Time), "as of `cbr`: the results then say how many messages were late, how long they took and how old the newest one at the receiver was (`message_age_ms`)", "none";
+}
+
 /// What applications send.
 pub(crate) static TRAFFIC: Kinds = Kinds {
     name: "traffic",
     tag: "kind",
     usual: None,
-    kinds: &[("bulk", &[&BULK]), ("request-response", &[&REQUESTS]), ("cbr", &[&CBR])],
+    kinds: &[
+        ("bulk", &[&BULK]),
+        ("request-response", &[&REQUESTS]),
+        ("cbr", &[&CBR]),
+        ("messages", &[&MESSAGES]),
+    ],
 };
 
 /// How applications read.

@@ -5,6 +5,7 @@ use std::net::SocketAddrV4;
 use nix::poll::PollFlags;
 use socket2::{SockAddr, Socket};
 use windlass_cc::{Span, Time};
+use windlass_sim::arrivals::ArrivalProcess;
 use windlass_sim::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
 
 use super::clock::Clock;
@@ -43,10 +44,11 @@ pub(crate) struct StreamApp {
     pub responses_s: Vec<f64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Role {
     Sender { bytes: Option<u64> },
     CbrSender(Cbr),
+    Messages(Box<ArrivalProcess>),
     Receiver,
     Client { request: u64, response: u64, left: u32, think: Span, asked: Time, until: Option<u64> },
     Server { request: u64, response: u64, answered: u64 },
@@ -59,14 +61,20 @@ pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
         Traffic::CbrUdp(_) => Purpose::Datagrams,
         Traffic::RequestResponse { .. } if sends => Purpose::Listen,
         Traffic::RequestResponse { .. } => Purpose::Connect,
-        Traffic::Bulk { .. } | Traffic::CbrTcp(_) if sends => Purpose::Connect,
+        Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Messages(_) if sends => {
+            Purpose::Connect
+        }
+        Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Messages(_) => Purpose::Listen,
         // An application of another crate has been refused.
-        Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Custom(_) => Purpose::Listen,
+        Traffic::Custom(_) => Purpose::Listen,
     }
 }
 
-fn role(traffic: &Traffic, sends: bool) -> Role {
+fn role(traffic: &Traffic, sends: bool, start: Time) -> Role {
     match *traffic {
+        Traffic::Messages(arrivals) if sends => {
+            Role::Messages(Box::new(ArrivalProcess::new(arrivals, start)))
+        }
         Traffic::Bulk { bytes } if sends => Role::Sender { bytes },
         Traffic::CbrTcp(cbr) if sends => Role::CbrSender(cbr),
         Traffic::RequestResponse { request, response, requests, think } if !sends => Role::Client {
@@ -97,7 +105,7 @@ impl App {
                 Kind::Stream(Box::new(StreamApp {
                     stream: Stream::new(socket, listens, policy, flow.profile.mss().into()),
                     remote: remote.into(),
-                    role: role(traffic, sends),
+                    role: role(traffic, sends, flow.start),
                     wake: if listens { Time::NEVER } else { flow.start },
                     completed: None,
                     responses_s: Vec::new(),
@@ -232,6 +240,16 @@ impl StreamApp {
                     self.wake = due + cbr.interval;
                 } else {
                     self.stream.close();
+                }
+            }
+            Role::Messages(process) => {
+                while let Some((_, bytes)) = process.next().filter(|(at, _)| *at <= due) {
+                    self.stream.offer(bytes);
+                    process.advance();
+                }
+                match process.next() {
+                    Some((next, _)) => self.wake = next,
+                    None => self.stream.close(),
                 }
             }
             Role::Client { request, response, left, asked, until, .. } if *left > 0 => {

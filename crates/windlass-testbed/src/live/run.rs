@@ -1,6 +1,5 @@
 //! A run from set-up to result.
 
-use std::fs;
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
@@ -19,15 +18,19 @@ use super::desk::Desk;
 use super::emulator::{Emulator, Port, Stopped, of_flow};
 use super::error::Error;
 use super::info::Info;
-use super::lateness::{Bound, Lateness};
+use super::lateness::Lateness;
 use super::namespace::Namespace;
+use super::options::Options;
+use super::release::kernel;
 use super::settings::{self, Settings};
 use super::socket::{self, Purpose, Wanted};
+use super::tenants::{self, Tenant};
 use super::totals::{self, End};
 use super::trace::Trace;
 use super::tun::{self, Tun};
 use super::vigil::Vigil;
 use super::{algorithm, check, multipath};
+use crate::bpf::replay::Replayed;
 
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
@@ -37,48 +40,6 @@ const LEAD: Duration = Duration::from_millis(10);
 /// where the network watches the clock.
 const NETWORK_PRIORITY: i32 = 1;
 const APPLICATION_PRIORITY: i32 = 2;
-
-/// How a configuration is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Runs to make at most until one is not too late; at least 1.
-    pub attempts: u32,
-    /// Lateness past which a run is invalid; `None` where it cannot be, as in virtual time.
-    pub bound: Option<Bound>,
-    /// How long before something is due the emulator stops sleeping and watches the clock: the wake-ups
-    /// of a live machine are late by as much.
-    pub spin: Span,
-    /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
-    /// `i` that sends the data, `2i + 1` for the other.
-    pub inside: Vec<u32>,
-    /// Whether flows of datagrams are [traced](Trace), which needs eight bytes of payload.
-    pub trace: bool,
-    /// What holds receive windows to their size.
-    pub receive_window: ReceiveWindow,
-}
-
-impl Default for Options {
-    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's,
-    /// no traces.
-    fn default() -> Options {
-        Options {
-            attempts: 3,
-            bound: Some(Bound::default()),
-            spin: Span::from_micros(80),
-            inside: Vec::new(),
-            trace: false,
-            receive_window: ReceiveWindow::default(),
-        }
-    }
-}
-
-impl Options {
-    /// In a guest whose clock counts instructions nothing is late, and watching the clock would cost
-    /// time.
-    pub fn in_virtual_time() -> Options {
-        Options { attempts: 1, bound: None, spin: Span::ZERO, ..Options::default() }
-    }
-}
 
 /// What a valid run yields.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +55,8 @@ pub struct Outcome {
     pub attempts: u32,
     /// One trace for each flow, if they were asked for; that of a connection is empty.
     pub traces: Vec<Trace>,
+    /// What replaying each of [`Options::ours`] came to, if it was asked for.
+    pub replayed: Vec<Replayed>,
 }
 
 /// Runs a configuration in real time on this machine's kernel.
@@ -107,7 +70,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
         return Err(Error::Radio { radio: radio.name.clone() });
     }
     let config = &multipath::at_kernel(config, &options.inside)?;
-    algorithm::check(config, &options.inside)?;
+    algorithm::check(config, &options.inside, &options.ours)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
     allow_descriptors();
@@ -133,12 +96,6 @@ fn allow_descriptors() {
     }
 }
 
-/// The kernel's release, as `uname -r` prints it.
-pub fn kernel() -> String {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    release.trim().to_string()
-}
-
 /// Everything of a host that is at the kernel.
 struct Site {
     namespace: Namespace,
@@ -149,8 +106,9 @@ struct Site {
 /// One run, valid or not.
 fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
+    let tenants = tenants::load(config, options)?;
     let sites = hosts
-        .map(|host| Site::new(config, host, options.receive_window))
+        .map(|host| Site::new(config, host, options.receive_window, &tenants))
         .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
@@ -181,8 +139,9 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     samples.append(&mut result.samples);
     samples.sort_by_key(|sample| sample.time);
     result.samples = samples;
+    let replayed = tenants.into_iter().map(Tenant::leave).collect::<Result<_, Error>>()?;
     let traces = if options.trace { traces(config, &ends) } else { Vec::new() };
-    Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces })
+    Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces, replayed })
 }
 
 /// The trace of each flow.
@@ -222,7 +181,12 @@ fn together(
 
 impl Site {
     /// Sets up namespace, device and socket of a host.
-    fn new(config: &Config, host: u32, window: ReceiveWindow) -> Result<Site, Error> {
+    fn new(
+        config: &Config,
+        host: u32,
+        window: ReceiveWindow,
+        tenants: &[Tenant],
+    ) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
         let settings = Settings::new(flow, window);
@@ -242,7 +206,12 @@ impl Site {
         let purpose = app::purpose(flow, host);
         let algorithm = match purpose {
             Purpose::Datagrams => None,
-            Purpose::Connect | Purpose::Listen => Some(algorithm::of_flow(flow)?),
+            Purpose::Connect | Purpose::Listen => {
+                Some(match tenants.iter().find(|tenant| tenant.flow == index as usize) {
+                    Some(tenant) => tenant.name.as_str(),
+                    None => algorithm::of_flow(flow)?,
+                })
+            }
         };
         let wanted = Wanted {
             flow: &flow.name,

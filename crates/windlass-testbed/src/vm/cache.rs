@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::Error;
+use super::error::Error;
 
 /// Beginning of the names of folders in the making.
 const MAKING: &str = ".making-";

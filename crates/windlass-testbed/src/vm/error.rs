@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Series;
+use windlass_run::KernelSeries as Series;
 
 /// Why there is no answer. Each says what is missing and what helps.
 #[derive(Debug, thiserror::Error)]

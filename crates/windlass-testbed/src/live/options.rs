@@ -1,0 +1,59 @@
+//! How a configuration is run.
+
+use std::path::PathBuf;
+
+use windlass_cc::Span;
+use windlass_scenario::ReceiveWindow;
+
+use super::lateness::Bound;
+
+/// How a configuration is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Runs to make at most until one is not too late; at least 1.
+    pub attempts: u32,
+    /// Lateness past which a run is invalid; `None` where it cannot be, as in virtual time.
+    pub bound: Option<Bound>,
+    /// How long before something is due the emulator stops sleeping and watches the clock: the wake-ups
+    /// of a live machine are late by as much.
+    pub spin: Span,
+    /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
+    /// `i` that sends the data, `2i + 1` for the other.
+    pub inside: Vec<u32>,
+    /// Whether flows of datagrams are [traced](Trace), which needs eight bytes of payload.
+    pub trace: bool,
+    /// What holds receive windows to their size.
+    pub receive_window: ReceiveWindow,
+    /// Flows whose algorithm is ours, in the kernel, by their place.
+    pub ours: Vec<usize>,
+    /// The folder with the objects of these algorithms.
+    pub objects: PathBuf,
+    /// Whether each event of these algorithms is recorded and replayed.
+    pub replay: bool,
+}
+
+impl Default for Options {
+    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's,
+    /// no traces.
+    fn default() -> Options {
+        Options {
+            attempts: 3,
+            bound: Some(Bound::default()),
+            spin: Span::from_micros(80),
+            inside: Vec::new(),
+            trace: false,
+            receive_window: ReceiveWindow::default(),
+            ours: Vec::new(),
+            objects: PathBuf::new(),
+            replay: false,
+        }
+    }
+}
+
+impl Options {
+    /// In a guest whose clock counts instructions nothing is late, and watching the clock would cost
+    /// time.
+    pub fn in_virtual_time() -> Options {
+        Options { attempts: 1, bound: None, spin: Span::ZERO, ..Options::default() }
+    }
+}

@@ -1,0 +1,9 @@
+//! Which kernel this is.
+
+use std::fs;
+
+/// The kernel's release, as `uname -r` prints it.
+pub fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_string()
+}

@@ -1,0 +1,69 @@
+//! The algorithms of `windlass-cc` as congestion controllers of quinn and noq.
+//!
+//! A [`Factory`] is the `congestion_controller_factory` of either library's transport configuration. [`adapter::Adapter`] keeps the facts
+//! that an algorithm wants and a QUIC library does not have: delivery-rate samples, volumes, the phase of recovery.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod adapter;
+mod noq;
+pub mod paths;
+mod quinn;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{AnyParams, Setup};
+
+pub use adapter::Adapter;
+pub use paths::Shared;
+
+/// Packets of the initial window (RFC 9002 section 7.2).
+const INITIAL_PACKETS: u64 = 10;
+
+/// Makes controllers of one algorithm.
+#[derive(Clone, Debug)]
+pub struct Factory {
+    params: AnyParams,
+    /// What the paths of the one connection share, and when the first of them began.
+    connection: Option<Arc<OnceLock<(Shared, Instant)>>>,
+}
+
+impl Factory {
+    /// The algorithm of this name with its defaults, if there is one.
+    pub fn by_name(algorithm: &str) -> Option<Factory> {
+        AnyParams::by_name(algorithm).map(Factory::new)
+    }
+
+    /// An algorithm with its parameters. What QUIC decides is set here: all that an acknowledgement covers opens the
+    /// window, and losses are found by packet number, hence proportional rate reduction.
+    pub fn new(mut params: AnyParams) -> Factory {
+        params.set_common(&Setup {
+            ack_limit: u32::MAX,
+            recovery: Some(LossRecovery::Prr),
+            ..params.common()
+        });
+        Factory { params, connection: None }
+    }
+
+    /// For one connection only, each of whose paths has a controller: they see each other, as algorithms that couple
+    /// paths want.
+    pub fn of_one_connection(self) -> Factory {
+        Factory { connection: Some(Arc::default()), ..self }
+    }
+
+    fn adapter(&self, now: Instant, mtu: u16) -> Adapter {
+        let mut params = self.params;
+        let initial_window = INITIAL_PACKETS * u64::from(mtu);
+        params.set_common(&Setup { initial_window, ..params.common() });
+        let begin = || (Shared::new(&params), now);
+        match &self.connection {
+            Some(connection) => {
+                let (shared, epoch) = connection.get_or_init(begin);
+                Adapter::new(params, *epoch, now, mtu, shared)
+            }
+            None => Adapter::new(params, now, now, mtu, &begin().0),
+        }
+    }
+}
