@@ -29,7 +29,9 @@ SHARED = {
     "exp2_q16": ("i64", "i32"),
 }
 # What the object of an algorithm has for the loader.
-KEPT = ["windlass", "_license", "storage", "begin", "acknowledge", "turn", "event", "threshold", "take_back"]
+KEPT = ["windlass", "_license", "options", "storage", "ring"]
+KEPT += ["begin", "acknowledge", "turn", "event", "threshold", "take_back"]
+KEPT += [f"part_{part}" for part in ("init", "ack", "phase", "loss", "undo", "idle", "mss", "control")]
 
 
 def check():
@@ -59,16 +61,21 @@ def compile_core():
     # What is chosen among all at run time has no place in a BPF program; its parts are here one by one.
     roots = [root for root in entry_points(bitcode) if not re.match("windlass_any_(?!start)", root)]
     raw, whole = (target_folder() / name for name in ("bpf-raw.ll", "bpf.ll"))
+    made_of = max(path.stat().st_mtime for path in (bitcode, Path(__file__)))
+    if whole.exists() and whole.stat().st_mtime > made_of:
+        return whole, roots
     output(tool("llvm-dis"), bitcode, "-o", raw)
     # Calls say for themselves that they are not to be inlined.
     raw.write_text(re.sub(r"^(attributes #\d+ = \{.*?) noinline\b", r"\1", share(raw.read_text()), flags=re.M))
     # A BPF function has five arguments at most; with everything inlined only the entry points have any.
     inline = ["-force-remove-attribute=noinline", "-force-attribute=alwaysinline"]
     public = roots + [f"windlass_math_{name}" for name in SHARED]
+    half = whole.with_suffix(f".{os.getpid()}")
     output(
         tool("opt"), "-S", "-passes=internalize,forceattrs,default<O2>,globaldce", *inline,
-        f"-internalize-public-api-list={','.join(public)}", raw, "-o", whole,
+        f"-internalize-public-api-list={','.join(public)}", raw, "-o", half,
     )
+    half.rename(whole)
     return whole, roots
 
 
@@ -163,7 +170,7 @@ def make_control(core, name):
     shim, linked, whole, built = (folder / f"{name}{ending}" for ending in (".shim.bc", ".linked.bc", ".bc", ".o"))
     output(
         tool("clang"), "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", f"-DALGORITHM={name}",
-        *(["-DTWO_ARGUMENTS"] if kernel_release() < (6, 10) else []), "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
+        "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
     )
     output(tool("llvm-link"), shim, core, "-o", linked)
     public = KEPT + [f"windlass_shared_{name}" for name in SHARED]
@@ -216,6 +223,8 @@ class Loader:
             ("bpf_object__close", None, [pointer]),
             ("bpf_program__name", ctypes.c_char_p, [pointer]),
             ("bpf_program__set_log_level", ctypes.c_int, [pointer, ctypes.c_uint32]),
+            ("bpf_object__find_map_by_name", pointer, [pointer, ctypes.c_char_p]),
+            ("bpf_map__set_initial_value", ctypes.c_int, [pointer, ctypes.c_char_p, ctypes.c_size_t]),
             ("bpf_program__set_log_buf", ctypes.c_int, [pointer, ctypes.c_char_p, ctypes.c_size_t]),
         ]:
             function = getattr(self.bpf, name)
@@ -232,6 +241,10 @@ class Loader:
             logs[self.bpf.bpf_program__name(program).decode()] = log
             self.bpf.bpf_program__set_log_buf(program, log, self.ROOM)
             self.bpf.bpf_program__set_log_level(program, self.STATISTICS)
+        if kernel_release() < (6, 10):
+            # `options.two_arguments` of the shim.
+            options = self.bpf.bpf_object__find_map_by_name(opened, b".rodata.windlass")
+            self.bpf.bpf_map__set_initial_value(options, (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + bytes(512), 520)
         code = self.bpf.bpf_object__load(opened)
         self.bpf.bpf_object__close(opened)
         refused, steps = f"libbpf: {os.strerror(-code)}" if code else "", {}
@@ -252,12 +265,12 @@ PAGE = """# The kernel's verifier
 The Linux kernel runs a BPF program only after proving that it ends and touches nothing but its own memory. Every
 algorithm, with the standard slow start built in, is compiled for BPF, joined to a congestion control of the kernel
 (`tests/small-targets/bpf/shim.c`: `struct_ops` with `cong_control`, so that rate samples, ECN marks and losses are shown) and
-given to the verifier. It is a proof for each algorithm, for whatever the network may say: no loop without an end, no access
+given to the verifier: the very objects that run in a kernel ([our algorithms in a kernel](../guides/kernel-home.md)). It is a proof for each algorithm, for whatever the network may say: no loop without an end, no access
 out of bounds, no division by zero. It is no proof that the algorithm is right.
 
 Verified by Linux {release}, compiled by rustc {rustc} and clang {clang}. An instruction is counted each time that
-the verifier looks at it, on whatever path; it gives up after a million in one program. Roots, powers and products that
-need more than 64 bits are verified once for any argument and not where they are called.
+the verifier looks at it, on whatever path; it gives up after a million in one program. Each part of an algorithm, and
+roots, powers and products that need more than 64 bits, are verified once for any state and argument and not where they are called.
 Where the state exceeds the 104 bytes that the kernel has for an algorithm, and elsewhere too, it lies beside the socket.
 
 `tests/small-targets/run` makes the check and fails when an algorithm is refused that passes here.

@@ -193,6 +193,8 @@ macro_rules! parameters {
         $field:ident: $ty:ty = $default:expr, $kind:expr, $source:expr;
     )* }) => {
         $(#[$meta])*
+        // Another compiler's build of the same source, such as a kernel's, is handed them as they are in memory.
+        #[repr(C)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis struct $name { $( $(#[doc = $doc])+ pub $field: $ty, )* }
 

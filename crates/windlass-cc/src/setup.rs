@@ -68,6 +68,7 @@ impl MarkCut {
 
 /// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start, if it has one
 /// to choose.
+#[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup<P, S = ()> {
     /// Initial congestion window, bytes (RFC 5681 section 3.1, RFC 6928).

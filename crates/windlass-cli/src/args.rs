@@ -1,10 +1,15 @@
 //! The command line: one definition for parsing, help and completions.
 
+mod adversary;
+mod assess;
+mod choose;
 mod compare;
+mod kernel;
 mod known;
 #[cfg(test)]
 mod page;
 mod sweep;
+mod twin;
 
 use std::path::PathBuf;
 
@@ -14,8 +19,13 @@ use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 
+pub use adversary::Break;
+pub use assess::Assess;
+pub use choose::Choose;
 pub use compare::Compare;
+pub use kernel::{Kernel, KernelVerb};
 pub use sweep::Sweep;
+pub use twin::Twin;
 
 const AFTER_HELP: &str = "\
 Begin with:
@@ -142,6 +152,25 @@ pub enum Command {
     /// runs are kept: a command that was interrupted goes on where it stopped.
     #[command(after_help = compare::HELP)]
     Compare(Compare),
+    /// Say which algorithm to run on a network that is not known exactly.
+    ///
+    /// Every candidate crosses the same networks, drawn around the one that is given; the advice is the best by the aim, with
+    /// what cannot be told from it, and where it would turn.
+    #[command(after_help = choose::HELP)]
+    Choose(Choose),
+    /// Put an algorithm through an examination: what RFC 9743 asks of a new congestion control.
+    ///
+    /// Each family of criteria comes out as pass, concern, fail or undecided on its worst network. Finished runs are kept in
+    /// OUT/EXAMINATION/ALGORITHM/journal.jsonl: a command that was interrupted goes on where it stopped. scorecard.html,
+    /// .md and .json there are one page, report.html has every network.
+    #[command(after_help = assess::HELP)]
+    Assess(Assess),
+    /// Search for the worst that can be done to an algorithm, and keep the smallest scenario that shows it.
+    ///
+    /// Within the bounds an adversary chooses losses, bursts of other traffic, outages and the queue of one path. The same seed
+    /// finds the same attack.
+    #[command(after_help = adversary::HELP)]
+    Break(Break),
     /// Run a scenario at every combination of values, as many seeds as it takes.
     ///
     /// FILE is a scenario or a sweep file. Only runs that are missing are made; finished runs are kept
@@ -162,6 +191,22 @@ pub enum Command {
     /// congestion windows of both.
     #[command(after_help = CROSSCHECK_HELP)]
     Crosscheck(Crosscheck),
+    /// Put algorithms into a Linux kernel, from the same source.
+    ///
+    /// Each becomes a congestion control by BPF struct_ops. A flow with `home = "bpf"` has its algorithm loaded for the
+    /// time of a run; `load` leaves one in this machine's kernel for any program.
+    #[command(after_help = kernel::HELP)]
+    Kernel(Kernel),
+    /// Prove that an algorithm in a kernel is its native twin, and say how far kernel and simulator are apart.
+    ///
+    /// Six networks are crossed by a flow each with the algorithm in the kernel (`kernel build` first). Each event that
+    /// the kernel tells it is recorded with the answer and replayed on the native core: every answer must be the same to
+    /// the bit. The same networks are simulated: goodput, segments sent again and round trip of both, and the first
+    /// window (segments) that only one of them had.
+    #[command(after_help = twin::HELP)]
+    Twin(Twin),
+    /// Say what this machine can do, and what to do about what it cannot.
+    Doctor,
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
     #[command(after_help = REPORT_HELP)]
     Report(Report),

@@ -12,6 +12,9 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
 
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+use windlass_lab::run::{RunError, World};
+
 use crate::args::{Cli, Command};
 use crate::output::Failure;
 
@@ -59,9 +62,19 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Reproduce(a) => commands::reproduce::run(a, words, &chatter),
         Command::Run(a) => commands::run::run(a, words, &chatter),
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
+        Command::Choose(a) => commands::choose::run(a, words, &chatter),
+        Command::Break(a) => commands::adversary::run(a, &chatter),
+        Command::Assess(a) => commands::assess::run(a, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),
         Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Kernel(a) => commands::kernel::run(a, &chatter),
+        #[cfg(not(all(feature = "linux", target_os = "linux")))]
+        Command::Kernel(_) | Command::Twin(_) => Err(Failure::of(RunError::NotBuilt(World::Linux))),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Twin(a) => commands::twin::run(a, &chatter),
+        Command::Doctor => commands::doctor::run(),
         Command::Report(a) => commands::report::run(a, &chatter),
         Command::Algorithms(a) => commands::algorithms::run(a),
         Command::Presets(a) => commands::presets::run(a),

@@ -48,7 +48,7 @@ pub fn calibrate(
             let mut tell = |point: &calibrate::Point| tell(&point.to_string());
             calibrate::run(&calibrate::points(), &options, &mut tell).map_err(RunError::backend)
         }
-        World::LinuxVt(series) => guest::ask(series, &Task::Calibrate { quick }),
+        World::LinuxVt(series) => guest::ask(series, &Task::Calibrate { quick }, Vec::new()),
     }
 }
 
@@ -81,7 +81,7 @@ pub fn interoperate(
         World::LinuxVt(series) => {
             let named = cases.iter().map(|(case, direction)| (case.name.clone(), *direction));
             let task = Task::Interop { cases: named.collect(), seed };
-            let Verdicts { reports, kernel } = guest::ask(series, &task)?;
+            let Verdicts { reports, kernel } = guest::ask(series, &task, Vec::new())?;
             reports.iter().for_each(done);
             Ok((reports, kernel))
         }
@@ -125,7 +125,8 @@ pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>
             let text =
                 |script: &Script| Ok((script.file.clone(), fs::read_to_string(&script.file)?));
             let scripts = scripts.iter().map(text).collect::<io::Result<_>>();
-            guest::ask(series, &Task::Scripts { scripts: scripts.map_err(RunError::backend)? })
+            let task = Task::Scripts { scripts: scripts.map_err(RunError::backend)? };
+            guest::ask(series, &task, Vec::new())
         }
         World::Ns3 => Err(RunError::NoKernel),
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};
-use windlass_scenario::Scenario;
+use windlass_scenario::{Home, Scenario};
 
-use crate::version::{KERNEL_VERSION, VERSION};
+use crate::version::{KERNEL_VERSION, VERSION, results};
 
 /// Where a scenario runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -33,10 +33,16 @@ impl World {
     ];
 
     /// The scenario's hash, as far as the world takes it: a kernel or ns-3 knows an algorithm by its
-    /// name alone, so that its runs outlive a change of our parameters.
+    /// name alone, so that its runs outlive a change of our parameters. Where ours runs in the kernel, its
+    /// parameters count, and so does what this version's runs come to.
     pub fn hash(self, scenario: &Scenario) -> String {
         match self {
             World::Sim => scenario.hash(),
+            World::Linux | World::LinuxVt(_)
+                if scenario.flows.iter().any(|flow| flow.home == Home::Bpf) =>
+            {
+                format!("{}-{}", scenario.hash_without_parameters(), results(VERSION))
+            }
             World::Linux | World::LinuxVt(_) | World::Ns3 => scenario.hash_without_parameters(),
         }
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_cc::{AnyParams, Flavour, Span};
 
 use super::error::{Place, Problem};
-use super::fields::{Field, Fields, name, span, text, whole_u32};
-use super::model::{FlowSpec, Read, Traffic, Transport};
+use super::fields::{Field, Fields, choice, name, span, text, whole_u32};
+use super::model::{FlowSpec, Home, Read, Traffic, Transport};
 use super::network::{MAX_PAIRS, Network, tables};
 use super::schema::FLOW;
 use super::stack::Stack;
@@ -41,6 +41,7 @@ struct Unnamed {
 struct Template<'a> {
     fields: Fields<'a>,
     controller: Option<AnyParams>,
+    home: Home,
     stack: Stack,
     traffic: Traffic,
     on: Vec<[Span; 2]>,
@@ -179,12 +180,28 @@ impl Context<'_> {
         {
             stack.config.ack_limit = segments;
         }
+        let home = fields.or("home", choice(&Home::ALL), Home::default())?;
+        if home == Home::Bpf
+            && let Some(field) = fields.field("home")
+        {
+            let problem = match fields.field("multipath") {
+                Some(_) => {
+                    Some("a kernel has one algorithm for all subflows, its own; leave `home` out")
+                }
+                None if is_udp => Some("there is no algorithm to set this for"),
+                None => None,
+            };
+            if let Some(problem) = problem {
+                return Err(field.error(problem));
+            }
+        }
         let multipath = fields.opt("multipath", |field| match controller {
             Some(controller) => multipath::read(field, controller, &stack),
             None => Err(field.error("datagrams have no connection; only a TCP flow has subflows")),
         })?;
         Ok(Template {
             controller,
+            home,
             stack,
             multipath,
             traffic,
@@ -258,6 +275,7 @@ impl Context<'_> {
             from,
             to,
             controller: template.controller,
+            home: template.home,
             flavour: template.stack.flavour,
             stack: template.stack.config,
             start,

@@ -65,6 +65,21 @@ impl ReceiveWindow {
         [("pinned", ReceiveWindow::Pinned), ("buffer", ReceiveWindow::Buffer)];
 }
 
+/// Whose build of a flow's algorithm a kernel runs; other worlds have one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Home {
+    /// The kernel's own algorithm of that name.
+    #[default]
+    Kernel,
+    /// Ours, put into the kernel as a BPF program.
+    Bpf,
+}
+
+impl Home {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Home); 2] = [("kernel", Home::Kernel), ("bpf", Home::Bpf)];
+}
+
 /// A link between two nodes. Both directions have the same rate, delay and queue, unless the backward one has its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
@@ -151,6 +166,8 @@ pub struct FlowSpec {
     /// The algorithm with its parameters and its slow start; `None` for datagrams. What belongs to
     /// the stack, such as the initial window, is left at its default.
     pub controller: Option<AnyParams>,
+    /// Whose build of the algorithm a kernel runs.
+    pub home: Home,
     /// Whose version of an algorithm the stack runs: that of an algorithm put in its place.
     pub flavour: Flavour,
     /// Behaviour of both endpoints.

@@ -11,7 +11,7 @@ use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 
 use super::model::{
-    FlowSpec, Law, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
+    FlowSpec, Home, Law, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
     Transport,
 };
 use super::{course, loss, multipath, params, queue, quick_start, stack, wifi};
@@ -202,6 +202,8 @@ fn flow(
     shared: &[(&str, String)],
     controllers: Controllers,
 ) {
+    // Ours is what its parameters make it, wherever it runs.
+    let controllers = if flow.home == Home::Bpf { Controllers::Whole } else { controllers };
     lines.header("[[flow]]");
     lines.quoted("name", &flow.name);
     lines.quoted("from", &scenario.nodes[flow.from]);
@@ -210,6 +212,10 @@ fn flow(
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
     lines.quoted("algorithm", flow.algorithm());
+    // Left out at its default, so that it is new to no scenario's hash.
+    if flow.home != Home::default() {
+        lines.quoted("home", word_of(&Home::ALL, &flow.home));
+    }
     if let Some(controller) = &flow.controller {
         for (key, text) in settings(controller, controllers) {
             lines.raw(key, text);

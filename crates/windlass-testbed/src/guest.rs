@@ -17,16 +17,22 @@ const TASK: &str = "task.json";
 /// transfer of many flows takes minutes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Boots a guest with a kernel of this series, gives it a task and reads its answer.
+/// Boots a guest with a kernel of this series, gives it a task and reads its answer. `objects` are further files, of
+/// programs that the guest's kernel is to run.
 ///
 /// # Errors
 ///
 /// The kernel or QEMU is not to be had, or the guest failed.
-pub fn ask<A: DeserializeOwned>(series: vm::Series, task: &impl Serialize) -> Result<A, RunError> {
+pub fn ask<A: DeserializeOwned>(
+    series: vm::Series,
+    task: &impl Serialize,
+    objects: Vec<(String, Vec<u8>)>,
+) -> Result<A, RunError> {
     let kernel = vm::prepare(series, &mut |_| {}).map_err(RunError::backend)?;
     let task = serde_json::to_vec(task).map_err(failed)?;
-    let files = vec![(TASK.to_string(), task)];
-    let job = vm::Job { files, timeout: PATIENCE, ..vm::Job::default() };
+    let programs = !objects.is_empty();
+    let files = [vec![(TASK.to_string(), task)], objects].concat();
+    let job = vm::Job { files, programs, timeout: PATIENCE, ..vm::Job::default() };
     let answer = vm::run(&kernel, &job).map_err(RunError::backend)?;
     let unreadable = |e| failed(format!("its answer cannot be read: {e}"));
     serde_json::from_slice(&answer.output).map_err(unreadable)

@@ -1,9 +1,10 @@
 //! This machine's kernel as a back end.
 
 use windlass_run::{Backend, Ran, RunError, World};
-use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
+use windlass_scenario::{Home, Scenario};
 
+use crate::bpf::{self, replay::Replayed};
 use crate::live;
 
 /// This machine's kernel, over links that the simulator emulates in real time.
@@ -17,7 +18,9 @@ impl Backend for Linux {
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
         no_radio(World::Linux, scenario)?;
-        run(scenario, seed, live::Options::default())
+        let objects = bpf::object::folder().map_err(RunError::backend)?;
+        let (ran, _) = run(scenario, seed, live::Options { objects, ..live::Options::default() })?;
+        Ok(ran)
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -34,16 +37,36 @@ impl Backend for Linux {
 }
 
 /// A run on the kernel that this process is on.
-pub(crate) fn run(scenario: &Scenario, seed: u64, options: live::Options) -> Result<Ran, RunError> {
-    let options = live::Options { receive_window: scenario.testbed.receive_window, ..options };
+pub(crate) fn run(
+    scenario: &Scenario,
+    seed: u64,
+    options: live::Options,
+) -> Result<(Ran, Vec<Replayed>), RunError> {
+    let receive_window = scenario.testbed.receive_window;
+    let options = live::Options { receive_window, ours: ours(scenario), ..options };
     let outcome = live::run(&compile(scenario, seed)?, &options).map_err(RunError::backend)?;
-    Ok(Ran { result: outcome.result, kernel: Some(outcome.kernel) })
+    let ran = Ran { result: outcome.result, kernel: Some(outcome.kernel) };
+    Ok((ran, outcome.replayed))
+}
+
+/// The places of the flows whose algorithm is ours.
+pub(crate) fn ours(scenario: &Scenario) -> Vec<usize> {
+    let flows = scenario.flows.iter().enumerate();
+    flows.filter(|(_, flow)| flow.home == Home::Bpf).map(|(place, _)| place).collect()
 }
 
 /// What of the scenario a kernel cannot be told.
 pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<String>, RunError> {
     no_radio(world, scenario)?;
-    Ok(live::differences(&compile(scenario, scenario.seed)?))
+    let ours = ours(scenario);
+    for place in &ours {
+        let flow = &scenario.flows[*place];
+        let checked = flow.controller.as_ref().map_or(Ok(()), bpf::object::check);
+        checked
+            .map_err(|source| live::Error::Home { flow: flow.name.clone(), source })
+            .map_err(RunError::backend)?;
+    }
+    Ok(live::differences(&compile(scenario, scenario.seed)?, &ours))
 }
 
 /// Whether there is what the scenario asks for: these worlds have links only.

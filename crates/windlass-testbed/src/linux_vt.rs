@@ -6,6 +6,7 @@ use windlass_run::{Backend, Ran, RunError, World};
 use windlass_scenario::Scenario;
 use windlass_sim::RunResult;
 
+use crate::bpf::{self, replay::Replayed};
 use crate::{guest, linux, live, vm};
 
 /// What a guest is to do: a scenario, resolved.
@@ -13,6 +14,8 @@ use crate::{guest, linux, live, vm};
 struct Task {
     scenario: String,
     seed: u64,
+    /// Whether the events of our algorithms are replayed.
+    replay: bool,
 }
 
 /// What it answers.
@@ -20,6 +23,7 @@ struct Task {
 struct Answer {
     result: RunResult,
     kernel: String,
+    replayed: Vec<Replayed>,
 }
 
 /// A Debian kernel of this series under QEMU, in virtual time.
@@ -32,10 +36,7 @@ impl Backend for LinuxVt {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        linux::no_radio(self.world(), scenario)?;
-        let task = Task { scenario: scenario.resolved_toml(), seed };
-        let Answer { result, kernel } = guest::ask(self.0, &task)?;
-        Ok(Ran { result, kernel: Some(emulated(&kernel).map_err(RunError::backend)?) })
+        self.ask(scenario, seed, false).map(|(ran, _)| ran)
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -51,6 +52,25 @@ impl Backend for LinuxVt {
     }
 }
 
+impl LinuxVt {
+    /// Runs a scenario, with what replaying the algorithms that are ours came to.
+    pub(crate) fn ask(
+        self,
+        scenario: &Scenario,
+        seed: u64,
+        replay: bool,
+    ) -> Result<(Ran, Vec<Replayed>), RunError> {
+        linux::no_radio(self.world(), scenario)?;
+        let ours = linux::ours(scenario);
+        let params = ours.iter().filter_map(|place| scenario.flows[*place].controller);
+        let objects = bpf::object::for_guest(params).map_err(RunError::backend)?;
+        let task = Task { scenario: scenario.resolved_toml(), seed, replay };
+        let Answer { result, kernel, replayed } = guest::ask(self.0, &task, objects)?;
+        let kernel = emulated(&kernel).map_err(RunError::backend)?;
+        Ok((Ran { result, kernel: Some(kernel) }, replayed))
+    }
+}
+
 /// A kernel's release with the QEMU that keeps its clock.
 fn emulated(kernel: &str) -> Result<String, vm::Error> {
     Ok(format!("{kernel} (QEMU {})", vm::qemu_version()?))
@@ -59,10 +79,12 @@ fn emulated(kernel: &str) -> Result<String, vm::Error> {
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
 /// at the very start of the program.
 pub fn serve_if_guest() {
-    guest::serve(|Task { scenario, seed }| {
+    guest::serve(|Task { scenario, seed, replay }| {
         let scenario = Scenario::from_str(&scenario, "the task")?;
-        let ran = linux::run(&scenario, seed, live::Options::in_virtual_time())?;
-        let answer = Answer { result: ran.result, kernel: ran.kernel.unwrap_or_default() };
+        let options = live::Options { replay, ..live::Options::in_virtual_time() };
+        let (ran, replayed) = linux::run(&scenario, seed, options)?;
+        let kernel = ran.kernel.unwrap_or_default();
+        let answer = Answer { result: ran.result, kernel, replayed };
         Ok(serde_json::to_vec(&answer)?)
     });
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One algorithm of windlass-cc as a congestion control of the Linux kernel (struct_ops): what `bpf.py` shows to
-// the kernel's verifier. It is loaded and never registered, so no connection ever runs it.
+// One algorithm of windlass-cc as a congestion control of the Linux kernel (struct_ops): what `windlass kernel build`
+// makes, what a flow with `home = "bpf"` runs, and what `bpf.py` shows to the kernel's verifier.
 //
-// Every value that an algorithm is shown comes from the socket, so that the compiler can leave nothing out. State and
-// parameters lie beside the socket (sk_storage), and so do the facts: a BPF stack of 512 bytes is the algorithm's.
+// The controller hears what windlass-cc's trait promises, in its order: losses, an undone reduction, the acknowledgement
+// in the phase in which it came, then the change of phase. The kernel tells of a phase first; it waits here for the
+// acknowledgement that brought it. A timeout comes alone.
 //
-// Compile with -DALGORITHM=Cubic; -DTWO_ARGUMENTS for kernels before 6.10, whose `cong_control` has two.
+// State and parameters lie beside the socket (sk_storage), and so do the facts: a BPF stack of 512 bytes is the
+// algorithm's. Each call of the algorithm is a global BPF function, so that the verifier looks at each once, for whatever
+// state it may meet, and not at every way through several of them.
+//
+// Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
 typedef unsigned char u8;
 typedef unsigned int u32;
@@ -31,10 +36,11 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 struct tcp_sock {
-	u32 snd_cwnd, snd_ssthresh, mss_cache, srtt_us;
-	u32 packets_out, retrans_out, lost_out, sacked_out;
-	u32 delivered, delivered_ce, lost, app_limited;
-	u64 tcp_mstamp, bytes_acked, bytes_sent, bytes_retrans;
+	u32 snd_cwnd, snd_ssthresh, mss_cache, srtt_us, snd_una, snd_nxt;
+	u32 packets_out, retrans_out, lost_out, sacked_out, max_packets_out;
+	u32 delivered, delivered_ce, lost, app_limited, undo_marker;
+	s32 undo_retrans;
+	u64 tcp_mstamp, bytes_acked, bytes_sent;
 	struct minmax rtt_min;
 	u8 is_cwnd_limited : 1;
 };
@@ -83,7 +89,6 @@ struct control {
 	u64 cwnd, ssthresh, pacing;
 };
 
-void ON(_params)(void *params);
 void ON(_init)(void *state, const void *params, const struct conn *);
 void ON(_on_ack)(void *state, const void *params, const struct conn *, const struct ack *);
 void ON(_on_phase)(void *state, const void *params, const struct conn *, u32 from, u32 to);
@@ -93,14 +98,36 @@ void ON(_on_idle_restart)(void *state, const void *params, const struct conn *, 
 void ON(_on_mss)(void *state, const void *params, const struct conn *, u32 old);
 void ON(_control)(const void *state, const void *params, const struct conn *, struct control *);
 
-struct beside {
-	u64 state[128], params[64];
+// What the loader decides. The kernel freezes it before it verifies: what an option leaves out costs nothing.
+struct options {
+	u32 recording; // each event goes to `ring`
+	u32 two_arguments; // the kernel's `cong_control` is that of before 6.10
+	u64 params[64]; // what windlass-cc's parameters are in memory
+};
+const volatile struct options options SECTION(".rodata.windlass") = {};
+
+// What happened, all that the algorithm was told and what it answered: `Event` of windlass-testbed's `bpf::record`.
+enum kind { BEGIN, ACK, PHASE, LOST, UNDO, IDLE, MSS };
+struct record {
+	u64 id, number, gap;
+	u32 kind, argument;
 	struct conn conn;
 	struct ack ack;
 	struct loss loss;
 	struct control control;
-	u64 idle_since;
-	u32 delivered_ce;
+};
+
+struct beside {
+	u64 state[128], params[64];
+	struct record record;
+	// As of the last acknowledgement.
+	u64 una;
+	// The stream's offset at the last timeout.
+	u64 timeout_una;
+	u32 delivered_ce, lost;
+	// The phase that the kernel is in; the algorithm's is in `record.conn`.
+	u8 phase;
+	_Bool restarted;
 };
 
 struct {
@@ -109,6 +136,11 @@ struct {
 	int *key;
 	struct beside *value;
 } storage SECTION(".maps");
+
+struct {
+	int (*type)[27]; // BPF_MAP_TYPE_RINGBUF
+	int (*max_entries)[4096];
+} ring SECTION(".maps");
 
 // Verified once for any argument, each; whoever calls them knows nothing of what they give.
 #define SHARED __attribute__((noinline, weak))
@@ -128,13 +160,45 @@ SHARED u32 windlass_shared_log2_q16(u64 x) { return windlass_math_log2_q16(x); }
 SHARED u64 windlass_shared_exp2_q16(u32 x) { return windlass_math_exp2_q16(x); }
 
 static void *(*sk_storage_get)(void *map, struct sock *sk, void *value, u64 flags) = (void *)107;
+static long (*ringbuf_output)(void *map, void *data, u64 size, u64 flags) = (void *)130;
 static u32 (*random)(void) = (void *)7;
+
+// The algorithm's parts, each verified by itself.
+#define PART(name, call) \
+	SHARED u32 name(struct beside *b) \
+	{ \
+		if (!b) \
+			return 0; \
+		struct record *r = &b->record; \
+		call; \
+		return 1; \
+	}
+PART(part_init, ON(_init)(b->state, b->params, &r->conn))
+PART(part_ack, ON(_on_ack)(b->state, b->params, &r->conn, &r->ack))
+PART(part_phase, ON(_on_phase)(b->state, b->params, &r->conn, r->argument & 255, r->argument >> 8))
+PART(part_loss, ON(_on_loss)(b->state, b->params, &r->conn, &r->loss))
+PART(part_undo, ON(_on_undo)(b->state, b->params, &r->conn, r->argument))
+PART(part_idle, ON(_on_idle_restart)(b->state, b->params, &r->conn, r->gap, r->argument))
+PART(part_mss, ON(_on_mss)(b->state, b->params, &r->conn, r->argument))
+PART(part_control, ON(_control)(b->state, b->params, &r->conn, &r->control))
 
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE struct beside *beside(struct sock *sk, u64 create)
 {
 	return sk_storage_get(&storage, sk, 0, create);
+}
+
+// The event is over: what the algorithm says now, if anybody listens.
+INLINE void note(struct beside *b, u32 kind)
+{
+	struct record *r = &b->record;
+	r->number++;
+	if (!options.recording)
+		return;
+	r->kind = kind;
+	part_control(b);
+	ringbuf_output(&ring, r, sizeof *r, 1); // BPF_RB_NO_WAKEUP: whoever reads comes by itself
 }
 
 // A bit-field's place differs between kernels.
@@ -152,54 +216,112 @@ INLINE _Bool cwnd_limited(struct tcp_sock *tp)
 	return word >> __builtin_preserve_field_info(tp->is_cwnd_limited, 5);
 }
 
+// RFC 7661's validated phase as Linux has it: in slow start half the window in use is enough.
+INLINE _Bool uses_window(struct tcp_sock *tp)
+{
+	_Bool starting = tp->snd_cwnd < tp->snd_ssthresh;
+	return cwnd_limited(tp) || (starting && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
 INLINE void look(struct tcp_sock *tp, struct beside *b)
 {
-	struct conn *c = &b->conn;
+	struct conn *c = &b->record.conn;
 	u64 mss = tp->mss_cache;
 	c->now = tp->tcp_mstamp * 1000;
 	c->in_flight = (tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out) * mss;
 	c->flight_size = tp->packets_out * mss;
 	c->una = tp->bytes_acked;
-	c->next_id = tp->bytes_sent - tp->bytes_retrans;
+	c->next_id = c->una + (tp->snd_nxt - tp->snd_una);
 	c->delivered = tp->delivered * mss;
 	c->lost = tp->lost * mss;
 	c->sent = tp->bytes_sent;
 	c->srtt = tp->srtt_us ? (u64)(tp->srtt_us >> 3) * 1000 : NONE;
 	c->min_rtt = tp->rtt_min.s[0].v == ~0U ? NONE : (u64)tp->rtt_min.s[0].v * 1000;
-	c->flags = cwnd_limited(tp) | (tp->app_limited ? 2 : 0);
+	c->flags = uses_window(tp) | (tp->app_limited ? 2 : 0);
 	c->entropy = random();
 	if (c->mss != mss) {
 		u32 old = c->mss;
 		c->mss = mss;
-		if (old)
-			ON(_on_mss)(b->state, b->params, c, old);
+		if (old) {
+			b->record.argument = old;
+			part_mss(b);
+			note(b, MSS);
+		}
 	}
 }
 
 INLINE void obey(struct sock *sk, struct beside *b)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 mss = b->conn.mss ? b->conn.mss : 1;
-	ON(_control)(b->state, b->params, &b->conn, &b->control);
-	u64 cwnd = b->control.cwnd / mss, ssthresh = b->control.ssthresh / mss;
-	tp->snd_cwnd = cwnd ? cwnd : 1;
+	struct control *control = &b->record.control;
+	u32 mss = b->record.conn.mss ? b->record.conn.mss : 1;
+	part_control(b);
+	u64 cwnd = control->cwnd / mss, ssthresh = control->ssthresh / mss;
+	tp->snd_cwnd = cwnd == 0 ? 1 : cwnd < 0x3fffffff ? cwnd : 0x3fffffff;
 	tp->snd_ssthresh = ssthresh < 0x7fffffff ? ssthresh : 0x7fffffff;
-	if (b->control.pacing) {
-		sk->sk_pacing_rate = b->control.pacing;
+	if (control->pacing) {
+		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
 	}
+}
+
+INLINE void tell_phase(struct beside *b, u8 to)
+{
+	struct record *r = &b->record;
+	u8 from = r->conn.phase;
+	u64 cwnd = r->control.cwnd, mss = r->conn.mss ? r->conn.mss : 1;
+	_Bool fresh = from != RECOVERY && (to == RECOVERY || to == LOSS);
+	// Linux cuts the window, not what is in flight: whole segments of it.
+	if (fresh)
+		r->conn.flight_size = cwnd - cwnd % mss;
+	else if (r->conn.flight_size > cwnd)
+		r->conn.flight_size = cwnd;
+	r->conn.flags = 1;
+	r->conn.phase = to;
+	r->argument = from | (u32)to << 8;
+	part_phase(b);
+	note(b, PHASE);
+	part_control(b);
+}
+
+// What was found to be lost since the last time; whether anything was.
+INLINE u64 tell_losses(struct tcp_sock *tp, struct beside *b, u64 tx_in_flight, _Bool app_limited)
+{
+	struct loss *l = &b->record.loss;
+	u32 packets = tp->lost - b->lost;
+	b->lost = tp->lost;
+	if ((s32)packets <= 0)
+		return 0;
+	l->bytes = (u64)packets * b->record.conn.mss;
+	l->tx_in_flight = tx_in_flight;
+	l->lost_since_sent = l->bytes;
+	l->app_limited = app_limited;
+	part_loss(b);
+	note(b, LOST);
+	return l->bytes;
 }
 
 SECTION("struct_ops/begin") void begin(u64 *context)
 {
 	struct sock *sk = (void *)context[0];
+	struct tcp_sock *tp = (void *)sk;
 	struct beside *b = beside(sk, 1);
 	if (!b)
 		return;
-	b->conn.mss = 0;
-	look((void *)sk, b);
-	ON(_params)(b->params);
-	ON(_init)(b->state, b->params, &b->conn);
+	for (int i = 0; i < 64; i++)
+		b->params[i] = options.params[i];
+	b->record.id = (u64)random() << 32 | random();
+	b->record.number = 0;
+	b->record.conn.mss = 0;
+	b->record.conn.phase = b->phase = OPEN;
+	b->restarted = 0;
+	look(tp, b);
+	b->una = b->record.conn.una;
+	b->timeout_una = NONE;
+	b->delivered_ce = tp->delivered_ce;
+	b->lost = tp->lost;
+	part_init(b);
+	note(b, BEGIN);
 	obey(sk, b);
 }
 
@@ -207,24 +329,25 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 {
 	struct sock *sk = (void *)context[0];
 	struct tcp_sock *tp = (void *)sk;
-#ifdef TWO_ARGUMENTS
-	const struct rate_sample *rs = (void *)context[1];
-#else
-	const struct rate_sample *rs = (void *)context[3];
-#endif
+	// Not in C, whose compiler would reckon the place first: the verifier wants it to be a constant.
+	const struct rate_sample *rs;
+	if (options.two_arguments)
+		asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(rs) : "r"(context));
+	else
+		asm volatile("%0 = *(u64 *)(%1 + 24)" : "=r"(rs) : "r"(context));
 	struct beside *b = beside(sk, 0);
 	if (!b)
 		return;
-	struct ack *a = &b->ack;
-	u64 una = b->conn.una;
+	struct ack *a = &b->record.ack;
 	look(tp, b);
-	u64 mss = b->conn.mss;
-	a->acked = b->conn.una - una;
+	u64 una = b->record.conn.una, mss = b->record.conn.mss;
+	a->prior_in_flight = rs->prior_in_flight * mss;
+	a->lost = tell_losses(tp, b, a->prior_in_flight, rs->is_app_limited);
+	a->acked = una - b->una;
+	b->una = una;
 	a->delivered = rs->acked_sacked * mss;
-	a->lost = rs->losses > 0 ? (u32)rs->losses * mss : 0;
 	a->ce = (tp->delivered_ce - b->delivered_ce) * mss;
 	b->delivered_ce = tp->delivered_ce;
-	a->prior_in_flight = rs->prior_in_flight * mss;
 	a->rtt = rs->rtt_us > 0 ? (u64)rs->rtt_us * 1000 : NONE;
 	a->rate.delivered = rs->delivered > 0 ? (u32)rs->delivered * mss : 0;
 	a->rate.interval = rs->interval_us > 0 ? (u64)rs->interval_us * 1000 : NONE;
@@ -233,15 +356,12 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->rate.tx_in_flight = a->prior_in_flight;
 	a->rate.app_limited = rs->is_app_limited;
 	a->duplicate = a->acked == 0 && a->delivered > 0;
-	if (a->lost) {
-		struct loss *l = &b->loss;
-		l->bytes = a->lost;
-		l->tx_in_flight = a->prior_in_flight;
-		l->lost_since_sent = a->lost;
-		l->app_limited = rs->is_app_limited;
-		ON(_on_loss)(b->state, b->params, &b->conn, l);
+	part_ack(b);
+	note(b, ACK);
+	if (b->phase != b->record.conn.phase) {
+		part_control(b);
+		tell_phase(b, b->phase);
 	}
-	ON(_on_ack)(b->state, b->params, &b->conn, a);
 	obey(sk, b);
 }
 
@@ -250,27 +370,43 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	// TCP_CA_Open, _Disorder, _CWR, _Recovery, _Loss
 	static const u8 phases[8] = { OPEN, OPEN, CWR, RECOVERY, LOSS, LOSS, LOSS, LOSS };
 	struct sock *sk = (void *)context[0];
+	struct tcp_sock *tp = (void *)sk;
 	struct beside *b = beside(sk, 0);
 	if (!b)
 		return;
-	u8 from = b->conn.phase, to = phases[context[1] & 7];
-	if (from == to && to != LOSS)
+	b->phase = phases[context[1] & 7];
+	if (b->phase != LOSS)
 		return;
-	look((void *)sk, b);
-	b->conn.phase = to;
-	ON(_on_phase)(b->state, b->params, &b->conn, from, to);
+	look(tp, b);
+	struct conn *c = &b->record.conn;
+	tell_losses(tp, b, c->in_flight, tp->app_limited != 0);
+	part_control(b);
+	// A timeout of other data than the last one's.
+	if (c->phase == LOSS && c->una != b->timeout_una)
+		tell_phase(b, OPEN);
+	b->timeout_una = c->una;
+	tell_phase(b, LOSS);
 	obey(sk, b);
 }
 
 SECTION("struct_ops/event") void event(u64 *context)
 {
 	struct sock *sk = (void *)context[0];
+	struct tcp_sock *tp = (void *)sk;
 	struct beside *b = beside(sk, 0);
-	if (!b || context[1] > 1) // CA_EVENT_TX_START, CA_EVENT_CWND_RESTART
+	if (!b || context[1] > 1 || !tp->bytes_sent) // CA_EVENT_TX_START, CA_EVENT_CWND_RESTART
 		return;
-	u64 since = b->conn.now;
-	look((void *)sk, b);
-	ON(_on_idle_restart)(b->state, b->params, &b->conn, b->conn.now - since, context[1] == 1);
+	_Bool reset = context[1] == 1, told = b->restarted;
+	b->restarted = reset;
+	if (reset || !told) {
+		u64 since = b->record.conn.now;
+		look(tp, b);
+		b->record.gap = b->record.conn.now - since;
+		b->record.argument = reset;
+		part_idle(b);
+		note(b, IDLE);
+	}
+	// After a restart the kernel has cut the window itself, and now it sends.
 	obey(sk, b);
 }
 
@@ -289,7 +425,10 @@ SECTION("struct_ops/take_back") u32 take_back(u64 *context)
 	if (!b)
 		return tp->snd_cwnd;
 	look(tp, b);
-	ON(_on_undo)(b->state, b->params, &b->conn, tp->lost_out & 3);
+	// As windlass-cc numbers them: DSACK, Eifel, F-RTO.
+	b->record.argument = b->record.conn.phase == LOSS ? 2 : tp->undo_marker && !tp->undo_retrans ? 0 : 1;
+	part_undo(b);
+	note(b, UNDO);
 	obey(sk, b);
 	return tp->snd_cwnd;
 }
@@ -300,7 +439,7 @@ struct tcp_congestion_ops windlass SECTION(".struct_ops") = {
 	.cwnd_event = (void *)event,
 	.cong_control = (void *)acknowledge,
 	.undo_cwnd = (void *)take_back,
-	.name = "windlass",
+	.name = "NAME_TO_BE",
 	.init = (void *)begin,
 };
 

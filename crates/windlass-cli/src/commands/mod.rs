@@ -1,10 +1,16 @@
 //! One module a verb.
 
+pub mod adversary;
 pub mod algorithms;
+pub mod assess;
+pub mod choose;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;
+pub mod doctor;
 pub mod explain;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub mod kernel;
 pub mod making;
 pub mod paper;
 pub mod papers;
@@ -15,3 +21,5 @@ pub mod run;
 pub mod schema;
 pub mod slurm;
 pub mod sweep;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub mod twin;

@@ -17,7 +17,7 @@ use super::Shape::{
 };
 use super::{Kinds, section};
 use crate::course::{ACKS, JITTER, REORDER};
-use crate::model::{Law, NO_ALGORITHM, ReceiveWindow, Transport};
+use crate::model::{Home, Law, NO_ALGORITHM, ReceiveWindow, Transport};
 use crate::multipath::MULTIPATH_CONFIG;
 use crate::queue::{CODEL, FQ_CODEL, PIE, POLICER, RED, THRESHOLD};
 use crate::quick_start::QUICK_START;
@@ -309,6 +309,7 @@ section! {
     params Params, "table: parameters of the algorithm", "those of the algorithm";
     slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the one that the algorithm wants";
     flavour Words(Flavour::WORDS.to_vec()), "whose version of the algorithm and its slow start runs: `rfc` (the paper's or RFC's), `linux` or `ns3`", "that of `stack`";
+    home words(&Home::ALL), "whose build of the algorithm runs in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, its own; `\"bpf\"`, this one, put into the kernel as a BPF program, parameters and all (`windlass kernel build` first). Other worlds have one build only", "`\"kernel\"`";
     stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";
     start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
     count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs when `*` is used";

@@ -48,10 +48,10 @@ pub(crate) fn offered() -> String {
 }
 
 /// Whether Linux has an algorithm for each end that is to be a kernel's.
-pub(crate) fn check(config: &Config, inside: &[u32]) -> Result<(), Error> {
+pub(crate) fn check(config: &Config, inside: &[u32], ours: &[usize]) -> Result<(), Error> {
     for (i, flow) in (0..).zip(&config.flows) {
         let kernels = !(inside.contains(&(2 * i)) && inside.contains(&(2 * i + 1)));
-        if kernels && !matches!(flow.traffic, Traffic::CbrUdp(_)) {
+        if kernels && !ours.contains(&(i as usize)) && !matches!(flow.traffic, Traffic::CbrUdp(_)) {
             of_flow(flow)?;
         }
     }

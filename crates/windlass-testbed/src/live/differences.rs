@@ -4,7 +4,7 @@ use std::fs;
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::AnyParams as Rto;
-use windlass_cc::{AnyParams, Span};
+use windlass_cc::{AnyParams, Ecn, Span};
 use windlass_sim::config::{Config, FlowConfig, Multipath, ReadPolicy, Traffic};
 use windlass_sim::results::Series;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
@@ -21,11 +21,11 @@ const KERNEL_PERSIST: Span = Span::from_millis(200);
 /// Notes, one a line, on what a kernel does in its own way whatever the configuration says: what one
 /// has to know to compare a run here with one in the simulator. A scenario of the `linux` preset that
 /// asks for nothing special has few.
-pub fn differences(config: &Config) -> Vec<String> {
+pub fn differences(config: &Config, ours: &[usize]) -> Vec<String> {
     let mut notes = Vec::new();
     // What is refused is refused when it is run.
     let config = &multipath::at_kernel(config, &[]).unwrap_or_else(|_| config.clone());
-    for flow in &config.flows {
+    for (place, flow) in config.flows.iter().enumerate() {
         if matches!(flow.traffic, Traffic::CbrUdp(_)) {
             continue;
         }
@@ -33,7 +33,11 @@ pub fn differences(config: &Config) -> Vec<String> {
         if let Some(multipath) = &flow.multipath {
             connection(multipath, &mut of_flow);
         }
-        algorithm(flow, &mut of_flow);
+        if ours.contains(&place) {
+            tenant(flow, &mut of_flow);
+        } else {
+            algorithm(flow, &mut of_flow);
+        }
         sending(flow, &mut of_flow);
         receiving(flow, &mut of_flow);
         recovery(flow, &mut of_flow);
@@ -55,6 +59,20 @@ fn connection(multipath: &Multipath, notes: &mut Vec<String>) {
         notes.push("penalise, opportunistic: the kernel does neither".into());
     }
     notes.push("scheduler: the kernel has its own".into());
+}
+
+/// Ours in the kernel is ours, as far as the kernel lets it.
+fn tenant(flow: &FlowConfig, notes: &mut Vec<String>) {
+    if flow.profile.params.requirements().ecn == Ecn::Exact {
+        notes.push(
+            "marks: a kernel echoes them exactly for its own DCTCP only; here an echo lasts until it is answered".into(),
+        );
+    }
+    if flow.profile.stack.pacing == Pacing::Always {
+        notes.push(
+            "pacing always: in the kernel only an algorithm that asks for it is paced".into(),
+        );
+    }
 }
 
 /// The kernel has its own parameters of the algorithm, and those of a module hold for the whole machine.
@@ -311,15 +329,18 @@ mod tests {
             multipath: None,
             pauses: Vec::new(),
         };
-        differences(&Config {
-            nodes: vec!["a".into(), "b".into()],
-            links: Vec::new(),
-            radios: Vec::new(),
-            flows: vec![flow],
-            duration: Time::from_secs(1),
-            seed: 1,
-            record: Record::default(),
-        })
+        differences(
+            &Config {
+                nodes: vec!["a".into(), "b".into()],
+                links: Vec::new(),
+                radios: Vec::new(),
+                flows: vec![flow],
+                duration: Time::from_secs(1),
+                seed: 1,
+                record: Record::default(),
+            },
+            &[],
+        )
     }
 
     fn mentions(notes: &[String], what: &str) -> bool {

@@ -53,9 +53,17 @@ pub enum Error {
         /// The flow.
         flow: String,
         /// The kernel's name of the algorithm.
-        name: &'static str,
+        name: String,
         /// What the kernel offers.
         offered: String,
+    },
+    /// An algorithm of ours does not get into the kernel.
+    #[error("flow \"{flow}\": {source}")]
+    Home {
+        /// The flow.
+        flow: String,
+        /// Why not.
+        source: crate::bpf::Error,
     },
     /// The configuration asks for what a kernel cannot be asked.
     #[error("{of}: {problem}")]

@@ -28,6 +28,7 @@ pub mod settings;
 pub mod socket;
 mod stream;
 pub mod sys;
+mod tenants;
 mod totals;
 mod trace;
 pub mod tun;

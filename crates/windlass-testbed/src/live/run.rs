@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -23,11 +24,13 @@ use super::lateness::{Bound, Lateness};
 use super::namespace::Namespace;
 use super::settings::{self, Settings};
 use super::socket::{self, Purpose, Wanted};
+use super::tenants::{self, Tenant};
 use super::totals::{self, End};
 use super::trace::Trace;
 use super::tun::{self, Tun};
 use super::vigil::Vigil;
 use super::{algorithm, check, multipath};
+use crate::bpf::replay::Replayed;
 
 /// From the start of the threads to time zero: time enough for both to be waiting.
 const LEAD: Duration = Duration::from_millis(10);
@@ -55,6 +58,12 @@ pub struct Options {
     pub trace: bool,
     /// What holds receive windows to their size.
     pub receive_window: ReceiveWindow,
+    /// Flows whose algorithm is ours, in the kernel, by their place.
+    pub ours: Vec<usize>,
+    /// The folder with the objects of these algorithms.
+    pub objects: PathBuf,
+    /// Whether each event of these algorithms is recorded and replayed.
+    pub replay: bool,
 }
 
 impl Default for Options {
@@ -68,6 +77,9 @@ impl Default for Options {
             inside: Vec::new(),
             trace: false,
             receive_window: ReceiveWindow::default(),
+            ours: Vec::new(),
+            objects: PathBuf::new(),
+            replay: false,
         }
     }
 }
@@ -94,6 +106,8 @@ pub struct Outcome {
     pub attempts: u32,
     /// One trace for each flow, if they were asked for; that of a connection is empty.
     pub traces: Vec<Trace>,
+    /// What replaying each of [`Options::ours`] came to, if it was asked for.
+    pub replayed: Vec<Replayed>,
 }
 
 /// Runs a configuration in real time on this machine's kernel.
@@ -107,7 +121,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
         return Err(Error::Radio { radio: radio.name.clone() });
     }
     let config = &multipath::at_kernel(config, &options.inside)?;
-    algorithm::check(config, &options.inside)?;
+    algorithm::check(config, &options.inside, &options.ours)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
     allow_descriptors();
@@ -149,8 +163,9 @@ struct Site {
 /// One run, valid or not.
 fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
+    let tenants = tenants::load(config, options)?;
     let sites = hosts
-        .map(|host| Site::new(config, host, options.receive_window))
+        .map(|host| Site::new(config, host, options.receive_window, &tenants))
         .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
@@ -181,8 +196,9 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     samples.append(&mut result.samples);
     samples.sort_by_key(|sample| sample.time);
     result.samples = samples;
+    let replayed = tenants.into_iter().map(Tenant::leave).collect::<Result<_, Error>>()?;
     let traces = if options.trace { traces(config, &ends) } else { Vec::new() };
-    Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces })
+    Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces, replayed })
 }
 
 /// The trace of each flow.
@@ -222,7 +238,12 @@ fn together(
 
 impl Site {
     /// Sets up namespace, device and socket of a host.
-    fn new(config: &Config, host: u32, window: ReceiveWindow) -> Result<Site, Error> {
+    fn new(
+        config: &Config,
+        host: u32,
+        window: ReceiveWindow,
+        tenants: &[Tenant],
+    ) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
         let settings = Settings::new(flow, window);
@@ -242,7 +263,12 @@ impl Site {
         let purpose = app::purpose(flow, host);
         let algorithm = match purpose {
             Purpose::Datagrams => None,
-            Purpose::Connect | Purpose::Listen => Some(algorithm::of_flow(flow)?),
+            Purpose::Connect | Purpose::Listen => {
+                Some(match tenants.iter().find(|tenant| tenant.flow == index as usize) {
+                    Some(tenant) => tenant.name.as_str(),
+                    None => algorithm::of_flow(flow)?,
+                })
+            }
         };
         let wanted = Wanted {
             flow: &flow.name,

@@ -45,7 +45,7 @@ pub struct Wanted<'a> {
     /// What for.
     pub purpose: Purpose,
     /// The kernel's name of the algorithm.
-    pub algorithm: Option<&'static str>,
+    pub algorithm: Option<&'a str>,
     /// The stack.
     pub settings: &'a Settings,
     /// Local and remote address.
@@ -93,7 +93,7 @@ impl Wanted<'_> {
             socket.set_tcp_congestion(name.as_bytes()).map_err(|e| match e.raw_os_error() {
                 Some(libc::ENOENT) => Error::Unavailable {
                     flow: self.flow.to_string(),
-                    name,
+                    name: name.to_string(),
                     offered: algorithm::offered(),
                 },
                 _ => on("TCP_CONGESTION")(e),

@@ -19,13 +19,18 @@ pub(super) const LIBRARIES: &str = "/lib";
 /// The part that is the same for every job on a kernel. Made once in this process: what is mapped and
 /// running does not change, whatever happens to the files meanwhile.
 pub(super) fn base(kernel: &Kernel) -> Result<Arc<Vec<u8>>, Error> {
-    static MADE: Mutex<BTreeMap<String, Arc<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+    /// Of a kernel with a set of libraries.
+    type Made = BTreeMap<(String, Vec<String>), Arc<Vec<u8>>>;
+    static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(base) = made.get(&kernel.sha256) {
+    // A library that has been opened since is one more to be packed.
+    let libraries = mapped().map_err(|e| Error::Image(e.to_string()))?;
+    let key = (kernel.sha256.clone(), libraries);
+    if let Some(base) = made.get(&key) {
         return Ok(base.clone());
     }
     let base = Arc::new(build(kernel)?);
-    made.insert(kernel.sha256.clone(), base.clone());
+    made.insert(key, base.clone());
     Ok(base)
 }
 

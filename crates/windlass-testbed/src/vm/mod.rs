@@ -28,6 +28,7 @@ mod modules;
 mod qemu;
 mod vmlinux;
 
+pub(crate) use cache::folder as cache_folder;
 pub use error::Error;
 pub use guest::guest_main;
 pub use kernel::{Kernel, kept_release, prepare};

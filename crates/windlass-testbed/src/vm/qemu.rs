@@ -26,6 +26,8 @@ pub struct Job {
     pub timeout: Duration,
     /// The guest's memory, MiB.
     pub memory_mib: u32,
+    /// Whether the guest's kernel is to take BPF programs, which makes its boot longer.
+    pub programs: bool,
 }
 
 impl Default for Job {
@@ -36,6 +38,7 @@ impl Default for Job {
             files: Vec::new(),
             timeout: Duration::from_secs(600),
             memory_mib: 1024,
+            programs: false,
         }
     }
 }
@@ -73,8 +76,10 @@ const KERNEL: &str = "console=ttyS0 quiet panic=-1 oops=panic transparent_hugepa
     tsc=reliable tsc_early_khz=1000000 nolapic_timer no_timer_check \
     random.trust_cpu=off random.trust_bootloader=off nokaslr norandmaps \
     mitigations=off cryptomgr.notests initcall_blacklist=jent_mod_init,\
-load_system_certificate_list,init_acpi_pm_clocksource,hpet_late_init,init_kprobe_trace,\
-bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init";
+load_system_certificate_list,init_acpi_pm_clocksource,hpet_late_init,init_kprobe_trace";
+
+/// What more is left out of the boot of a guest without BPF programs.
+const WITHOUT_PROGRAMS: &str = "bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init";
 
 /// Says whether [`run`] can work for a series here, and if not, what is missing and what helps. Fetches
 /// nothing.
@@ -173,7 +178,8 @@ fn program() -> String {
 
 fn command(kernel: &Kernel, job: &Job, initrd: &OwnedFd, port: &OwnedFd) -> Command {
     let inherited = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
-    let append = format!("{KERNEL} LD_LIBRARY_PATH={}", image::LIBRARIES);
+    let left_out = if job.programs { String::new() } else { format!(",{WITHOUT_PROGRAMS}") };
+    let append = format!("{KERNEL}{left_out} LD_LIBRARY_PATH={}", image::LIBRARIES);
     let mut command = Command::new(program());
     command.args(MACHINE.split_whitespace());
     command.args(["-m", &job.memory_mib.to_string(), "-serial", "stdio"]);

@@ -1,0 +1,55 @@
+//! Arguments of `kernel`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Examples.
+pub const HELP: &str = "\
+Examples:
+  windlass doctor                                what this machine can do, and what it lacks
+  windlass kernel build cubic bbr3               objects, in a checkout of Windlass
+  windlass kernel load cubic:keep=0.8            now sockets can choose wl_cubic, until it is unloaded
+  windlass kernel unload wl_cubic
+  windlass run s.toml --on linux --set flow.0.home=bpf    loaded for the time of the run";
+
+/// Arguments of `kernel`.
+#[derive(Args)]
+pub struct Kernel {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: KernelVerb,
+}
+
+/// What is done with algorithms for a kernel.
+#[derive(Subcommand)]
+pub enum KernelVerb {
+    /// Build objects of algorithms by the recipe in a checkout of Windlass, and keep them in the cache.
+    Build {
+        /// The algorithms; all for single paths when none is named.
+        algorithms: Vec<String>,
+        /// The checkout, instead of the one that the working folder is in.
+        #[arg(long, value_name = "DIR")]
+        source: Option<PathBuf>,
+    },
+    /// Put an algorithm into this machine's kernel, where sockets can choose it (TCP_CONGESTION) until it is unloaded or
+    /// the machine restarts. No default is changed. Needs root and Linux 6.4.
+    Load {
+        /// The algorithm, with parameters if need be, such as cubic:keep=0.8.
+        algorithm: String,
+        /// Its name in the kernel, instead of `wl_` and the algorithm's.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Print the names of the algorithms that are loaded.
+    List,
+    /// Take algorithms from the kernel. Connections that run one keep it until they end.
+    Unload {
+        /// Their names in the kernel.
+        #[arg(required_unless_present = "all")]
+        names: Vec<String>,
+        /// All that `list` prints.
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+}

@@ -1,0 +1,35 @@
+//! Arguments of `twin`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use windlass_lab::run::World;
+
+/// Examples.
+pub const HELP: &str = "\
+Examples:
+  windlass kernel build cubic && windlass twin cubic
+  windlass twin cubic --network lossy --on linux
+  windlass twin cubic bbr --write docs/src/trust/twins.md      fill in their rows
+
+Exit code 1: an answer differs, or an event was not recorded.";
+
+/// Arguments of `twin`.
+#[derive(Args)]
+pub struct Twin {
+    /// The algorithms; all for single paths when none is named.
+    pub algorithms: Vec<String>,
+    /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
+    /// (this machine's, in real time; needs root).
+    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    pub on: World,
+    /// Only this network (may be repeated): clean, shallow, deep, lossy, bursty or narrow.
+    #[arg(long, value_name = "NAME")]
+    pub network: Vec<String>,
+    /// Seed of the losses.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: u64,
+    /// Put the rows into this page, in place of those of the same algorithm and kernel.
+    #[arg(long, value_name = "PAGE", conflicts_with = "network")]
+    pub write: Option<PathBuf>,
+}

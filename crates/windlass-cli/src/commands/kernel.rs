@@ -1,0 +1,83 @@
+//! `windlass kernel`.
+
+use std::env;
+use std::path::Path;
+
+use windlass_cc::{AnyParams, Setup};
+use windlass_lab::scenario::Candidate;
+use windlass_tcp::Profile;
+use windlass_tcp::stack::LINUX;
+use windlass_testbed::bpf::{Algorithm, Error, object, params_of, pins};
+
+use crate::args::{Kernel, KernelVerb};
+use crate::output::{Chatter, Failure, print};
+
+/// Largest packet of the network that parameters in bytes, such as the initial window, are reckoned for.
+const MTU: u32 = 1500;
+
+/// Builds, loads, lists or unloads.
+pub fn run(args: &Kernel, chatter: &Chatter) -> Result<(), Failure> {
+    match &args.verb {
+        KernelVerb::Build { algorithms, source } => build(algorithms, source.as_deref(), chatter),
+        KernelVerb::Load { algorithm, name } => load(algorithm, name.as_deref(), chatter),
+        KernelVerb::List => {
+            let names = pins::list().map_err(failure)?;
+            print(&names.iter().map(|name| format!("{name}\n")).collect::<String>())
+        }
+        KernelVerb::Unload { names, all } => {
+            let names = if *all { pins::list().map_err(failure)? } else { names.clone() };
+            names.iter().try_for_each(|name| pins::unload(name)).map_err(failure)
+        }
+    }
+}
+
+/// What the words asked for is at fault, or the machine.
+fn failure(e: Error) -> Failure {
+    match e {
+        Error::Unsupported(_) | Error::NotBuilt { .. } => Failure::input(e.to_string()),
+        e => Failure::work(e.to_string()),
+    }
+}
+
+fn build(algorithms: &[String], source: Option<&Path>, chatter: &Chatter) -> Result<(), Failure> {
+    let known = object::algorithms();
+    let named: Vec<&str> = algorithms.iter().map(String::as_str).collect();
+    let ids = if named.is_empty() { known.clone() } else { named };
+    let params = |id: &str| match AnyParams::by_name(id) {
+        Some(params) if known.contains(&params.info().id) => Ok(params),
+        Some(params) => Err(object::check(&params).map_or_else(failure, |()| unknown(id, &known))),
+        None => Err(unknown(id, &known)),
+    };
+    let params = ids.into_iter().map(params).collect::<Result<Vec<AnyParams>, Failure>>()?;
+    let here = env::current_dir().map_err(Failure::work)?;
+    let checkout = object::checkout(source.unwrap_or(&here)).map_err(failure)?;
+    chatter.say("building the core for BPF: a minute or two the first time");
+    for path in object::build(&checkout, &params).map_err(failure)? {
+        print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+fn unknown(id: &str, known: &[&str]) -> Failure {
+    Failure::unknown("algorithm", id, known)
+}
+
+fn load(algorithm: &str, name: Option<&str>, chatter: &Chatter) -> Result<(), Failure> {
+    let candidate = Candidate::parse(algorithm).map_err(|e| Failure::input(e.to_string()))?;
+    let mut params = candidate.controller;
+    if !algorithm.contains(":slow_start=") {
+        // The one that is built in.
+        let slow_start = windlass_cc::slow_start::AnyParams::default();
+        params.set_common(&Setup { slow_start, ..params.common() });
+    }
+    let params = params_of(&Profile::new(LINUX, params, MTU));
+    let usual = pins::usual_name(params.info().id);
+    let name = name.unwrap_or(&usual).to_owned();
+    let loaded = Algorithm { params, name, recording: false };
+    pins::load(&loaded, &object::folder().map_err(failure)?).map_err(failure)?;
+    chatter.say(format!(
+        "sockets can choose {0} now (TCP_CONGESTION); `windlass kernel unload {0}` takes it away",
+        loaded.name
+    ));
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Objects: where they are kept, how one is built, and what is written into one before it is loaded.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use object::{Object as _, ObjectSection as _};
+use windlass_cc::AnyParams;
+
+use super::Error;
+use super::options::entry;
+use crate::vm;
+
+/// The recipe, in a checkout.
+const RECIPE: &str = "tests/small-targets/kernel-object";
+/// What the shim has in the place of the name; the kernel has room for 15 letters.
+const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
+/// Letters of a name.
+pub const NAME_LENGTH: usize = 15;
+
+/// The folder of the objects that this version of the core has been built into.
+pub fn folder() -> Result<PathBuf, Error> {
+    let cache = vm::cache_folder().map_err(|e| Error::Object(e.to_string()))?;
+    let version = windlass_run::VERSION.replace('+', "-");
+    Ok(cache.join("bpf").join(version))
+}
+
+/// The file of an algorithm's object in a folder of objects.
+pub fn file(algorithm: &str) -> String {
+    format!("{algorithm}.bpf.o")
+}
+
+/// The object of an algorithm in a folder of objects.
+pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
+    let algorithm = params.info().id;
+    let path = folder.join(file(algorithm));
+    fs::read(&path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::NotBuilt { algorithm },
+        _ => Error::System { what: format!("reading {}", path.display()), source },
+    })
+}
+
+/// The objects of these algorithms as files for a guest, which finds them in the folder it runs in. libbpf is opened, so
+/// that the guest has it among this program's libraries.
+pub fn for_guest(
+    algorithms: impl Iterator<Item = AnyParams>,
+) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for params in algorithms {
+        check(&params)?;
+        super::libbpf::check()?;
+        let name = file(params.info().id);
+        if !files.iter().any(|(known, _)| *known == name) {
+            files.push((name, read(&folder()?, &params)?));
+        }
+    }
+    Ok(files)
+}
+
+/// Whether an algorithm can be a kernel's with these parameters.
+pub fn check(params: &AnyParams) -> Result<(), Error> {
+    let id = params.info().id;
+    let wanted = params.requirements();
+    if is_coupled(params) {
+        return Err(Error::Unsupported(format!(
+            "`{id}` couples the paths of a connection, which no kernel's interface for BPF shows; take one for single paths"
+        )));
+    }
+    if wanted.cross_layer {
+        return Err(Error::Unsupported(format!(
+            "`{id}` asks the node's lower layers, of which a kernel's TCP knows nothing"
+        )));
+    }
+    let start = params.common().slow_start.info().id;
+    if wanted.slow_start.is_some() && start != "standard" {
+        return Err(Error::Unsupported(format!(
+            "the slow start \"{start}\" is not built into the kernel's objects; write `slow_start = \"standard\"`"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the algorithm hears of its siblings.
+fn is_coupled(params: &AnyParams) -> bool {
+    matches!(
+        params,
+        AnyParams::Lia(_)
+            | AnyParams::Olia(_)
+            | AnyParams::Balia(_)
+            | AnyParams::DLia(_)
+            | AnyParams::WVegas(_)
+            | AnyParams::MpFast(_)
+            | AnyParams::EmReno(_)
+            | AnyParams::Mfvl(_)
+            | AnyParams::BcCps(_)
+    )
+}
+
+/// Identifiers of all algorithms that can be a kernel's.
+pub fn algorithms() -> Vec<&'static str> {
+    let all = windlass_cc::ALGORITHMS.iter().map(|info| info.id);
+    all.filter(|id| {
+        AnyParams::by_name(id).is_some_and(|p| !is_coupled(&p) && !p.requirements().cross_layer)
+    })
+    .collect()
+}
+
+/// The object with its name in it.
+pub fn named(mut object: Vec<u8>, name: &str) -> Result<Vec<u8>, Error> {
+    if name.is_empty() || name.len() > NAME_LENGTH || !name.bytes().all(is_plain) {
+        return Err(Error::Unsupported(format!(
+            "`{name}` is no name for a congestion control: the kernel takes 1 to {NAME_LENGTH} letters, digits and `_`"
+        )));
+    }
+    let place = place_of_name(&object).ok_or_else(|| {
+        Error::Object("there is no place for the name in its section .struct_ops".to_owned())
+    })?;
+    let room = &mut object[place..place + NAME_TO_BE.len()];
+    room.fill(0);
+    room[..name.len()].copy_from_slice(name.as_bytes());
+    Ok(object)
+}
+
+fn is_plain(letter: u8) -> bool {
+    letter.is_ascii_alphanumeric() || letter == b'_'
+}
+
+fn place_of_name(object: &[u8]) -> Option<usize> {
+    let file = object::File::parse(object).ok()?;
+    let (start, size) = file.section_by_name(".struct_ops")?.file_range()?;
+    let (start, size) = (usize::try_from(start).ok()?, usize::try_from(size).ok()?);
+    let section = object.get(start..start.checked_add(size)?)?;
+    let within = section.windows(NAME_TO_BE.len()).position(|w| w == NAME_TO_BE)?;
+    Some(start + within)
+}
+
+/// The checkout of Windlass that a folder is in.
+pub fn checkout(from: &Path) -> Result<PathBuf, Error> {
+    let found = from.ancestors().find(|folder| folder.join(RECIPE).exists());
+    found.map(Path::to_path_buf).ok_or_else(|| Error::Build {
+        algorithm: "the core".to_owned(),
+        why: format!(
+            "{} is in no checkout of Windlass, which has the algorithms' source and the recipe ({RECIPE}); name one with `--source`",
+            from.display()
+        ),
+    })
+}
+
+/// Whether this machine can build objects by the checkout's recipe.
+///
+/// # Errors
+///
+/// What is missing, and how to get it.
+pub fn check_tools(checkout: &Path) -> Result<(), Error> {
+    let failed = |why| Error::Build { algorithm: "an algorithm".to_owned(), why };
+    match Command::new(checkout.join(RECIPE)).arg("--check").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+        Err(e) => Err(failed(format!("{RECIPE} cannot be run, which needs python3: {e}"))),
+    }
+}
+
+/// Builds objects by the checkout's recipe and puts them where runs look for them. Returns their paths.
+pub fn build(checkout: &Path, algorithms: &[AnyParams]) -> Result<Vec<PathBuf>, Error> {
+    let to = folder()?;
+    fs::create_dir_all(&to).map_err(Error::on(format!("making the folder {}", to.display())))?;
+    let work = tempfile::tempdir_in(&to).map_err(Error::on("making a folder to build in"))?;
+    let names: Vec<&str> = algorithms.iter().map(|params| params.info().id).collect();
+    let output = Command::new(checkout.join(RECIPE))
+        .arg("--out")
+        .arg(work.path())
+        .args(algorithms.iter().map(|params| format!("{}={}", params.info().id, entry(params))))
+        .output();
+    let why = match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(e) => Some(format!("{RECIPE} cannot be run: {e}")),
+    };
+    if let Some(why) = why {
+        let why = format!("{why}\n`windlass doctor` says what this machine lacks");
+        return Err(Error::Build { algorithm: names.join(", "), why });
+    }
+    let mut made = Vec::new();
+    for name in names {
+        let (from, to) = (work.path().join(file(name)), to.join(file(name)));
+        fs::rename(&from, &to).map_err(Error::on(format!("keeping {}", to.display())))?;
+        made.push(to);
+    }
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_algorithm_that_couples_paths_is_refused_and_all_others_are_listed() {
+        let lia = AnyParams::by_name("lia").expect("there");
+        assert!(check(&lia).unwrap_err().to_string().contains("couples"));
+        let all = algorithms();
+        assert!(all.contains(&"cubic") && all.contains(&"tcp-modified") && !all.contains(&"lia"));
+    }
+
+    #[test]
+    fn a_slow_start_that_is_not_built_in_is_refused_with_what_would_be_right() {
+        let mut params = AnyParams::by_name("cubic").expect("there");
+        let slow_start = windlass_cc::slow_start::AnyParams::by_name("hystart").expect("there");
+        params.set_common(&windlass_cc::Setup { slow_start, ..params.common() });
+        let said = check(&params).unwrap_err().to_string();
+        assert!(said.contains("slow_start = \"standard\""), "{said}");
+    }
+
+    #[test]
+    fn a_name_that_the_kernel_has_no_room_for_is_refused() {
+        for name in ["", "a_name_of_16_let", "with space"] {
+            let said = named(Vec::new(), name).unwrap_err().to_string();
+            assert!(said.contains("1 to 15 letters"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Events as the shim in the kernel records them (`struct record` in `tests/small-targets/bpf/shim.c`).
+
+use serde::{Deserialize, Serialize};
+use windlass_cc::{Ack, Conn, Control, Event, Loss, Phase, Rate, RateSample, Span, Time, Undo};
+
+/// What happened.
+// As `Event` itself.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// The connection began.
+    Begin,
+    /// The algorithm was told of this.
+    Event(Event),
+}
+
+impl What {
+    /// A word for a table.
+    pub fn name(&self) -> &'static str {
+        match self {
+            What::Begin => "begin",
+            What::Event(Event::Ack(_)) => "ack",
+            What::Event(Event::Phase { .. }) => "phase",
+            What::Event(Event::Loss(_)) => "loss",
+            What::Event(Event::Undo(_)) => "undo",
+            What::Event(Event::IdleRestart { .. }) => "idle",
+            What::Event(Event::Mss(_)) => "mss",
+            What::Event(Event::Group(_)) => "group",
+            What::Event(Event::CrossLayer(_)) => "cross-layer",
+        }
+    }
+}
+
+/// One event of one connection: the facts that the algorithm was told, and what it answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// The connection: a number drawn when it began.
+    pub id: u64,
+    /// Its place among the connection's events, from 1. What the ring had no room for is missing.
+    pub number: u64,
+    /// What happened.
+    pub what: What,
+    /// The connection at that moment.
+    pub conn: Conn,
+    /// The answer, in the kernel.
+    pub control: Control,
+}
+
+/// Bytes of a record.
+pub const SIZE: usize = 288;
+
+impl Record {
+    /// A record, or nothing if the bytes are none.
+    pub fn read(bytes: &[u8]) -> Option<Record> {
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .map(|w| u64::from_ne_bytes(w.try_into().expect("eight")))
+            .collect();
+        let [id, number, gap, kind, rest @ ..] = words.as_slice() else { return None };
+        if bytes.len() != SIZE {
+            return None;
+        }
+        let (kind, argument) = halves(*kind);
+        let (conn, rest) = rest.split_at(12);
+        let (ack, rest) = rest.split_at(13);
+        let (loss, control) = rest.split_at(4);
+        let what = match kind {
+            0 => What::Begin,
+            1 => What::Event(Event::Ack(read_ack(ack))),
+            2 => What::Event(Event::Phase {
+                from: phase(argument & 0xff)?,
+                to: phase(argument >> 8)?,
+            }),
+            3 => What::Event(Event::Loss(Loss {
+                bytes: loss[0],
+                tx_in_flight: loss[1],
+                lost_since_sent: loss[2],
+                app_limited: flag(loss[3]),
+            })),
+            4 => What::Event(Event::Undo(match argument {
+                0 => Undo::Dsack,
+                1 => Undo::Eifel,
+                _ => Undo::Frto,
+            })),
+            5 => What::Event(Event::IdleRestart { gap: Span(*gap), reset: argument != 0 }),
+            6 => What::Event(Event::Mss(argument)),
+            _ => return None,
+        };
+        let control = Control { cwnd: control[0], ssthresh: control[1], pacing: Rate(control[2]) };
+        Some(Record { id: *id, number: *number, what, conn: read_conn(conn)?, control })
+    }
+}
+
+/// The two 32-bit values that a word holds.
+fn halves(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+/// A `_Bool` at the beginning of a word; what follows it is anything.
+fn flag(word: u64) -> bool {
+    word & 0xff != 0
+}
+
+fn phase(number: u32) -> Option<Phase> {
+    [Phase::Open, Phase::Recovery, Phase::Loss, Phase::Cwr].into_iter().nth(number as usize)
+}
+
+fn read_conn(w: &[u64]) -> Option<Conn> {
+    let ((mss, flags), (entropy, last)) = (halves(w[10]), halves(w[11]));
+    Some(Conn {
+        now: Time(w[0]),
+        in_flight: w[1],
+        flight_size: w[2],
+        una: w[3],
+        next_id: w[4],
+        delivered: w[5],
+        lost: w[6],
+        sent: w[7],
+        srtt: Span(w[8]),
+        min_rtt: Span(w[9]),
+        mss,
+        flags,
+        entropy,
+        phase: phase(last & 0xff)?,
+    })
+}
+
+fn read_ack(w: &[u64]) -> Ack {
+    Ack {
+        acked: w[0],
+        delivered: w[1],
+        lost: w[2],
+        ce: w[3],
+        prior_in_flight: w[4],
+        rtt: Span(w[5]),
+        rate: RateSample {
+            delivered: w[6],
+            interval: Span(w[7]),
+            prior_delivered: w[8],
+            lost: w[9],
+            tx_in_flight: w[10],
+            app_limited: flag(w[11]),
+        },
+        duplicate: flag(w[12]),
+    }
+}
+
+/// A change of a connection's window, for comparing worlds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Moment {
+    /// Nanoseconds since the connection was established.
+    pub time: u64,
+    /// Bytes acknowledged so far.
+    pub una: u64,
+    /// Congestion window afterwards, whole segments.
+    pub window: u64,
+    /// What happened, in a word.
+    pub what: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the compiler for the kernel lays an acknowledgement out.
+    fn acknowledgement() -> Vec<u64> {
+        let mut words = vec![7, 3, 0, 1];
+        words.extend([1_000, 2_896, 4_344, 1_449, 5_793, 1, 0, 7_240, 40, 30]);
+        words.extend([1448 | 1 << 32, 99]);
+        words.extend([1_448, 1_448, 0, 0, 4_344, 41, 2_896, 80, 1, 0, 4_344, 1, 0xff00]);
+        words.extend([0, 0, 0, 0]);
+        words.extend([14_480, 1 << 40, 0]);
+        words
+    }
+
+    fn bytes(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn an_acknowledgement_is_read_field_by_field_and_padding_is_nothing() {
+        let record = Record::read(&bytes(&acknowledgement())).expect("a record");
+        assert_eq!((record.id, record.number), (7, 3));
+        assert_eq!((record.conn.mss, record.conn.flags, record.conn.entropy), (1448, 1, 99));
+        assert_eq!(record.conn.min_rtt, Span(30));
+        let What::Event(Event::Ack(ack)) = record.what else { panic!("{:?}", record.what) };
+        assert_eq!((ack.acked, ack.rtt, ack.duplicate), (1_448, Span(41), false));
+        assert_eq!((ack.rate.interval, ack.rate.app_limited), (Span(80), true));
+        assert_eq!(record.control.cwnd, 14_480);
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        let words = acknowledgement();
+        assert_eq!(Record::read(&bytes(&words[..35])), None, "too short");
+        let unknown = [&words[..3], &[9], &words[4..]].concat();
+        assert_eq!(Record::read(&bytes(&unknown)), None, "no such event");
+    }
+}

@@ -1,0 +1,101 @@
+//! Algorithms of ours that live in the kernel for the time of a run, one for each flow that has one there.
+
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use windlass_cc::AnyParams;
+use windlass_sim::config::{Config, FlowConfig};
+
+use super::error::Error;
+use super::run::Options;
+use crate::bpf::record::Record;
+use crate::bpf::replay::{Replayed, replay};
+use crate::bpf::{self, Algorithm, Attached};
+
+/// How often the ring of events is emptied. It holds more than a second of them at any rate that is emulated here.
+const VISIT: Duration = Duration::from_millis(10);
+
+/// An algorithm in the kernel. It leaves when this is dropped, and with the process at the latest.
+pub struct Tenant {
+    /// The place of its flow.
+    pub flow: usize,
+    /// The name by which the flow's sockets choose it.
+    pub name: String,
+    /// The flow's own name.
+    of: String,
+    params: AnyParams,
+    attached: Option<Attached>,
+    reader: Option<Reader>,
+}
+
+/// A thread that collects what the kernel records.
+struct Reader {
+    done: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Vec<Record>, bpf::Error>>,
+}
+
+/// Puts the algorithms that are ours into the kernel.
+pub fn load(config: &Config, options: &Options) -> Result<Vec<Tenant>, Error> {
+    let flow = |place: &usize| Tenant::new(*place, &config.flows[*place], options);
+    options.ours.iter().map(flow).collect()
+}
+
+/// A name that no other run of this machine has at this time.
+fn fresh_name() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed) & 0xffff;
+    format!("wl_{:x}_{number:x}", process::id() & 0xff_ffff)
+}
+
+impl Tenant {
+    fn new(place: usize, flow: &FlowConfig, options: &Options) -> Result<Tenant, Error> {
+        let (name, params) = (fresh_name(), bpf::params_of(&flow.profile));
+        let algorithm = Algorithm { params, name: name.clone(), recording: options.replay };
+        let home = |source| Error::Home { flow: flow.name.clone(), source };
+        let attached = algorithm.load(&options.objects).map_err(home)?;
+        let mut tenant = Tenant {
+            flow: place,
+            name,
+            of: flow.name.clone(),
+            params,
+            attached: None,
+            reader: None,
+        };
+        match options.replay {
+            true => tenant.reader = Some(Reader::new(attached)),
+            false => tenant.attached = Some(attached),
+        }
+        Ok(tenant)
+    }
+
+    /// The run is over: the algorithm leaves. What it recorded is replayed.
+    pub fn leave(self) -> Result<Replayed, Error> {
+        let Some(Reader { done, thread }) = self.reader else { return Ok(Replayed::default()) };
+        done.store(true, Ordering::Relaxed);
+        let records = thread.join().unwrap_or(Ok(Vec::new()));
+        let records = records.map_err(|source| Error::Home { flow: self.of, source })?;
+        Ok(replay(&self.params, &records))
+    }
+}
+
+impl Reader {
+    fn new(mut attached: Attached) -> Reader {
+        let done = Arc::new(AtomicBool::new(false));
+        let stop = done.clone();
+        let thread = thread::spawn(move || {
+            let mut records = Vec::new();
+            loop {
+                let last = stop.load(Ordering::Relaxed);
+                records.append(&mut attached.take_records()?);
+                if last {
+                    return Ok(records);
+                }
+                thread::sleep(VISIT);
+            }
+        });
+        Reader { done, thread }
+    }
+}

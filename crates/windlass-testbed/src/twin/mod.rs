@@ -1,0 +1,169 @@
+//! Whether an algorithm in a kernel and its native twin are one, and how far the worlds around them are apart.
+//!
+//! Six networks are crossed at once, each by a flow of its own with the algorithm in the kernel. Every event that the kernel
+//! tells the algorithm is recorded with the answer, and replayed on the native core: the answers must be the same to the bit.
+//! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm.
+
+use windlass_cc::{AnyParams, Setup};
+use windlass_run::{Backend, RunError, Simulator, World};
+use windlass_scenario::{Home, Scenario};
+use windlass_sim::{FlowResult, Series};
+
+use crate::bpf::object;
+use crate::bpf::record::Moment;
+use crate::bpf::replay::Replayed;
+use crate::{LinuxVt, linux, live};
+
+/// What is run.
+const NETWORKS: &str = include_str!("networks.toml");
+
+/// The networks' names.
+pub fn networks() -> Vec<String> {
+    scenario().flows.into_iter().map(|flow| flow.name).collect()
+}
+
+fn scenario() -> Scenario {
+    Scenario::from_str(NETWORKS, "networks.toml").expect("a scenario of this project")
+}
+
+/// One network, crossed in a kernel and in the simulator.
+#[derive(Clone, Debug)]
+pub struct Twin {
+    /// The network.
+    pub network: String,
+    /// What replaying the kernel's events came to.
+    pub replayed: Replayed,
+    /// What the flow did in the kernel.
+    pub kernel: FlowResult,
+    /// What it did in the simulator.
+    pub simulated: FlowResult,
+    /// Where the windows of the two part first.
+    pub parting: Option<Parting>,
+}
+
+/// The first window that only one world had.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parting {
+    /// Windows in a row, whole segments each, that both had before.
+    pub common: usize,
+    /// The kernel's change.
+    pub kernel: Moment,
+    /// The simulator's window there, whole segments; `None` if it changed no more.
+    pub simulated: Option<u64>,
+}
+
+/// What a run of twins came to.
+#[derive(Clone, Debug)]
+pub struct Twins {
+    /// The kernel's release.
+    pub kernel: String,
+    /// One for each network that was asked for.
+    pub twins: Vec<Twin>,
+}
+
+/// Crosses these networks (all, if none is named) with an algorithm.
+///
+/// # Errors
+///
+/// The algorithm cannot be a kernel's or has not been built, the world is no kernel, or a run failed.
+pub fn run(
+    world: World,
+    params: &AnyParams,
+    networks: &[String],
+    seed: u64,
+) -> Result<Twins, RunError> {
+    let scenario = prepared(params, networks)?;
+    let (kernel, replayed) = match world {
+        World::Linux => {
+            let objects = object::folder().map_err(RunError::backend)?;
+            let options = live::Options { objects, replay: true, ..live::Options::default() };
+            linux::run(&scenario, seed, options)?
+        }
+        World::LinuxVt(series) => LinuxVt(series).ask(&scenario, seed, true)?,
+        World::Sim | World::Ns3 => return Err(RunError::NoKernel),
+    };
+    let mut simulated = scenario;
+    simulated.record.series = vec![Series::Cwnd];
+    let simulated = Simulator::default().run(&simulated, seed)?.result;
+    let flows = kernel.result.flows.into_iter().zip(simulated.flows).zip(replayed);
+    let twins = flows.zip(0..).map(|(((kernel, of_simulator), replayed), flow)| {
+        let mss = u64::from(replayed.mss.max(1));
+        let own = simulated.samples.iter().filter(|sample| sample.flow == flow);
+        let parting = part(&replayed.course, own.map(|sample| sample.value / mss));
+        Twin { network: kernel.name.clone(), parting, replayed, kernel, simulated: of_simulator }
+    });
+    Ok(Twins { kernel: kernel.kernel.unwrap_or_default(), twins: twins.collect() })
+}
+
+/// The scenario with this algorithm on the networks that are asked for. The slow start is the one that is built in.
+fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
+    let mut scenario = scenario();
+    if let Some(unknown) =
+        networks.iter().find(|name| scenario.flows.iter().all(|flow| flow.name != **name))
+    {
+        let known = scenario.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>();
+        let why = format!("there is no network `{unknown}`; there are {}", known.join(", "));
+        return Err(RunError::backend(why));
+    }
+    scenario.flows.retain(|flow| networks.is_empty() || networks.contains(&flow.name));
+    let mut params = *params;
+    let slow_start = windlass_cc::slow_start::AnyParams::default();
+    params.set_common(&Setup { slow_start, ..params.common() });
+    object::check(&params).map_err(RunError::backend)?;
+    for flow in &mut scenario.flows {
+        flow.set_controller(params);
+        flow.home = Home::Bpf;
+    }
+    Ok(scenario)
+}
+
+/// Where the kernel's course leaves the simulator's windows.
+fn part(kernel: &[Moment], simulated: impl Iterator<Item = u64>) -> Option<Parting> {
+    let mut windows: Vec<u64> = simulated.collect();
+    windows.dedup();
+    // Before its handshake is over, a sender of the simulator has no window.
+    let first = kernel.first()?.window;
+    let begun = windows.iter().position(|window| *window == first).unwrap_or(0);
+    let mut windows = windows.into_iter().skip(begun);
+    for (common, moment) in kernel.iter().enumerate() {
+        let simulated = windows.next();
+        if simulated != Some(moment.window) {
+            return Some(Parting { common, kernel: moment.clone(), simulated });
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(windows: &[u64]) -> Vec<Moment> {
+        let moment = |(i, window): (usize, &u64)| Moment {
+            time: i as u64,
+            una: 0,
+            window: *window,
+            what: "ack".to_owned(),
+        };
+        windows.iter().enumerate().map(moment).collect()
+    }
+
+    #[test]
+    fn worlds_part_at_the_first_window_that_only_one_of_them_had() {
+        let kernel = course(&[10, 11, 12, 6]);
+        assert_eq!(part(&kernel, [0, 10, 10, 11, 12, 6, 7].into_iter()), None);
+        let parting = part(&kernel, [10, 11, 13].into_iter()).expect("apart");
+        assert_eq!((parting.common, parting.kernel.window, parting.simulated), (2, 12, Some(13)));
+        let parting = part(&kernel, [10, 11].into_iter()).expect("one stops");
+        assert_eq!((parting.common, parting.simulated), (2, None));
+    }
+
+    #[test]
+    fn a_network_that_is_not_there_is_refused_with_those_that_are() {
+        let e = prepared(&AnyParams::default(), &["moon".to_owned()]).unwrap_err().to_string();
+        assert!(e.contains("`moon`") && e.contains("shallow"), "{e}");
+        let one = prepared(&AnyParams::default(), &["lossy".to_owned()]).expect("a scenario");
+        assert_eq!(one.flows.len(), 1);
+        assert_eq!(networks().len(), 6);
+    }
+}

@@ -1,0 +1,143 @@
+//! Our algorithms in this machine's kernel.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use common::{bulk, config, link, need_live};
+use windlass_cc::{AnyParams, Setup};
+use windlass_sim::loss::LossModel;
+use windlass_tcp::stack::LINUX;
+use windlass_testbed::bpf::{self, Algorithm, object, pins};
+use windlass_testbed::live::{self, Options};
+
+/// The algorithms that the tests put into the kernel: growth by time, by acknowledgements, and by a model of the path.
+const ALGORITHMS: [&str; 3] = ["cubic", "reno", "bbr"];
+
+/// The folder of the objects, built once; or why there are none.
+fn objects() -> Result<PathBuf, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        bpf::check().map_err(|e| e.to_string())?;
+        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let checkout = object::checkout(&here).map_err(|e| e.to_string())?;
+        let algorithms = ALGORITHMS.map(|id| AnyParams::by_name(id).expect(id));
+        object::build(&checkout, &algorithms).map_err(|e| e.to_string())?;
+        object::folder().map_err(|e| e.to_string())
+    });
+    built.clone()
+}
+
+/// Ends the calling test, loudly, where no object can be built or loaded.
+macro_rules! need_objects {
+    () => {
+        match objects() {
+            Ok(folder) => folder,
+            Err(why) => {
+                windlass_skip::skip(why);
+                return;
+            }
+        }
+    };
+}
+
+/// What sockets can choose now.
+fn offered() -> String {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("a kernel")
+}
+
+/// A lossy download of three seconds whose events are replayed.
+fn run(id: &str, objects: PathBuf) -> live::Outcome {
+    let mut flow = bulk(LINUX, id, None);
+    let common = flow.profile.params.common();
+    let slow_start = windlass_cc::slow_start::AnyParams::default();
+    flow.profile.params.set_common(&Setup { slow_start, ..common });
+    let mut lossy = link(20_000_000, 10);
+    lossy.loss[0] = Some(LossModel::Drop { probability: 0.002 });
+    let mut config = config(vec![lossy], vec![flow]);
+    config.duration = windlass_cc::Time::from_secs(3);
+    let options =
+        Options { bound: None, ours: vec![0], objects, replay: true, ..Options::default() };
+    live::run(&config, &options).expect("a run")
+}
+
+#[test]
+fn every_answer_in_the_kernel_is_the_native_cores_to_the_bit() {
+    need_live!();
+    let objects = need_objects!();
+    for id in ALGORITHMS {
+        let outcome = run(id, objects.clone());
+        let replayed = &outcome.replayed[0];
+        assert!(replayed.is_equal(), "{id}: {:?}", replayed.first);
+        assert!(replayed.events > 1_000, "{id}: {} events", replayed.events);
+    }
+    assert!(!offered().contains("wl_"), "left behind: {}", offered());
+}
+
+/// Waits until sockets can choose an algorithm, or cannot; at most some seconds.
+fn wait(name: &str, there: bool) -> bool {
+    let begun = Instant::now();
+    while offered().split_whitespace().any(|n| n == name) != there {
+        if begun.elapsed() > Duration::from_secs(20) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// No test of its own: what the next one starts and kills.
+#[test]
+#[ignore = "holds an algorithm until it is killed"]
+fn hold_an_algorithm_until_killed() {
+    let params = AnyParams::by_name("reno").expect("there");
+    let algorithm = Algorithm { params, name: "wl_test_killed".to_owned(), recording: false };
+    let _held = algorithm.load(&object::folder().expect("a folder")).expect("loaded");
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn an_algorithm_leaves_with_its_process_however_that_ends() {
+    need_live!();
+    need_objects!();
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--ignored", "--exact", "hold_an_algorithm_until_killed"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a child");
+    let came = wait("wl_test_killed", true);
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert!(came, "it was never loaded");
+    assert!(wait("wl_test_killed", false), "left behind: {}", offered());
+}
+
+#[test]
+fn what_is_loaded_to_stay_stays_until_it_is_unloaded_and_leaves_nothing() {
+    need_live!();
+    let objects = need_objects!();
+    let name = "wl_test_pinned";
+    let params = AnyParams::by_name("reno").expect("there");
+    let algorithm = Algorithm { params, name: name.to_owned(), recording: false };
+    let before = pins::list().expect("a list");
+    match pins::load(&algorithm, &objects) {
+        Err(e @ bpf::Error::NoLinks) => return windlass_skip::skip(e),
+        loaded => loaded.expect("loaded"),
+    }
+    let listed = pins::list().expect("a list");
+    let again = pins::load(&algorithm, &objects).map_err(|e| e.to_string());
+    let there = wait(name, true);
+    pins::unload(name).expect("unloaded");
+    assert!(listed.contains(&name.to_owned()) && there, "{listed:?}");
+    assert!(again.unwrap_err().contains("windlass kernel unload wl_test_pinned"));
+    assert!(wait(name, false), "left behind: {}", offered());
+    assert_eq!(pins::list().expect("a list"), before);
+    let mounts = fs::read_to_string("/proc/mounts").expect("mounts");
+    assert!(!before.is_empty() || !mounts.contains("/run/windlass/bpf"), "still mounted");
+    let unknown = pins::unload(name).unwrap_err().to_string();
+    assert!(unknown.contains("is not loaded"), "{unknown}");
+}
