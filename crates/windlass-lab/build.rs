@@ -1,13 +1,19 @@
-//! Embeds the folders of papers, so that the program reproduces them from anywhere.
+//! Embeds the folders of papers and of examinations, so that the program runs them from anywhere.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers").canonicalize()?;
-    println!("cargo::rerun-if-changed={}", papers.display());
+    embed("papers")?;
+    embed("examinations")
+}
+
+/// Writes the folders of the tree's folder `of`, with the texts of their files, as a list for `include!`.
+fn embed(of: &str) -> io::Result<()> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).canonicalize()?;
+    println!("cargo::rerun-if-changed={}", all.display());
     let mut code = String::from("&[\n");
-    for folder in sorted(&papers)?.iter().filter(|path| path.is_dir()) {
+    for folder in sorted(&all)?.iter().filter(|path| path.is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.display());
         code.push_str(&format!("    ({:?}, &[\n", name(folder)));
         for file in sorted(folder)? {
@@ -17,7 +23,7 @@ fn main() -> io::Result<()> {
     }
     code.push_str("]\n");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
-    fs::write(Path::new(&out).join("papers.rs"), code)
+    fs::write(Path::new(&out).join(format!("{of}.rs")), code)
 }
 
 fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {

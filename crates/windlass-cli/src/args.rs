@@ -1,5 +1,8 @@
 //! The command line: one definition for parsing, help and completions.
 
+mod adversary;
+mod assess;
+mod choose;
 mod compare;
 mod kernel;
 mod known;
@@ -16,6 +19,9 @@ use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 
+pub use adversary::Break;
+pub use assess::Assess;
+pub use choose::Choose;
 pub use compare::Compare;
 pub use kernel::{Kernel, KernelVerb};
 pub use sweep::Sweep;
@@ -146,6 +152,25 @@ pub enum Command {
     /// runs are kept: a command that was interrupted goes on where it stopped.
     #[command(after_help = compare::HELP)]
     Compare(Compare),
+    /// Say which algorithm to run on a network that is not known exactly.
+    ///
+    /// Every candidate crosses the same networks, drawn around the one that is given; the advice is the best by the aim, with
+    /// what cannot be told from it, and where it would turn.
+    #[command(after_help = choose::HELP)]
+    Choose(Choose),
+    /// Put an algorithm through an examination: what RFC 9743 asks of a new congestion control.
+    ///
+    /// Each family of criteria comes out as pass, concern, fail or undecided on its worst network. Finished runs are kept in
+    /// OUT/EXAMINATION/ALGORITHM/journal.jsonl: a command that was interrupted goes on where it stopped. scorecard.html,
+    /// .md and .json there are one page, report.html has every network.
+    #[command(after_help = assess::HELP)]
+    Assess(Assess),
+    /// Search for the worst that can be done to an algorithm, and keep the smallest scenario that shows it.
+    ///
+    /// Within the bounds an adversary chooses losses, bursts of other traffic, outages and the queue of one path. The same seed
+    /// finds the same attack.
+    #[command(after_help = adversary::HELP)]
+    Break(Break),
     /// Run a scenario at every combination of values, as many seeds as it takes.
     ///
     /// FILE is a scenario or a sweep file. Only runs that are missing are made; finished runs are kept

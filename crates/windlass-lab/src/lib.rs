@@ -46,14 +46,20 @@
 //!
 //! Scenarios, runs, statistics and reports are crates of their own, under names of this one. What the
 //! command line prints of a scenario and its runs is in [`overview`], [`outlook`] and [`hindsight`].
-//! [`why`] says why a window fell. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
+//! [`assess`] puts an algorithm through an
+//! examination, [`choose`] advises one for a network, and an
+//! [`adversary`] searches for the worst that can be done to one. [`why`] says why a window fell. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
 //! [`crosscheck`]. TOML is known to [`scenario`], [`experiment`] and [`claims`] only.
 #![forbid(unsafe_code)]
 
+pub mod adversary;
+pub mod assess;
 pub mod catalogue;
+pub mod choose;
 pub mod claims;
 pub mod compare;
 pub mod crosscheck;
+mod dice;
 mod error;
 pub mod experiment;
 pub mod hindsight;

@@ -144,6 +144,11 @@ impl<'p> Reproduction<'p> {
             };
             (1..=wanted).collect()
         })?;
+        if paper.question().is_some() {
+            let read: BTreeSet<String> =
+                read_by_all(paper, &plan, &claims)?.into_iter().flatten().collect();
+            tasks.retain(|t| read.contains(&format!("{}/{}", t.experiment, t.point)));
+        }
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
         // What another call has run elsewhere still counts.
@@ -327,6 +332,37 @@ impl<'p> Reproduction<'p> {
         Ok(Outcome { judgements, sections, dir, report })
     }
 
+    /// What is judged: the plan, the claims, and the verdicts on the finished runs.
+    pub(crate) fn judgements(
+        &self,
+        runner: &Runner,
+    ) -> Result<(&Plan, &[Claim], Vec<Judgement>), ReproduceError> {
+        Ok((&self.plan, &self.claims, self.judged(&self.records(), runner)?))
+    }
+
+    /// The command that makes it again.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Writes the tables of the finished runs into the paper's folder, and says where that is and how many they are.
+    pub(crate) fn export(&self, formats: &[Format]) -> Result<(&Path, usize), ReproduceError> {
+        let records = self.records();
+        export_records(self.batch.dir(), &records, &self.command, formats)?;
+        Ok((self.batch.dir(), records.len()))
+    }
+
+    /// Where the scenario of each point with a finished run is kept, and how many runs there are, by `experiment/point`.
+    pub(crate) fn kept(&self) -> BTreeMap<String, (PathBuf, usize)> {
+        let mut kept: BTreeMap<String, (PathBuf, usize)> = BTreeMap::new();
+        for t in self.tasks.iter().filter(|t| self.batch.has(&t.key())) {
+            let path = || self.batch.scenario_path(t.place(&t.form()));
+            let place = format!("{}/{}", t.experiment, t.point);
+            kept.entry(place).or_insert_with(|| (path(), 0)).1 += 1;
+        }
+        kept
+    }
+
     /// Makes the runs whose series and packets the figures show; they repeat exactly, so that
     /// only their series are kept.
     fn trace(&self) -> Result<Traces, ReproduceError> {
@@ -425,6 +461,16 @@ pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
 }
 
+/// The points that each claim reads.
+fn read_by_all(
+    paper: &Paper,
+    plan: &Plan,
+    claims: &[Claim],
+) -> Result<Vec<BTreeSet<String>>, ReproduceError> {
+    let sources = paper.sources(plan)?;
+    Ok(claims.iter().map(|claim| read_by(claim, plan, &sources)).collect())
+}
+
 /// The runs of each of the simulator's points within a budget of seconds, and the seconds that they are foretold to take.
 fn within(
     paper: &Paper,
@@ -433,8 +479,7 @@ fn within(
     seconds: f64,
 ) -> Result<(BTreeMap<String, u64>, f64), ReproduceError> {
     let sources = paper.sources(plan)?;
-    let read: Vec<BTreeSet<String>> =
-        claims.iter().map(|claim| read_by(claim, plan, &sources)).collect();
+    let read = read_by_all(paper, plan, claims)?;
     let quantities = claims.iter().flat_map(Claim::quantities).filter_map(|q| match q {
         Quantity::Trace(name) => sources.get(name),
         _ => None,

@@ -24,6 +24,7 @@ pub mod html;
 mod ladder;
 mod ladder_layout;
 mod map;
+pub mod markdown;
 pub mod model;
 pub mod numbers;
 mod palette;

@@ -82,6 +82,25 @@ fn read(text: &str, flavour: Flavour) -> Result<AnyParams, Problem> {
     Ok(controller)
 }
 
+/// An override of an `algorithm` with parameters, as one for each of its parts; any other as it is.
+pub(super) fn overrides(key: &str, value: &str) -> Vec<(String, String)> {
+    let own = |key: String, value: &str| (key, value.to_owned());
+    let whole = || vec![own(key.to_owned(), value)];
+    let Some(table) = key.strip_suffix("algorithm") else { return whole() };
+    let mut parts = value.trim().split(':');
+    let name = parts.next().unwrap_or_default();
+    let settings: Option<Vec<(&str, &str)>> = parts.map(|part| part.split_once('=')).collect();
+    let Some(settings) = settings.filter(|_| table.is_empty() || table.ends_with('.')) else {
+        return whole();
+    };
+    let key_of = |setting: &str| match setting {
+        SLOW_START => format!("{table}{SLOW_START}"),
+        parameter => format!("{table}params.{parameter}"),
+    };
+    let settings = settings.into_iter().map(|(setting, value)| own(key_of(setting), value));
+    [own(key.to_owned(), name)].into_iter().chain(settings).collect()
+}
+
 /// What stands between colons, with the byte at which it begins.
 fn parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
@@ -126,6 +145,24 @@ mod tests {
         let candidate = Candidate::parse(" newreno:increase=per-byte:slow_start=hystart ").unwrap();
         assert_eq!(Some(candidate.controller), scenario.flows[0].controller);
         assert_eq!(candidate.label, "newreno:increase=per-byte:slow_start=hystart");
+    }
+
+    #[test]
+    fn an_override_may_give_an_algorithm_with_its_parameters() {
+        let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
+            from = 'a'\nto = 'b'\nalgorithm = 'reno'";
+        let with = |value: &str| {
+            let set = [("flow.0.algorithm".to_owned(), value.to_owned())];
+            super::super::Scenario::with_overrides(text, "s.toml", &set)
+        };
+        for label in ["cubic", "newreno:increase=per-byte:slow_start=hystart"] {
+            let candidate = Candidate::parse(label).unwrap();
+            assert_eq!(with(label).unwrap().flows[0].controller, Some(candidate.controller));
+        }
+        let wrong = with("newreno:increas=per-byte").unwrap_err().to_string();
+        assert!(wrong.contains("did you mean `increase`?"), "{wrong}");
+        let wrong = with("newreno:increase").unwrap_err().to_string();
+        assert!(wrong.contains("unknown value `newreno:increase`"), "{wrong}");
     }
 
     #[test]

@@ -159,7 +159,8 @@ impl Scenario {
     /// A key is a dotted path as in TOML, the items of `link`, `wifi` and `flow` being called by name or
     /// by number from 0: `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the
     /// quotes of a string may be left out. A table whose keys all have defaults, such as `stack`, `record`, `params`
-    /// or a cell's `path_loss`, comes into being when a key in it is set; every other table has to exist.
+    /// or a cell's `path_loss`, comes into being when a key in it is set; every other table has to exist. An `algorithm` may have
+    /// parameters as [`Candidate::parse`] reads them: `flow.download.algorithm` = `cubic:keep=0.8`.
     ///
     /// # Errors
     ///
@@ -178,6 +179,10 @@ impl Scenario {
         if overrides.is_empty() {
             return Ok(alone);
         }
+        let overrides: &[(String, String)] = &overrides
+            .iter()
+            .flat_map(|(key, value)| candidate::overrides(key, value))
+            .collect::<Vec<_>>();
         changed(&root, source_name, overrides, None)
             .map_err(|problem| blame(&root, source_name, overrides, problem))
     }

@@ -1,6 +1,9 @@
 //! One module a verb.
 
+pub mod adversary;
 pub mod algorithms;
+pub mod assess;
+pub mod choose;
 pub mod compare;
 pub mod completions;
 pub mod crosscheck;

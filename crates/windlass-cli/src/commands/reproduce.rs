@@ -1,6 +1,7 @@
 //! `windlass reproduce`.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Instant;
 
 use windlass_lab::claims::headline;
@@ -16,8 +17,8 @@ use super::papers::find;
 use crate::args::Reproduce;
 use crate::output::{Chatter, Failure, keeps, print, width};
 
-/// Budget of a quick reproduction, seconds for all its papers.
-const QUICK: f64 = 120.0;
+/// Budget of a quick reproduction, seconds for all its papers, or of a quick assessment.
+pub const QUICK: f64 = 120.0;
 /// Budget of the readings of a paper unless told, seconds.
 const READINGS: f64 = 1800.0;
 
@@ -107,6 +108,32 @@ fn read(
     Ok(failed)
 }
 
+/// Makes the runs that are missing, with progress; those that gave no result are returned.
+pub fn make(
+    work: &mut Reproduction,
+    (name, dir): (&str, &Path),
+    runner: &Runner,
+    chatter: &Chatter,
+) -> Result<Vec<Failed>, Failure> {
+    for notice in &work.notices {
+        chatter.say(format!("note: {notice}"));
+    }
+    let (total, finished) = (work.total(), work.finished());
+    if finished > 0 {
+        chatter.say(format!("{name}: {finished} of {total} runs are there already"));
+    }
+    for world in work.worlds() {
+        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
+    }
+    keeps(Some(dir));
+    let progress = chatter.progress(finished, total, name);
+    let result = work.work(runner, |record| {
+        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
+    });
+    progress.end();
+    result.map_err(Failure::work)
+}
+
 fn reproduce(
     mut work: Reproduction,
     paper: &Paper,
@@ -114,24 +141,8 @@ fn reproduce(
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<(Outcome, Result<(), Failure>), Failure> {
-    let begun = Instant::now();
-    for notice in &work.notices {
-        chatter.say(format!("note: {notice}"));
-    }
-    let (total, finished) = (work.total(), work.finished());
-    if finished > 0 {
-        chatter.say(format!("{}: {finished} of {total} runs are there already", paper.id));
-    }
-    for world in work.worlds() {
-        runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
-    }
-    keeps(Some(&options.out.join(&*paper.id)));
-    let progress = chatter.progress(finished, total, &paper.id);
-    let result = work.work(runner, |record| {
-        progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
-    });
-    progress.end();
-    let mut failed = result.map_err(Failure::work)?;
+    let (begun, total) = (Instant::now(), work.total());
+    let mut failed = make(&mut work, (&paper.id, &options.out.join(&paper.id)), runner, chatter)?;
     if readings {
         failed.extend(read(paper, options, runner, chatter)?);
     }

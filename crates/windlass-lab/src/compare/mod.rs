@@ -185,6 +185,16 @@ impl Question {
         }
     }
 
+    /// The value of the chosen measure where all compared flows run this candidate, in order of seed; empty where a run has
+    /// none.
+    pub(crate) fn values(&self, records: &[RunRecord], candidate: usize) -> Vec<f64> {
+        let paths = measure::paths(&self.scenario, &self.flows);
+        let compared: Vec<&measure::Path> = paths.iter().take(self.flows.indices().len()).collect();
+        let runs = self.runs(records, Cast::All(candidate)).unwrap_or_default();
+        let values = runs.into_iter().map(|run| self.measure.of(run, &compared));
+        values.collect::<Option<Vec<f64>>>().unwrap_or_default()
+    }
+
     /// Whether all seeds gave the same, with every cast of more than one run.
     fn is_seedless(&self, records: &[RunRecord]) -> bool {
         let of = |a: usize| self.runs(records, Cast::All(a)).unwrap_or_default();

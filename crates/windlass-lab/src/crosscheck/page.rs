@@ -1,11 +1,11 @@
 //! The tables in a page of the documentation, between two marks.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use crate::Error;
+use crate::report::markdown;
 use crate::report::model::Table;
 use crate::run::store::{StoreError, replace};
 
@@ -33,28 +33,8 @@ pub(super) fn write(path: &Path, tables: &[Table]) -> Result<(), Error> {
 fn filled(text: &str, tables: &[Table]) -> Option<String> {
     let (before, rest) = text.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
-    let tables: Vec<String> = tables.iter().map(markdown).collect();
+    let tables: Vec<String> = tables.iter().map(markdown::table).collect();
     Some(format!("{before}{BEGIN}\n\n{}\n{END}{after}", tables.join("\n")))
-}
-
-fn markdown(table: &Table) -> String {
-    let mut out = format!("{}\n\n| {} |\n", table.caption, table.columns.join(" | "));
-    let rule = |c: usize| match table.rows.iter().all(|r| is_number(&r.cells[c])) {
-        true => "---:",
-        false => "---",
-    };
-    let rules: Vec<&str> = (0..table.columns.len()).map(rule).collect();
-    // Writing to a String cannot fail.
-    let _ = writeln!(out, "| {} |", rules.join(" | "));
-    for row in &table.rows {
-        let _ = writeln!(out, "| {} |", row.cells.join(" | "));
-    }
-    out
-}
-
-fn is_number(cell: &str) -> bool {
-    cell.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit())
-        && !cell.contains(',')
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ use toml::Spanned;
 pub use error::FileError;
 
 use crate::run::{RunRecord, World};
+use crate::template::Vars;
 
 /// Everything a paper runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,7 +186,12 @@ impl Plan {
     ///
     /// The first thing wrong with the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
-        let raw: PlanFile = crate::template::read(text, file)?;
+        Plan::parse_given(text, file, &Vars::new())
+    }
+
+    /// The same with other values for some names of the file's `let` tables.
+    pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Plan, FileError> {
+        let raw: PlanFile = crate::template::read_given(text, file, given)?;
         let fail = |span, message: String| FileError::at(file, text, span, message);
         let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
         for e in raw.experiment {

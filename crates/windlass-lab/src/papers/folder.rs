@@ -13,7 +13,8 @@ use crate::experiment::FileError;
 /// The folders under `papers/` with the texts of their files.
 type Folders = &'static [(&'static str, &'static [(&'static str, &'static str)])];
 
-const BUILT_IN: Folders = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+const PAPERS: Folders = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+const EXAMINATIONS: Folders = include!(concat!(env!("OUT_DIR"), "/examinations.rs"));
 
 /// What a folder cannot do without, and what a new one begins with.
 const NEW: [(&str, &str); 7] = [
@@ -31,7 +32,7 @@ const NEW_TEXTS: [(&str, &str); 2] = [
 ];
 
 /// Files of a folder that are no scenario.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "paper.toml",
     "experiments.toml",
     "claims.toml",
@@ -41,6 +42,7 @@ const OWN: [&str; 9] = [
     "report.toml",
     "readings.toml",
     "registered.toml",
+    crate::assess::SCORECARD,
 ];
 
 /// Why a folder is no paper.
@@ -90,11 +92,20 @@ struct Described {
 
 /// The built-in papers in their order.
 pub(super) fn built_in() -> Vec<Paper> {
+    embedded(PAPERS, "papers")
+}
+
+/// The folders of the built-in examinations in their order.
+pub(crate) fn examinations() -> Vec<Paper> {
+    embedded(EXAMINATIONS, "examinations")
+}
+
+fn embedded(folders: Folders, of: &str) -> Vec<Paper> {
     let read = |(folder, files): &(&str, &[(&str, &str)])| {
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-        described(files.collect(), format!("papers/{folder}")).ok()
+        described(files.collect(), format!("{of}/{folder}")).ok()
     };
-    let mut all: Vec<(u32, Paper)> = BUILT_IN.iter().filter_map(read).collect();
+    let mut all: Vec<(u32, Paper)> = folders.iter().filter_map(read).collect();
     all.sort_by_key(|(order, _)| *order);
     all.into_iter().map(|(_, paper)| paper).collect()
 }
@@ -126,6 +137,7 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
         scenarios,
         files,
         folder,
+        posed: None,
     };
     Ok((d.order, paper))
 }

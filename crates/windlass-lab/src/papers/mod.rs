@@ -8,7 +8,7 @@
 mod ask;
 pub mod check;
 mod exchange;
-mod folder;
+pub(crate) mod folder;
 mod forms;
 mod map;
 pub(crate) mod parts;
@@ -56,6 +56,18 @@ pub struct Paper {
     pub scenarios: Vec<(String, String)>,
     files: BTreeMap<String, String>,
     folder: String,
+    posed: Option<Posed>,
+}
+
+/// What is asked of an examination, which is a paper but for this.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Posed {
+    /// Values for names of the `let` tables of its experiments and claims.
+    pub given: Vars,
+    /// The command that makes its runs.
+    pub command: String,
+    /// Beginnings of the claims that are asked, all if there are none.
+    pub claims: Vec<String>,
 }
 
 /// The papers that are built in, in their order.
@@ -127,6 +139,21 @@ impl Paper {
         PAPERS.iter().find(|p| p.id.eq_ignore_ascii_case(id))
     }
 
+    /// The same under another name, as a question. Only what its claims read is run then.
+    pub(crate) fn posed(&self, id: String, posed: Posed) -> Paper {
+        Paper { id, posed: Some(posed), ..self.clone() }
+    }
+
+    /// What is asked of it, where it is an examination's.
+    pub(crate) fn question(&self) -> Option<&Posed> {
+        self.posed.as_ref()
+    }
+
+    /// Values that names of the `let` tables have in place of the files'.
+    fn given(&self) -> Vars {
+        self.posed.as_ref().map(|p| p.given.clone()).unwrap_or_default()
+    }
+
     /// One of the paper's own files.
     pub(crate) fn file(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
@@ -155,7 +182,7 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse(&self.experiments, &self.place("experiments.toml"))
+        Plan::parse_given(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
 
     /// The claims.
@@ -169,7 +196,13 @@ impl Paper {
 
     /// The claims with other values for some names of the file's `let` tables.
     pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
-        claims::parse_given(&self.claims, &self.place("claims.toml"), given)
+        let mut all = self.given();
+        all.extend(given.clone());
+        let mut claims = claims::parse_given(&self.claims, &self.place("claims.toml"), &all)?;
+        if let Some(posed) = self.posed.as_ref().filter(|p| !p.claims.is_empty()) {
+            claims.retain(|c| posed.claims.iter().any(|begin| c.id.starts_with(begin)));
+        }
+        Ok(claims)
     }
 
     /// Text of the scenario with this file name.
@@ -211,7 +244,8 @@ impl Paper {
         traces: &BTreeMap<String, Value>,
     ) -> Result<Vec<Judgement>, FileError> {
         let models = self.models()?;
-        let command = format!("windlass reproduce {}", self.called());
+        let reproduce = || format!("windlass reproduce {}", self.called());
+        let command = self.posed.as_ref().map_or_else(reproduce, |p| p.command.clone());
         let evidence = Evidence {
             records,
             models: &models,

@@ -84,6 +84,10 @@ impl Place<'_> {
     }
 }
 
+fn scenario_name(place: Place<'_>) -> String {
+    format!("{}.toml", place.name())
+}
+
 /// Something about a batch that its user should know, though work can go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
@@ -344,12 +348,21 @@ impl Batch {
     ///
     /// It cannot be written.
     pub fn write_scenario(&self, place: Place<'_>, toml: &str) -> Result<PathBuf, StoreError> {
-        let dir = self.dir.join(SCENARIOS).join(files::file_name(place.experiment));
-        let name = format!("{}.toml", place.name());
-        match fs::read(dir.join(&name)) {
-            Ok(there) if there == toml.as_bytes() => Ok(dir.join(name)),
-            _ => files::put(&dir, &name, |out| out.write_all(toml.as_bytes())),
+        let path = self.scenario_path(place);
+        let dir = self.scenarios_of(place.experiment);
+        match fs::read(&path) {
+            Ok(there) if there == toml.as_bytes() => Ok(path),
+            _ => files::put(&dir, &scenario_name(place), |out| out.write_all(toml.as_bytes())),
         }
+    }
+
+    /// Where [`Batch::write_scenario`] keeps the scenario of a point.
+    pub fn scenario_path(&self, place: Place<'_>) -> PathBuf {
+        self.scenarios_of(place.experiment).join(scenario_name(place))
+    }
+
+    fn scenarios_of(&self, experiment: &str) -> PathBuf {
+        self.dir.join(SCENARIOS).join(files::file_name(experiment))
     }
 
     /// Keeps the time series of a run as Parquet, and returns where. To be called before

@@ -1,0 +1,69 @@
+//! Arguments of `break`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use windlass_lab::adversary::Goal;
+use windlass_lab::units::{Duration, Probability};
+
+/// What follows the help.
+pub(super) const HELP: &str = "\
+Examples:
+  windlass break newreno --losses 0 --bursts 15%     other traffic alone: the low-rate attack
+  windlass break bbr --outages 500ms --runs 5000     longer
+  windlass break vegas --goal starvation             two flows of it
+  windlass break cubic --seed 2 --out attack         the scenario, to run and to capture
+
+docs/src/guides/break.md says what an adversary can do.";
+
+/// Arguments of `break`.
+#[derive(Args)]
+pub struct Break {
+    /// The algorithm, with parameters where wanted: cubic, cubic:keep=0.5.
+    pub algorithm: String,
+    /// What the adversary wants: idleness, starvation (of one of two flows) or delay.
+    #[arg(long, value_name = "GOAL", default_value = "idleness", value_parser = goal)]
+    pub goal: Goal,
+    /// Packets that may be lost.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub losses: u16,
+    /// Share of the time in which other traffic may fill the bottleneck.
+    #[arg(long, value_name = "SHARE", default_value = "10%")]
+    pub bursts: Probability,
+    /// Time in which the bottleneck may be down.
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    pub outages: Duration,
+    /// Least and largest queue, packets; 33 are the path's bandwidth-delay product.
+    #[arg(long, value_name = "LEAST,MOST", default_value = "8,132", value_parser = queue)]
+    pub queue: [u64; 2],
+    /// Runs that the search may take; making what it finds smaller takes some more.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub runs: u64,
+    /// Seed of the search.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+    /// Folder for the scenario that shows it, and attack.json.
+    #[arg(short, long, value_name = "DIR", default_value = "attack")]
+    pub out: PathBuf,
+    /// Runs side by side; 0 takes one for each processor.
+    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub jobs: u16,
+}
+
+fn goal(name: &str) -> Result<Goal, String> {
+    let found = Goal::ALL.iter().find(|(known, _)| *known == name);
+    found.map(|(_, goal)| *goal).ok_or_else(|| {
+        let known: Vec<&str> = Goal::ALL.iter().map(|(name, _)| *name).collect();
+        format!("there are {}", known.join(", "))
+    })
+}
+
+fn queue(text: &str) -> Result<[u64; 2], String> {
+    let ends = text
+        .split_once(',')
+        .and_then(|(least, most)| Some([least.trim().parse().ok()?, most.trim().parse().ok()?]));
+    ends.ok_or_else(|| format!("`{text}`: write LEAST,MOST in packets, such as 8,132"))
+}

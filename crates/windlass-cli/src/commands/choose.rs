@@ -1,0 +1,106 @@
+//! `windlass choose`.
+
+use std::io::Write as _;
+
+use windlass_lab::choose::{Choice, candidates, text};
+use windlass_lab::compare::Request;
+use windlass_lab::run::store::replace;
+use windlass_lab::run::{RunRecord, World};
+use windlass_lab::scenario::Scenario;
+
+use super::making::{Making, runner};
+use crate::args::Choose;
+use crate::output::{Chatter, Failure, print};
+
+/// A flow over one link, which the options of a profile change.
+const PROFILE: &str = r#"
+name = "profile"
+duration = "60s"
+[stack]
+preset = "linux"
+[[link]]
+name = "bottleneck"
+between = ["device", "gateway"]
+rate = "1Mbps"
+delay = "10ms"
+queue = "1bdp"
+[[flow]]
+name = "transfer"
+from = "device"
+to = "gateway"
+algorithm = "cubic"
+jitter = "1s"
+"#;
+
+/// A transfer has so many times as long as it takes at the bottleneck's rate, and no less than the duration above.
+const PATIENCE: u64 = 50;
+
+/// Advises an algorithm.
+pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failure> {
+    let scenario = match &args.file {
+        Some(file) => super::run::load(file, &args.set)?,
+        None => profile(args)?,
+    };
+    let (mut algorithms, mut left_out) = candidates(&scenario);
+    if !args.algorithms.is_empty() {
+        (algorithms, left_out) = (args.algorithms.clone(), Vec::new());
+    }
+    let request = Request {
+        scenario,
+        algorithms,
+        flows: Vec::new(),
+        seeds: args.seeds.into(),
+        baseline: None,
+        jitter: None,
+        measure: args.aim,
+        harm: false,
+        world: World::Sim,
+    };
+    let question = request.question().map_err(Failure::of)?;
+    let choice = Choice::new(question, args.uncertain, left_out).map_err(Failure::of)?;
+    let runner = runner(args.jobs.into());
+    let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
+    let making = Making { noun: "choose", runner: &runner, line, chatter };
+    let tasks = choice.tasks();
+    let (records, outcome) = match &args.out {
+        Some(dir) => making.keep(dir, tasks, command)?,
+        None => making.make(&tasks)?,
+    };
+    let advice = choice.advice(&records).map_err(Failure::of)?;
+    let json = || serde_json::to_string_pretty(&advice).map_err(Failure::work);
+    if let Some(dir) = &args.out {
+        let json = json()? + "\n";
+        let put = replace(dir, "advice.json", |out| out.write_all(json.as_bytes()));
+        chatter.say(format!("advice: {}", put.map_err(Failure::work)?.display()));
+    }
+    match args.json {
+        true => print(&(json()? + "\n"))?,
+        false => print(&text(&advice, &choice.left_out))?,
+    }
+    outcome
+}
+
+/// The network that the options describe.
+fn profile(args: &Choose) -> Result<Scenario, Failure> {
+    let set = |key: &str, value: String| (key.to_owned(), value);
+    let mut overrides = Vec::new();
+    if let Some(rate) = args.rate {
+        overrides.push(set("link.bottleneck.rate", format!("{}bps", rate.0)));
+    }
+    if let Some(rtt) = args.rtt {
+        overrides.push(set("link.bottleneck.delay", format!("{}ns", rtt.0.0 / 2)));
+    }
+    if let Some(loss) = args.loss {
+        let loss = format!("{{ model = \"drop\", probability = {} }}", loss.0);
+        overrides.push(set("link.bottleneck.loss", loss));
+    }
+    if let Some((transfer, rate)) = args.transfer.zip(args.rate) {
+        let traffic = format!("{{ kind = \"bulk\", bytes = \"{}B\" }}", transfer.0);
+        overrides.push(set("flow.transfer.traffic", traffic));
+        let seconds = (8 * transfer.0).saturating_mul(PATIENCE) / rate.0.max(1);
+        overrides.push(set("duration", format!("{}s", seconds.max(60))));
+    }
+    overrides.extend(super::run::overrides(&args.set)?);
+    Scenario::with_overrides(PROFILE, "profile", &overrides)
+        .map_err(|e| Failure::Located(miette::Report::new(e)))
+}

@@ -1,0 +1,319 @@
+//! Advice: which algorithm does best by a measure on a network that is not known exactly.
+//!
+//! Every candidate crosses the same networks, drawn around the one that is given, and is held against the others in pairs as
+//! [`compare`](crate::compare) does it. A draw belongs to its seed alone. From the same runs follows where the advice
+//! would turn: in the third of the draws with the most or the least of a property another candidate may be better.
+
+mod spread;
+
+use serde::Serialize;
+use windlass_cc::ALGORITHMS;
+
+use crate::Error;
+use crate::compare::ranking::{Entry, Outcome};
+use crate::compare::{ALPHA, Findings, Measure, Question, Ranking};
+use crate::report::numbers::{interval, number};
+use crate::run::{RunRecord, Task};
+use crate::scenario::Scenario;
+use crate::stats::CONFIDENCE;
+use crate::stats::multiple::holm;
+use crate::stats::paired::{differences, t_test};
+
+pub use spread::{Property, Spread};
+
+/// Fewer networks than this give no advice.
+pub const LEAST_NETWORKS: u64 = 6;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    question: Question,
+    spread: Spread,
+    /// Candidates that were not asked for by name and do not fit, and why.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// The algorithm with the best mean.
+    pub algorithm: String,
+    /// Those that cannot be told from it.
+    pub alike: Vec<String>,
+    /// Whether the advice is one algorithm.
+    pub decided: bool,
+    /// What, by how much, and why, in three sentences.
+    pub sentences: [String; 3],
+    /// Where another would be better, beyond chance.
+    pub turns: Vec<Turn>,
+    /// The comparison behind it.
+    pub findings: Findings,
+}
+
+/// Networks on which another algorithm is better.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Turn {
+    /// What these networks have much or little of.
+    pub property: Property,
+    /// Whether much.
+    pub much: bool,
+    /// The bound of this third of the draws, as a factor of what was given.
+    pub factor: f64,
+    /// The better algorithm.
+    pub algorithm: String,
+    /// Its mean difference from the advised one, in the measure's unit.
+    pub difference: f64,
+    /// Its interval.
+    pub ci95: [f64; 2],
+}
+
+/// The algorithms that are tried where none is named, and those left out with the reason.
+pub fn candidates(scenario: &Scenario) -> (Vec<String>, Vec<(String, String)>) {
+    let tcp = || scenario.flows.iter().filter(|f| f.controller.is_some());
+    let marks = tcp().any(|f| f.stack.ecn);
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for info in ALGORITHMS {
+        let Some(params) = windlass_cc::AnyParams::by_name(info.id) else { continue };
+        let wants = params.requirements();
+        let why = if wants.cross_layer && scenario.wifi.is_empty() {
+            Some("asks the node's lower layers, which only radio cells have")
+        } else if wants.ecn == windlass_cc::Ecn::Exact && !marks {
+            Some("is for networks that mark, and `ecn` is off")
+        } else {
+            None
+        };
+        match why {
+            Some(why) => left_out.push((info.id.to_owned(), why.to_owned())),
+            None => kept.push(info.id.to_owned()),
+        }
+    }
+    (kept, left_out)
+}
+
+impl Choice {
+    /// A choice among a comparison's candidates on networks so far around its own.
+    ///
+    /// # Errors
+    ///
+    /// What is not right with the spread, the number of networks or the measure.
+    pub fn new(
+        question: Question,
+        spread: Spread,
+        left_out: Vec<(String, String)>,
+    ) -> Result<Choice, Error> {
+        spread::check(&spread, &question.scenario, question.world).map_err(Error::Input)?;
+        if question.seeds < LEAST_NETWORKS {
+            let n = question.seeds;
+            return Err(Error::Input(format!(
+                "{n} networks give no advice; {LEAST_NETWORKS} or more do"
+            )));
+        }
+        Ok(Choice { question: Question { harm: false, ..question }, spread, left_out })
+    }
+
+    /// Every run that the advice needs.
+    pub fn tasks(&self) -> Vec<Task> {
+        self.question.tasks().into_iter().map(|task| self.spread.drawn(task)).collect()
+    }
+
+    /// The advice from the runs of [`Choice::tasks`].
+    ///
+    /// # Errors
+    ///
+    /// The measure has no value on this network, or no candidate has one on every draw.
+    pub fn advice(&self, records: &[RunRecord]) -> Result<Advice, Error> {
+        let findings = self.question.answer(records);
+        let measure = self.question.measure;
+        let name = measure.name();
+        let ranking = findings.rankings.iter().find(|r| r.measure == measure).ok_or_else(|| {
+            Error::Input(format!("this network has no {name}; choose another aim"))
+        })?;
+        let best = ranking.entries.first().filter(|e| e.mean.is_some()).ok_or_else(|| {
+            Error::Input(format!(
+                "no candidate has a {name} on every network; give it more time (`duration`), or less to do"
+            ))
+        })?;
+        let label = |a: usize| self.question.candidates[a].label.clone();
+        let cannot_tell = |e: &&Entry| {
+            let outcome = e.versus.as_ref().map(|v| v.outcome);
+            matches!(outcome, Some(Outcome::Tie | Outcome::Identical | Outcome::Unknown))
+        };
+        let alike: Vec<String> =
+            ranking.entries.iter().filter(cannot_tell).map(|e| label(e.algorithm)).collect();
+        let turns = self.turns(records, best.algorithm);
+        let sentences = [
+            self.what(ranking, best),
+            self.by_how_much(ranking, &alike),
+            self.why(&findings, best, ranking),
+        ];
+        let (algorithm, decided) = (label(best.algorithm), alike.is_empty());
+        Ok(Advice { algorithm, alike, decided, sentences, turns, findings })
+    }
+
+    fn what(&self, ranking: &Ranking, best: &Entry) -> String {
+        let label = &self.question.candidates[best.algorithm].label;
+        let (n, of) = (self.question.seeds, ranking.entries.len());
+        let mean = shown(best.mean.unwrap_or(f64::NAN), best.ci95);
+        let name = ranking.measure.name();
+        format!("Run {label}: its mean {name} over {n} networks is {mean}, the best of {of}.")
+    }
+
+    fn by_how_much(&self, ranking: &Ranking, alike: &[String]) -> String {
+        let named = match alike {
+            [] => String::new(),
+            [one] => format!("{one} cannot be told from it"),
+            [first @ .., last] if first.len() < 5 => {
+                format!("{} and {last} cannot be told from it", first.join(", "))
+            }
+            all => format!(
+                "{} and {} others cannot be told from it",
+                all[..4].join(", "),
+                all.len() - 4
+            ),
+        };
+        let apart = |e: &&Entry| e.versus.as_ref().is_some_and(|v| v.outcome == Outcome::Worse);
+        let next = ranking.entries.iter().find(apart).and_then(|e| {
+            let versus = e.versus.as_ref()?;
+            let by = shown(versus.difference, versus.ci);
+            Some(format!("{} differs from it by {by}", self.question.candidates[e.algorithm].label))
+        });
+        match (named.is_empty(), next) {
+            (true, Some(next)) => format!("The next, {next}."),
+            (false, Some(next)) => format!("{named}; the next, {next}."),
+            (false, None) => format!("{named}."),
+            (true, None) => "There is no other that has a value on every network.".to_owned(),
+        }
+    }
+
+    /// The measure in which it is most clearly better than the worst that has a value.
+    fn why(&self, findings: &Findings, best: &Entry, ranking: &Ranking) -> String {
+        let worst = ranking.entries.iter().rev().find(|e| e.mean.is_some());
+        let Some(worst) = worst.filter(|w| w.algorithm != best.algorithm) else {
+            return "There is nothing to hold it against.".to_owned();
+        };
+        let mean = |r: &Ranking, a: usize| r.entries.iter().find(|e| e.algorithm == a)?.mean;
+        let gain = |r: &&Ranking| -> Option<(f64, f64, f64)> {
+            let (ours, theirs) = (mean(r, best.algorithm)?, mean(r, worst.algorithm)?);
+            let [good, bad] =
+                if r.measure.more_is_better() { [theirs, ours] } else { [ours, theirs] };
+            let gain = (bad - good) / bad.abs().max(good.abs());
+            Some((gain, ours, theirs)).filter(|(g, ..)| *g > 0.0)
+        };
+        let others = findings.rankings.iter().filter(|r| r.measure != ranking.measure);
+        let most = others
+            .filter_map(|r| Some((r.measure, gain(&r)?)))
+            .max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let labels = [best, worst].map(|e| &self.question.candidates[e.algorithm].label);
+        match most {
+            Some((measure, (_, ours, theirs))) => format!(
+                "Of the rest that was measured, its {} of {} against {}'s {} differs most from the last in rank.",
+                measure.name(),
+                number(ours),
+                labels[1],
+                number(theirs)
+            ),
+            None => format!("It is better than {} in nothing else that was measured.", labels[1]),
+        }
+    }
+
+    /// Where another is better beyond chance: the best such one in each third.
+    fn turns(&self, records: &[RunRecord], best: usize) -> Vec<Turn> {
+        let n = self.question.candidates.len();
+        let values: Vec<Vec<f64>> = (0..n).map(|a| self.question.values(records, a)).collect();
+        let seeds: Vec<u64> = self.tasks_of_one().map(|t| t.seed).collect();
+        let sign = if self.question.measure.more_is_better() { 1.0 } else { -1.0 };
+        let mut asked = Vec::new();
+        for property in Property::ALL {
+            if !self.spread.varies(property, &self.question.scenario) {
+                continue;
+            }
+            let mut order: Vec<usize> = (0..seeds.len()).collect();
+            let factor = |i: usize| self.spread.factor(property, seeds[i]);
+            order.sort_by(|a, b| factor(*a).total_cmp(&factor(*b)));
+            let third = seeds.len() / 3;
+            let low = order[..third].to_vec();
+            let high = order[seeds.len() - third..].to_vec();
+            for (much, third) in [(false, low), (true, high)] {
+                let bound = third.iter().map(|i| factor(*i));
+                let bound = if much {
+                    bound.fold(f64::INFINITY, f64::min)
+                } else {
+                    bound.fold(0.0, f64::max)
+                };
+                let of = |a: usize| -> Vec<f64> { third.iter().map(|i| values[a][*i]).collect() };
+                for a in (0..n).filter(|a| *a != best && values[*a].len() == seeds.len()) {
+                    let Some(d) = differences(&of(a), &of(best)) else { continue };
+                    if let Some(test) = t_test(&d, CONFIDENCE) {
+                        asked.push((property, much, bound, a, d, test));
+                    }
+                }
+            }
+        }
+        let p: Vec<f64> = asked.iter().map(|(.., test)| test.p).collect();
+        let mut turns: Vec<Turn> = Vec::new();
+        for ((property, much, factor, a, d, _), holm) in asked.iter().zip(holm(&p, ALPHA)) {
+            let Some(test) = t_test(d, holm.confidence).filter(|_| holm.rejected) else { continue };
+            if sign * test.mean <= 0.0 {
+                continue;
+            }
+            let turn = Turn {
+                property: *property,
+                much: *much,
+                factor: *factor,
+                algorithm: self.question.candidates[*a].label.clone(),
+                difference: test.mean,
+                ci95: test.ci,
+            };
+            let here = turns.iter_mut().find(|t| (t.property, t.much) == (*property, *much));
+            match here {
+                Some(there) if sign * there.difference >= sign * turn.difference => {}
+                Some(there) => *there = turn,
+                None => turns.push(turn),
+            }
+        }
+        turns
+    }
+
+    fn tasks_of_one(&self) -> impl Iterator<Item = Task> {
+        let first = self.question.seeds as usize;
+        self.question.tasks().into_iter().take(first)
+    }
+}
+
+impl Turn {
+    /// As a sentence.
+    pub fn sentence(&self, measure: Measure) -> String {
+        let side = if self.much { "more" } else { "less" };
+        format!(
+            "Where the {} is {side} than {} times what was given, {} is better: its {} differs by {}.",
+            self.property.name(),
+            number(self.factor),
+            self.algorithm,
+            measure.name(),
+            shown(self.difference, Some(self.ci95)),
+        )
+    }
+}
+
+fn shown(value: f64, ci: Option<[f64; 2]>) -> String {
+    match ci {
+        Some([low, high]) if low < high => interval(value, low, high),
+        _ => number(value),
+    }
+}
+
+/// The advice for a terminal.
+pub fn text(advice: &Advice, left_out: &[(String, String)]) -> String {
+    let mut out = advice.sentences.join("\n") + "\n";
+    if advice.turns.is_empty() {
+        out += "Within these bounds the advice does not turn.\n";
+    }
+    for turn in &advice.turns {
+        out += &(turn.sentence(advice.findings.measure) + "\n");
+    }
+    if !left_out.is_empty() {
+        let each: Vec<String> = left_out.iter().map(|(a, why)| format!("{a} {why}")).collect();
+        out += &format!("Left out: {}.\n", each.join("; "));
+    }
+    out
+}

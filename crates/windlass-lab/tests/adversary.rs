@@ -1,0 +1,44 @@
+//! The adversary finds what literature knows, the same each time, and what it finds stays found when it is made smaller.
+
+use windlass_lab::adversary::{Bounds, Found, Goal, Search};
+use windlass_lab::run::Runner;
+use windlass_lab::scenario::Candidate;
+
+const NOTHING: Bounds = Bounds { losses: 0, bursts: 0.0, outages_ms: 0, queue: [33, 33] };
+
+fn search(algorithm: &str, goal: Goal, bounds: Bounds, runs: u64) -> Result<Found, String> {
+    let subject = Candidate::parse(algorithm).expect("an algorithm");
+    let search = Search { subject, goal, bounds, runs, seed: 1 };
+    search.work(&Runner::new(0), |_| ()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_few_losses_hurt_reno_and_the_smaller_attack_still_does() {
+    let bounds = Bounds { losses: 10, ..NOTHING };
+    let found = search("reno", Goal::Idleness, bounds, 121).expect("a search");
+    assert!(found.worst > 2.0 * found.unharmed, "{found:?}");
+    assert!(found.damage >= 0.9 * found.worst && found.attack.losses.len() <= 10, "{found:?}");
+    let again = search("reno", Goal::Idleness, bounds, 121).expect("a search");
+    assert_eq!((found.attack, found.damage), (again.attack, again.damage));
+}
+
+#[test]
+fn the_low_rate_attack_is_found_with_few_bursts() {
+    // Kuzmanovic and Knightly, SIGCOMM 2003: bursts in the rhythm of the retransmission timer.
+    let bounds = Bounds { bursts: 0.15, ..NOTHING };
+    let found = search("newreno", Goal::Idleness, bounds, 145).expect("a search");
+    assert!(found.damage > 0.5, "{found:?}");
+    assert!(found.attack.losses.is_empty() && found.attack.bursts.is_some(), "{found:?}");
+}
+
+#[test]
+fn what_leaves_nothing_to_search_is_refused() {
+    let runs = search("reno", Goal::Idleness, NOTHING, 0).expect_err("no runs");
+    assert!(runs.contains("0 runs find nothing; 25 or more may"), "{runs}");
+    let queue = Bounds { queue: [0, 5], ..NOTHING };
+    let queue = search("reno", Goal::Idleness, queue, 25).expect_err("no queue");
+    assert!(queue.contains("at least one packet"), "{queue}");
+    let bursts = Bounds { bursts: 0.9, ..NOTHING };
+    let bursts = search("reno", Goal::Idleness, bursts, 25).expect_err("nothing left");
+    assert!(bursts.contains("half of the time"), "{bursts}");
+}

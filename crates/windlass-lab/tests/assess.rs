@@ -1,0 +1,115 @@
+//! The examination of RFC 9743: its files fit each other, and what literature knows of algorithms comes out.
+
+use windlass_lab::assess::{EXAMINATIONS, Examination, Grade, Scorecard};
+use windlass_lab::reproduce::{Options, Reproduction};
+use windlass_lab::run::{Runner, World};
+use windlass_lab::scenario::Candidate;
+
+fn rfc() -> &'static Examination {
+    EXAMINATIONS.iter().find(|e| e.id() == "rfc9743").expect("it is built in and right")
+}
+
+/// Some families, judged on the runs of an algorithm.
+fn assessed(algorithm: &str, families: &[&str]) -> Scorecard {
+    let dir = tempfile::tempdir().expect("a folder");
+    let families: Vec<String> = families.iter().map(|f| (*f).to_owned()).collect();
+    let examination = rfc().only(&families).expect("families of the examination");
+    let subject = Candidate::parse(algorithm).expect("an algorithm");
+    let paper = examination.of(&subject, World::Sim, "windlass assess");
+    let options = Options {
+        budget: Some(60.0),
+        seeds: None,
+        on: vec![World::Sim],
+        out: dir.path().to_path_buf(),
+        command: "windlass assess".to_owned(),
+    };
+    let runner = Runner::new(0);
+    let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
+    assert!(work.work(&runner, |_| ()).expect("runs are kept").is_empty());
+    let assessed = examination.conclude(&subject, &work, &runner, &[]).expect("a scorecard");
+    for name in ["scorecard.html", "scorecard.md", "scorecard.json", "report.html"] {
+        assert!(assessed.dir.join(name).is_file(), "{name}");
+    }
+    let network = assessed.scorecard.families[0].criteria[0].networks.first().expect("a network");
+    assert!(network.commands.iter().all(|c| c.contains(".toml' --seeds ")), "{network:?}");
+    assessed.scorecard
+}
+
+#[test]
+fn the_files_of_the_examination_fit_each_other() {
+    let subject = Candidate::parse("newreno:increase=per-byte").expect("an algorithm");
+    let checked = rfc().check_for(&subject);
+    let checked = checked.unwrap_or_else(|errors| panic!("{errors:#?}"));
+    assert!(checked.claims > 100 && checked.points > 50, "{checked:?}");
+}
+
+#[test]
+fn an_algorithm_without_back_off_fails_where_it_must_and_cubic_does_not() {
+    let families = ["loss.four.50M-50ms-1bdp", "bufferbloat.wait.10M-40ms-8bdp"];
+    let bad = assessed("scalable:cut=0.001:acks_per_segment=1:legacy_window=0pkt", &families);
+    assert_eq!(bad.family("loss").map(|f| f.grade), Some(Grade::Fail));
+    assert_eq!(bad.family("bufferbloat").map(|f| f.grade), Some(Grade::Fail));
+    let cubic = assessed("cubic", &families);
+    assert_eq!(cubic.family("loss").map(|f| f.grade), Some(Grade::Pass));
+    // The RFC's own words on CUBIC: it does not address this problem.
+    assert_eq!(cubic.family("bufferbloat").map(|f| f.grade), Some(Grade::Concern));
+}
+
+#[test]
+fn bbr_loses_and_harms_where_the_queue_is_short() {
+    // The example of section 5.1.3, and Ware and others, IMC 2019.
+    let bbr = assessed("bbr", &["loss.four.50M-50ms-0.3bdp", "general.cubic.10M-40ms-0.3bdp"]);
+    assert_eq!(bbr.grade("loss", "four", "50M-50ms-0.3bdp"), Some(Grade::Fail));
+    assert_eq!(bbr.grade("general", "cubic", "10M-40ms-0.3bdp"), Some(Grade::Fail));
+}
+
+#[test]
+fn vegas_does_not_hold_its_own_beside_cubic() {
+    let vegas = assessed("vegas", &["standing.cubic.8M-50ms-4bdp"]);
+    assert!(vegas.families[0].grade >= Grade::Concern, "{:?}", vegas.families);
+}
+
+#[test]
+fn without_slow_start_a_ledbat_that_comes_late_takes_what_the_first_had() {
+    // Carofiglio and others, 2010: it takes the queue of the first for the path's delay.
+    let late = "ledbat:initial_ssthresh=10000B";
+    let ledbat = assessed(late, &["fairness.latecomer.10M-40ms-8bdp"]);
+    assert_ne!(ledbat.families[0].grade, Grade::Pass, "{:?}", ledbat.families);
+}
+
+#[test]
+fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let from =
+        std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examinations/rfc9743"));
+    for entry in std::fs::read_dir(from).expect("the folder") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().expect("a name").to_owned();
+        std::fs::copy(&path, dir.path().join(name)).expect("copied");
+    }
+    let file = dir.path().join("claims.toml");
+    let text = std::fs::read_to_string(&file).expect("claims");
+    let cases = [
+        (
+            "collapse.useful.{{ net }}.{{ level }}",
+            "collapse.used.{{ net }}.{{ level }}",
+            "no criterion `used`",
+        ),
+        (
+            "collapse.useful.{{ net }}.{{ level }}",
+            "collapse.useful{{ net }}{{ level }}",
+            "must be called FAMILY.CRITERION",
+        ),
+        (
+            "[[\"pass\", 0.8], [\"fail\", 0.5]]",
+            "[[\"pass\", 0.5], [\"fail\", 0.8]]",
+            "the second less",
+        ),
+        ("[[\"pass\", 0.8], [\"fail\", 0.5]]", "[[\"pass\", 0.8]]", "has no counterpart"),
+    ];
+    for (from, to, expected) in cases {
+        std::fs::write(&file, text.replacen(from, to, 1)).expect("written");
+        let error = Examination::read(dir.path()).expect_err("a mistake").to_string();
+        assert!(error.contains(expected) && error.contains("claims.toml:"), "{error}");
+    }
+}

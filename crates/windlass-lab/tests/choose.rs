@@ -1,0 +1,137 @@
+//! Advice on small networks, held against what all draws say by themselves.
+
+use windlass_lab::choose::{Advice, Choice, Property, Spread};
+use windlass_lab::compare::{Measure, Request};
+use windlass_lab::run::store::Memory;
+use windlass_lab::run::{RunRecord, Runner, World};
+use windlass_lab::scenario::Scenario;
+
+const DOWNLOAD: &str = r#"
+    duration = "200s"
+    [[link]]
+    between = ["sensor", "gateway"]
+    rate = "2Mbps"
+    delay = "50ms"
+    queue = "1bdp"
+    loss = { model = "drop", probability = "1%" }
+    [[flow]]
+    name = "upload"
+    from = "sensor"
+    to = "gateway"
+    algorithm = "reno"
+    traffic = { kind = "bulk", bytes = "1MB" }
+"#;
+
+fn choice(text: &str, algorithms: &[&str], measure: Measure, spread: Spread, seeds: u64) -> Choice {
+    let request = Request {
+        scenario: Scenario::from_str(text, "s.toml").expect("a scenario"),
+        algorithms: algorithms.iter().map(|a| (*a).to_owned()).collect(),
+        flows: Vec::new(),
+        seeds,
+        baseline: None,
+        jitter: None,
+        measure,
+        harm: false,
+        world: World::Sim,
+    };
+    Choice::new(request.question().expect("a question"), spread, Vec::new()).expect("a choice")
+}
+
+fn runs(choice: &Choice) -> Vec<RunRecord> {
+    let mut store = Memory::default();
+    let record = |task: &windlass_lab::run::Task, ran: &_| Ok(task.record(ran));
+    let failed = Runner::new(0).fill(&choice.tasks(), &mut store, record, |_, _, _| ());
+    assert!(failed.expect("runs").is_empty());
+    store.into_records()
+}
+
+fn advice(choice: &Choice) -> Advice {
+    choice.advice(&runs(choice)).expect("advice")
+}
+
+#[test]
+fn what_is_advised_is_what_an_exhaustive_comparison_finds_or_it_is_undecided() {
+    let spread = Spread { rate: 1.5, delay: 1.5, loss: 2.0 };
+    for (loss, rate) in [("0.1%", "5Mbps"), ("2%", "2Mbps")] {
+        let text = DOWNLOAD.replace("1%", loss).replace("2Mbps", rate);
+        let algorithms = ["reno", "cubic", "bbr", "vegas"];
+        let few = advice(&choice(&text, &algorithms, Measure::Completion, spread, 12));
+        // Every draw of a much longer series, by its plain means.
+        let many = choice(&text, &algorithms, Measure::Completion, spread, 60);
+        let records = runs(&many);
+        let mean = |name: &str| {
+            let own: Vec<f64> = records
+                .iter()
+                .filter(|r| r.flows[0].algorithm == name)
+                .map(|r| r.flows[0].completion_s.expect("finished"))
+                .collect();
+            assert_eq!(own.len(), 60, "{name}");
+            own.iter().sum::<f64>() / own.len() as f64
+        };
+        let best = algorithms.into_iter().min_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let best = best.expect("four of them");
+        assert!(
+            few.algorithm == best || few.alike.iter().any(|a| a == best),
+            "{loss}: {} and not {best}: {:?}",
+            few.algorithm,
+            few.sentences
+        );
+        assert_eq!(few.decided, few.alike.is_empty());
+    }
+}
+
+#[test]
+fn draws_belong_to_their_seed_and_a_network_known_exactly_is_not_varied() {
+    let spread = Spread { rate: 2.0, delay: 2.0, loss: 2.0 };
+    let drawn = choice(DOWNLOAD, &["reno", "cubic"], Measure::Completion, spread, 8).tasks();
+    let rates = |of: &[windlass_lab::run::Task]| -> Vec<u64> {
+        of.iter().map(|t| t.scenario.links[0].rate_bps).collect()
+    };
+    let (reno, cubic) = drawn.split_at(8);
+    assert_eq!(rates(reno), rates(cubic));
+    assert!(rates(reno).iter().all(|r| (1_000_000..=4_000_000).contains(r)));
+    assert!(rates(reno).windows(2).all(|w| w[0] != w[1]));
+    let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
+    let exact = choice(DOWNLOAD, &["reno", "cubic"], Measure::Completion, exact, 8).tasks();
+    assert!(rates(&exact).iter().all(|r| *r == 2_000_000));
+}
+
+#[test]
+fn the_advice_says_where_it_turns() {
+    // With few losses Reno without pacing and BBR finish alike; with many, BBR alone keeps its rate.
+    let text = DOWNLOAD.replace("1%", "0.3%").replace("1MB", "4MB").replace("2Mbps", "10Mbps");
+    let spread = Spread { rate: 1.0, delay: 1.0, loss: 30.0 };
+    let choice = choice(&text, &["cubic", "bbr", "vegas"], Measure::Completion, spread, 30);
+    let advice = advice(&choice);
+    assert_eq!(advice.algorithm, "bbr", "{:?}", advice.sentences);
+    for turn in &advice.turns {
+        assert_eq!(turn.property, Property::Loss);
+        assert!(!turn.much && turn.factor < 1.0 && turn.difference < 0.0, "{turn:?}");
+    }
+}
+
+#[test]
+fn what_gives_no_advice_is_refused() {
+    let request = || Request {
+        scenario: Scenario::from_str(DOWNLOAD, "s.toml").expect("a scenario"),
+        algorithms: vec!["reno".to_owned(), "cubic".to_owned()],
+        flows: Vec::new(),
+        seeds: 3,
+        baseline: None,
+        jitter: None,
+        measure: Measure::Jain,
+        harm: false,
+        world: World::Sim,
+    };
+    let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
+    let question = request().question().expect("a question");
+    let error = Choice::new(question, exact, Vec::new()).expect_err("three networks");
+    assert!(error.to_string().contains("3 networks give no advice; 6 or more do"), "{error}");
+    let question = Request { seeds: 6, ..request() }.question().expect("a question");
+    let wide = Spread { loss: 0.5, ..exact };
+    let error = Choice::new(question.clone(), wide, Vec::new()).expect_err("a factor below 1");
+    assert!(error.to_string().contains("a factor from 1"), "{error}");
+    let choice = Choice::new(question, exact, Vec::new()).expect("a choice");
+    let error = choice.advice(&runs(&choice)).expect_err("one flow has no fairness");
+    assert!(error.to_string().contains("this network has no Jain's index"), "{error}");
+}
