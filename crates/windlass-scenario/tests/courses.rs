@@ -152,3 +152,36 @@ fn what_cannot_be_is_refused_where_it_stands() {
         assert!(refusal.contains(says), "{refusal}");
     }
 }
+
+/// The result of one of the repository's scenarios.
+fn example(name: &str) -> windlass_sim::RunResult {
+    let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
+    let config = windlass_scenario::compile::compile(&scenario, 1).expect(name);
+    let mut simulation = windlass_sim::Simulation::new(config).expect(name);
+    simulation.run();
+    simulation.finish().expect(name)
+}
+
+#[test]
+fn the_repositorys_traces_carry_what_they_say_and_no_more() {
+    let result = example("cellular");
+    let text = include_str!("../../../scenarios/traces/cellular.trace");
+    let opportunities = text.lines().filter(|line| !line.starts_with('#')).count();
+    // Three periods of 20 s; 1460 of 1500 bytes are payload.
+    let most = 3.0 * opportunities as f64 * 1460.0;
+    let share = result.flows[0].delivered_bytes as f64 / most;
+    assert!((0.85..=1.0).contains(&share), "{share}");
+    let transit = result.flows[0].transit.expect("delays are recorded");
+    assert!(transit.p50_ms < transit.p95_ms && transit.p95_ms < transit.p99_ms, "{transit:?}");
+}
+
+#[test]
+fn alarms_and_reports_arrive_while_firmware_comes() {
+    let result = example("telemetry-alarms");
+    let [reports, alarms, firmware] = [0, 1, 2].map(|i| &result.flows[i]);
+    let reports = reports.messages.expect("a deadline");
+    assert_eq!(reports.sent, 59, "ten minutes of one in ten seconds, the first after ten");
+    assert!(reports.arrived >= 58 && alarms.messages.expect("a deadline").arrived > 5);
+    assert_eq!(firmware.delivered_bytes, 1_000_000);
+}
