@@ -258,7 +258,8 @@ fn every_template_runs_and_none_writes_over_a_file() {
 fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
-    let words = ["sweep", &file, "--seeds", "200000", "--jobs", "1", "--out", &out.to_string_lossy()];
+    let words =
+        ["sweep", &file, "--seeds", "200000", "--jobs", "1", "--out", &out.to_string_lossy()];
     let mut child = windlass(&words);
     let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
     let journal = out.join("journal.jsonl");

@@ -20,7 +20,7 @@ pub struct Options {
     /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
     /// `i` that sends the data, `2i + 1` for the other.
     pub inside: Vec<u32>,
-    /// Whether flows of datagrams are [traced](Trace), which needs eight bytes of payload.
+    /// Whether flows of datagrams are [traced](super::Trace), which needs eight bytes of payload.
     pub trace: bool,
     /// What holds receive windows to their size.
     pub receive_window: ReceiveWindow,
