@@ -180,3 +180,23 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
     assert_eq!(nothing.code, Some(2));
     assert!(nothing.err.contains("holds no runs"), "{}", nothing.err);
 }
+
+#[test]
+fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
+    let profile = [
+        "choose",
+        "--rate",
+        "1Mbps",
+        "--rtt",
+        "20ms",
+        "--algorithms",
+        "reno,cubic",
+        "--seeds",
+        "6",
+    ];
+    assert!(done(&profile).out.contains("goodput"));
+    assert!(done(&[&profile[..], &["--transfer", "20kB"]].concat()).out.contains("completion"));
+    let endless = call(&[&profile[..], &["--aim", "completion"]].concat());
+    assert_eq!(endless.code, Some(2));
+    assert!(endless.err.contains("nothing that is sent has an end"), "{}", endless.err);
+}

@@ -34,9 +34,10 @@ pub struct Choose {
     /// What is sent; endless unless told.
     #[arg(long, value_name = "SIZE", requires = "rate")]
     pub transfer: Option<Bytes>,
-    /// What counts: completion, goodput, delay (in queues), latency (of messages), energy or fairness.
-    #[arg(long, value_name = "AIM", default_value = "completion", value_parser = aim)]
-    pub aim: Measure,
+    /// What counts: completion, goodput, delay (in queues), latency (of messages), energy or fairness; completion where
+    /// something that is sent has an end and goodput elsewhere, unless told.
+    #[arg(long, value_name = "AIM", value_parser = aim)]
+    pub aim: Option<Measure>,
     /// The candidates, with parameters where wanted; all that fit the network unless told.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub algorithms: Vec<String>,

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use windlass_lab::choose::{Choice, candidates, text};
-use windlass_lab::compare::Request;
+use windlass_lab::compare::{Measure, Request};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, World};
-use windlass_lab::scenario::Scenario;
+use windlass_lab::scenario::{Scenario, Traffic};
 
 use super::making::{Making, runner};
 use crate::args::Choose;
@@ -45,6 +45,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     if !args.algorithms.is_empty() {
         (algorithms, left_out) = (args.algorithms.clone(), Vec::new());
     }
+    let measure = aim(args, &scenario)?;
     let request = Request {
         scenario,
         algorithms,
@@ -52,7 +53,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         seeds: args.seeds.into(),
         baseline: None,
         jitter: None,
-        measure: args.aim,
+        measure,
         harm: false,
         world: World::Sim,
     };
@@ -78,6 +79,21 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         false => print(&text(&advice, &choice.left_out))?,
     }
     outcome
+}
+
+/// What counts, which the scenario must have.
+fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
+    let ends = |traffic: &Traffic| {
+        matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
+    };
+    match (args.aim, scenario.flows.iter().any(|flow| ends(&flow.traffic))) {
+        (Some(Measure::Completion), false) => Err(Failure::input(
+            "nothing that is sent has an end, so that nothing completes; choose another --aim, or give a flow a size",
+        )),
+        (Some(aim), _) => Ok(aim),
+        (None, true) => Ok(Measure::Completion),
+        (None, false) => Ok(Measure::Goodput),
+    }
 }
 
 /// The network that the options describe.
