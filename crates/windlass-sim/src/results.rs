@@ -254,6 +254,9 @@ pub struct StationResult {
     pub retransmissions: u64,
     /// RTS frames transmitted.
     pub rts_sent: u64,
+    /// Attempts given up because every assessment found the channel busy (IEEE 802.15.4).
+    #[serde(default)]
+    pub access_failures: u64,
     /// Attempts that failed: no CTS or no acknowledgement came.
     pub failures: u64,
     /// Frames that arrived at this station, for whomever, and that others on the air destroyed.
