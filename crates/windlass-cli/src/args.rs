@@ -233,7 +233,7 @@ pub enum Command {
     /// List the congestion-control algorithms, slow starts and timers, or describe one.
     #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Algorithms),
-    /// List the stack presets and Wi-Fi standards, or print one value by value.
+    /// List the stack presets and radio standards, or print one value by value.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
     /// List the papers, or print one's citation.

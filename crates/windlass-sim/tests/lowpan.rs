@@ -18,7 +18,13 @@ fn air(sense_m: u64, places: &[i64]) -> RadioConfig {
     line(PHY, sense_m, places)
 }
 
-fn run(radio: RadioConfig, flows: &[[usize; 2]], packet: u32, seconds: u64, seed: u64) -> RunResult {
+fn run(
+    radio: RadioConfig,
+    flows: &[[usize; 2]],
+    packet: u32,
+    seconds: u64,
+    seed: u64,
+) -> RunResult {
     let end = Time::from_secs(seconds);
     // A packet a millisecond, more than the channel takes.
     let flows: Vec<_> =
@@ -74,7 +80,10 @@ fn one_stations_saturation_throughput_is_the_closed_forms() {
         let station = &result.radios[0].stations[0];
         assert!(station.drops_queue > 0, "saturated");
         let (got, model) = (station.delivered as f64 / 200.0, 1.0 / cycle);
-        println!("{ip_bytes} bytes: {got:.3}/s, model {model:.3}/s ({:+.2} %)", 100.0 * (got / model - 1.0));
+        println!(
+            "{ip_bytes} bytes: {got:.3}/s, model {model:.3}/s ({:+.2} %)",
+            100.0 * (got / model - 1.0)
+        );
         assert!((got / model - 1.0).abs() < 0.01, "{ip_bytes}: {got} and {model}");
         assert_eq!(station.retransmissions + station.failures + station.access_failures, 0);
     }
@@ -120,7 +129,8 @@ fn hidden(retry_delay: Span) -> [StationResult; 2] {
 #[test]
 fn a_random_delay_of_retries_keeps_hidden_stations_from_colliding_again() {
     let share = |stations: [StationResult; 2]| {
-        let (lost, all) = stations.iter().fold((0, 0), |(lost, all), s| (lost + s.drops_retry, all + s.offered));
+        let (lost, all) =
+            stations.iter().fold((0, 0), |(lost, all), s| (lost + s.drops_retry, all + s.offered));
         lost as f64 / all as f64
     };
     let [standard, delayed] = [Span::ZERO, Span::from_millis(40)].map(|delay| share(hidden(delay)));
@@ -156,7 +166,8 @@ fn a_broadcast_of_several_fragments_is_heard_once_and_whole() {
         driver.broadcast(Time::from_secs(1 + i), 0, 500);
     }
     driver.finish();
-    let heard = driver.log.iter().filter(|(_, o)| matches!(o, Outcome::Heard { at: 1, .. })).count();
+    let heard =
+        driver.log.iter().filter(|(_, o)| matches!(o, Outcome::Heard { at: 1, .. })).count();
     let model = 0.8_f64.powi(5) * n as f64;
     assert!((heard as f64 / model - 1.0).abs() < 0.15, "{heard} of {n}, {model} expected");
 }
@@ -171,8 +182,7 @@ fn what_cannot_be_is_refused() {
     let no_lowpan = refused(&|r| r.lowpan = None);
     assert!(no_lowpan.contains("belong together"), "{no_lowpan}");
     let wide = refused(&|r| {
-        let framing = Framing { mac: 90, ip: 40 };
-        r.lowpan = Some(Lowpan { framing, ..Lowpan::default() });
+        r.lowpan = Some(Lowpan { mac_header: 90, ip_header: 40, ..Lowpan::default() });
     });
     assert!(wide.contains("127 bytes"), "{wide}");
     let eager = refused(&|r| {

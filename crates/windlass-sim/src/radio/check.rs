@@ -98,11 +98,13 @@ impl RadioConfig {
     }
 
     fn check_lowpan(&self) -> Result<(), String> {
-        let format = matches!(self.phy.format, Format::Oqpsk { .. });
         match &self.lowpan {
-            Some(lowpan) if format => lowpan.check(),
-            None if !format => Ok(()),
-            _ => Err("802.15.4 and 6LoWPAN belong together: its frames are those of no other PHY".into()),
+            Some(lowpan) if self.phy.is_lowpan() => lowpan.check(),
+            None if !self.phy.is_lowpan() => Ok(()),
+            _ => {
+                Err("802.15.4 and 6LoWPAN belong together: its frames are those of no other PHY"
+                    .into())
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
 use crate::radio::lowpan::Lowpan;
-use crate::radio::phy::{Format, Phy};
+use crate::radio::phy::Phy;
 use crate::radio::scheduling::Scheduling;
 use crate::routing::aodv::Aodv;
 
@@ -71,7 +71,7 @@ impl RadioConfig {
     /// routed between all stations in range.
     pub fn new(name: impl Into<String>, phy: Phy) -> RadioConfig {
         let fastest = phy.rates.iter().map(|r| r.bps).max().unwrap_or(0);
-        let lowpan = matches!(phy.format, Format::Oqpsk { .. }).then(Lowpan::default);
+        let lowpan = phy.is_lowpan().then(Lowpan::default);
         RadioConfig {
             name: name.into(),
             phy,

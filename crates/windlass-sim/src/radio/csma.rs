@@ -22,7 +22,7 @@ impl Station {
     /// The first packet of the queue, if there is one, is tried from its first part.
     pub(super) fn begin_packet(&mut self, now: Time, lowpan: &Lowpan, timing: &Timing) {
         let Some(head) = self.queue.front() else { return };
-        self.part = [0, lowpan.framing.parts(head.handle.size) as u8];
+        self.part = [0, lowpan.framing().parts(head.handle.size) as u8];
         self.begin_frame(now, lowpan, timing);
     }
 
@@ -116,7 +116,7 @@ impl Radio {
         let Some(lowpan) = self.lowpan else { return false };
         let (s, phy) = (&mut self.stations[station as usize], &self.phy);
         let Some(head) = s.queue.front() else { return false };
-        let bytes = lowpan.framing.bytes(head.handle.size, u32::from(s.part[0]));
+        let bytes = lowpan.framing().bytes(head.handle.size, u32::from(s.part[0]));
         s.space_until = now + Lowpan::space(phy, bytes);
         let more = s.part[0] + 1 < s.part[1];
         if more {

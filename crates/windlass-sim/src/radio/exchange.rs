@@ -116,7 +116,7 @@ impl Radio {
             handle: head.handle,
             bytes: match &self.lowpan {
                 None => head.handle.size + DATA_OVERHEAD,
-                Some(lowpan) => lowpan.framing.bytes(head.handle.size, u32::from(part)),
+                Some(lowpan) => lowpan.framing().bytes(head.handle.size, u32::from(part)),
             },
         };
         s.tried = true;

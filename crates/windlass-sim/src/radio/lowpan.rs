@@ -18,9 +18,9 @@ pub const ACK_BYTES: u32 = 5;
 pub const MAX_IP_BYTES: u32 = 2047 - (IPV6_HEADER - IPV4_HEADER);
 /// Most attempts to find the channel idle, and most retries (macMaxCSMABackoffs ranges to 5, macMaxFrameRetries
 /// to 7; stacks go beyond).
-const MAX_TRIES: u32 = 255;
+pub const MAX_TRIES: u32 = 255;
 /// Longest delay of a retry, and longest preparation of a frame.
-const MAX_DELAY: Span = Span::from_secs(10);
+pub const MAX_DELAY: Span = Span::from_secs(10);
 
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
@@ -50,8 +50,10 @@ pub struct Lowpan {
     pub retry_delay: Span,
     /// What a station needs to prepare a frame, for example to load it into its radio, before it contends.
     pub prepare: Span,
-    /// Sizes of frames.
-    pub framing: Framing,
+    /// Bytes of the MAC header with addresses and security, and of check sequences.
+    pub mac_header: u32,
+    /// Bytes of the compressed IP header, in place of the 20 bytes that a packet's size includes.
+    pub ip_header: u32,
 }
 
 impl Default for Lowpan {
@@ -63,17 +65,18 @@ impl Default for Lowpan {
             retry_busy: false,
             retry_delay: Span::ZERO,
             prepare: Span::ZERO,
-            framing: Framing::SHORT,
+            mac_header: Framing::SHORT.mac,
+            ip_header: Framing::SHORT.ip,
         }
     }
 }
 
-/// Bytes that frames have beside the packet's own.
+/// Bytes that frames have beside the packet's own; see [`Lowpan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// MAC header with addresses and security, and check sequences.
+    /// [`Lowpan::mac_header`].
     pub mac: u32,
-    /// The compressed IP header, in place of the 20 bytes that a packet's size includes.
+    /// [`Lowpan::ip_header`].
     pub ip: u32,
 }
 
@@ -123,19 +126,37 @@ impl Framing {
 }
 
 impl Lowpan {
+    /// How its frames are filled.
+    pub fn framing(&self) -> Framing {
+        Framing { mac: self.mac_header, ip: self.ip_header }
+    }
+
+    /// Mean time that the back-offs of a packet take if nobody else is there.
+    pub fn mean_back_off(&self, phy: &Phy, ip_bytes: u32) -> Span {
+        let parts = u64::from(self.framing().parts(ip_bytes));
+        Span(parts * phy.slot.0 * u64::from(phy.cw_min) / 2)
+    }
+
     /// Whether this can be simulated.
-    pub(super) fn check(&self) -> Result<(), String> {
-        for (what, n) in [("macMaxCSMABackoffs", self.max_backoffs), ("macMaxFrameRetries", self.max_retries)]
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        for (what, n) in
+            [("macMaxCSMABackoffs", self.max_backoffs), ("macMaxFrameRetries", self.max_retries)]
         {
             if n > MAX_TRIES {
                 return Err(format!("{what} must be at most {MAX_TRIES}, not {n}"));
             }
         }
         if self.retry_delay > MAX_DELAY || self.prepare > MAX_DELAY {
-            return Err("retries and the preparation of a frame may be delayed by 10 s at most".into());
+            return Err(
+                "retries and the preparation of a frame may be delayed by 10 s at most".into()
+            );
         }
         let least = Framing::SHORT.mac - 6; // without addresses
-        let framing = self.framing;
+        let framing = self.framing();
         if framing.mac < least || framing.ip < 2 || framing.shares().contains(&0) {
             return Err(format!(
                 "headers must leave room for 8 bytes in a fragment: a frame holds {MAX_FRAME_BYTES} bytes, and \
@@ -151,12 +172,21 @@ impl Lowpan {
     /// that after its last acknowledgement.
     pub fn exchange(&self, phy: &Phy, ip_bytes: u32) -> Span {
         let time = |part| {
-            let bytes = self.framing.bytes(ip_bytes, part);
+            let bytes = self.framing().bytes(ip_bytes, part);
             let [frame, ack] = [bytes, ACK_BYTES].map(|b| phy.airtime(b, phy.rates[0]));
-            let around = Lowpan::assessment(phy) + phy.turnaround + phy.sifs + Lowpan::space(phy, bytes);
+            let around =
+                Lowpan::assessment(phy) + phy.turnaround + phy.sifs + Lowpan::space(phy, bytes);
             self.prepare + around + frame + ack
         };
-        (0..self.framing.parts(ip_bytes)).fold(Span::ZERO, |sum, part| sum + time(part))
+        (0..self.framing().parts(ip_bytes)).fold(Span::ZERO, |sum, part| sum + time(part))
+    }
+
+    /// The same to the arrival of its last part.
+    pub fn crossing(&self, phy: &Phy, ip_bytes: u32) -> Span {
+        let framing = self.framing();
+        let last = framing.bytes(ip_bytes, framing.parts(ip_bytes) - 1);
+        let after = phy.sifs + phy.airtime(ACK_BYTES, phy.rates[0]) + Lowpan::space(phy, last);
+        Span(self.exchange(phy, ip_bytes).0 - after.0)
     }
 
     /// macAckWaitDuration: a back-off period, the turnaround, and the longest start of an answer.
@@ -195,7 +225,11 @@ mod tests {
                 assert!(sizes.iter().all(|b| *b <= MAX_FRAME_BYTES), "{ip_bytes}: {sizes:?}");
                 let fragmented = if parts > 1 { FRAG1 + FRAGN * (parts - 1) } else { 0 };
                 let headers = parts * framing.mac + framing.ip + fragmented;
-                assert_eq!(sizes.iter().sum::<u32>(), headers + ip_bytes - IPV4_HEADER, "{ip_bytes}");
+                assert_eq!(
+                    sizes.iter().sum::<u32>(),
+                    headers + ip_bytes - IPV4_HEADER,
+                    "{ip_bytes}"
+                );
                 // All but the last could not hold another 8 bytes.
                 let full = &sizes[..sizes.len() - 1];
                 assert!(full.iter().all(|b| b + 8 > MAX_FRAME_BYTES), "{ip_bytes}: {sizes:?}");

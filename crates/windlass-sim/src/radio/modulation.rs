@@ -182,8 +182,9 @@ mod tests {
     fn oqpsk_loses_half_its_symbols_bits_in_noise_alone_and_none_at_5_db() {
         let at = |db: f64| Modulation::Oqpsk.bit_error_rate(libm::exp10(db / 10.0));
         assert!((at(-60.0) - 0.5).abs() < 1e-3, "{}", at(-60.0));
-        // At 0 dB the first term of the standard's sum is 0.0333·120·exp(-10), the others below 1 % of it.
-        assert!((at(0.0) / (120.0 / 30.0 * libm::exp(-10.0)) - 1.0).abs() < 0.01, "{}", at(0.0));
+        // At twice the noise the first term of the standard's sum is 120/30·exp(-20), the next 0.6 % of it.
+        let twice = Modulation::Oqpsk.bit_error_rate(2.0);
+        assert!((twice / (4.0 * libm::exp(-20.0)) - 1.0).abs() < 0.01, "{twice}");
         assert!(at(5.0) < 1e-12, "{}", at(5.0));
     }
 

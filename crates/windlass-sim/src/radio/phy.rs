@@ -95,12 +95,8 @@ const DSSS_RATES: [Rate; 4] = [
     dsss(11_000_000, Modulation::Cck11),
 ];
 
-const OQPSK_RATES: [Rate; 1] = [Rate {
-    bps: 250_000,
-    bits_per_symbol: 4,
-    modulation: Modulation::Oqpsk,
-    mandatory: true,
-}];
+const OQPSK_RATES: [Rate; 1] =
+    [Rate { bps: 250_000, bits_per_symbol: 4, modulation: Modulation::Oqpsk, mandatory: true }];
 
 const ERP_OFDM_RATES: [Rate; 8] = [
     ofdm(6_000_000, 24, 1, Half, true),
@@ -232,13 +228,14 @@ impl Phy {
         carrier_sense_dbm: -85.0,
         rates: &OQPSK_RATES,
     };
-    /// Every preset of IEEE 802.11 with its name in scenarios.
-    pub const ALL: [(&'static str, Phy); 5] = [
+    /// Every preset with its name in scenarios.
+    pub const ALL: [(&'static str, Phy); 6] = [
         ("802.11b", Phy::B_LONG),
         ("802.11b-short", Phy::B_SHORT),
         ("802.11g", Phy::G),
         ("802.11ah-1mhz", Phy::AH_1MHZ),
         ("802.11ah-2mhz", Phy::AH_2MHZ),
+        ("802.15.4", Phy::OQPSK_2450),
     ];
 
     /// DCF interframe space: SIFS and two slots.
@@ -249,6 +246,11 @@ impl Phy {
     /// The rate of so many bits per second, if there is one.
     pub fn rate(&self, bps: u64) -> Option<Rate> {
         self.rates.iter().find(|r| r.bps == bps).copied()
+    }
+
+    /// Whether stations share the channel as IEEE 802.15.4 says, and carry packets as 6LoWPAN does.
+    pub fn is_lowpan(&self) -> bool {
+        matches!(self.format, Format::Oqpsk { .. })
     }
 
     /// The lowest rate that every station has, bits per second.
