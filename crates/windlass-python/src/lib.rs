@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod compare;
+mod controllers;
 mod errors;
 mod reproduce;
 mod results;
