@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use windlass_lab::report::html;
 use windlass_lab::run::fields::{LISTINGS, Listing};
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
@@ -13,7 +14,7 @@ use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, a
 use windlass_lab::run::{Failed, RunRecord, Runner, Simulator, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
-use windlass_lab::{hindsight, overview};
+use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
 
 use crate::controllers::Classes;
@@ -131,6 +132,16 @@ impl Records {
     /// The overview that `windlass run` prints; empty for runs of more than one scenario.
     fn overview(&self) -> String {
         self.scenario.as_ref().map(|s| overview::text(s, &self.records)).unwrap_or_default()
+    }
+
+    /// The page that `windlass run --out` writes; empty where nothing was to be drawn.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let Some(scenario) = &self.scenario else { return Ok(String::new()) };
+        py.detach(|| {
+            let page = run_page::report(scenario, &self.records, &self.command).map_err(of)?;
+            let text = page.map(|page| html::render(&page)).transpose();
+            text.map(Option::unwrap_or_default).map_err(|e| failed(&e.to_string()))
+        })
     }
 
     /// What went otherwise than one may think, once it is over: a sentence each.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from . import _native
 from ._controllers import Controller
 from ._errors import InputError
+from ._page import Page
 from ._progress import Progress, told
 from ._scenario import Scenario
 from ._table import Table
@@ -106,6 +107,15 @@ class Results:
 
         name = _native.series_name(series)
         return draw_series(self._traced(name, seed), name, flow, ax)
+
+    def page(self) -> Page:
+        """The first run over time, with its losses and why the window fell: the page that ``windlass run --out`` writes.
+
+        A run without a recording is made once more for it; it is the same run.
+        """
+        if self._scenario is None or self._controllers is not None:
+            raise InputError("a page is of the runs of one scenario with the algorithms that it names")
+        return Page(self._native.page())
 
     def _traced(self, name: str, seed: int | None) -> Table:
         if self._scenario is None:
