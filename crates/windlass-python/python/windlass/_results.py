@@ -165,7 +165,7 @@ def run(
         progress: a bar where a person watches unless told; see ``_progress.Progress``.
         controllers: a class in Python that runs in place of the flows' algorithms, or a class for each of some flows by name. What the
             stack does for an algorithm, such as measuring delivery rates, it does as for the one that the flow has in the scenario:
-            give it ``bbr`` for rate samples. Such runs go one after the other, are some hundred times slower, and cannot be kept in a folder.
+            give it ``bbr`` for rate samples. Such runs go one after the other, are some fifty times slower, and cannot be kept in a folder.
 
     Raises:
         InputError: the scenario is not right, or a controller answers what cannot be.
