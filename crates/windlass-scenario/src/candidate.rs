@@ -2,10 +2,11 @@
 
 use windlass_cc::{AnyParams, Flavour};
 
-use super::error::{Place, Problem, ScenarioError};
-use super::fields::Field;
-use super::params;
-use super::tree::{Entry, Node, Table, Value, parse_value};
+use crate::error::ScenarioError;
+use crate::fields::Field;
+use crate::params;
+use crate::problem::{Place, Problem};
+use crate::tree::{Entry, Node, Table, Value, parse_value};
 
 /// An algorithm with its parameters and its slow start.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +142,7 @@ mod tests {
         let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
             from = 'a'\nto = 'b'\nalgorithm = 'newreno'\nparams = { increase = 'per-byte' }\n\
             slow_start = 'hystart'";
-        let scenario = super::super::Scenario::from_str(text, "s.toml").unwrap();
+        let scenario = crate::Scenario::from_str(text, "s.toml").unwrap();
         let candidate = Candidate::parse(" newreno:increase=per-byte:slow_start=hystart ").unwrap();
         assert_eq!(Some(candidate.controller), scenario.flows[0].controller);
         assert_eq!(candidate.label, "newreno:increase=per-byte:slow_start=hystart");
@@ -153,7 +154,7 @@ mod tests {
             from = 'a'\nto = 'b'\nalgorithm = 'reno'";
         let with = |value: &str| {
             let set = [("flow.0.algorithm".to_owned(), value.to_owned())];
-            super::super::Scenario::with_overrides(text, "s.toml", &set)
+            crate::Scenario::with_overrides(text, "s.toml", &set)
         };
         for label in ["cubic", "newreno:increase=per-byte:slow_start=hystart"] {
             let candidate = Candidate::parse(label).unwrap();

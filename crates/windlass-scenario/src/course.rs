@@ -8,15 +8,42 @@ use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
 
-use super::error::Problem;
-use super::fields::{Field, Fields, countable_span, positive_span, probability, rate, span};
-use super::model::DirectionSpec;
-use super::queue;
-use super::schema::{BACK, Codec, RATE_TRACE, table};
-use super::tree::Value;
-use super::write::{array, inline};
-use crate::quote::quote;
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, countable_span, positive_span, probability, rate, span};
+use crate::model::DirectionSpec;
+use crate::problem::Problem;
+use crate::queue::{self, queues};
+use crate::quote::{array, inline, quote};
+use crate::schema::{Shape, section, shape};
+use crate::tree::Value;
 use crate::units::{BitRate, Duration};
+
+/// A rate, steps of rates, or a trace.
+pub(super) fn rates() -> Shape {
+    shape!(Either(vec![Of(Rate), list(list(Text)), Table(&RATE_TRACE)]))
+}
+
+/// A delay, or steps of delays.
+pub(super) fn delays() -> Shape {
+    shape!(Either(vec![Of(Time), list(list(Of(Time)))]))
+}
+
+section! {
+    /// A rate by a trace.
+    RATE_TRACE, "rate_trace":
+    trace Text, "file of delivery opportunities, relative to the scenario's folder; or the opportunities themselves with spaces between them", "required";
+}
+
+section! {
+    /// What the backward direction of a link has to itself.
+    BACK, "back":
+    rate rates(), "rate of the backward direction", "as forward";
+    delay delays(), "its delay", "as forward";
+    queue queues(), "its queue", "as forward";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "its jitter, `\"0s\"` for none", "as forward";
+    reorder Table(&REORDER), "its reordering, `{ share = 0 }` for none", "as forward";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "what becomes of acknowledgements there", "as forward";
+}
 
 /// Most acknowledgements that a link holds, and most packets that one is overtaken by.
 const MAX_COUNT: u32 = 10_000;

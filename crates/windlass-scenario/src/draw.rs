@@ -1,10 +1,10 @@
 //! Flows whose senders each run draws.
 
-use super::error::{Place, Problem};
-use super::fields::{Field, text};
-use super::model::FlowSpec;
-use super::network::Network;
-use super::tree::Value;
+use crate::fields::{Field, text};
+use crate::model::FlowSpec;
+use crate::network::Network;
+use crate::problem::{Place, Problem};
+use crate::tree::Value;
 
 /// The nodes of which the flows of an entry draw their senders.
 pub(super) struct Draw {

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use windlass_cc::Span;
 
-use super::error::{Place, Problem, listed, nearest};
-use super::tree::{Node, Table, Value};
+use crate::problem::{Place, Problem, listed, nearest};
+use crate::tree::{Node, Table, Value};
 use crate::units::{BitRate, Bytes, Duration, Packets, Probability, QueueLimit, UnitError, Window};
 
 /// A table whose keys have been checked against those known.
@@ -44,6 +44,11 @@ impl<'a> Fields<'a> {
         let fields = Fields::any(node, what)?;
         fields.allow(known)?;
         Ok(fields)
+    }
+
+    /// Where a key's value stands, or the table where it could stand.
+    pub(super) fn place_of<'b>(&'b self, key: &'b str) -> &'b Place {
+        self.field(key).map_or(self.place(), |field| &field.node.place)
     }
 
     /// The same table under another name.
@@ -306,4 +311,16 @@ pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem
 /// The word of `value` in such a table; every table lists all of its values.
 pub(super) fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
     all.iter().find(|(_, v)| v == value).map_or("", |(word, _)| word)
+}
+
+/// The tables of `[[link]]`, `[[wifi]]` and `[[flow]]`.
+pub(super) fn tables<'a>(field: &Field<'a>) -> Result<&'a [Node], Problem> {
+    match &field.node.value {
+        Value::Array(items) => Ok(items),
+        Value::Table(_) => {
+            let key = field.key;
+            Err(field.error(format!("write `[[{key}]]` with two brackets, as there may be many")))
+        }
+        _ => Err(field.error(format!("must be tables, each beginning with `[[{}]]`", field.key))),
+    }
 }

@@ -4,29 +4,45 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Flavour, Span};
 
-use super::error::{Place, Problem};
-use super::fields::{Field, Fields, choice, name, span, text, whole_u32};
-use super::model::{FlowSpec, Home, Read, Traffic, Transport};
-use super::network::{MAX_PAIRS, Network, tables};
-use super::schema::FLOW;
-use super::stack::Stack;
-use super::traffic::{UDP_HEADERS, read_application, traffic};
-use super::tree::{Node, Value};
-use super::ways::{self, Hop, Ways};
-use super::{draw, multipath, params, stack};
+use crate::context::Context;
+use crate::draw;
+use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
+use crate::model::{FlowSpec, Home, Read, Traffic, Transport};
+use crate::multipath::{self, MULTIPATH};
+use crate::network::{MAX_PAIRS, Network};
+use crate::params::{self, algorithms};
+use crate::problem::{Place, Problem};
+use crate::schema::section;
+use crate::stack::{self, STACK_TABLE, Stack};
+use crate::traffic::{READ, TRAFFIC, UDP_HEADERS, read_application, traffic};
+use crate::tree::{Node, Value};
 use crate::units::Duration;
+use crate::ways::{self, Hop};
+
+section! {
+    /// `[[flow]]`.
+    FLOW, "flow":
+    name Name, "unique name", "`from-to`, with `-2`, `-3` ... if taken";
+    from Text, "node that sends the data", "required";
+    to Text, "node that receives it", "required";
+    algorithm algorithms(), "congestion control; `windlass algorithms` lists them", "required, but for datagrams `none`";
+    params Params, "table: parameters of the algorithm", "those of the algorithm";
+    slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the one that the algorithm wants";
+    flavour Words(Flavour::WORDS.to_vec()), "whose version of the algorithm and its slow start runs: `rfc` (the paper's or RFC's), `linux` or `ns3`", "that of `stack`";
+    home words(&Home::ALL), "whose build of the algorithm runs in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, its own; `\"bpf\"`, this one, put into the kernel as a BPF program, parameters and all (`windlass kernel build` first). Other worlds have one build only", "`\"kernel\"`";
+    stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";
+    start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
+    count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs when `*` is used";
+    stagger Of(Time), "how much later each of them starts than the one before", "`\"0s\"`";
+    jitter Of(Time), "longest further delay of the start: each run draws one from zero up to it, the same for every algorithm. Two flows over one drop-tail queue without random losses lock in phase in a simulation, and have one share whatever the start: compare them over several offsets", "`\"0s\"`";
+    traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";
+    read Kinds(&READ), "table: how the receiving application reads", "`{ kind = \"immediate\" }`";
+    multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";
+    draw Either(vec![Flag, list(Text)]), "`true`: each run draws the sending nodes, no two the same, among all that `from` stands for with any text in place of its `*` (`to` left out); or the nodes to draw from, as an array", "senders are as `from` says";
+}
 
 /// Headers of IPv4 with TCP, bytes.
 const TCP_HEADERS: u32 = 40;
-
-/// What all flows of a scenario are read against.
-pub(super) struct Context<'a> {
-    pub(super) network: &'a Network,
-    pub(super) ways: Ways,
-    /// `[stack]`.
-    pub(super) stack: Option<&'a Node>,
-    pub(super) duration: Span,
-}
 
 /// A flow before it has a name.
 struct Unnamed {
@@ -239,7 +255,7 @@ impl Context<'_> {
         if from == to {
             let message =
                 format!("flow `{name}` goes from `{from_name}` to itself; give it two nodes");
-            return Err(Problem::new(place_of(fields, "to"), message));
+            return Err(Problem::new(fields.place_of("to"), message));
         }
         let route = self.ways.hops(from, to).ok_or_else(|| {
             let message = format!(
@@ -247,7 +263,7 @@ impl Context<'_> {
                 self.no_ways(),
                 self.cure()
             );
-            Problem::new(place_of(fields, "to"), message)
+            Problem::new(fields.place_of("to"), message)
         })?;
         let (multipath, routes) = match &template.multipath {
             None => (None, vec![route]),
@@ -298,14 +314,14 @@ impl Context<'_> {
         match start {
             Some(start) if start < self.duration => Ok(start),
             Some(start) => Err(Problem::new(
-                place_of(fields, "start"),
+                fields.place_of("start"),
                 format!(
                     "flow `{name}` starts at {}, when the run has ended ({end})",
                     Duration(start)
                 ),
             )),
             None => Err(Problem::new(
-                place_of(fields, "stagger"),
+                fields.place_of("stagger"),
                 format!("flow `{name}` starts later than the simulator can count (584 years)"),
             )),
         }
@@ -327,7 +343,7 @@ impl Context<'_> {
                 "flow `{name}` may start as late as {start} + {jitter}, when the run has ended \
                  ({end})"
             );
-            Problem::new(place_of(fields, "jitter"), message)
+            Problem::new(fields.place_of("jitter"), message)
         })
     }
 
@@ -363,18 +379,13 @@ impl Context<'_> {
     }
 }
 
-/// Where a key's value stands, or the table where it could stand.
-pub(super) fn place_of<'a>(fields: &'a Fields, key: &'a str) -> &'a Place {
-    fields.field(key).map_or(fields.place(), |field| &field.node.place)
-}
-
 /// Where a key of an inner table stands.
 fn place_within<'a>(fields: &'a Fields, table: &'a str, key: &str) -> &'a Place {
     match fields.field(table).map(|field| &field.node.value) {
         Some(Value::Table(inner)) => inner.get(key).map(|node| &node.place),
         _ => None,
     }
-    .unwrap_or(place_of(fields, table))
+    .unwrap_or(fields.place_of(table))
 }
 
 /// The intervals with the first one at `start`.

@@ -54,15 +54,18 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+mod codec;
 pub mod compile;
+mod context;
 mod course;
 #[cfg(test)]
 mod docs_test;
 mod draw;
-mod ends;
 mod error;
 mod fields;
 mod flow;
+mod json_schema;
+mod link;
 mod loss;
 mod model;
 mod multipath;
@@ -70,16 +73,17 @@ mod network;
 pub mod outlook;
 mod overrides;
 mod params;
+mod problem;
 mod queue;
 mod quick_start;
 mod quote;
 mod read;
 mod schema;
 mod stack;
+mod topology;
 mod traces;
 mod traffic;
 mod tree;
-mod two_path;
 pub mod units;
 mod ways;
 mod wifi;
@@ -90,12 +94,13 @@ use std::path::Path;
 use windlass_cc::Span;
 
 pub use candidate::Candidate;
-pub use error::{ScenarioError, did_you_mean, listed};
+pub use error::ScenarioError;
 pub use model::{
     DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow,
     RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
+pub use problem::{did_you_mean, listed};
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
@@ -104,8 +109,9 @@ use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;
 
-use error::{Place, Problem, SourceText};
+use error::SourceText;
 use overrides::Override;
+use problem::{Place, Problem};
 use tree::Node;
 
 impl Scenario {
@@ -241,7 +247,7 @@ impl Scenario {
 /// The JSON Schema (draft 7) of scenario files, by which editors complete and check them. It takes words such as
 /// `reno` in lower case only, and knows nothing of what depends on several keys at once.
 pub fn json_schema() -> serde_json::Value {
-    schema::json_schema()
+    json_schema::scenario()
 }
 
 /// The keys of `stack` with their values as a scenario would spell them.

@@ -2,13 +2,73 @@
 
 use windlass_sim::loss::{BerFormula, LossModel};
 
-use super::error::Problem;
-use super::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
-use super::schema::{Kinds, LOSS};
-use super::tree::Value;
-use super::write::array;
-use crate::quote::quote;
+use crate::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
+use crate::problem::Problem;
+use crate::quote::{array, quote};
+use crate::schema::{Kinds, section};
+use crate::tree::Value;
 use crate::units::Probability;
+
+section! {
+    /// A loss model.
+    DROP, "drop":
+    probability Of(Share), "probability that a packet is lost", "required";
+}
+
+section! {
+    /// A loss model.
+    BER, "ber":
+    rate Of(Share), "bit-error rate over the bits of the frame", "required";
+    formula words(&BerFormula::ALL), "`exact`: 1 − (1 − BER)^bits; `linear`: BER · bits, at most 1", "`\"exact\"`";
+}
+
+section! {
+    /// A loss model.
+    GILBERT_ELLIOTT, "gilbert-elliott":
+    good_to_bad Of(Share), "probability of turning bad, for each packet", "required";
+    bad_to_good Of(Share), "probability of turning good, for each packet", "required";
+    loss_good Of(Share), "loss probability in the good state", "`0`";
+    loss_bad Of(Share), "loss probability in the bad state", "`1`";
+}
+
+section! {
+    /// A loss model.
+    LIST, "list":
+    packets list(Whole(1, i64::MAX as u64)), "numbers of the packets to lose, the direction's first being 1. Our sender's first data carry the handshake's last acknowledgement, which Linux sends by itself: there the numbers of the same data are one higher", "required";
+}
+
+section! {
+    /// Of a link's loss model.
+    DIRECTION, "direction":
+    direction Words(vec!["forward", "backward", "both"]), "`forward`, `backward` or `both` (each on its own)", "`\"forward\"`";
+}
+
+/// What a link loses.
+pub(crate) static LOSS: Kinds = Kinds {
+    name: "loss",
+    tag: "model",
+    usual: None,
+    kinds: &[
+        ("drop", &[&DIRECTION, &DROP]),
+        ("ber", &[&DIRECTION, &BER]),
+        ("gilbert-elliott", &[&DIRECTION, &GILBERT_ELLIOTT]),
+        ("list", &[&DIRECTION, &LIST]),
+    ],
+};
+
+/// What a receiver of frames loses.
+pub(crate) static FRAME_LOSS: Kinds = Kinds {
+    name: "frame_loss",
+    tag: "model",
+    usual: None,
+    kinds: &[
+        ("drop", &[&DROP]),
+        ("ber", &[&BER]),
+        ("gilbert-elliott", &[&GILBERT_ELLIOTT]),
+        ("list", &[&LIST]),
+        ("snr", &[]),
+    ],
+};
 
 /// One table, or an array of tables.
 pub(super) fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {

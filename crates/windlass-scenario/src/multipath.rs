@@ -7,15 +7,33 @@ use windlass_sim::radio::Hops;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
-use super::error::{Place, Problem};
-use super::fields::{Field, Fields, boolean, name, positive_span, text};
-use super::flow::Context;
-use super::model::{MultipathSpec, SubflowSpec};
-use super::params;
-use super::schema::{Codec, MULTIPATH, SUBFLOW, table};
-use super::stack::Stack;
-use super::tree::{Node, Value};
-use super::ways::Hop;
+use crate::codec::{Codec, table};
+use crate::context::Context;
+use crate::fields::{Field, Fields, boolean, name, positive_span, text};
+use crate::model::{MultipathSpec, SubflowSpec};
+use crate::params::{self, algorithms};
+use crate::problem::{Place, Problem};
+use crate::schema::section;
+use crate::stack::Stack;
+use crate::tree::{Node, Value};
+use crate::ways::Hop;
+
+section! {
+    /// `multipath`, beside what the connection itself has.
+    MULTIPATH, "multipath" with MULTIPATH_CONFIG:
+    subflows list(Table(&SUBFLOW)), "array of 1 to 8 tables", "required";
+    disjoint Flag, "the two subflows that cross a cell with `routing = \"aodv\"` take [routes without a common station](#disjoint-routes)", "`false`";
+}
+
+section! {
+    /// A subflow.
+    SUBFLOW, "subflow":
+    name Name, "unique name within the flow", "`1`, `2`, ...";
+    via list(Text), "nodes that the subflow leads over from the flow's `from` to its `to`, by the fewest links from one to the next; a `*` as in `from`", "`[]`";
+    algorithm algorithms(), "congestion control", "the flow's";
+    params Params, "as of a flow: parameters to change", "the flow's, or those of `algorithm`";
+    slow_start SlowStart, "as of a flow", "the flow's, or that of `algorithm`";
+}
 
 table!(MULTIPATH_CONFIG, "connection", apply, written_config, MultipathConfig {
     scheduler: Codec::word(&Scheduler::ALL), "which subflow carries the next data: `lowest-rtt`, `round-robin`, `redundant` (all of them), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue that would be sent soonest), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with the stack's Linux flavour";

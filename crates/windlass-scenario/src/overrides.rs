@@ -1,8 +1,9 @@
 //! Changing single values of a document before it is read: `--set link.0.rate=2Mbps`.
 
-use super::error::{Place, Problem, listed, nearest};
-use super::schema;
-use super::tree::{Entry, Node, Table, Value, parse_value};
+use crate::problem::{Place, Problem, listed, nearest};
+use crate::read::SCENARIO;
+use crate::schema::Shape;
+use crate::tree::{Entry, Node, Table, Value, parse_value};
 
 /// One override as typed. Its text, to which places refer, is `key=value`.
 pub(super) struct Override<'a> {
@@ -44,7 +45,7 @@ impl Override<'_> {
         match &mut node.value {
             Value::Table(table) => {
                 if table.get(key).is_none() {
-                    if !schema::may_be_left_out(path) {
+                    if !Shape::Table(&SCENARIO).leads_to_defaults(path) {
                         return Err(self.missing(table, path));
                     }
                     let empty =

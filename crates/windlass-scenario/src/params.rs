@@ -6,13 +6,19 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::{self, SLOW_STARTS};
 use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Param, ParamKind, Ratio, Setup};
 
-use super::error::Problem;
-use super::fields::{
+use crate::fields::{
     Field, Fields, boolean, choice, number, packets, size, span, unknown_word, whole,
 };
-use super::model::NO_ALGORITHM;
-use super::tree::Value;
+use crate::model::NO_ALGORITHM;
+use crate::problem::Problem;
+use crate::schema::{Shape, shape};
+use crate::tree::Value;
 use crate::units::{Bytes, Duration, Packets};
+
+/// An algorithm by name; datagrams may say that they have none.
+pub(super) fn algorithms() -> Shape {
+    shape!(Words(ALGORITHMS.iter().map(|info| info.id).chain([NO_ALGORITHM]).collect()))
+}
 
 /// The algorithm that a field names, as a stack of this flavour has it; `None` for
 /// [`NO_ALGORITHM`].

@@ -2,15 +2,43 @@
 
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
 
-use super::error::Problem;
-use super::fields::{
+use crate::codec::{Codec, table};
+use crate::fields::{
     Field, Fields, boolean, choice, number, positive_span, probability, queue, size_u32, span,
     threshold,
 };
-use super::schema::{Codec, QUEUE, table};
-use super::tree::Value;
-use crate::quote::quote;
+use crate::problem::Problem;
+use crate::quote::{inline, quote};
+use crate::schema::{Kinds, Shape, section, shape};
+use crate::tree::Value;
 use crate::units::QueueLimit;
+
+/// A length, or a table.
+pub(super) fn queues() -> Shape {
+    shape!(Either(vec![Of(Queue), Shape::Kinds(&QUEUE)]))
+}
+
+section! {
+    /// Beside the discipline of a queue.
+    LIMIT, "limit":
+    limit Of(Queue), "most that may wait, what is being transmitted not counted", "`\"100pkt\"`";
+}
+
+/// A queue that is more than its length.
+pub(crate) static QUEUE: Kinds = Kinds {
+    name: "queue",
+    tag: "discipline",
+    usual: Some("drop-tail"),
+    kinds: &[
+        ("drop-tail", &[&LIMIT]),
+        ("red", &[&LIMIT, &RED]),
+        ("codel", &[&LIMIT, &CODEL]),
+        ("fq-codel", &[&LIMIT, &FQ_CODEL]),
+        ("pie", &[&LIMIT, &PIE]),
+        ("threshold", &[&LIMIT, &THRESHOLD]),
+        ("policer", &[&LIMIT, &POLICER]),
+    ],
+};
 
 /// A queue's limit and its discipline.
 #[derive(Clone)]
@@ -209,7 +237,7 @@ fn written(
 /// A queue as TOML text.
 pub(super) fn text(limit: QueueLimit, discipline: &Discipline<QueueLimit>) -> String {
     match written(limit, discipline) {
-        Some(table) => super::write::inline(&table),
+        Some(table) => inline(&table),
         None => quote(limit),
     }
 }

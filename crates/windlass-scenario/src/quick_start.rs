@@ -2,10 +2,10 @@
 
 use windlass_sim::quick_start::QuickStart;
 
-use super::error::Problem;
-use super::fields::{Field, Fields, positive_span, probability};
-use super::schema::{Codec, table};
-use super::tree::Value;
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, positive_span, probability};
+use crate::problem::Problem;
+use crate::tree::Value;
 
 /// Longest interval, nanoseconds: an hour.
 const MAX_INTERVAL: u64 = 3_600_000_000_000;

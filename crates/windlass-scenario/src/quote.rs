@@ -18,3 +18,14 @@ pub(crate) fn quote(value: impl Display) -> String {
     quoted.push('"');
     quoted
 }
+
+/// An inline table of keys and texts.
+pub(crate) fn inline(pairs: &[(&str, String)]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+/// An array of texts.
+pub(crate) fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
+}

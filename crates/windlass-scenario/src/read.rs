@@ -2,21 +2,62 @@
 
 use std::path::Path;
 
-use crate::model::ReceiveWindow;
 use windlass_cc::Span;
 use windlass_sim::Series;
 
-use super::error::Problem;
-use super::fields::{
-    Field, Fields, boolean, choice, positive_span, span, text, unknown_word, whole,
+use crate::context::Context;
+use crate::fields::{
+    Field, Fields, boolean, choice, positive_span, span, tables, text, unknown_word, whole,
 };
-use super::flow::{self, Context};
-use super::model::{RecordSpec, Scenario, TestbedSpec};
-use super::network::Network;
-use super::schema::{RECORD, SCENARIO, TESTBED};
-use super::traces;
-use super::tree::Node;
-use super::wifi;
+use crate::flow::{self, FLOW};
+use crate::link::{self, LINK};
+use crate::model::{ReceiveWindow, RecordSpec, Scenario, TestbedSpec};
+use crate::network::Network;
+use crate::problem::Problem;
+use crate::schema::{Shape, section, shape};
+use crate::stack::STACK_TABLE;
+use crate::topology::{self, TOPOLOGY};
+use crate::traces;
+use crate::tree::Node;
+use crate::wifi::{self, CELL};
+
+/// Series by name; there is one for each field of an inner state.
+fn series_names() -> Shape {
+    let all = Series::ALL.iter().map(|(name, _)| *name).chain(["state"]).collect();
+    shape!(Either(vec![Words(all), Text]))
+}
+
+section! {
+    /// The document.
+    SCENARIO, "scenario":
+    name Text, "string", "the file's name without `.toml`";
+    description Text, "string", "empty";
+    duration Of(Time), "simulated time, more than zero", "required";
+    seed Whole(0, i64::MAX as u64), "integer from 0", "`1`";
+    stack Table(&STACK_TABLE), "table: endpoint behaviour of all flows", "`{ preset = \"rfc\" }`";
+    topology Kinds(&TOPOLOGY), "table: a shape that expands to links", "none";
+    link list(Table(&LINK)), "tables: links", "none";
+    wifi list(Table(&CELL)), "tables: Wi-Fi cells", "none";
+    flow list(Table(&FLOW)), "tables: flows, at least one", "required";
+    record Table(&RECORD), "table: what to record beside the totals", "nothing";
+    testbed Table(&TESTBED), "table: what only kernels are told", "the defaults";
+}
+
+section! {
+    /// `[record]`.
+    RECORD, "record":
+    series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rto_ns`, `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
+    interval Of(Time), "least time between two samples of a series; `0s` records every change", "`\"0s\"`";
+    capture list(Text), "names of links whose packets are written as a pcapng file", "`[]`";
+    bins Of(Time), "length of the intervals by which drops of links and progress of flows are counted, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; `0s` counts none", "`\"0s\"`";
+    delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
+}
+
+section! {
+    /// `[testbed]`.
+    TESTBED, "testbed":
+    receive_window words(&ReceiveWindow::ALL), "what holds the window to `receive_buffer` where `window_scaling` is off: `\"pinned\"`, the emulator lowers the window field of passing segments, so that the sender sees what the simulator's would; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose bookkeeping shrinks the window while segments wait behind a hole", "`\"pinned\"`";
+}
 
 /// Reads a whole document.
 pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Problem> {
@@ -27,7 +68,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let description = fields.or("description", text, String::new())?;
     let duration = fields.req("duration", "\"100s\"", positive_span)?;
     let seed = fields.or("seed", whole(0, i64::MAX as u64), 1)?;
-    let mut network = Network::read(&fields)?;
+    let mut network = network(&fields)?;
     let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
     let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
@@ -40,6 +81,21 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     wifi::find_disjoint(&mut network, &flows)?;
     let Network { nodes, links, wifi, .. } = network;
     Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })
+}
+
+/// The topology, then the links and the cells.
+fn network(root: &Fields) -> Result<Network, Problem> {
+    let mut network = Network::default();
+    if let Some(field) = root.field("topology") {
+        topology::read(&field, &mut network)?;
+    }
+    for node in root.opt("link", tables)?.unwrap_or_default() {
+        link::read(node, &mut network)?;
+    }
+    for node in root.opt("wifi", tables)?.unwrap_or_default() {
+        wifi::read(node, &mut network)?;
+    }
+    Ok(network)
 }
 
 /// `download` of `scenarios/download.toml`.
@@ -55,7 +111,7 @@ fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
         interval: fields.or("interval", span, Span::ZERO)?,
         bins: fields.or("bins", span, Span::ZERO)?,
         delays: fields.or("delays", boolean, false)?,
-        capture: fields.or("capture", |f| distinct(f, |f| link(f, network)), Vec::new())?,
+        capture: fields.or("capture", |f| distinct(f, |f| link_named(f, network)), Vec::new())?,
     })
 }
 
@@ -89,7 +145,7 @@ fn distinct<T: PartialEq>(
     Ok(values)
 }
 
-fn link(field: &Field, network: &Network) -> Result<usize, Problem> {
+fn link_named(field: &Field, network: &Network) -> Result<usize, Problem> {
     let name = field.string()?;
     network.link(name).ok_or_else(|| {
         let known: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();

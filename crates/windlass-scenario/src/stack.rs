@@ -7,16 +7,25 @@ use windlass_cc::window::MAX_WINDOW;
 use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
-use super::error::{Place, Problem};
-use super::fields::{
+use crate::codec::{Codec, table};
+use crate::fields::{
     Field, Fields, choice, positive_span, size_u32, span, unknown_word, whole_u32, window, word_of,
 };
-use super::params;
-use super::schema::Shape::{Either, Of, Whole, Words};
-use super::schema::{Codec, Quantity, STACK_TABLE, table};
-use super::tree::Value;
+use crate::params;
+use crate::problem::{Place, Problem};
 use crate::quote::quote;
+use crate::schema::Shape::{Either, Of, Whole, Words};
+use crate::schema::{Quantity, section};
+use crate::tree::Value;
 use crate::units::{Bytes, Window};
+
+section! {
+    /// `[stack]` and `stack`, beside what an endpoint itself has.
+    STACK_TABLE, "stack" with STACK:
+    preset Words(PRESETS.iter().map(|preset| preset.name).collect()), "one of these names", "`\"rfc\"`";
+    flavour Words(Flavour::WORDS.to_vec()), "whose version of an algorithm runs, see below", "that of `preset`";
+    rto Timer, "the retransmission timer: table with its `algorithm` and parameters", "that of `preset`";
+}
 
 /// The word for a value that follows from something else.
 const AUTO: &str = "auto";

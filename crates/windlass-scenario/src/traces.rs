@@ -5,8 +5,8 @@ use std::path::Path;
 
 use windlass_sim::course::Trace;
 
-use super::error::Problem;
-use super::tree::{Node, Value};
+use crate::problem::Problem;
+use crate::tree::{Node, Value};
 
 /// Largest file, bytes: some hours at 10 Mbit/s.
 const MAX_BYTES: u64 = 64 << 20;

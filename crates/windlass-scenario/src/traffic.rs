@@ -2,15 +2,88 @@
 
 use windlass_cc::Span;
 
-use super::error::Problem;
-use super::fields::{
+use crate::fields::{
     Field, Fields, choice, countable_span, number, positive_span, rate, size, size_u32, span,
     whole_u32,
 };
-use super::flow::place_of;
-use super::model::{Law, Read, Traffic, Transport};
-use super::schema::{READ, TRAFFIC};
+use crate::model::{Law, Read, Traffic, Transport};
+use crate::problem::Problem;
+use crate::schema::{Kinds, section};
 use crate::units::{Bytes, Duration};
+
+section! {
+    /// As fast as the connection allows.
+    BULK, "bulk":
+    bytes Of(Size), "size of the transfer, at most `1TiB`", "endless";
+}
+
+section! {
+    /// Questions and answers.
+    REQUESTS, "request-response":
+    request Of(Size), "size of a request; `to` connects and asks, `from` answers", "required";
+    response Of(Size), "size of a response; the last one closes the connection", "required";
+    requests Whole(1, 1_000_000), "number of requests", "`1`";
+    think Of(Time), "time from a response to the next request", "`\"0s\"`";
+}
+
+section! {
+    /// Packets at equal intervals.
+    CBR, "cbr":
+    rate Of(Rate), "payload rate", "required";
+    packet Of(Size), "payload of a packet", "required";
+    spread Of(Time), "of datagrams: each time between two is up to so much shorter or longer, drawn evenly from the seed; less than their mean, `packet` over `rate`", "`\"0s\"`";
+    transport words(&Transport::ALL), "`tcp` or `udp`", "`\"tcp\"`";
+    stop Of(Time), "simulated time of the end", "the end of the run";
+    on list(list(Of(Time))), "of datagrams: intervals of simulated time in which they are sent, such as `[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]`, in place of `start` and `stop`; the flow's `jitter` moves them all, and `active_s` counts them only", "from `start` to `stop`";
+    deadline Of(Time), "over TCP: each packet is a message that the other application should have read whole so long after it was written; the results then say how many were late (`messages_late`) and how long they took", "none";
+}
+
+section! {
+    /// Messages at random.
+    MESSAGES, "messages":
+    every Of(Time), "mean time from one message to the next, and from the start to the first", "required";
+    size Of(Size), "mean size of a message, at most `1GiB`", "required";
+    gaps words(&Law::ALL), "how the times between messages are distributed: `constant`, `exponential` (a Poisson process) or `pareto`", "`\"exponential\"`";
+    sizes words(&Law::ALL), "how sizes are distributed", "`\"constant\"`";
+    shape Number, "shape of Pareto distributions, in thousandths at the finest, above 1, at most 1000", "`1.5`";
+    most Of(Size), "largest size; what is drawn larger is cut to it", "a thousand times `size`";
+    phases list(Of(Time)), "mean lengths of phases of sending and of silence that take turns, exponentially distributed, such as `[\"2s\", \"58s\"]`; silence does not count into `every`", "always sending";
+    stop Of(Time), "simulated time of the end", "the end of the run";
+    deadline Of(Time), "as of `cbr`: the results then say how many messages were late, how long they took and how old the newest one at the receiver was (`message_age_ms`)", "none";
+}
+
+section! {
+    /// Reading some time after data became readable.
+    DELAYED, "delayed":
+    after Of(Time), "everything there is, this long after data became readable", "required";
+}
+
+section! {
+    /// Reading at a rate.
+    READ_RATE, "rate":
+    rate Of(Rate), "at this rate", "required";
+}
+
+/// What applications send.
+pub(crate) static TRAFFIC: Kinds = Kinds {
+    name: "traffic",
+    tag: "kind",
+    usual: None,
+    kinds: &[
+        ("bulk", &[&BULK]),
+        ("request-response", &[&REQUESTS]),
+        ("cbr", &[&CBR]),
+        ("messages", &[&MESSAGES]),
+    ],
+};
+
+/// How applications read.
+pub(crate) static READ: Kinds = Kinds {
+    name: "read",
+    tag: "kind",
+    usual: None,
+    kinds: &[("immediate", &[]), ("delayed", &[&DELAYED]), ("rate", &[&READ_RATE])],
+};
 
 /// Headers of IPv4 with UDP, bytes.
 pub(super) const UDP_HEADERS: u32 = 28;
@@ -78,7 +151,7 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
     let deadline = fields.opt("deadline", positive_span)?;
     if deadline.is_some() && transport == Transport::Udp {
         let message = "`deadline`: packets are judged as messages over TCP only";
-        return Err(Problem::new(place_of(fields, "deadline"), message.to_owned()));
+        return Err(Problem::new(fields.place_of("deadline"), message.to_owned()));
     }
     let on = match fields.field("on") {
         None => Vec::new(),

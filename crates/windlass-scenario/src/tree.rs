@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, Problem};
+use crate::problem::{Place, Problem};
 
 /// A value and its place.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use windlass_sim::routing::{Direction, Routes, link_of};
 
-use super::model::{LinkSpec, Scenario, WifiSpec};
+use crate::model::{LinkSpec, Scenario, WifiSpec};
 
 /// The ways from node to node of a scenario.
 #[derive(Clone, Debug)]

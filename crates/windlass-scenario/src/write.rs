@@ -2,21 +2,20 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::fields::word_of;
-use crate::model::ReceiveWindow;
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 
-use super::model::{
-    FlowSpec, Home, Law, LinkSpec, Read, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
-    Transport,
+use crate::fields::word_of;
+use crate::model::{
+    FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
+    TestbedSpec, Traffic, Transport,
 };
-use super::{course, loss, multipath, params, queue, quick_start, stack, wifi};
-use crate::quote::quote;
+use crate::quote::{array, inline, quote};
 use crate::units::{BitRate, Bytes, Duration};
+use crate::{course, loss, multipath, params, queue, quick_start, stack, wifi};
 
 /// The lines of a document as they grow.
 struct Lines(String);
@@ -41,15 +40,6 @@ impl Lines {
         // Writing to a String cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
-}
-
-pub(super) fn inline(pairs: &[(&str, String)]) -> String {
-    let pairs: Vec<String> = pairs.iter().map(|(key, text)| format!("{key} = {text}")).collect();
-    format!("{{ {} }}", pairs.join(", "))
-}
-
-pub(super) fn array<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
-    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 /// The whole scenario as TOML.

@@ -415,7 +415,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[[link]]",
         "[topology]\nkind = \"dumbbell\"\npairs = 2\n[[link]]",
-        "s.toml:3:1: `[topology]` lacks the key `access`; write for example `access = { rate = \"10Mbps\", delay = \"10ms\" }`",
+        "s.toml:3:1: `[topology]` of the kind `dumbbell` lacks the key `access`; write for example `access = { rate = \"10Mbps\", delay = \"10ms\" }`",
     ),
     (
         "[[link]]",

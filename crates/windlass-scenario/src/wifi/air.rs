@@ -4,16 +4,77 @@ use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
 
-use super::super::error::{Place, Problem};
-use super::super::fields::{
-    Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
-};
-use super::super::loss::{self, Kind};
-use super::super::schema::{CONSUMPTION, FRAME_LOSS, PATH_LOSS};
-use super::super::tree::Value;
 use super::routing::{Routing, off, routing};
 use super::scheduling;
+use crate::fields::{
+    Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
+};
+use crate::loss::{self, FRAME_LOSS, Kind};
+use crate::problem::{Place, Problem};
+use crate::schema::{Kinds, section};
+use crate::tree::Value;
 use crate::units::{Decibels, Distance, Joules, Power, QueueLimit, Watts};
+use crate::wifi::routing::ROUTING;
+use crate::wifi::scheduling::SCHEDULING;
+
+section! {
+    /// What the air of a cell is like; a cell and the senders of a dumbbell have it in common.
+    AIR, "air":
+    standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11ah-1mhz` or `802.11ah-2mhz`", "required";
+    rate Of(Rate), "rate of data frames, one of the standard's", "the highest";
+    control_rate Of(Rate), "rate of RTS, CTS and acknowledgements, one of the standard's", "the highest mandatory rate not above `rate`";
+    broadcast_rate Of(Rate), "rate of broadcasts, one of the standard's", "the lowest mandatory rate";
+    radius Of(Distance), "stations without a place stand at equal angles on a circle of this radius about the access point, or the origin", "`\"10m\"`";
+    queue Of(Queue), "most packets or bytes that a station holds, **the packet being sent included**; no share of a `bdp`", "`\"100pkt\"`";
+    mtu Of(Size), "largest IP packet, `68B` to `2296B`", "`\"1500B\"`";
+    rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "before which frames the channel is reserved by RTS and CTS: `never`, `always`, or those larger than a size (IP packet and 36 B)", "`\"never\"`";
+    short_retry_limit Whole(1, 255), "attempts of an RTS, or of a data frame without one, 1 to 255", "`7`";
+    long_retry_limit Whole(1, 255), "attempts of a data frame after RTS and CTS, 1 to 255", "`4`";
+    power Of(Power), "power that stations transmit with, antenna gains included", "`\"16dBm\"`";
+    path_loss Kinds(&PATH_LOSS), "table: how power falls with distance", "`{ model = \"log-distance\" }`";
+    carrier_sense Of(Power), "least power that makes the channel busy", "what the standard demands: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`";
+    sensitivity Of(Power), "least power that a frame is received with", "the same";
+    noise_figure Of(Decibels), "noise of the receivers above thermal noise, for `loss = { model = \"snr\" }`", "`\"7dB\"`";
+    capture Either(vec![Words(vec!["none"]), Of(Decibels)]), "a frame survives others on the air if it is stronger than their sum by this; `none`: never", "`\"none\"`";
+    loss Kinds(&FRAME_LOSS), "frames that are received in error: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to every frame at every receiver", "none";
+    eifs Flag, "wait for an extended interframe space after a frame in error, as the standard says", "`true`";
+    routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "how packets cross an ad-hoc cell: `static` (over its `hops`, the fewest), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
+    off list(list(Text)), "stations that go off for ever, and when: `[[\"n5\", \"20s\"]]`; as if their battery ran out", "none";
+    consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "what the radio of each station draws: a preset, `wavelan-11mbps`, `wavelan-2mbps` or `esp32-c3`, or a table of powers", "energy is not counted";
+    battery Of(Energy), "what the battery of each station but the access point holds, such as `20J` or `2.6Wh`", "all are on the mains";
+    scheduling Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]), "whose packet a station sends next: `fifo`, `pf`, `fpf`, or a table", "`\"fifo\"`";
+}
+
+section! {
+    /// What a radio draws, where no preset says so.
+    CONSUMPTION, "consumption":
+    transmit Of(Watts), "power drawn while it transmits, such as `1350mW`", "required";
+    receive Of(Watts), "power drawn while it receives", "required";
+    listen Of(Watts), "power drawn while the channel is busy with anything else", "`receive`";
+    idle Of(Watts), "power drawn while nothing is on the air", "required";
+}
+
+section! {
+    /// How power falls with distance: by a power of it.
+    LOG_DISTANCE, "log-distance":
+    exponent Number, "path-loss exponent, 0.1 to 20", "`3`";
+    reference Of(Decibels), "loss at 1 m", "that of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
+}
+
+section! {
+    /// All within a distance, and none beyond.
+    DISC, "disc":
+    receive Of(Distance), "frames are received up to this distance", "required";
+    sense Of(Distance), "and sensed up to this one", "`receive`";
+}
+
+/// How power falls with distance.
+pub(crate) static PATH_LOSS: Kinds = Kinds {
+    name: "path_loss",
+    tag: "model",
+    usual: Some("log-distance"),
+    kinds: &[("log-distance", &[&LOG_DISTANCE]), ("friis", &[]), ("disc", &[&DISC])],
+};
 
 /// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
 /// its LLC header (IEEE 802.11-2016 section 9.2.4.7.1: 2304 bytes).
@@ -45,7 +106,7 @@ pub(super) struct Air {
 }
 
 impl Air {
-    /// Reads the keys of [`AIR`](super::super::schema::AIR).
+    /// Reads the keys of [`AIR`](crate::schema::AIR).
     pub(super) fn read(fields: &Fields, name: String) -> Result<Air, Problem> {
         let phy = fields.req("standard", "\"802.11g\"", choice(&Phy::ALL))?;
         let mut air = Air {

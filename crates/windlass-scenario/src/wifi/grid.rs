@@ -4,14 +4,38 @@ use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::check::MAX_STATIONS;
 use windlass_sim::radio::{Hops, PathLoss, Position};
 
-use super::super::error::Problem;
-use super::super::fields::{Field, Fields, name, whole_u32};
-use super::super::network::Network;
-use super::super::schema::{AIR, TOPOLOGY};
-use super::super::tree::Value;
 use super::air::{Air, distance};
-use super::{Placed, add, free_name, position};
+use super::cell::{Placed, add, free_name, position};
+use crate::fields::{Field, Fields, name, whole_u32};
+use crate::network::Network;
+use crate::problem::Problem;
+use crate::schema::section;
+use crate::tree::Value;
 use crate::units::Distance;
+use crate::wifi::air::AIR;
+
+section! {
+    /// Rows of stations.
+    GRID, "grid" with STATIONS:
+    rows Whole(1, MAX_STATIONS as u64), "rows of a grid, 1 to 2000; there are 2 to 2000 stations in all", "required there";
+    columns Whole(1, MAX_STATIONS as u64), "stations of each row, 1 to 2000", "required there";
+}
+
+section! {
+    /// A row of stations.
+    CHAIN, "chain" with STATIONS:
+    stations Whole(2, MAX_STATIONS as u64), "stations of a chain, 2 to 2000", "required there";
+}
+
+section! {
+    /// What grids and chains have in common.
+    STATIONS, "stations":
+    spacing Of(Distance), "from one station to the next", "`\"150m\"`";
+    range Of(Distance), "frames are received up to this distance", "1.2 times `spacing`: only the four nearest hear each other";
+    sense Of(Distance), "frames are sensed up to this distance and disturb", "2.2 times `range`";
+    base Either(vec![Text, list(Of(Distance))]), "a base station: `centre`, one more station named `base` in the middle; a place such as `[\"0m\", \"0m\"]`, the same there; one of the stations, such as `n1`; or `none`. It has no battery", "`\"centre\"`, of a chain `\"none\"`";
+    wireless Table(&AIR), "table: the keys of [`[[wifi]]`](#wifi) from `standard` on but `radius`; here `queue` is `\"30pkt\"` by default, and `path_loss` stands in place of `range` and `sense`", "required";
+}
 
 /// Space for a hundred nodes on 1500 m by 1500 m.
 const SPACING: Distance = Distance { mm: 150_000 };
@@ -37,18 +61,16 @@ enum Base {
 }
 
 /// Reads a grid: stations `n1`, `n2` ... row by row from the south-west.
-pub(in super::super) fn read_grid(field: &Field, network: &mut Network) -> Result<(), Problem> {
-    let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY.names("grid"))?;
+pub(in super::super) fn read_grid(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     let most = whole_u32(1, MAX_STATIONS as u32);
     let (rows, columns) = (fields.req("rows", "10", &most)?, fields.req("columns", "10", &most)?);
-    build(&fields, network, [rows, columns], Base::Centre)
+    build(fields, network, [rows, columns], Base::Centre)
 }
 
 /// Reads a chain: stations `n1`, `n2` ... from west to east.
-pub(in super::super) fn read_chain(field: &Field, network: &mut Network) -> Result<(), Problem> {
-    let fields = Fields::open(field.node, "`[topology]`", &TOPOLOGY.names("chain"))?;
+pub(in super::super) fn read_chain(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     let stations = fields.req("stations", "5", whole_u32(2, MAX_STATIONS as u32))?;
-    build(&fields, network, [1, stations], Base::None)
+    build(fields, network, [1, stations], Base::None)
 }
 
 fn build(

@@ -4,15 +4,30 @@ use windlass_cc::Time;
 use windlass_sim::radio::{Hops, RadioConfig};
 use windlass_sim::routing::aodv::{Aodv, AodvParams, Detection};
 
-use super::super::error::{Place, Problem, listed};
-use super::super::fields::{Field, Fields, choice, positive_span, span, text};
-use super::super::model::FlowSpec;
-use super::super::network::Network;
-use super::super::schema::{Codec, ROUTING, table};
-use super::super::tree::Value;
-use super::super::write::{array, inline};
-use crate::quote::quote;
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, choice, positive_span, span, text};
+use crate::model::FlowSpec;
+use crate::network::{Network, Pair};
+use crate::problem::{Place, Problem, listed};
+use crate::quote::{array, inline, quote};
+use crate::schema::{Kinds, section};
+use crate::tree::Value;
 use crate::units::Duration;
+
+section! {
+    /// A table `routing`, beside the constants of AODV.
+    AODV, "aodv" with AODV_CONSTANTS:
+    preset words(&AodvParams::ALL), "where the values below come from: `rfc3561`, or `ns3` for what ns-3 3.44 does by default (`my_route_timeout = \"11.2s\"`, `detection = \"both\"`, `hello_always = true`)", "`\"rfc3561\"`";
+    disjoint list(list(Text)), "pairs of flows with the same ends that take routes without a common station: `[[\"a\", \"b\"]]`", "none";
+}
+
+/// How packets cross an ad-hoc cell.
+pub(crate) static ROUTING: Kinds = Kinds {
+    name: "routing",
+    tag: "protocol",
+    usual: None,
+    kinds: &[("static", &[]), ("aodv", &[&AODV])],
+};
 
 table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
     active_route_timeout: Codec::time(positive_span), "how long a route lives that nobody uses", "`\"3s\"`";
@@ -42,9 +57,6 @@ const DISJOINT: &str = "disjoint";
 
 /// Largest count of a constant.
 const MOST: u32 = 10_000;
-
-/// A pair of flows that take disjoint routes, by name.
-pub(in super::super) type Pair = [(String, Place); 2];
 
 /// A routing protocol as the file has it.
 pub(super) struct Routing {

@@ -4,12 +4,32 @@ use windlass_sim::radio::Scheduling;
 use windlass_sim::radio::scheduling::fitness::Reading;
 use windlass_sim::radio::scheduling::{Rule, Users};
 
-use super::super::error::Problem;
-use super::super::fields::{Field, Fields, choice, whole_u32, word_of};
-use super::super::schema::SCHEDULING;
-use super::super::tree::Value;
-use super::super::write::inline;
-use crate::quote::quote;
+use crate::fields::{Field, Fields, choice, whole_u32, word_of};
+use crate::problem::Problem;
+use crate::quote::{inline, quote};
+use crate::schema::{Kinds, section};
+use crate::tree::Value;
+
+section! {
+    /// Of the schedulers that look at rates.
+    FAIR, "fair":
+    window Whole(2, 1_000_000), "packets served over which a throughput is averaged, 2 to 1000000", "`256`";
+    users words(&Users::ALL), "between whom: each end of a flow (`flow`) or each node that sends (`source`)", "`\"flow\"`";
+}
+
+section! {
+    /// Of the scheduler that looks at fitness.
+    FITNESS, "fitness":
+    reading words(&Reading::ALL), "the queue counts by its length, as printed (`literal`), or by the room that is left (`repaired`)", "`\"literal\"`";
+}
+
+/// Whose packet a station sends next.
+pub(crate) static SCHEDULING: Kinds = Kinds {
+    name: "scheduling",
+    tag: "rule",
+    usual: None,
+    kinds: &[("fifo", &[]), ("pf", &[&FAIR]), ("fpf", &[&FAIR, &FITNESS])],
+};
 
 /// Most slots to average over.
 const MOST_SLOTS: u32 = 1_000_000;

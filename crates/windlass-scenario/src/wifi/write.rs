@@ -5,12 +5,11 @@ use windlass_sim::radio::{
     Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
 };
 
-use super::super::fields::word_of;
-use super::super::loss;
-use super::super::model::WifiSpec;
-use super::super::write::{array, inline};
 use super::{routing, scheduling};
-use crate::quote::quote;
+use crate::fields::word_of;
+use crate::loss;
+use crate::model::WifiSpec;
+use crate::quote::{array, inline, quote};
 use crate::units::{BitRate, Bytes, Decibels, Distance, Joules, Packets, Power, Watts};
 
 /// The keys of a cell and their TOML text.

@@ -2,10 +2,10 @@
 
 use windlass_cc::Span;
 
-use super::{Quantity, Shape};
-use crate::error::Problem;
 use crate::fields::{Field, boolean, choice, rate, size, size_u32, whole_u32, word_of};
+use crate::problem::Problem;
 use crate::quote::quote;
+use crate::schema::{Quantity, Shape};
 use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;

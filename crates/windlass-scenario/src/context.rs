@@ -1,8 +1,21 @@
-//! The nodes at the ends of flows, and what is wrong with them.
+//! What flows are read against: the nodes at their ends, and what is wrong with them.
 
-use super::error::{Place, Problem, listed, nearest};
-use super::fields::{Fields, text};
-use super::flow::{Context, place_of};
+use windlass_cc::Span;
+
+use crate::fields::{Fields, text};
+use crate::network::Network;
+use crate::problem::{Place, Problem, listed, nearest};
+use crate::tree::Node;
+use crate::ways::Ways;
+
+/// What all flows of a scenario are read against.
+pub(super) struct Context<'a> {
+    pub(super) network: &'a Network,
+    pub(super) ways: Ways,
+    /// `[stack]`.
+    pub(super) stack: Option<&'a Node>,
+    pub(super) duration: Span,
+}
 
 impl Context<'_> {
     /// Beginning of the sentence that two nodes are not connected.
@@ -27,7 +40,7 @@ impl Context<'_> {
         {
             return Err(field.error(message));
         }
-        self.node_named(key, name, place_of(fields, key))
+        self.node_named(key, name, fields.place_of(key))
     }
 
     /// The sentence that a pattern stands for more nodes than there are, if there are any.

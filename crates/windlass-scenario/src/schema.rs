@@ -1,31 +1,24 @@
-//! What a scenario file may say: each key declared once, with its form, meaning and default.
+//! How a key is declared: once, with its form, meaning and default, beside the function that reads it.
 //!
-//! The readers know their keys from here, errors list and suggest them, the JSON Schema ([`json`]) is made of
-//! them, and a test holds the tables of `docs/src/reference/scenarios.md` to them.
-
-mod codec;
-mod json;
-mod sections;
-
-pub(super) use codec::{Codec, table};
-pub(super) use json::scenario as json_schema;
-pub(super) use sections::*;
+//! Readers know their keys from the declarations, errors list and suggest them, the JSON Schema
+//! ([`json_schema`](crate::json_schema)) is made of them, and a test holds the tables of
+//! `docs/src/reference/scenarios.md` to them.
 
 /// A key of a table.
-pub(super) struct Key {
-    pub(super) name: &'static str,
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
     /// How a value is written.
-    pub(super) shape: Shape,
-    pub(super) meaning: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) meaning: &'static str,
     /// In words, or TOML between backquotes; [`REQUIRED`] where there is none.
-    pub(super) default: &'static str,
+    pub(crate) default: &'static str,
 }
 
 /// Stands for a default that there is not.
-pub(super) const REQUIRED: &str = "required";
+pub(crate) const REQUIRED: &str = "required";
 
 /// How a value is written.
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Text,
     /// Letters, digits, `-`, `_` and `.`.
     Name,
@@ -54,7 +47,7 @@ pub(super) enum Shape {
 
 /// What a number with a unit measures.
 #[derive(Clone, Copy)]
-pub(super) enum Quantity {
+pub(crate) enum Quantity {
     Rate,
     Time,
     Size,
@@ -73,25 +66,25 @@ pub(super) enum Quantity {
 }
 
 /// The keys of a table.
-pub(super) struct Section {
+pub(crate) struct Section {
     /// What the schema calls it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Its own keys' names.
-    pub(super) names: &'static [&'static str],
-    pub(super) own: fn() -> Vec<Key>,
+    pub(crate) names: &'static [&'static str],
+    pub(crate) own: fn() -> Vec<Key>,
     /// Those that it has in common with others.
-    pub(super) common: Option<&'static Section>,
+    pub(crate) common: Option<&'static Section>,
 }
 
 impl Section {
     /// The names of all keys.
-    pub(super) fn all_names(&self) -> Vec<&'static str> {
+    pub(crate) fn all_names(&self) -> Vec<&'static str> {
         let common = self.common.map_or_else(Vec::new, Section::all_names);
         self.names.iter().copied().chain(common).collect()
     }
 
     /// All keys.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(crate) fn keys(&self) -> Vec<Key> {
         let mut keys = (self.own)();
         keys.extend(self.common.map_or_else(Vec::new, Section::keys));
         keys
@@ -99,19 +92,19 @@ impl Section {
 }
 
 /// A table whose other keys depend on one of them.
-pub(super) struct Kinds {
-    pub(super) name: &'static str,
+pub(crate) struct Kinds {
+    pub(crate) name: &'static str,
     /// The key that says which it is.
-    pub(super) tag: &'static str,
+    pub(crate) tag: &'static str,
     /// What it is where the key is left out; `None` where it must not be.
-    pub(super) usual: Option<&'static str>,
+    pub(crate) usual: Option<&'static str>,
     /// Each kind, with the sections of its keys.
-    pub(super) kinds: &'static [(&'static str, &'static [&'static Section])],
+    pub(crate) kinds: &'static [(&'static str, &'static [&'static Section])],
 }
 
 impl Kinds {
     /// The names of the keys of this kind, the one that chooses it first.
-    pub(super) fn names(&self, kind: &str) -> Vec<&'static str> {
+    pub(crate) fn names(&self, kind: &str) -> Vec<&'static str> {
         let sections =
             self.kinds.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, s)| s);
         let own = sections.iter().flat_map(|section| section.all_names());
@@ -119,14 +112,10 @@ impl Kinds {
     }
 }
 
-/// Whether a file may lack the table at this path, of keys and of names or numbers of items, because every key in
-/// it has a default.
-pub(super) fn may_be_left_out(path: &[&str]) -> bool {
-    Shape::Table(&SCENARIO).leads_to_defaults(path)
-}
-
 impl Shape {
-    fn leads_to_defaults(&self, path: &[&str]) -> bool {
+    /// Whether what stands at this path, of keys and of names or numbers of items, may be left out, because every
+    /// key in it has a default.
+    pub(crate) fn leads_to_defaults(&self, path: &[&str]) -> bool {
         let leads = |keys: Vec<Key>, first: &str, rest: &[&str]| {
             keys.iter().any(|key| key.name == first && key.shape.leads_to_defaults(rest))
         };
@@ -145,6 +134,27 @@ impl Shape {
     }
 }
 
+/// An array of these.
+pub(crate) fn list(shape: Shape) -> Shape {
+    Shape::List(Box::new(shape))
+}
+
+/// The words of a table of words.
+pub(crate) fn words<T>(all: &'static [(&'static str, T)]) -> Shape {
+    Shape::Words(all.iter().map(|(word, _)| *word).collect())
+}
+
+/// A form, in which forms and quantities stand by their bare names.
+macro_rules! shape {
+    ($shape:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::schema::{Quantity::*, Shape::*, list, words};
+        $shape
+    }};
+}
+
+pub(crate) use shape;
+
 /// Declares a section, one key a line: name, form, meaning and default.
 macro_rules! section {
     ($(#[$doc:meta])* $list:ident, $name:literal $(with $common:ident)?: $($key:ident $shape:expr, $meaning:literal, $default:literal;)*) => {
@@ -154,7 +164,7 @@ macro_rules! section {
             names: &[$(stringify!($key)),*],
             own: || vec![$($crate::schema::Key {
                 name: stringify!($key),
-                shape: $shape,
+                shape: $crate::schema::shape!($shape),
                 meaning: $meaning,
                 default: $default,
             }),*],
@@ -165,4 +175,4 @@ macro_rules! section {
     (@common $common:ident) => { Some(&$common) };
 }
 
-use section;
+pub(crate) use section;

@@ -6,8 +6,9 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, AnyParams, Info, Param, ParamKind, Ratio};
 
-use super::{Key, Kinds, Quantity, REQUIRED, SCENARIO, Section, Shape};
 use crate::params::{range_text, value_text};
+use crate::read::SCENARIO;
+use crate::schema::{Key, Kinds, Quantity, REQUIRED, Section, Shape};
 
 /// A decimal number as quantities have it.
 const NUMBER: &str = r"[-+]?[0-9_.]+([eE][-+]?[0-9_]+)?\s*";

@@ -1,0 +1,109 @@
+//! Links: their keys, and reading them.
+
+use windlass_cc::Span;
+use windlass_sim::link::Framing;
+
+use crate::course::{self, ACKS, BACK, JITTER, REORDER, delays, rates};
+use crate::fields::{Field, Fields, choice, name, positive_span, size_u32, span};
+use crate::loss::{LOSS, losses};
+use crate::network::{Line, Network};
+use crate::problem::Problem;
+use crate::queue::queues;
+use crate::quick_start::{self, QUICK_START};
+use crate::schema::section;
+use crate::tree::Node;
+
+pub(super) const DEFAULT_MTU: u32 = 1_500;
+/// Largest and smallest packet of IPv4 (RFC 791).
+const MTU_RANGE: (u32, u32) = (68, 65_535);
+
+section! {
+    /// `[[link]]`, but for what it has in common with the parts of a topology.
+    LINK, "link" with LINE:
+    name Name, "unique name", "`a-b` of `between = [\"a\", \"b\"]`, with `-2`, `-3` ... if taken";
+    between list(Name), "two different nodes", "required";
+}
+
+section! {
+    /// What a link has in common with the parts of a topology.
+    LINE, "line":
+    rate rates(), "rate, more than zero; or rates from moments on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`; or a trace: [`rate`](#rate)", "required";
+    delay delays(), "propagation delay of one direction, at most 73 years; or delays from moments on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
+    queue queues(), "most that may wait, what is being transmitted not counted, or a table: [`queue`](#queue)", "`\"100pkt\"`";
+    bdp_rtt Of(Time), "round trip that `bdp` refers to", "the longest of the flows that cross the link";
+    mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`";
+    framing words(&Framing::ALL), "`none`, `ethernet` (18 B of header and check sequence in the frame, which has 64 B at least, 20 B of preamble and gap beside it) or `ppp` (2 B in the frame)", "`\"none\"`";
+    loss Either(vec![Kinds(&LOSS), list(Kinds(&LOSS))]), "a loss model, or an array of at most one for each direction", "none";
+    down list(list(Of(Time))), "when the link is down: pairs of times such as `[[\"10s\", \"20s\"]]`, ascending", "`[]`";
+    quick_start Either(vec![Flag, Table(&QUICK_START)]), "whether the routers at both ends answer Quick-Start requests for what they put on the link: `true`, `false` or a table: [`quick_start`](#quick_start)", "`false`";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "by how much the delay differs from packet to packet: a time, evenly so much shorter or longer, or a table: [`jitter`](#jitter-reorder-and-acks)", "none";
+    reorder Table(&REORDER), "table: packets that others overtake: [`reorder`](#jitter-reorder-and-acks)", "none";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "table: acknowledgements that the link thins out or lets go in bursts: [`acks`](#jitter-reorder-and-acks)", "none";
+    back Table(&BACK), "table: what is otherwise in the backward direction: [`back`](#back)", "as forward";
+}
+
+/// Reads a `[[link]]` and adds it to the network.
+pub(super) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
+    let fields = Fields::open(node, "`[[link]]`", &LINK.all_names())?;
+    let (a, b) = fields.req("between", "[\"client\", \"server\"]", between)?;
+    let (name, place) = match fields.field("name") {
+        Some(field) => (name(&field)?, &field.node.place),
+        None => (network.free_name(&format!("{a}-{b}")), fields.place()),
+    };
+    let line = read_line(&fields)?;
+    network.push(name, (&a, &b), line, place)
+}
+
+/// A line of a topology.
+pub(super) fn line(field: &Field) -> Result<Line, Problem> {
+    let what = format!("`{}`", field.key);
+    read_line(&Fields::open(field.node, &what, &LINE.all_names())?)
+}
+
+fn between(field: &Field) -> Result<(String, String), Problem> {
+    let items = field.array()?;
+    let [a, b] = items.as_slice() else {
+        let n = items.len();
+        return Err(field.error(format!("a link joins two nodes, not {n}")));
+    };
+    let (a, b) = (name(a)?, name(b)?);
+    if a == b {
+        return Err(field.error(format!("a link joins two different nodes, not `{a}` to itself")));
+    }
+    Ok((a, b))
+}
+
+fn read_line(fields: &Fields) -> Result<Line, Problem> {
+    let course::TwoWays { forward, back, course } = course::read(fields)?;
+    Ok(Line {
+        forward,
+        back,
+        course,
+        mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+        framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
+        bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
+        loss: fields.or("loss", losses, [None, None])?,
+        down: fields.or("down", outages, Vec::new())?,
+        quick_start: fields.or("quick_start", quick_start::read, None)?,
+    })
+}
+
+/// Pairs of moments, which ascend.
+fn outages(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
+    let mut all: Vec<[Span; 2]> = Vec::new();
+    for item in field.array()? {
+        let pair = item.array()?;
+        let [down, up] = pair.as_slice() else {
+            let n = pair.len();
+            return Err(item
+                .error(format!("an outage is two times, such as `[\"10s\", \"20s\"]`, not {n}")));
+        };
+        let pair = [span(down)?, span(up)?];
+        let after = all.last().is_none_or(|[_, up]| *up < pair[0]);
+        if !after || pair[0] >= pair[1] {
+            return Err(item.error("each outage begins after the one before it, and ends later"));
+        }
+        all.push(pair);
+    }
+    Ok(all)
+}

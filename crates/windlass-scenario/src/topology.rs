@@ -1,0 +1,162 @@
+//! The shapes that expand to links and cells.
+
+use windlass_cc::Span;
+use windlass_sim::link::Framing;
+
+use crate::fields::{Field, Fields, choice, whole_u32};
+use crate::link::{DEFAULT_MTU, LINE, line};
+use crate::model::DirectionSpec;
+use crate::network::{Line, MAX_PAIRS, Network};
+use crate::problem::Problem;
+use crate::queue::Queue;
+use crate::schema::{Kinds, section};
+use crate::units::QueueLimit;
+use crate::wifi::{self, AIR, CHAIN, GRID};
+
+section! {
+    /// Two routers between senders and receivers.
+    DUMBBELL, "dumbbell":
+    pairs Whole(1, 10_000), "number of senders and of receivers, 1 to 10000", "required";
+    access Table(&LINE), "links of the senders and the receivers: table with the keys of a link from `rate` on", "required";
+    bottleneck Table(&LINE), "the same", "required";
+    wireless Table(&WIRELESS), "table: the senders are stations of a Wi-Fi cell; the keys of [`[[wifi]]`](#wifi) from `standard` on, and `backhaul`", "senders on `access` links";
+}
+
+section! {
+    /// The air between the senders of a dumbbell.
+    WIRELESS, "wireless" with AIR:
+    backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a node of its own", "the access point is `r1`";
+}
+
+section! {
+    /// A client and a server with two paths between them.
+    TWO_PATH, "two-path":
+    paths list(Table(&LINE)), "two tables with the keys of a link from `rate` on: the bottleneck of each path", "required";
+    access Table(&LINE), "the same: the links on both sides of each bottleneck", "`1Gbps`, no delay, `1000pkt`";
+    shared Table(&LINE), "the same: a link that both paths go on over", "none";
+}
+
+/// The shapes that expand to links and cells.
+pub(crate) static TOPOLOGY: Kinds = Kinds {
+    name: "topology",
+    tag: "kind",
+    usual: None,
+    kinds: &[
+        ("dumbbell", &[&DUMBBELL]),
+        ("two-path", &[&TWO_PATH]),
+        ("grid", &[&GRID]),
+        ("chain", &[&CHAIN]),
+    ],
+};
+
+/// What joins the paths to their ends unless the file says otherwise: no bottleneck.
+const ACCESS_BPS: u64 = 1_000_000_000;
+const ACCESS_QUEUE: u64 = 1_000;
+
+/// Reads `[topology]` and adds its links and cells to the network.
+pub(super) fn read(field: &Field, network: &mut Network) -> Result<(), Problem> {
+    let fields = Fields::any(field.node, "`[topology]`")?;
+    let kinds: Vec<(&str, &str)> = TOPOLOGY.kinds.iter().map(|(kind, _)| (*kind, *kind)).collect();
+    let kind = fields.req("kind", "\"dumbbell\"", choice(&kinds))?;
+    let what = format!("`[topology]` of the kind `{kind}`");
+    let fields = Fields::open(field.node, &what, &TOPOLOGY.names(kind))?;
+    match kind {
+        "two-path" => two_paths(&fields, network),
+        "grid" => wifi::read_grid(&fields, network),
+        "chain" => wifi::read_chain(&fields, network),
+        _ => dumbbell(&fields, network),
+    }
+}
+
+/// `s1`, `s2` ... on `r1`, and `r2` with `d1`, `d2` ...
+fn dumbbell(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
+    let pairs = fields.req("pairs", "4", whole_u32(1, MAX_PAIRS))?;
+    let example = "{ rate = \"10Mbps\", delay = \"10ms\" }";
+    let access = fields.req("access", example, line)?;
+    let bottleneck = fields.req("bottleneck", example, line)?;
+    network.pairs = Some(pairs);
+    let place = fields.place();
+    match fields.field("wireless") {
+        Some(wireless) => add_wireless(&wireless, network, pairs)?,
+        None => {
+            for i in 1..=pairs {
+                let name = format!("access-s{i}");
+                network.push(name, (&format!("s{i}"), "r1"), access.clone(), place)?;
+            }
+        }
+    }
+    network.push("bottleneck".to_owned(), ("r1", "r2"), bottleneck, place)?;
+    for i in 1..=pairs {
+        let name = format!("access-d{i}");
+        network.push(name, ("r2", &format!("d{i}")), access.clone(), place)?;
+    }
+    Ok(())
+}
+
+/// The senders of a dumbbell as stations of a cell, the access point being `r1` or, with a wire
+/// between, `ap`.
+fn add_wireless(field: &Field, network: &mut Network, pairs: u32) -> Result<(), Problem> {
+    let fields = Fields::open(field.node, "`wireless`", &WIRELESS.all_names())?;
+    let backhaul = fields.opt("backhaul", line)?;
+    let access_point = if backhaul.is_some() { "ap" } else { "r1" };
+    let senders = (1..=pairs).map(|i| format!("s{i}"));
+    wifi::read_senders(&fields, network, access_point, senders)?;
+    match backhaul {
+        Some(line) => network.push("backhaul".to_owned(), ("ap", "r1"), line, fields.place()),
+        None => Ok(()),
+    }
+}
+
+/// For each path `i`: client > `ai` > `bi` > server, the bottleneck being the link `path-i`
+/// between `ai` and `bi`. With a `shared` link both lead over `m`, from where that link goes on
+/// to the server.
+fn two_paths(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
+    let example =
+        "[{ rate = \"3Mbps\", delay = \"20ms\" }, { rate = \"1Mbps\", delay = \"40ms\" }]";
+    let paths = fields.req("paths", example, two_lines)?;
+    let access = fields.or("access", line, Line::access())?;
+    let shared = fields.opt("shared", line)?;
+    let place = fields.place();
+    let join = if shared.is_some() { "m" } else { "server" };
+    for (i, path) in (1..).zip(paths) {
+        let (a, b) = (format!("a{i}"), format!("b{i}"));
+        network.push(format!("access-a{i}"), ("client", &a), access.clone(), place)?;
+        network.push(format!("path-{i}"), (&a, &b), path, place)?;
+        network.push(format!("access-b{i}"), (&b, join), access.clone(), place)?;
+    }
+    match shared {
+        Some(shared) => network.push("shared".to_owned(), (join, "server"), shared, place),
+        None => Ok(()),
+    }
+}
+
+impl Line {
+    /// What takes whatever a sender hands it at once.
+    fn access() -> Line {
+        Line {
+            forward: DirectionSpec {
+                rate_bps: ACCESS_BPS,
+                delay: Span::ZERO,
+                queue: QueueLimit::Packets(ACCESS_QUEUE),
+                discipline: Queue::DEFAULT.discipline,
+            },
+            back: None,
+            course: Default::default(),
+            mtu: DEFAULT_MTU,
+            framing: Framing::NONE,
+            bdp_rtt: None,
+            loss: [None, None],
+            down: Vec::new(),
+            quick_start: None,
+        }
+    }
+}
+
+fn two_lines(field: &Field) -> Result<[Line; 2], Problem> {
+    let items = field.array()?;
+    let [first, second] = items.as_slice() else {
+        let n = items.len();
+        return Err(field.error(format!("there are two paths, each a table, not {n}")));
+    };
+    Ok([line(first)?, line(second)?])
+}

@@ -1,0 +1,315 @@
+//! Reading Wi-Fi cells: an access point and its stations, or stations among themselves.
+
+use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::radio::check::MAX_STATIONS;
+use windlass_sim::radio::{Hops, PathLoss, Position, RadioConfig, StationConfig};
+use windlass_sim::routing::aodv::Aodv;
+
+use super::air::{Air, distance};
+use crate::fields::{Field, Fields, choice, name, whole_u32};
+use crate::model::WifiSpec;
+use crate::network::Network;
+use crate::problem::{Place, Problem, listed};
+use crate::schema::{Shape, section, shape};
+use crate::tree::{Node, Value};
+use crate::units::Distance;
+use crate::wifi::air::AIR;
+
+/// A station: the name of its node, or a table.
+fn station_form() -> Shape {
+    shape!(Either(vec![Name, Table(&STATION)]))
+}
+
+section! {
+    /// `[[wifi]]`, but for the air.
+    CELL, "wifi" with AIR:
+    name Name, "unique name", "`wifi`, then `wifi-2` ...";
+    mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
+    access_point station_form(), "a station, in a cell with `infrastructure` only", "required there";
+    stations Either(vec![Text, list(station_form())]), "array of the others, at least one; or a pattern such as `\"s*\"`, where `*` stands for 1, 2, ... up to `count`", "required";
+    count Whole(1, MAX_STATIONS as u64), "how many stations a pattern makes", "required with a pattern";
+    hops Either(vec![Words(vec!["in-range"]), list(list(Name))]), "between which stations of an ad-hoc cell packets may be routed: `in-range` for all that receive each other, or pairs such as `[[\"a\", \"b\"], [\"b\", \"c\"]]`", "`\"in-range\"`";
+}
+
+section! {
+    /// A station that is more than a name.
+    STATION, "station":
+    node Name, "name of the node", "required";
+    at list(Of(Distance)), "place: two coordinates, east and north", "the access point at `[\"0m\", \"0m\"]`, others on the circle";
+    queue Of(Queue), "as above, for this station", "that of the cell";
+    battery Of(Energy), "as above, for this station; an access point may have one too", "that of the cell";
+}
+
+/// Who talks to whom.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Infrastructure,
+    AdHoc,
+}
+
+const MODES: [(&str, Mode); 2] =
+    [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
+
+/// A station as the file has it.
+pub(super) struct Placed {
+    pub(super) name: String,
+    pub(super) at: Option<Position>,
+    pub(super) queue: Option<SimQueue>,
+    pub(super) battery_uj: Option<u64>,
+    /// Whether the cell's battery is not for it.
+    pub(super) on_mains: bool,
+    pub(super) place: Place,
+}
+
+impl Placed {
+    /// A station with the cell's defaults.
+    pub(super) fn new(name: String, place: &Place) -> Placed {
+        Placed {
+            name,
+            at: None,
+            queue: None,
+            battery_uj: None,
+            on_mains: false,
+            place: place.clone(),
+        }
+    }
+}
+
+/// Reads a `[[wifi]]` and adds it to the network.
+pub(crate) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
+    let fields = Fields::open(node, "`[[wifi]]`", &CELL.all_names())?;
+    let (name, place) = match fields.field("name") {
+        Some(field) => (name(&field)?, field.node.place.clone()),
+        None => (free_name(network), fields.place().clone()),
+    };
+    if network.wifi.iter().any(|cell| cell.radio.name == name) {
+        let message = format!("there is already a Wi-Fi cell `{name}`; their names are unique");
+        return Err(Problem::new(&place, message));
+    }
+    let air = Air::read(&fields, name)?;
+    let mode = fields.or("mode", choice(&MODES), Mode::Infrastructure)?;
+    let access_point = match mode {
+        Mode::Infrastructure => {
+            if let Some(field) = fields.field("hops") {
+                let message = "stations talk to their access point only; `hops` is for `ad-hoc`";
+                return Err(field.error(message));
+            }
+            Some(fields.req("access_point", "\"r1\"", |field| station(field, &air))?)
+        }
+        Mode::AdHoc => {
+            if let Some(field) = fields.field("access_point") {
+                return Err(field.error("a cell with `mode = \"ad-hoc\"` has no access point"));
+            }
+            None
+        }
+    };
+    let count = fields.opt("count", whole_u32(1, MAX_STATIONS as u32))?;
+    let stations = fields.req("stations", "[\"s1\", \"s2\"]", |f| stations(f, count, &air))?;
+    let hops_place = fields.field("hops").map_or(fields.place(), |field| &field.node.place);
+    let hops = fields.or("hops", |field| hops(field, &stations), Hops::InRange)?;
+    add(network, air, access_point, stations, hops, hops_place)
+}
+
+/// Reads what a dumbbell says of the air between its senders and an access point.
+pub(crate) fn read_senders(
+    fields: &Fields,
+    network: &mut Network,
+    access_point: &str,
+    senders: impl Iterator<Item = String>,
+) -> Result<(), Problem> {
+    let air = Air::read(fields, free_name(network))?;
+    let placed = |name| Placed::new(name, fields.place());
+    let senders = senders.map(placed).collect();
+    let centre = placed(access_point.to_owned());
+    add(network, air, Some(centre), senders, Hops::InRange, fields.place())
+}
+
+/// `wifi`, or `wifi-2` ... if that is taken.
+pub(super) fn free_name(network: &Network) -> String {
+    let taken = |name: &String| network.wifi.iter().any(|cell| cell.radio.name == *name);
+    let numbered = (2..).map(|n| format!("wifi-{n}"));
+    let mut names = std::iter::once("wifi".to_owned()).chain(numbered);
+    names.find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// Puts the stations in their places and the cell into the network.
+pub(super) fn add(
+    network: &mut Network,
+    air: Air,
+    access_point: Option<Placed>,
+    stations: Vec<Placed>,
+    hops: Hops,
+    place: &Place,
+) -> Result<(), Problem> {
+    let Air { mut radio, queue, radius_mm, mtu, routing, off, battery_uj } = air;
+    let centre = access_point.as_ref().and_then(|ap| ap.at).unwrap_or_default();
+    let (circle, has_centre) = (stations.len(), access_point.is_some());
+    let positions = (0..circle).map(|i| on_circle(centre, radius_mm, i, circle));
+    let access_point = access_point.map(|ap| Placed { on_mains: true, ..ap });
+    let all = access_point.into_iter().zip([centre]).chain(stations.into_iter().zip(positions));
+    let mut places = Vec::with_capacity(circle + 1);
+    for (station, default) in all {
+        let node = network.intern(&station.name);
+        if radio.stations.iter().any(|other| other.node == node) {
+            let message =
+                format!("`{}` stands here twice; a node has one station in a cell", station.name);
+            return Err(Problem::new(&station.place, message));
+        }
+        radio.stations.push(StationConfig {
+            node,
+            position: station.at.unwrap_or(default),
+            queue: station.queue.unwrap_or(queue),
+            battery_uj: station.battery_uj.or(battery_uj.filter(|_| !station.on_mains)),
+        });
+        places.push(station.place);
+    }
+    radio.hops = if has_centre { Hops::Star { centre: 0 } } else { hops };
+    if let Some(routing) = routing {
+        let refuse = |message: &str| Err(Problem::new(&routing.place, message));
+        match radio.hops {
+            Hops::InRange => {}
+            Hops::Star { .. } => {
+                return refuse(
+                    "`routing`: stations talk to their access point only; `aodv` is for `ad-hoc`",
+                );
+            }
+            _ => return refuse("`routing`: `aodv` finds its own hops; leave out `hops`"),
+        }
+        radio.hops = Hops::Aodv(Aodv { params: routing.params, disjoint: Vec::new() });
+        let cell = network.wifi.len();
+        network.disjoint.extend(routing.disjoint.into_iter().map(|pair| (cell, pair)));
+    }
+    super::routing::find_off(&mut radio, &network.nodes, off)?;
+    check(&radio, &network.nodes, &places, place)?;
+    network.wifi.push(WifiSpec { radio, mtu });
+    Ok(())
+}
+
+/// The place of number `i` of `n` on a circle, the first one to the east, to the millimetre.
+fn on_circle(centre: Position, radius_mm: i64, i: usize, n: usize) -> Position {
+    let angle = std::f64::consts::TAU * i as f64 / n as f64;
+    let along = |part: f64| libm::round(radius_mm as f64 * part) as i64;
+    Position {
+        x_mm: centre.x_mm + along(libm::cos(angle)),
+        y_mm: centre.y_mm + along(libm::sin(angle)),
+    }
+}
+
+/// What the simulator has to say of it, at the station that is at fault if there is one.
+fn check(
+    radio: &RadioConfig,
+    nodes: &[String],
+    places: &[Place],
+    place: &Place,
+) -> Result<(), Problem> {
+    let Err(message) = radio.check(nodes) else { return Ok(()) };
+    let Hops::Star { centre } = radio.hops else { return Err(Problem::new(place, message)) };
+    let alone = |i: usize| {
+        let stations = vec![radio.stations[centre], radio.stations[i]];
+        RadioConfig { stations, hops: Hops::Star { centre: 0 }, ..radio.clone() }
+    };
+    let others = (0..radio.stations.len()).filter(|i| *i != centre);
+    for i in others {
+        if let Err(message) = alone(i).check(nodes) {
+            return Err(Problem::new(&places[i], message + remedy(radio)));
+        }
+    }
+    Err(Problem::new(place, message))
+}
+
+/// What brings a station into range.
+fn remedy(radio: &RadioConfig) -> &'static str {
+    match radio.path_loss {
+        PathLoss::Disc { .. } => "; move it nearer or let `path_loss` reach farther",
+        _ => "; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`",
+    }
+}
+
+/// The stations: names and tables, or a pattern with `*`.
+fn stations(field: &Field, count: Option<u32>, air: &Air) -> Result<Vec<Placed>, Problem> {
+    if let Value::Text(pattern) = &field.node.value {
+        return numbered(field, pattern, count);
+    }
+    if count.is_some() {
+        let message = "`count` belongs to a pattern such as `stations = \"s*\"`";
+        return Err(field.error(message));
+    }
+    let items = field.array()?;
+    if items.is_empty() {
+        return Err(field.error("a cell needs at least one station, for example [\"s1\"]"));
+    }
+    items.iter().map(|item| station(item, air)).collect()
+}
+
+fn numbered(field: &Field, pattern: &str, count: Option<u32>) -> Result<Vec<Placed>, Problem> {
+    let Some(count) = count.filter(|_| pattern.contains('*')) else {
+        let message = "write the stations as an array, or `\"s*\"` with a `count`, the `*` standing \
+                       for 1, 2, ...";
+        return Err(field.error(message));
+    };
+    let numbered = |i: u32| {
+        let value = Value::Text(pattern.replace('*', &i.to_string()));
+        let node = Node { place: field.node.place.clone(), value };
+        let name = name(&Field { key: field.key, node: &node })?;
+        Ok(Placed::new(name, &field.node.place))
+    };
+    (1..=count).map(numbered).collect()
+}
+
+/// A station: the name of its node, or a table.
+fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
+    let place = field.node.place.clone();
+    let Value::Table(_) = field.node.value else {
+        return Ok(Placed::new(name(field)?, &place));
+    };
+    let what = format!("a table in `{}`", field.key);
+    let fields = Fields::open(field.node, &what, STATION.names)?;
+    Ok(Placed {
+        name: fields.req("node", "\"s1\"", name)?,
+        at: fields.opt("at", position)?,
+        queue: fields.opt("queue", |field| air.queue(field))?,
+        battery_uj: fields.opt("battery", |field| air.battery(field))?,
+        on_mains: false,
+        place,
+    })
+}
+
+pub(super) fn position(field: &Field) -> Result<Position, Problem> {
+    let items = field.array()?;
+    let [x, y] = items.as_slice() else {
+        let n = items.len();
+        let message = format!("a place has two coordinates, not {n}; write [\"3m\", \"-4m\"]");
+        return Err(field.error(message));
+    };
+    let (Distance { mm: x_mm }, Distance { mm: y_mm }) = (distance(x)?, distance(y)?);
+    Ok(Position { x_mm, y_mm })
+}
+
+/// `in-range`, or pairs of stations.
+fn hops(field: &Field, stations: &[Placed]) -> Result<Hops, Problem> {
+    if let Value::Text(_) = field.node.value {
+        return choice(&[("in-range", ())])(field).map(|()| Hops::InRange);
+    }
+    let pair = |item: &Field| {
+        let ends = item.array()?;
+        let [a, b] = ends.as_slice() else {
+            let n = ends.len();
+            return Err(item.error(format!("a hop has two ends, not {n}")));
+        };
+        let (a, b) = (index(a, stations)?, index(b, stations)?);
+        if a == b {
+            return Err(item.error("a hop joins two different stations"));
+        }
+        Ok([a, b])
+    };
+    Ok(Hops::Pairs(field.array()?.iter().map(pair).collect::<Result<_, _>>()?))
+}
+
+fn index(field: &Field, stations: &[Placed]) -> Result<usize, Problem> {
+    let name = field.string()?;
+    stations.iter().position(|s| s.name == name).ok_or_else(|| {
+        let known: Vec<&str> = stations.iter().map(|s| s.name.as_str()).collect();
+        let (name, known) = (name.escape_debug(), listed(&known));
+        field.error(format!("`{name}` is no station of this cell; its stations are {known}"))
+    })
+}
