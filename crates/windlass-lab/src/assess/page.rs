@@ -68,7 +68,10 @@ pub fn comparison(cards: &[Scorecard]) -> Table {
         card.families.iter().filter(|f| !f.criteria.is_empty()).map(|f| f.grade).collect()
     };
     let asked = first.families.iter().filter(|f| !f.criteria.is_empty());
-    let columns = asked.map(|f| format!("{} ({})", f.title, f.section));
+    let columns: Vec<String> = asked.map(|f| f.id.clone()).collect();
+    let titled = |f: &Family| format!("{}: {} ({})", f.id, f.title, f.section);
+    let titles: Vec<String> =
+        first.families.iter().filter(|f| !f.criteria.is_empty()).map(titled).collect();
     let row = |card: &Scorecard| {
         let signs = judged(card).into_iter().map(|g| g.badge().sign.to_owned());
         Row { cells: [card.algorithm.clone()].into_iter().chain(signs).collect(), ..Row::default() }
@@ -79,7 +82,7 @@ pub fn comparison(cards: &[Scorecard]) -> Table {
         caption: format!("{}: {}", first.title, legend.join(", ")),
         columns: ["algorithm".to_owned()].into_iter().chain(columns).collect(),
         rows: cards.iter().map(row).collect(),
-        notes: Vec::new(),
+        notes: vec![format!("{}.", titles.join("; "))],
     }
 }
 
