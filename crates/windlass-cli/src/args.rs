@@ -24,7 +24,9 @@ pub use adversary::Break;
 pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
-pub use kernel::{Kernel, KernelVerb};
+pub use kernel::Kernel;
+#[cfg(feature = "linux")]
+pub use kernel::KernelVerb;
 pub use sweep::Sweep;
 pub use twin::Twin;
 
