@@ -147,6 +147,5 @@ fn profile(args: &Choose) -> Result<Scenario, Failure> {
         overrides.push(set("duration", format!("{}s", seconds.max(60))));
     }
     overrides.extend(super::run::overrides(&args.set)?);
-    Scenario::with_overrides(PROFILE, "profile", &overrides)
-        .map_err(|e| Failure::Located(miette::Report::new(e)))
+    Scenario::with_overrides(PROFILE, "profile", &overrides).map_err(|e| Failure::located([e]))
 }
