@@ -12,7 +12,7 @@ macro_rules! results {
 /// The same for runs on kernels, in which the simulator's endpoints and algorithms have no part.
 macro_rules! kernel_results {
     () => {
-        "kernel-results.1"
+        "kernel-results.2"
     };
 }
 

@@ -13,6 +13,7 @@
 // Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef signed int s32;
@@ -101,7 +102,8 @@ void ON(_control)(const void *state, const void *params, const struct conn *, st
 // What the loader decides. The kernel freezes it before it verifies: what an option leaves out costs nothing.
 struct options {
 	u32 recording; // each event goes to `ring`
-	u32 two_arguments; // the kernel's `cong_control` is that of before 6.10
+	u16 two_arguments; // the kernel's `cong_control` is that of before 6.10
+	u16 counts_syn; // the least RTT is that of all segments, and not of data alone
 	u64 params[64]; // what windlass-cc's parameters are in memory
 };
 const volatile struct options options SECTION(".rodata.windlass") = {};
@@ -124,9 +126,15 @@ struct beside {
 	u64 una;
 	// The stream's offset at the last timeout.
 	u64 timeout_una;
+	// The least RTT of data, which is what the kernel tells its own algorithms (`pkts_acked`): a slow link carries a SYN
+	// sooner than a full segment.
+	u64 least_rtt;
 	u32 delivered_ce, lost;
 	// The phase that the kernel is in; the algorithm's is in `record.conn`.
 	u8 phase;
+	// The kernel left the algorithm's phase since, whatever it is in now: it ends a recovery and begins the next within one
+	// acknowledgement.
+	_Bool left;
 	_Bool restarted;
 };
 
@@ -236,7 +244,10 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	c->lost = tp->lost * mss;
 	c->sent = tp->bytes_sent;
 	c->srtt = tp->srtt_us ? (u64)(tp->srtt_us >> 3) * 1000 : NONE;
-	c->min_rtt = tp->rtt_min.s[0].v == ~0U ? NONE : (u64)tp->rtt_min.s[0].v * 1000;
+	if (options.counts_syn)
+		c->min_rtt = tp->rtt_min.s[0].v == ~0U ? NONE : (u64)tp->rtt_min.s[0].v * 1000;
+	else
+		c->min_rtt = b->least_rtt;
 	c->flags = uses_window(tp) | (tp->app_limited ? 2 : 0);
 	c->entropy = random();
 	if (c->mss != mss) {
@@ -314,7 +325,8 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->record.number = 0;
 	b->record.conn.mss = 0;
 	b->record.conn.phase = b->phase = OPEN;
-	b->restarted = 0;
+	b->left = b->restarted = 0;
+	b->least_rtt = NONE;
 	look(tp, b);
 	b->una = b->record.conn.una;
 	b->timeout_una = NONE;
@@ -339,6 +351,9 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	if (!b)
 		return;
 	struct ack *a = &b->record.ack;
+	a->rtt = rs->rtt_us > 0 ? (u64)rs->rtt_us * 1000 : NONE;
+	if (a->rtt < b->least_rtt)
+		b->least_rtt = a->rtt;
 	look(tp, b);
 	u64 una = b->record.conn.una, mss = b->record.conn.mss;
 	a->prior_in_flight = rs->prior_in_flight * mss;
@@ -348,7 +363,6 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->delivered = rs->acked_sacked * mss;
 	a->ce = (tp->delivered_ce - b->delivered_ce) * mss;
 	b->delivered_ce = tp->delivered_ce;
-	a->rtt = rs->rtt_us > 0 ? (u64)rs->rtt_us * 1000 : NONE;
 	a->rate.delivered = rs->delivered > 0 ? (u32)rs->delivered * mss : 0;
 	a->rate.interval = rs->interval_us > 0 ? (u64)rs->interval_us * 1000 : NONE;
 	a->rate.prior_delivered = rs->prior_delivered * mss;
@@ -358,10 +372,12 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->duplicate = a->acked == 0 && a->delivered > 0;
 	part_ack(b);
 	note(b, ACK);
-	if (b->phase != b->record.conn.phase) {
-		part_control(b);
+	part_control(b);
+	if (b->left && b->record.conn.phase != OPEN && b->phase != OPEN)
+		tell_phase(b, OPEN);
+	b->left = 0;
+	if (b->phase != b->record.conn.phase)
 		tell_phase(b, b->phase);
-	}
 	obey(sk, b);
 }
 
@@ -375,6 +391,7 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	if (!b)
 		return;
 	b->phase = phases[context[1] & 7];
+	b->left |= b->phase == OPEN;
 	if (b->phase != LOSS)
 		return;
 	look(tp, b);
@@ -385,6 +402,7 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	if (c->phase == LOSS && c->una != b->timeout_una)
 		tell_phase(b, OPEN);
 	b->timeout_una = c->una;
+	b->left = 0;
 	tell_phase(b, LOSS);
 	obey(sk, b);
 }

@@ -19,11 +19,14 @@ const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
 /// Letters of a name.
 pub const NAME_LENGTH: usize = 15;
 
-/// The folder of the objects that this version of the core has been built into.
+/// What the shim and the loader agree on; another number, and objects that were built before are not taken.
+const SHIM: &str = "shim.2";
+
+/// The folder of the objects that this version of the core and of the shim has been built into.
 pub fn folder() -> Result<PathBuf, Error> {
     let cache = vm::cache::folder().map_err(|e| Error::Object(e.to_string()))?;
     let version = windlass_run::VERSION.replace('+', "-");
-    Ok(cache.join("bpf").join(version))
+    Ok(cache.join("bpf").join(format!("{version}-{SHIM}")))
 }
 
 /// The file of an algorithm's object in a folder of objects.

@@ -18,7 +18,10 @@ pub struct Options {
     /// Whether each event is recorded: 1 or 0.
     pub recording: u32,
     /// Whether the kernel's `cong_control` has two arguments, as before Linux 6.10: 1 or 0.
-    pub two_arguments: u32,
+    pub two_arguments: u16,
+    /// Whether the least RTT that the algorithm knows counts the SYN's: 1 or 0. Linux tells its own algorithms of data
+    /// alone, and those that take samples of the delivery rate read what TCP has (`LeastRtt::Data` in the simulator).
+    pub counts_syn: u16,
     params: MaybeUninit<[u64; PARAMS]>,
 }
 
@@ -27,7 +30,8 @@ impl Options {
     pub fn new(params: &AnyParams, release: (u32, u32)) -> Options {
         let mut options = Options {
             recording: 0,
-            two_arguments: u32::from(release < (6, 10)),
+            two_arguments: u16::from(release < (6, 10)),
+            counts_syn: u16::from(params.requirements().rate_samples),
             params: MaybeUninit::zeroed(),
         };
         options.write(params);
@@ -75,5 +79,11 @@ mod tests {
             assert!(!entry(&params).is_empty());
         }
         assert_eq!(Options::new(&AnyParams::default(), (6, 1)).two_arguments, 1);
+    }
+
+    #[test]
+    fn the_syns_round_trip_is_shown_to_those_only_that_take_rate_samples() {
+        let counts = |id| Options::new(&AnyParams::by_name(id).expect(id), (6, 18)).counts_syn;
+        assert_eq!(["vegas", "copa", "bbr", "bbr3"].map(counts), [0, 0, 1, 1]);
     }
 }
