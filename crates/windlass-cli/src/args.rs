@@ -8,6 +8,7 @@ mod kernel;
 mod known;
 #[cfg(test)]
 mod page;
+mod play;
 mod sweep;
 mod twin;
 
@@ -25,6 +26,7 @@ pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
 pub use kernel::{Kernel, KernelVerb};
+pub use play::Play;
 pub use sweep::Sweep;
 pub use twin::Twin;
 
@@ -197,6 +199,12 @@ pub enum Command {
     /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
     #[command(after_help = EXPLAIN_HELP)]
     Explain(Explain),
+    /// Open the laboratory in a browser: drag a network's values and watch the windows.
+    ///
+    /// Serves one page to this machine alone. The page runs the simulator itself and needs no network; its address holds the
+    /// scenario.
+    #[command(after_help = play::HELP)]
+    Play(Play),
     /// Hold two folders of results against each other: of two versions, settings or worlds.
     ///
     /// Says which runs are the same in every field, which metrics moved beyond chance, and which verdicts changed.
