@@ -75,7 +75,7 @@ class PlayTest(unittest.TestCase):
         text = element("text")
         script("arguments[0].value = arguments[0].value.replace('10Mbps', '10'); arguments[0].dispatchEvent(new Event('input'))", text)
         wait_for(lambda: not element("problem").get_attribute("hidden"), "the error")
-        self.assertRegex(text_of(element("problem")), r"Line 14, column \d+: .*has no unit")
+        self.assertRegex(text_of(element("problem")), r"Line 17, column \d+: .*has no unit")
         self.assertEqual(len(all_of("#result > section")), sections)
 
     def test_keys_and_words_are_completed_from_the_schema(self):
