@@ -37,7 +37,8 @@ MODULES = [
 ]
 # What single programs need beside these, before them in the order of linking.
 WIFI = ["wifi", "spectrum", "antenna", "propagation", "mobility", "energy"]
-MORE_MODULES = {"wifi": WIFI, "mesh": ["aodv", *WIFI]}
+LOWPAN = ["lr-wpan", "spectrum", "antenna", "propagation", "mobility"]
+MORE_MODULES = {"wifi": WIFI, "mesh": ["aodv", *WIFI], "lowpan": LOWPAN}
 
 
 def ensure(name="dumbbell"):

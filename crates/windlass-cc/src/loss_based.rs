@@ -117,7 +117,9 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         if a.ce > 0 && p.mark_cut == MarkCut::AtOnce {
             self.avoidance.answer_marks(&p.own, c, a, &mut self.window);
         }
-        if p.counting == Counting::Segments && self.cwnd() < before {
+        // Less than a segment remains a part of one, as in growing: rounded up it would never close the window.
+        let closed = before.saturating_sub(self.cwnd());
+        if p.counting == Counting::Segments && closed >= u64::from(c.mss) {
             let whole = G::rounding(CongestionEvent::Ecn).whole(self.cwnd(), before, c.mss);
             self.window.set(c, whole.min(before));
         }

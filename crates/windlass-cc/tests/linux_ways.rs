@@ -6,8 +6,8 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::{
-    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, dctcp, highspeed, htcp, illinois, reno,
-    veno, westwood,
+    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, dctcp, highspeed, htcp, illinois,
+    ledbat, reno, veno, westwood,
 };
 
 const MSS: u64 = 1_000;
@@ -268,4 +268,17 @@ fn cubic_may_make_up_by_whole_segments_what_it_lacks() {
     // K is 2.47 s: 100 ms ahead the cubic lacks 0.4·2.37³ = 5.3 of the 20, whole five.
     flow.ack(1, 100 * MS, 14);
     assert_eq!(flow.segments().floor(), 15.0);
+}
+
+/// A round trip at twice the target closes the window by a segment, each acknowledgement by a part of one.
+#[test]
+fn a_window_of_whole_segments_closes_by_parts_of_one() {
+    let mut flow = Flow::<ledbat::Ledbat>::new(ledbat::Params::default(), 40);
+    flow.p.counting = Counting::Segments;
+    flow.c.flight_size = 40 * MSS;
+    (0..4).for_each(|_| flow.ack(MS, 20 * MS, 1));
+    let before = flow.segments();
+    (0..5 * 40).for_each(|_| flow.ack(MS, 220 * MS, 1));
+    let closed = before - flow.segments();
+    assert!((4.0..7.0).contains(&closed), "from {before} by {closed}");
 }

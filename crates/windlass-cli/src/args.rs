@@ -25,7 +25,9 @@ pub use adversary::Break;
 pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
-pub use kernel::{Kernel, KernelVerb};
+pub use kernel::Kernel;
+#[cfg(feature = "linux")]
+pub use kernel::KernelVerb;
 pub use play::Play;
 pub use sweep::Sweep;
 pub use twin::Twin;
@@ -241,7 +243,7 @@ pub enum Command {
     /// List the congestion-control algorithms, slow starts and timers, or describe one.
     #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Algorithms),
-    /// List the stack presets and Wi-Fi standards, or print one value by value.
+    /// List the stack presets and radio standards, or print one value by value.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
     /// List the papers, or print one's citation.

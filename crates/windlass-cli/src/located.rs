@@ -26,6 +26,7 @@ fn snippet<'a>(error: &dyn Diagnostic) -> Option<Snippet<'a, annotate_snippets::
 
 #[cfg(test)]
 mod tests {
+    use windlass_lab::experiment::FileError;
     use windlass_lab::scenario::Scenario;
 
     use super::*;
@@ -59,5 +60,25 @@ mod tests {
         let error = Scenario::with_overrides(&text.replace("dealy", "delay"), "s.toml", &set);
         let shown = shown(&error.unwrap_err(), &Renderer::plain());
         assert!(shown.contains("link.0.rat=1Mbps\n") && shown.contains("^^^"), "{shown}");
+    }
+
+    #[test]
+    fn a_papers_file_shows_the_place_of_its_error_too() {
+        let text = "[[claim]]\nid = \"a\"\nmeasure = \"window\"\n";
+        let error = FileError::at("p/claims.toml", text, 29..37, "no metric is called `window`");
+        let plain = shown(&error, &Renderer::plain());
+        let lines: Vec<&str> = plain.lines().map(str::trim_end).collect();
+        let expected = [
+            "error: p/claims.toml:3:11: no metric is called `window`",
+            " --> p/claims.toml:3:11",
+            "  |",
+            "2 | id = \"a\"",
+            "3 | measure = \"window\"",
+            "  |           ^^^^^^^^",
+        ];
+        assert_eq!(lines, expected, "{plain}");
+        // A line of a file whose text is not at hand has its place alone.
+        let bare = shown(&FileError::in_line("runs.csv", 7, "no number"), &Renderer::plain());
+        assert_eq!(bare.trim_end(), "error: runs.csv:7:1: no number");
     }
 }

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use annotate_snippets::Renderer;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use windlass_lab::Error;
+use windlass_lab::papers::FolderError;
+use windlass_lab::reproduce::ReproduceError;
 use windlass_lab::scenario::did_you_mean;
 
 use crate::located::shown;
@@ -17,8 +19,8 @@ use crate::located::shown;
 pub enum Failure {
     /// The user's input is not right: exit code 2.
     Input(Box<dyn Display>),
-    /// A user's input error that can show its place in a file.
-    Located(miette::Report),
+    /// What is wrong in the user's files, each with its place.
+    Located(Vec<miette::Report>),
     /// Something went wrong in the course: exit code 1.
     Work(Box<dyn Display>),
     /// Whoever read our output has closed it; not a failure.
@@ -40,6 +42,13 @@ impl Failure {
         Failure::input(format!("no {noun} is called \"{word}\"{advice}"))
     }
 
+    /// Errors that can show their places in the user's files.
+    pub fn located(
+        errors: impl IntoIterator<Item: miette::Diagnostic + Send + Sync + 'static>,
+    ) -> Failure {
+        Failure::Located(errors.into_iter().map(miette::Report::new).collect())
+    }
+
     /// An error in the course of the work.
     pub fn work(message: impl Display + 'static) -> Failure {
         Failure::Work(Box::new(message))
@@ -59,17 +68,18 @@ impl Failure {
     pub fn print(&self) {
         match self {
             Failure::Input(m) | Failure::Work(m) => remark(format_args!("error: {m}")),
-            Failure::Located(report) if io::stderr().is_terminal() => {
-                let text = shown(&**report, &Renderer::styled());
-                // Colours only where the reader wants them. That nobody reads it is no reason to fail.
-                let _ = writeln!(anstream::stderr(), "{text}");
-            }
-            Failure::Located(report) => {
+            Failure::Located(reports) => reports.iter().for_each(|report| {
+                if io::stderr().is_terminal() {
+                    let text = shown(&**report, &Renderer::styled());
+                    // Colours only where the reader wants them. That nobody reads it is no reason to fail.
+                    let _ = writeln!(anstream::stderr(), "{text}");
+                    return;
+                }
                 remark(format_args!("error: {report}"));
                 if let Some(help) = report.help() {
                     remark(format_args!("help: {help}"));
                 }
-            }
+            }),
             Failure::OutputClosed => {}
         }
     }
@@ -78,9 +88,30 @@ impl Failure {
     /// course.
     pub fn of(e: impl Into<Error>) -> Failure {
         match e.into() {
-            e @ (Error::Input(_) | Error::File(_)) => Failure::input(e),
-            Error::Scenario(e) => Failure::Located(miette::Report::new(e)),
+            Error::Input(e) => Failure::input(e),
+            Error::File(e) => Failure::located([e]),
+            Error::Scenario(e) => Failure::located([e]),
             Error::Run(e) if e.is_input() => Failure::input(e),
+            e => Failure::work(e),
+        }
+    }
+
+    /// What is wrong with a folder that the user named.
+    pub fn of_folder(e: FolderError) -> Failure {
+        match e {
+            FolderError::File(e) => Failure::located([e]),
+            e => Failure::input(e),
+        }
+    }
+
+    /// What a reproduction says.
+    pub fn of_reproduction(e: ReproduceError) -> Failure {
+        match e {
+            ReproduceError::File(e) => Failure::located([e]),
+            ReproduceError::Scenario(e) => Failure::located([e]),
+            e @ (ReproduceError::NoRuns { .. } | ReproduceError::NoScenario(_)) => {
+                Failure::input(e)
+            }
             e => Failure::work(e),
         }
     }

@@ -220,8 +220,7 @@ fn stations(records: &[RunRecord]) -> Table {
         ("mean service (ms)", &["mean_service_ms"], PLAIN, 3),
     ];
     let kind = (Kind::Station, &["station"][..]);
-    let mut table =
-        listing("Wi-Fi stations", kind, names(Kind::Station, records), COLUMNS, records);
+    let mut table = listing("Stations", kind, names(Kind::Station, records), COLUMNS, records);
     let cells = records.first().map_or(&[][..], |first| &first.radios);
     for (c, radio) in cells.iter().enumerate() {
         let busy: Vec<f64> =

@@ -394,6 +394,7 @@ impl<'p> Reproduction<'p> {
             title: self.paper.title.to_string(),
             summary: self.paper.summary.to_string(),
             verdicts: tally(judgements, Basis::Measured),
+            counted: None,
             provenance: vec![
                 line(
                     "Paper",

@@ -4,12 +4,20 @@ use windlass_lab::adversary::{Bounds, Found, Goal, Search};
 use windlass_lab::run::Runner;
 use windlass_lab::scenario::Candidate;
 
-const NOTHING: Bounds = Bounds { losses: 0, bursts: 0.0, outages_ms: 0, queue: [33, 33] };
+const NOTHING: Bounds = Bounds {
+    losses: 0,
+    bursts: 0.0,
+    outages_ms: 0,
+    queue: [33, 33],
+    rate: 1.0,
+    jitter_ms: 0,
+    acks_ms: 0,
+};
 
 fn search(algorithm: &str, goal: Goal, bounds: Bounds, runs: u64) -> Result<Found, String> {
     let subject = Candidate::parse(algorithm).expect("an algorithm");
-    let search = Search { subject, goal, bounds, runs, seed: 1 };
-    search.work(&Runner::new(0), |_| ()).map_err(|e| e.to_string())
+    let search = Search { subject, rival: None, goal, bounds, runs, seed: 1 };
+    search.work(&Runner::new(0), || ()).map_err(|e| e.to_string())
 }
 
 #[test]

@@ -5,15 +5,23 @@ use windlass_lab::reproduce::{Options, Reproduction};
 use windlass_lab::run::{Runner, World};
 use windlass_lab::scenario::Candidate;
 
+fn examination(id: &str) -> &'static Examination {
+    EXAMINATIONS.iter().find(|e| e.id() == id).expect("it is built in and right")
+}
+
 fn rfc() -> &'static Examination {
-    EXAMINATIONS.iter().find(|e| e.id() == "rfc9743").expect("it is built in and right")
+    examination("rfc9743")
 }
 
 /// Some families, judged on the runs of an algorithm.
 fn assessed(algorithm: &str, families: &[&str]) -> Scorecard {
+    assessed_by(rfc(), algorithm, families)
+}
+
+fn assessed_by(whole: &Examination, algorithm: &str, families: &[&str]) -> Scorecard {
     let dir = tempfile::tempdir().expect("a folder");
     let families: Vec<String> = families.iter().map(|f| (*f).to_owned()).collect();
-    let examination = rfc().only(&families).expect("families of the examination");
+    let examination = whole.only(&families).expect("families of the examination");
     let subject = Candidate::parse(algorithm).expect("an algorithm");
     let paper = examination.of(&subject, World::Sim, "windlass assess");
     let options = Options {
@@ -75,6 +83,42 @@ fn without_slow_start_a_ledbat_that_comes_late_takes_what_the_first_had() {
     let late = "ledbat:initial_ssthresh=10000B";
     let ledbat = assessed(late, &["fairness.latecomer.10M-40ms-8bdp"]);
     assert_ne!(ledbat.families[0].grade, Grade::Pass, "{:?}", ledbat.families);
+}
+
+#[test]
+fn dctcp_is_for_itself_where_queues_mark() {
+    // RFC 8257 section 5: it answers marks less than others answer losses.
+    let dctcp = assessed("dctcp", &["aqm.cubic.codel-ecn"]);
+    assert_eq!(dctcp.families[0].grade, Grade::Fail);
+}
+
+#[test]
+fn ledbat_alone_leaves_the_queue_at_its_target() {
+    // RFC 6817: 100 ms, in a queue of 200 ms.
+    let ledbat =
+        assessed("ledbat", &["bufferbloat.wait.8M-50ms-4bdp", "standing.cubic.8M-50ms-4bdp"]);
+    let wait = ledbat.families[0].criteria[0].networks[0].measured.expect("measured");
+    assert!((95.0..105.0).contains(&wait), "{wait} ms");
+    assert_ne!(ledbat.families[1].grade, Grade::Pass, "it yields there: {:?}", ledbat.families);
+}
+
+#[test]
+fn bbr3_passes_the_cases_of_its_draft() {
+    let families = ["startup-plateau", "drain-inflight", "up-plateau", "limited", "probe-rtt"];
+    let bbr3 = assessed_by(examination("bbr-draft"), "bbr3", &families);
+    assert!(bbr3.families.iter().all(|f| f.grade == Grade::Pass), "{:#?}", bbr3.families);
+}
+
+#[test]
+fn what_the_adversary_found_stays_found_and_what_was_mended_stays_mended() {
+    let found = |algorithm: &str, case: &str| {
+        assessed_by(examination("weaknesses"), algorithm, &[case]).families[0].grade
+    };
+    assert_eq!(found("newreno", "low-rate"), Grade::Fail);
+    assert_eq!(found("vegas", "jitter"), Grade::Fail);
+    assert_eq!(found("cubic", "thin-acks"), Grade::Fail);
+    // A paced sender with less than a packet a round trip was taken to be idle at each.
+    assert_eq!(found("bbr", "spike"), Grade::Pass);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod compare;
+mod controllers;
 mod errors;
 mod reproduce;
 mod results;
@@ -24,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use crate::compare::compare;
     #[pymodule_export]
-    use crate::reproduce::{papers, reproduce};
+    use crate::reproduce::{assess, papers, reproduce};
     #[pymodule_export]
     use crate::results::{Records, load, run, series_name};
     #[pymodule_export]

@@ -1,15 +1,16 @@
-//! Papers: which there are, and what their claims come to.
+//! Papers and examinations: which there are, and what their claims and criteria come to.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use windlass_lab::assess::EXAMINATIONS;
 use windlass_lab::claims::{Judgement, headline};
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{Options, ReproduceError, Reproduction};
 use windlass_lab::run::store::{Column, Format, Table as Plain, Values};
-use windlass_lab::run::{Failed, RunError, Runner};
-use windlass_lab::scenario::did_you_mean;
+use windlass_lab::run::{Failed, RunError, Runner, World};
+use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::Duration;
 
 use crate::errors::{failed, input, of};
@@ -54,6 +55,48 @@ pub fn reproduce(
     let without = without.iter().map(Failed::to_string).collect();
     let words = headline(&outcome.judgements).to_string();
     Ok((verdicts(&outcome.judgements)?, words, outcome.report, without))
+}
+
+/// Puts an algorithm through the built-in examination: the folder with its scorecards, and runs that gave no result.
+#[pyfunction]
+#[pyo3(signature = (algorithm, budget, seeds, only, folder, jobs, command, progress))]
+#[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
+pub fn assess(
+    py: Python<'_>,
+    algorithm: &str,
+    budget: String,
+    seeds: Option<u32>,
+    only: Vec<String>,
+    folder: PathBuf,
+    jobs: usize,
+    command: String,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(PathBuf, Vec<String>)> {
+    let subject = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
+    let mut examination = EXAMINATIONS[0].clone();
+    if !only.is_empty() {
+        let wrong =
+            |known: Vec<String>| input(&format!("only: the families are {}", known.join(", ")));
+        examination = examination.only(&only).map_err(wrong)?;
+    }
+    let Duration(span) = budget.parse().map_err(|e| input(&format!("budget: {e}")))?;
+    let options = Options {
+        budget: Some(span.0 as f64 / 1e9),
+        seeds,
+        on: vec![World::Sim],
+        out: folder.join(examination.id()),
+        command,
+    };
+    let paper = examination.of(&subject, World::Sim, &options.command);
+    watched(py, progress.as_ref(), |watch| {
+        let runner = Runner::until(watch.stop(), jobs);
+        let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
+        watch.expect(work.total() - work.finished());
+        let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
+        let assessed = examination.conclude(&subject, &work, &runner, &[Format::Parquet]);
+        let dir = assessed.map_err(|e| failed(&e.to_string()))?.dir;
+        Ok::<_, PyErr>((dir, without.iter().map(Failed::to_string).collect()))
+    })?
 }
 
 /// Every paper that Windlass brings.

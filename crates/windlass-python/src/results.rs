@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use windlass_lab::report::html;
 use windlass_lab::run::fields::{LISTINGS, Listing};
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
 use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
-use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::run::{Failed, RunRecord, Runner, Simulator, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
-use windlass_lab::{hindsight, overview};
+use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
 
+use crate::controllers::Classes;
 use crate::errors::{failed, input, of, of_making};
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -132,6 +134,16 @@ impl Records {
         self.scenario.as_ref().map(|s| overview::text(s, &self.records)).unwrap_or_default()
     }
 
+    /// The page that `windlass run --out` writes; empty where nothing was to be drawn.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let Some(scenario) = &self.scenario else { return Ok(String::new()) };
+        py.detach(|| {
+            let page = run_page::report(scenario, &self.records, &self.command).map_err(of)?;
+            let text = page.map(|page| html::render(&page)).transpose();
+            text.map(Option::unwrap_or_default).map_err(|e| failed(&e.to_string()))
+        })
+    }
+
     /// What went otherwise than one may think, once it is over: a sentence each.
     fn warnings(&self) -> Vec<String> {
         let of = |s: &Arc<_>| hindsight::warnings(s, &self.records);
@@ -153,7 +165,8 @@ impl Records {
 
 /// Makes runs of a scenario with seeds that follow each other.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress))]
+#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, classes))]
+#[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -162,6 +175,7 @@ pub fn run(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
+    classes: BTreeMap<String, (String, Py<PyAny>)>,
 ) -> PyResult<Records> {
     let read = scenario.read.clone();
     check_seeds(&read, seeds).map_err(of)?;
@@ -183,7 +197,7 @@ pub fn run(
         })
         .collect();
     let (records, traced, failed) = match folder {
-        None => in_memory(py, tasks, jobs, progress.as_ref())?,
+        None => in_memory(py, tasks, jobs, progress.as_ref(), classes)?,
         Some(folder) => in_folder(py, tasks, &folder, jobs, &command, progress.as_ref())?,
     };
     Ok(Records { records, traced, failed, scenario: Some(read), command })
@@ -196,13 +210,19 @@ fn in_memory(
     tasks: Vec<Task>,
     jobs: usize,
     progress: Option<&Py<PyAny>>,
+    classes: BTreeMap<String, (String, Py<PyAny>)>,
 ) -> PyResult<Ran> {
+    // Python runs one of them at a time whatever is wanted.
+    let jobs = if classes.is_empty() { jobs } else { 1 };
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
-        let runner = Runner::until(watch.stop(), jobs);
+        let classes = Classes::new(classes, watch.stop());
+        let simulator = Simulator::until(watch.stop()).with_controllers(classes.controllers());
+        let runner = Runner::on(simulator, watch.stop(), jobs);
         let mut memory = Memory::default();
-        let record = |task: &Task, ran: &_| Ok(task.record(ran));
+        let record = |task: &Task, ran: &_| Ok(classes.named(task.record(ran)));
         let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
+        classes.check()?;
         failed.map(|failed| (memory, failed)).map_err(of_making)
     })??;
     let (records, mut samples) = memory.into_parts();

@@ -17,7 +17,7 @@ def test_a_comparison_is_that_of_the_command(lossy, tmp_path, command):
     assert mine == [said["algorithms"][entry["algorithm"]] for entry in first]
     assert c.harm is not None and len(c.harm) > 0
     assert "cubic" in repr(c) and "<pre>" in c._repr_html_()
-    c.save_report(tmp_path / "report.html")
+    c.page().save(tmp_path / "report.html")
     assert "<html" in (tmp_path / "report.html").read_text()
     assert len(c.plot().get_yticklabels()) == 3
 
@@ -44,3 +44,16 @@ def test_the_command_is_the_whole_command(command):
     assert refused.returncode == 2 and "cannot be read" in refused.stderr
     elsewhere = command("algorithms", "nobody", ok=False)
     assert elsewhere.returncode == 2
+
+
+def test_an_examination_leaves_its_scorecard_and_goes_on_where_it_was(tmp_path):
+    given = {"only": ["loss"], "seeds": 2, "folder": tmp_path}
+    bad, good = wl.assess("scalable", **given), wl.assess("reno", **given)
+    for made, name in ((bad, "scalable"), (good, "reno")):
+        assert name in repr(made) and made.scorecard["families"] and made.failed == []
+        assert "<html" in made.page().html and "<html" in made.report().html
+    assert wl.assess("reno", **given).scorecard == good.scorecard
+    with pytest.raises(wl.InputError, match="only: the families are .*loss"):
+        wl.assess("reno", only=["nothing"])
+    with pytest.raises(wl.InputError, match="cubic"):
+        wl.assess("cubik")

@@ -54,3 +54,63 @@ def test_what_is_no_vector_is_said(tmp_path):
         wl.conform(wl.WindowController, file)
     shutil.copy(VECTORS / "reno" / "avoidance.jsonl", file)
     assert wl.conform(wl.WindowController, file) == []
+
+
+LOSSY = (
+    wl.Scenario(duration="20s")
+    .link("a", "b", rate="2Mbps", delay="20ms", queue="20pkt", loss="1%")
+    .flow("a", "b", algorithm="reno", name="one")
+)
+
+
+def goodput(results):
+    return results.flows["goodput_bps"][0]
+
+
+def test_reno_in_python_fares_as_reno_in_rust_in_the_simulator():
+    ours, theirs = wl.run(LOSSY), wl.run(LOSSY, controllers=wl.WindowController)
+    assert theirs.flows["algorithm"] == ["WindowController"]
+    # The same losses meet both; windows differ by what integers leave over.
+    assert goodput(theirs) == pytest.approx(goodput(ours), rel=0.01)
+    assert theirs.flows["retransmits"] == ours.flows["retransmits"]
+    assert wl.run(LOSSY, controllers=wl.WindowController).to_csv() == theirs.to_csv()
+
+
+def test_what_a_class_answers_decides_and_only_where_it_runs():
+    class Narrow(wl.Controller):
+        def on_ack(self, conn, ack):
+            self.cwnd = 2 * conn.mss
+
+    class Paced(Narrow):
+        pacing = 12_500.0  # bytes per second
+
+    two = LOSSY.flow("a", "b", algorithm="reno", name="two")
+    both = wl.run(two, controllers={"two": Narrow})
+    assert both.flows["algorithm"] == ["reno", "Narrow"]
+    # Two segments each round trip of 40 ms and a little: at most 0.58 Mbit/s.
+    assert both.flows["goodput_bps"][1] < 0.58e6 < both.flows["goodput_bps"][0]
+    paced = wl.run(LOSSY.set("stack.preset", "linux"), controllers=Paced)
+    assert goodput(paced) == pytest.approx(100_000, rel=0.1)
+    assert paced.plot("cwnd") is not None
+
+
+def test_a_mistake_in_a_class_ends_the_run_as_what_it_is():
+    class Wrong(wl.Controller):
+        def on_ack(self, conn, ack):
+            raise ZeroDivisionError("in the class")
+
+    class Nothing(wl.Controller):
+        def on_ack(self, conn, ack):
+            self.cwnd = float("nan")
+
+    with pytest.raises(ZeroDivisionError, match="in the class"):
+        wl.run(LOSSY, controllers=Wrong)
+    with pytest.raises(wl.InputError, match=r"Nothing.cwnd is nan at .* s; a window is one byte at least"):
+        wl.run(LOSSY, controllers=Nothing)
+    with pytest.raises(wl.InputError, match="there is no flow `three`; there are `one`"):
+        wl.run(LOSSY, controllers={"three": Nothing})
+    with pytest.raises(wl.InputError, match="not kept in a folder"):
+        wl.run(LOSSY, controllers=Nothing, folder="unused")
+    datagrams = LOSSY.flow("a", "b", name="udp", traffic={"kind": "cbr", "rate": "10kbps", "packet": "100B", "transport": "udp"})
+    with pytest.raises(wl.InputError, match="`udp` is no ordinary TCP connection"):
+        wl.run(datagrams, controllers={"udp": wl.WindowController})

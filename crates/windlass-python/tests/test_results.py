@@ -129,3 +129,18 @@ def test_other_threads_go_on_while_runs_are_made(lossy):
 def test_too_many_seeds_are_refused(lossy):
     with pytest.raises(wl.InputError, match="would pass the largest seed"):
         wl.run(lossy.set("seed", 2**63 - 2), seeds=5)
+
+
+def test_a_page_is_the_commands_and_shows_itself_in_a_notebook(lossy, tmp_path, command):
+    file = tmp_path / "lossy.toml"
+    file.write_text(lossy.to_toml())
+    mine = wl.run(file, seeds=2).page()
+    command("run", file, "--runs", "2", "--out", tmp_path / "command")
+    theirs = (tmp_path / "command" / "report.html").read_text(encoding="utf-8")
+    # They differ by the command that makes them again, and by nothing else.
+    assert [line for line in mine.html.splitlines() if "windlass" not in line] == [
+        line for line in theirs.splitlines() if "windlass" not in line
+    ]
+    assert mine._repr_html_().startswith("<iframe srcdoc=") and "<script" not in mine._repr_html_()
+    mine.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == mine.html

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -102,6 +103,25 @@ def test_dask_loses_nothing_with_two_of_four_workers(sweep, tmp_path):
     assert killed.is_set()
     assert tables(tmp_path / "dask") == tables(tmp_path / "whole")
     assert len((tmp_path / "dask/journal.jsonl").read_text().splitlines()) == len((tmp_path / "whole/journal.jsonl").read_text().splitlines())
+
+
+def test_ray_makes_again_what_a_killed_worker_took_with_it(sweep, tmp_path):
+    ray = pytest.importorskip("ray")
+    sweep.run(tmp_path / "whole")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    killed = []
+
+    def kill(made: int, total: int) -> None:
+        if made >= 3 and not killed:
+            found = subprocess.run(["pgrep", "-f", "^ray::(_work_on|IDLE)"], capture_output=True, text=True).stdout
+            killed.extend(int(pid) for pid in found.split())
+            os.kill(killed[0], signal.SIGKILL)
+
+    try:
+        sweep.run(tmp_path / "ray", executor=ray, progress=kill)
+    finally:
+        ray.shutdown()
+    assert killed and tables(tmp_path / "ray") == tables(tmp_path / "whole")
 
 
 def test_ctrl_c_keeps_what_is_finished(lossy, tmp_path):

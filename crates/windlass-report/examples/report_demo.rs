@@ -24,6 +24,7 @@ fn demo() -> Report {
         summary: "DEMONSTRATION ONLY: every figure below is invented to show how a report looks; \
                   none was measured. A real report is written by `windlass reproduce`."
             .to_owned(),
+        counted: None,
         verdicts: [GOOD, NEAR, BAD, NONE]
             .map(|b| (b, VERDICTS.iter().filter(|v| v.0 == b).count()))
             .to_vec(),

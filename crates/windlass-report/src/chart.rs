@@ -198,19 +198,20 @@ impl<'a> Frame<'a> {
 }
 
 /// Where each series stands within a category. Curves, and a paper's figures beside one series,
-/// stand in the middle; as many papers' series as other ones pair up in order; otherwise every
+/// and bounds stand in the middle; as many papers' series as other ones pair up in order; otherwise every
 /// series has a place of its own.
 fn slots(chart: &Chart) -> Vec<Option<usize>> {
     let is_paper = |s: &ChartSeries| s.mark == Mark::Paper;
-    let is_curve = |s: &ChartSeries| matches!(s.mark, Mark::Line | Mark::Step);
+    let in_the_middle =
+        |s: &ChartSeries| matches!(s.mark, Mark::Line | Mark::Step | Mark::Bound(_));
     if chart.x.scale != Scale::Category {
         return vec![None; chart.series.len()];
     }
     let papers = chart.series.iter().filter(|s| is_paper(s)).count();
-    let ours = chart.series.iter().filter(|s| !is_paper(s) && !is_curve(s)).count();
+    let ours = chart.series.iter().filter(|s| !is_paper(s) && !in_the_middle(s)).count();
     let (mut next, mut next_paper) = (0, if papers == ours { 0 } else { ours });
     let mut place = |series| {
-        if is_curve(series) || (is_paper(series) && papers == 1) {
+        if in_the_middle(series) || (is_paper(series) && papers == 1) {
             return None;
         }
         let counter = if is_paper(series) { &mut next_paper } else { &mut next };
@@ -237,11 +238,11 @@ fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
     let shape = |d: &Drawn<'_>, shape| match d.series.mark {
         Mark::Line | Mark::Step => "stroke",
         Mark::Bars => "square",
-        Mark::Points | Mark::Paper => shape,
+        Mark::Points | Mark::Paper | Mark::Bound(_) => shape,
     };
     let fill = |d: &Drawn<'_>, colour| match d.series.mark {
         Mark::Points | Mark::Bars => colour,
-        Mark::Line | Mark::Step | Mark::Paper => "transparent",
+        Mark::Line | Mark::Step | Mark::Paper | Mark::Bound(_) => "transparent",
     };
     let dash = |d: &Drawn<'_>, dash| if d.is_curve() { json!(dash) } else { json!([]) };
     let channel = |range: Value| {
@@ -297,6 +298,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
         Mark::Step => vec![layer(curve("step-after"), false)],
         Mark::Points => vec![layer(symbols(60.0, true), true)],
         Mark::Paper => vec![layer(symbols(110.0, false), true)],
+        Mark::Bound(_) => vec![layer(symbols(500.0, false), true)],
         Mark::Bars => vec![layer(bars(frame, style.colour), true)],
     };
     if d.is_curve() && frame.dotted {

@@ -12,10 +12,21 @@ pub struct Report {
     /// Each verdict with the number of claims that have it, shown at the top of the page; empty when
     /// nothing was judged.
     pub verdicts: Vec<(Badge, usize)>,
+    /// What these are counts of, where they are not of a paper's claims.
+    pub counted: Option<Counted>,
     /// Label and value pairs: version, seeds, scenario hash, command, time taken.
     pub provenance: Vec<(String, String)>,
     /// Sections in order.
     pub sections: Vec<Section>,
+}
+
+/// What a page counts by verdicts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counted {
+    /// A sentence over the counts.
+    pub caption: String,
+    /// One word, in the plural.
+    pub noun: String,
 }
 
 /// A section with a heading.
@@ -175,6 +186,9 @@ pub enum Mark {
     Bars,
     /// Hollow diamonds: the paper's own figures.
     Paper,
+    /// Ticks in the colour of a tone: bounds that a value keeps or breaks.
+    #[serde(skip)]
+    Bound(Tone),
 }
 
 /// One value of a series.

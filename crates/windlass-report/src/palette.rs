@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Block, ChartSeries, Mark, Report};
+use super::model::{Block, ChartSeries, Mark, Report, Tone};
 
 /// The colour of text and axes, which follows the page's light or dark mode.
 pub(super) const INK: &str = "currentColor";
@@ -56,7 +56,7 @@ impl Palette {
         let mut given = 0;
         let mut ink_free = true;
         for series in all_series(report) {
-            if styles.contains_key(&series.name) {
+            if styles.contains_key(&series.name) || matches!(series.mark, Mark::Bound(_)) {
                 continue;
             }
             let style = if series.mark == Mark::Paper && ink_free {
@@ -75,9 +75,20 @@ impl Palette {
     pub fn style(&self, series: &ChartSeries) -> Style {
         let style = self.styles.get(&series.name).copied().unwrap_or(Style::PAPER);
         match series.mark {
+            Mark::Bound(tone) => Style { colour: tone_colour(tone), shape: "stroke", dash: &[] },
             Mark::Paper => Style { shape: "diamond", ..style },
             _ => style,
         }
+    }
+}
+
+/// The colour of a verdict's badge, as the style sheet has it on paper.
+fn tone_colour(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "#00664a",
+        Tone::Near => "#0b4f8a",
+        Tone::Bad => "#a33a00",
+        Tone::None => "#777777",
     }
 }
 

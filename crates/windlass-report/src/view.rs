@@ -11,8 +11,8 @@ use super::ladder;
 use super::ladder_layout::time_text;
 use super::map;
 use super::model::{
-    Badge, Block, Chart, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap, Place, Report,
-    Role, Row, Scale, StatementRow, Statements, Story, Table, Timeline, is_figure,
+    Badge, Block, Chart, Counted, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap, Place,
+    Report, Role, Row, Scale, StatementRow, Statements, Story, Table, Timeline, is_figure,
 };
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
@@ -32,6 +32,7 @@ pub(super) struct Page<'a> {
     summary: Vec<Vec<Span>>,
     verdicts: Vec<Count>,
     judged: usize,
+    counted: Counted,
     provenance: &'a [(String, String)],
     sections: Vec<SectionView<'a>>,
     /// Whether the chart library is needed.
@@ -151,10 +152,12 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
         sections.push(SectionView { id: &section.id, title: &section.title, blocks: blocks? });
     }
     let blocks = || report.sections.iter().flat_map(|s| &s.blocks);
+    let judged = report.verdicts.iter().map(|(_, count)| count).sum();
     Ok(Page {
         title: &report.title,
         summary: paragraphs(&report.summary),
-        judged: report.verdicts.iter().map(|(_, count)| count).sum(),
+        judged,
+        counted: report.counted.clone().unwrap_or_else(|| claims(judged)),
         verdicts: report
             .verdicts
             .iter()
@@ -165,6 +168,16 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
         charts: blocks()
             .any(|b| matches!(b, Block::Chart(_) | Block::Heat(_) | Block::Timeline(_))),
     })
+}
+
+/// The claims of a paper.
+fn claims(judged: usize) -> Counted {
+    Counted {
+        caption: format!(
+            "How the {judged} claims stand that rest on runs; parts and copies of one printed statement count once."
+        ),
+        noun: "Claims".to_owned(),
+    }
 }
 
 fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, ReportError> {

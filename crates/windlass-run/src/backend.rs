@@ -73,6 +73,9 @@ pub enum RunError {
         /// What is unaccounted for.
         source: ConservationError,
     },
+    /// An algorithm from outside is to run on what is no ordinary TCP connection.
+    #[error("`{0}` is no ordinary TCP connection: it runs no algorithm but the scenario's")]
+    NoConnection(String),
     /// This program has no such back end.
     #[error(
         "this Windlass cannot run anything in the world `{0}`: it was built for another system, or \

@@ -52,7 +52,7 @@ pub use course::{Course, Drops};
 pub use error::Error;
 pub use record::{RunRecord, Steady};
 pub use runner::Runner;
-pub use simulator::{Simulator, simulate, simulate_as};
+pub use simulator::{Controllers, Simulator, simulate, simulate_as};
 pub use task::{Failed, Task, form};
 pub use version::VERSION;
 pub use world::{KernelSeries, World};

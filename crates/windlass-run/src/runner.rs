@@ -30,7 +30,11 @@ impl Runner {
     /// One with the simulator alone whose work ends with [`RunError::Stopped`] soon after `stop` has become
     /// true. What is finished by then is kept.
     pub fn until(stop: Arc<AtomicBool>, jobs: usize) -> Runner {
-        let simulator = Simulator::until(stop.clone());
+        Runner::on(Simulator::until(stop.clone()), stop, jobs)
+    }
+
+    /// The same on a simulator that ends with `stop` as well.
+    pub fn on(simulator: Simulator, stop: Arc<AtomicBool>, jobs: usize) -> Runner {
         Runner { backends: vec![Box::new(simulator)], jobs, stop: Some(stop) }
     }
 

@@ -7,22 +7,32 @@ use windlass_cc::{Span, Time};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
 use windlass_sim::{Config, RunResult, Simulation};
+use windlass_tcp::CongestionControl;
 
 use crate::{Backend, Ran, RunError, World};
 
 /// Simulated time after which a run looks whether it is to stop.
 const LOOK_EVERY: Span = Span(1_000_000_000);
 
+/// The algorithm that is to run on a flow, by its name, in place of the scenario's; `None` leaves that.
+pub type Controllers = dyn Fn(&str) -> Option<Box<dyn CongestionControl>> + Send + Sync;
+
 /// The simulator.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Simulator {
     stop: Option<Arc<AtomicBool>>,
+    controllers: Option<Arc<Controllers>>,
 }
 
 impl Simulator {
     /// One whose runs end with [`RunError::Stopped`] soon after `stop` has become true.
     pub fn until(stop: Arc<AtomicBool>) -> Simulator {
-        Simulator { stop: Some(stop) }
+        Simulator { stop: Some(stop), controllers: None }
+    }
+
+    /// The same with algorithms from outside. Their runs are none of the scenario's, and are not for a store.
+    pub fn with_controllers(self, controllers: Arc<Controllers>) -> Simulator {
+        Simulator { controllers: Some(controllers), ..self }
     }
 }
 
@@ -33,6 +43,15 @@ impl Backend for Simulator {
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
         let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+        if let Some(controllers) = &self.controllers {
+            for (flow, spec) in scenario.flows.iter().enumerate() {
+                if let Some(controller) = controllers(&spec.name)
+                    && !simulation.set_controller(flow, controller)
+                {
+                    return Err(RunError::NoConnection(spec.name.clone()));
+                }
+            }
+        }
         if let Some(stop) = &self.stop {
             run_unless(stop, &mut simulation)?;
         }

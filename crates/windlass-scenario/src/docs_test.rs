@@ -71,6 +71,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "list"]),
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),
         ("## `[[wifi]]`", &["fair", "fitness"]),
+        ("### `lowpan`", &["lowpan"]),
         ("### `routing`", &["aodv", "aodv_constants"]),
         ("## `[topology]`", &["dumbbell", "wireless", "two-path"]),
         ("### `grid` and `chain`", &["grid", "chain", "stations"]),

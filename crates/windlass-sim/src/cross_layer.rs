@@ -113,8 +113,11 @@ fn blend(mean: &mut u64, newest: u64, first: bool) {
 }
 
 /// Time of a packet's exchange on an idle channel without a back-off: DIFS, frame, SIFS and
-/// acknowledgement. Propagation over a few hundred metres is about a microsecond and left out.
+/// acknowledgement, or what IEEE 802.15.4 has in their place. Propagation over a few hundred metres is about a microsecond and left out.
 fn exchange(radio: &Radio, mtu: u32) -> Span {
+    if let Some(lowpan) = &radio.lowpan {
+        return lowpan.exchange(&radio.phy, mtu);
+    }
     let [data, control] = [radio.data, radio.control];
     radio.timing.difs
         + radio.phy.airtime(mtu + DATA_OVERHEAD, data)

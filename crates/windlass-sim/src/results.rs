@@ -227,6 +227,11 @@ pub struct RadioResult {
     pub routing: Option<RoutingResult>,
 }
 
+/// A total that only some radios have is not written where it is 0: what is stored of the others stays.
+fn is_zero(total: &u64) -> bool {
+    *total == 0
+}
+
 /// Totals of a station of a radio: of the packets that it was given to transmit, unless the text
 /// says otherwise.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -254,6 +259,9 @@ pub struct StationResult {
     pub retransmissions: u64,
     /// RTS frames transmitted.
     pub rts_sent: u64,
+    /// Attempts given up because every assessment found the channel busy (IEEE 802.15.4).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub access_failures: u64,
     /// Attempts that failed: no CTS or no acknowledgement came.
     pub failures: u64,
     /// Frames that arrived at this station, for whomever, and that others on the air destroyed.

@@ -1,6 +1,7 @@
 //! The event loop, and the way of a packet from one part of the network to the next.
 
 use windlass_cc::{CrossLayer, Time};
+use windlass_tcp::CongestionControl;
 
 use crate::app::Bound;
 use crate::aqm::AqmQueue;
@@ -418,6 +419,21 @@ impl Simulation {
             self.core.hosts[outside as usize].kind = kind;
         }
         gates
+    }
+
+    /// Has this algorithm decide for the end of the flow that sends the data, in place of its profile's. Whether the
+    /// flow is an ordinary TCP connection: others keep what they have.
+    ///
+    /// # Panics
+    ///
+    /// If the run has begun or there is no such flow.
+    pub fn set_controller(&mut self, flow: usize, controller: Box<dyn CongestionControl>) -> bool {
+        assert_eq!(self.processed, 0, "an algorithm is set before the run begins");
+        match &mut self.core.hosts[2 * flow].kind {
+            Kind::Tcp { endpoint, .. } => endpoint.set_controller(controller),
+            _ => return false,
+        }
+        true
     }
 
     /// An end outside sends an IP packet of `size` bytes, now, by this gate. Returns the packet's number.

@@ -80,7 +80,7 @@ pub mod stack;
 pub mod wire;
 
 pub use decision::{Cause, Decision, Journal, LossRule, LostSegment};
-pub use endpoint::{Endpoint, Failure, Profile, State, Stats};
+pub use endpoint::{CongestionControl, Endpoint, Failure, Profile, State, Stats};
 pub use scoreboard::Scoreboard;
 pub use segment::{Codepoint, Flags, Options, SackBlock, Segment, Timestamps};
 pub use seq::Seq;

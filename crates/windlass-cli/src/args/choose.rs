@@ -12,6 +12,7 @@ pub(super) const HELP: &str = "\
 Examples:
   windlass choose --rate 250kbps --rtt 80ms --loss 2% --transfer 100kB
   windlass choose scenarios/lossy-download.toml --aim delay
+  windlass choose --rate 250kbps --rtt 80ms --transfer 20kB --memory 104B --flash 8kB
   windlass choose --rate 10Mbps --rtt 40ms --aim goodput --algorithms cubic,bbr --uncertain loss=1
 
 docs/src/guides/choose.md says how the advice is come by.";
@@ -34,6 +35,12 @@ pub struct Choose {
     /// What is sent; endless unless told.
     #[arg(long, value_name = "SIZE", requires = "rate")]
     pub transfer: Option<Bytes>,
+    /// Memory that the device has for the state of one connection: candidates that keep more are left out.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// Flash that it has for congestion control, counted on a Cortex-M0.
+    #[arg(long, value_name = "SIZE")]
+    pub flash: Option<Bytes>,
     /// What counts: completion, goodput, delay (in queues), latency (of messages), energy or fairness; completion where
     /// something that is sent has an end and goodput elsewhere, unless told.
     #[arg(long, value_name = "AIM", value_parser = aim)]

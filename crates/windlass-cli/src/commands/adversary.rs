@@ -6,6 +6,7 @@ use windlass_lab::adversary::{Bounds, Found, Search};
 use windlass_lab::report::numbers::number;
 use windlass_lab::run::store::replace;
 use windlass_lab::scenario::Candidate;
+use windlass_lab::units::Duration;
 
 use super::making::runner;
 use crate::args::Break;
@@ -16,16 +17,25 @@ pub fn run(args: &Break, chatter: &Chatter) -> Result<(), Failure> {
     let bounds = Bounds {
         losses: args.losses.into(),
         bursts: args.bursts.0,
-        outages_ms: args.outages.0.0 / 1_000_000,
+        outages_ms: ms(args.outages),
         queue: args.queue,
+        rate: args.rate,
+        jitter_ms: ms(args.jitter),
+        acks_ms: ms(args.acks),
     };
     let subject = Candidate::parse(&args.algorithm).map_err(Failure::input)?;
-    let search = Search { subject, goal: args.goal, bounds, runs: args.runs, seed: args.seed };
+    let rival = args.rival.as_deref().map(Candidate::parse).transpose().map_err(Failure::input)?;
+    let (goal, runs, seed) = (args.goal, args.runs, args.seed);
+    let search = Search { subject, rival, goal, bounds, runs, seed };
     let total = usize::try_from(args.runs).unwrap_or(usize::MAX);
     let progress = chatter.progress(0, total, "break");
-    let found = search.work(&runner(args.jobs.into()), |_| progress.made("tried"));
+    let runner = runner(args.jobs.into());
+    let found = search.work(&runner, || progress.made("tried"));
     progress.end();
-    let found = found.map_err(Failure::of)?;
+    let mut found = found.map_err(Failure::of)?;
+    if let Some(world) = args.replay {
+        found.replay = Some(search.replay(&found, world, &runner).map_err(Failure::of)?);
+    }
     let json = serde_json::to_string_pretty(&found).map_err(Failure::work)? + "\n";
     let put = |name: &str, text: &str| {
         replace(&args.out, name, |out| out.write_all(text.as_bytes())).map_err(Failure::work)
@@ -38,14 +48,25 @@ pub fn run(args: &Break, chatter: &Chatter) -> Result<(), Failure> {
     print(&told(&found, &scenario.display().to_string()))
 }
 
+fn ms(time: Duration) -> u64 {
+    time.0.0 / 1_000_000
+}
+
 fn told(found: &Found, scenario: &str) -> String {
     let [unharmed, worst, damage] = [found.unharmed, found.worst, found.damage].map(number);
+    let replay = match &found.replay {
+        Some(r) => {
+            format!("On {}: {}; {} unharmed.\n", r.world, number(r.damage), number(r.unharmed))
+        }
+        None => format!(
+            "windlass run {scenario} --on linux-vt      is it the model or the algorithm?\n"
+        ),
+    };
     format!(
         "{}: {damage} ({}); {unharmed} unharmed, {worst} before it was made smaller; {} runs\n\
          The attack: {}.\n\
          windlass run {scenario}\n\
-         windlass run {scenario} --set 'record.capture=[\"bottleneck\"]' --out {scenario}.packets\n\
-         windlass run {scenario} --on linux-vt      is it the model or the algorithm?\n",
+         windlass run {scenario} --set 'record.capture=[\"bottleneck\"]' --out {scenario}.packets\n{replay}",
         found.algorithm,
         found.goal.meaning(),
         found.runs,

@@ -71,7 +71,7 @@ fn find(word: &str) -> Result<Cow<'static, Examination>, Failure> {
     }
     let path = Path::new(word);
     if path.is_dir() || word.contains(['/', '.']) {
-        return Examination::read(path).map(Cow::Owned).map_err(Failure::input);
+        return Examination::read(path).map(Cow::Owned).map_err(Failure::of_folder);
     }
     let known: Vec<&str> = EXAMINATIONS.iter().map(Examination::id).collect();
     Err(Failure::unknown("examination", word, &known))
@@ -106,7 +106,7 @@ fn assess(
 ) -> Result<(Assessed, Result<(), Failure>), Failure> {
     let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
     let paper = examination.of(subject, world, &options.command);
-    let mut work = Reproduction::prepare(&paper, options).map_err(Failure::work)?;
+    let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;
     let dir = options.out.join(&paper.id);
     let failed = make(&mut work, (&subject.label, &dir), runner, chatter)?;
     let end = outcome(&failed, Some(&dir));

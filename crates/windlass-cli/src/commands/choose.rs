@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 
-use windlass_lab::choose::{Choice, candidates, text};
+use windlass_lab::choose::{Choice, Device, candidates, text};
 use windlass_lab::compare::{Measure, Request};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, World};
 use windlass_lab::scenario::{Scenario, Traffic};
+use windlass_lab::units::{BitRate, Bytes};
 
 use super::making::{Making, runner};
 use crate::args::Choose;
@@ -32,6 +33,9 @@ algorithm = "cubic"
 jitter = "1s"
 "#;
 
+/// An IP and a TCP header, bytes: nothing is shorter.
+const HEADERS: f64 = 40.0;
+
 /// A transfer has so many times as long as it takes at the bottleneck's rate, and no less than the duration above.
 const PATIENCE: u64 = 50;
 
@@ -41,10 +45,15 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         Some(file) => super::run::load(file, &args.set)?,
         None => profile(args)?,
     };
-    let (mut algorithms, mut left_out) = candidates(&scenario);
-    if !args.algorithms.is_empty() {
-        (algorithms, left_out) = (args.algorithms.clone(), Vec::new());
-    }
+    let bytes = |size: Option<Bytes>| size.map(|size| size.0);
+    let device = Device { memory: bytes(args.memory), flash: bytes(args.flash) };
+    let (algorithms, left_out) = match args.algorithms.as_slice() {
+        [] => candidates(&scenario, &device).map_err(Failure::of)?,
+        named => {
+            device.check(named).map_err(Failure::of)?;
+            (named.to_vec(), Vec::new())
+        }
+    };
     let measure = aim(args, &scenario)?;
     let request = Request {
         scenario,
@@ -96,8 +105,29 @@ fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
     }
 }
 
+/// That the options do not contradict each other.
+fn possible(args: &Choose) -> Result<(), Failure> {
+    if let Some(loss) = args.loss.filter(|loss| loss.0 * args.uncertain.loss >= 1.0) {
+        return Err(Failure::input(format!(
+            "--loss {} may be {} times as much, so that nothing arrives; a lower one, or less --uncertain loss, can be asked about",
+            loss.0, args.uncertain.loss
+        )));
+    }
+    let least_s = |rate: BitRate| 2.0 * 8.0 * HEADERS / rate.0 as f64;
+    if let Some((rate, rtt)) = args.rate.zip(args.rtt)
+        && (rtt.0.0 as f64) < least_s(rate) * 1e9
+    {
+        return Err(Failure::input(format!(
+            "at {rate} a packet without data and its answer take {:.3} s alone, and --rtt says {rtt}",
+            least_s(rate)
+        )));
+    }
+    Ok(())
+}
+
 /// The network that the options describe.
 fn profile(args: &Choose) -> Result<Scenario, Failure> {
+    possible(args)?;
     let set = |key: &str, value: String| (key.to_owned(), value);
     let mut overrides = Vec::new();
     if let Some(rate) = args.rate {
@@ -117,6 +147,5 @@ fn profile(args: &Choose) -> Result<Scenario, Failure> {
         overrides.push(set("duration", format!("{}s", seconds.max(60))));
     }
     overrides.extend(super::run::overrides(&args.set)?);
-    Scenario::with_overrides(PROFILE, "profile", &overrides)
-        .map_err(|e| Failure::Located(miette::Report::new(e)))
+    Scenario::with_overrides(PROFILE, "profile", &overrides).map_err(|e| Failure::located([e]))
 }

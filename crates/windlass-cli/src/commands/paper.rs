@@ -19,7 +19,7 @@ use crate::output::{Failure, print};
 pub fn run(args: &PaperArgs) -> Result<(), Failure> {
     match &args.verb {
         PaperVerb::New { folder } => {
-            let made = new(folder).map_err(Failure::input)?;
+            let made = new(folder).map_err(Failure::of_folder)?;
             let path = made.display();
             let shown =
                 if made.components().count() > 1 { path.to_string() } else { format!("./{path}") };
@@ -34,7 +34,7 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
                 [] => PAPERS.iter().map(Cow::Borrowed).collect(),
                 words => words.iter().map(|word| find(word)).collect::<Result<_, _>>()?,
             };
-            let mut failed = String::new();
+            let mut failed = Vec::new();
             for paper in &papers {
                 if *list {
                     print(&listed(paper)?)?;
@@ -42,23 +42,17 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
                 }
                 match check(paper) {
                     Ok(checked) => print(&said(paper, checked))?,
-                    Err(errors) => errors.iter().for_each(|e| {
-                        let _ = writeln!(failed, "{e}");
-                    }),
+                    Err(errors) => failed.extend(errors),
                 }
             }
-            if failed.is_empty() {
-                Ok(())
-            } else {
-                Err(Failure::input(failed.trim_end().to_owned()))
-            }
+            if failed.is_empty() { Ok(()) } else { Err(Failure::located(failed)) }
         }
     }
 }
 
 /// Writes `registered.toml` with today's date.
 fn register(folder: &Path) -> Result<(), Failure> {
-    let paper = Paper::read(folder).map_err(Failure::input)?;
+    let paper = Paper::read(folder).map_err(Failure::of_folder)?;
     let mut now = Invocation::now("", String::new(), Vec::new()).started;
     now.truncate("2026-01-31".len());
     let registered = Registered::renewed(&paper, &now).map_err(Failure::input)?;
@@ -91,7 +85,7 @@ fn said(paper: &Paper, c: Checked) -> String {
 /// The points and claims after `for`, one a line.
 fn listed(paper: &Paper) -> Result<String, Failure> {
     let mut out = String::new();
-    for e in paper.plan().map_err(Failure::input)?.experiments {
+    for e in paper.plan().map_err(Failure::of)?.experiments {
         for point in e.points() {
             let runs = [false, true].map(|quick| e.seeds(&point, quick).count());
             let set: Vec<String> =
@@ -106,7 +100,7 @@ fn listed(paper: &Paper) -> Result<String, Failure> {
             );
         }
     }
-    for claim in paper.parsed_claims().map_err(Failure::input)? {
+    for claim in paper.parsed_claims().map_err(Failure::of)? {
         let Claim { id, source, quantity, measure, .. } = &claim;
         let criteria = (claim.paper, &claim.compare_with, &claim.tolerance, &claim.direction);
         let rest = (&claim.statistic, &claim.not_comparable, &claim.note, &claim.unit);

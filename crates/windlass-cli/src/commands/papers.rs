@@ -23,7 +23,7 @@ pub fn find(word: &str) -> Result<Cow<'static, Paper>, Failure> {
     }
     let path = Path::new(word);
     if path.is_dir() || word.contains(['/', '.']) {
-        return Paper::read(path).map(Cow::Owned).map_err(Failure::input);
+        return Paper::read(path).map(Cow::Owned).map_err(Failure::of_folder);
     }
     let known: Vec<&str> = PAPERS.iter().map(|p| p.id.as_str()).collect();
     Err(Failure::unknown("paper", word, &known))

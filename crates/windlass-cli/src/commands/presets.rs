@@ -5,7 +5,9 @@ use std::fmt::Write;
 use windlass_cc::Span;
 use windlass_lab::catalogue::wrap;
 use windlass_lab::scenario::stack_values;
+use windlass_sim::radio::Lowpan;
 use windlass_sim::radio::Phy;
+use windlass_sim::radio::lowpan::{ACK_BYTES, MAX_FRAME_BYTES};
 use windlass_sim::radio::mac::DATA_OVERHEAD;
 use windlass_tcp::Preset;
 use windlass_tcp::stack::PRESETS;
@@ -32,15 +34,15 @@ fn list() -> String {
     for p in PRESETS {
         let _ = writeln!(out, "{:<12} {}", p.name, p.origin);
     }
-    out.push_str("\nWi-Fi standards\n");
+    out.push_str("\nstandards of radio cells\n");
     for (name, phy) in Phy::ALL {
         let rates = [phy.rates.first(), phy.rates.last()].map(|r| r.map_or(0, |r| r.bps));
         let [slowest, fastest] = rates.map(|bps| bps as f64 / 1e6);
-        let _ = writeln!(
-            out,
-            "{name:<15} {slowest} to {fastest} Mbps, slots of {} µs",
-            micros(phy.slot)
-        );
+        let range = match slowest == fastest {
+            true => format!("{slowest} Mbps"),
+            false => format!("{slowest} to {fastest} Mbps"),
+        };
+        let _ = writeln!(out, "{name:<15} {range}, slots of {} µs", micros(phy.slot));
     }
     out.push_str("\nwindlass presets NAME prints one value by value.\n");
     out
@@ -67,7 +69,6 @@ fn describe_standard(name: &str, phy: &Phy) -> String {
     let rows = [
         ("slot", format!("{} µs", micros(phy.slot))),
         ("SIFS", format!("{} µs", micros(phy.sifs))),
-        ("DIFS", format!("{} µs", micros(phy.difs()))),
         ("contention window", format!("{} to {} slots", phy.cw_min, phy.cw_max)),
         ("frequency", format!("{} MHz", phy.frequency_hz as f64 / 1e6)),
         ("bandwidth", format!("{} MHz", phy.bandwidth_hz as f64 / 1e6)),
@@ -76,6 +77,11 @@ fn describe_standard(name: &str, phy: &Phy) -> String {
     for (what, value) in rows {
         let _ = writeln!(out, "{what:<18} {value}");
     }
+    if phy.is_lowpan() {
+        describe_frames(phy, &mut out);
+        return out;
+    }
+    let _ = writeln!(out, "{:<18} {} µs", "DIFS", micros(phy.difs()));
     out.push_str("\nrate       acknowledged at   frame of 1500 B IP\n");
     for r in phy.rates {
         let frame = micros(phy.airtime(1500 + DATA_OVERHEAD, *r));
@@ -84,4 +90,17 @@ fn describe_standard(name: &str, phy: &Phy) -> String {
         let _ = writeln!(out, "{:<10} {answer:<17} {frame} µs{mandatory}", rate(r.bps));
     }
     out
+}
+
+/// Frames and spaces of IEEE 802.15.4.
+fn describe_frames(phy: &Phy, out: &mut String) {
+    let rate = phy.rates[0];
+    for (what, span) in [
+        ("assessment", Lowpan::assessment(phy)),
+        ("longest frame", phy.airtime(MAX_FRAME_BYTES, rate)),
+        ("acknowledgement", phy.airtime(ACK_BYTES, rate)),
+        ("space after it", Lowpan::space(phy, MAX_FRAME_BYTES)),
+    ] {
+        let _ = writeln!(out, "{what:<18} {} µs", micros(span));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use windlass_lab::papers::{PAPERS, Paper};
-use windlass_lab::reproduce::{ReproduceError, Reproduction};
+use windlass_lab::reproduce::Reproduction;
 use windlass_lab::run::Runner;
 use windlass_lab::run::store::Format;
 
@@ -29,14 +29,11 @@ pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
         Export::Json => Format::Json,
     }));
     for paper in &papers {
-        let work = Reproduction::revisit(paper, &args.out).map_err(|e| match e {
-            ReproduceError::NoRuns { .. } => Failure::input(e),
-            e => Failure::work(e),
-        })?;
+        let work = Reproduction::revisit(paper, &args.out).map_err(Failure::of_reproduction)?;
         for notice in &work.notices {
             chatter.say(format!("note: {notice}"));
         }
-        let outcome = work.conclude(&formats, &Runner::new(0)).map_err(Failure::work)?;
+        let outcome = work.conclude(&formats, &Runner::new(0)).map_err(Failure::of_reproduction)?;
         show(paper, &outcome, chatter)?;
     }
     Ok(())

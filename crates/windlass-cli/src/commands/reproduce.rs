@@ -43,7 +43,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
     for (done, paper) in papers.iter().enumerate() {
         // Each has an equal part of what those before it have left.
         options.budget = left.map(|seconds| seconds / (papers.len() - done) as f64);
-        let work = Reproduction::prepare(paper, &options).map_err(Failure::work)?;
+        let work = Reproduction::prepare(paper, &options).map_err(Failure::of_reproduction)?;
         left = left.map(|seconds| seconds - work.spent);
         let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
         show(paper, &outcome, chatter)?;
@@ -63,13 +63,14 @@ fn look(
     let mut runs = args.looks.clone();
     runs.sort_unstable();
     runs.dedup();
-    let work = Reproduction::prepare(paper, options).map_err(Failure::work)?;
-    let progress = chatter.progress(0, work.to_look_at(&runs).map_err(Failure::work)?, &paper.id);
+    let work = Reproduction::prepare(paper, options).map_err(Failure::of_reproduction)?;
+    let progress =
+        chatter.progress(0, work.to_look_at(&runs).map_err(Failure::of_reproduction)?, &paper.id);
     let looked = work.looks(&runs, runner, |record| {
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
     progress.end();
-    let (looks, failed) = looked.map_err(Failure::work)?;
+    let (looks, failed) = looked.map_err(Failure::of_reproduction)?;
     print(&text::tables([&looks.section(&paper.title)], width().min(text::WIDTH)))?;
     super::making::outcome(&failed, Some(&options.out.join(&paper.id)))?;
     match looks.claims.iter().filter(|c| c.changed_side()).count() {
@@ -93,12 +94,14 @@ fn read(
 ) -> Result<Vec<Failed>, Failure> {
     let begun = Instant::now();
     let budget = Budget::seconds(options.budget.unwrap_or(READINGS));
-    let Some(survey) = Survey::prepare(paper, &options.out, budget).map_err(Failure::work)? else {
+    let Some(survey) =
+        Survey::prepare(paper, &options.out, budget).map_err(Failure::of_reproduction)?
+    else {
         chatter.say(format!("{}: its folder has no readings.toml", paper.id));
         return Ok(Vec::new());
     };
     let told = |line: &str| chatter.say(format!("{}: {line}", paper.id));
-    let (outcome, failed) = survey.work(runner, &told).map_err(Failure::work)?;
+    let (outcome, failed) = survey.work(runner, &told).map_err(Failure::of_reproduction)?;
     let (made, seconds) = (outcome.readings.len(), begun.elapsed().as_secs_f64());
     let left = match outcome.left_out {
         0 => String::new(),
@@ -131,7 +134,7 @@ pub fn make(
         progress.made(format_args!("{} {} seed {}", record.experiment, record.point, record.seed));
     });
     progress.end();
-    result.map_err(Failure::work)
+    result.map_err(Failure::of_reproduction)
 }
 
 fn reproduce(

@@ -64,7 +64,7 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
 
 /// Reads a scenario file, values changed as `--set` says.
 pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
-    let located = |e| Failure::Located(miette::Report::new(e));
+    let located = |e| Failure::located([e]);
     let overrides = overrides(sets)?;
     // What is wrong in the file alone is said first.
     Scenario::from_file(file).map_err(located)?;

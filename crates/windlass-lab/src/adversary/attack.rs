@@ -1,34 +1,19 @@
-//! What an adversary does to a path, and how much of it.
+//! What an adversary does to a path.
 
 use serde::Serialize;
 
-use crate::dice::Dice;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::units::Duration;
 
 /// The path without an adversary.
 const PATH: &str = include_str!("path.toml");
-/// Its rate, bit/s; a test reads the file.
-pub(super) const RATE_BPS: f64 = 10e6;
+/// Its rate, kbit/s; a test reads the file.
+pub(super) const RATE_KBPS: u64 = 10_000;
 /// Its length, ms.
 pub(super) const LENGTH_MS: u64 = 20_000;
-/// Packets of a full flow in that time, about: what a list of losses may name.
-const PACKETS: u64 = 16_000;
+/// Delay of the subject's own link, microseconds.
+pub(super) const ACCESS_US: u64 = 1000;
 /// Payload rate of a burst, over the bottleneck's.
-const BURST: f64 = 2.0;
-
-/// How much an adversary may do.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Bounds {
-    /// Packets that may be lost.
-    pub losses: usize,
-    /// Share of the time in which datagrams may fill the bottleneck.
-    pub bursts: f64,
-    /// Time in which the bottleneck may be down, ms.
-    pub outages_ms: u64,
-    /// Least and largest queue, packets.
-    pub queue: [u64; 2],
-}
+const BURST: u64 = 2;
 
 /// Bursts of datagrams at twice the bottleneck's rate, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,6 +26,17 @@ pub struct Bursts {
     pub length_ms: u64,
 }
 
+/// Acknowledgements that the bottleneck holds back and lets go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Acks {
+    /// After how many.
+    pub count: u64,
+    /// After which time at the latest, ms.
+    pub within_ms: u64,
+    /// Whether only the newest goes on, and not all.
+    pub thin: bool,
+}
+
 /// What an adversary does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
@@ -50,191 +46,108 @@ pub struct Attack {
     pub bursts: Option<Bursts>,
     /// From when until when the bottleneck is down, ms, ascending.
     pub outages_ms: Vec<[u64; 2]>,
-    /// Its queue, packets.
+    /// Its rate from moments on, ms and kbit/s, ascending; the whole rate before the first.
+    pub rates: Vec<[u64; 2]>,
+    /// Delay beside that of the path, of the subject's packets alone, from moments on: ms and microseconds, ascending.
+    pub delays: Vec<[u64; 2]>,
+    /// What becomes of acknowledgements.
+    pub acks: Option<Acks>,
+    /// The bottleneck's queue, packets.
     pub queue: u64,
     /// When the second flow begins, where there is one, ms.
     pub second_ms: u64,
+    /// When the path is as it was again, but for its queue and what becomes of acknowledgements, ms.
+    pub until_ms: u64,
 }
 
 impl Bursts {
     /// From when until when there is one, ms.
-    fn on(&self) -> Vec<[u64; 2]> {
+    fn on(&self, until_ms: u64) -> Vec<[u64; 2]> {
         let begins = (0..).map(|i| self.first_ms + i * self.period_ms);
-        let begins = begins.take_while(|begin| begin + self.length_ms < LENGTH_MS);
+        let begins = begins.take_while(|begin| begin + self.length_ms < until_ms);
         begins.map(|begin| [begin, begin + self.length_ms]).collect()
     }
 }
 
 impl Attack {
-    /// None, on a queue of one bandwidth-delay product as far as the bounds have one.
-    pub(super) fn none(bounds: &Bounds) -> Attack {
-        let queue = 33.clamp(bounds.queue[0], bounds.queue[1]);
-        Attack { losses: Vec::new(), bursts: None, outages_ms: Vec::new(), queue, second_ms: 0 }
+    /// None, on a queue.
+    pub(super) fn none(queue: u64, until_ms: u64) -> Attack {
+        Attack {
+            losses: Vec::new(),
+            bursts: None,
+            outages_ms: Vec::new(),
+            rates: Vec::new(),
+            delays: Vec::new(),
+            acks: None,
+            queue,
+            second_ms: 0,
+            until_ms,
+        }
     }
 
-    /// The path under attack, with a second flow of the algorithm where `two`.
+    /// The path under attack for an algorithm, with a flow of `second` beside it.
     ///
     /// # Errors
     ///
-    /// The algorithm is none.
-    pub(super) fn scenario(&self, algorithm: &str, two: bool) -> Result<Scenario, ScenarioError> {
-        let pairs = |all: &[[u64; 2]]| {
-            let each: Vec<String> =
-                all.iter().map(|[a, b]| format!("[\"{a}ms\", \"{b}ms\"]")).collect();
-            format!("[{}]", each.join(", "))
-        };
+    /// An algorithm is none.
+    pub(super) fn scenario(
+        &self,
+        algorithm: &str,
+        second: Option<&str>,
+    ) -> Result<Scenario, ScenarioError> {
         let mut text = PATH.to_owned();
         let mut set = vec![
             ("flow.subject.algorithm".to_owned(), algorithm.to_owned()),
             ("link.bottleneck.queue".to_owned(), format!("{}pkt", self.queue)),
         ];
-        if two {
-            text += "\n[[flow]]\nname = \"second\"\nfrom = \"server\"\nto = \"client\"\nalgorithm = \"cubic\"\n";
-            set.push(("flow.second.algorithm".to_owned(), algorithm.to_owned()));
-            set.push(("flow.second.start".to_owned(), format!("{}ms", self.second_ms)));
+        let mut put = |key: &str, value: String| set.push((key.to_owned(), value));
+        if let Some(second) = second {
+            text += "\n[[link]]\nname = \"beside\"\nbetween = [\"other\", \"router\"]\nrate = \"1Gbps\"\ndelay = \"1ms\"\nqueue = \"10000pkt\"\n\
+                     [[flow]]\nname = \"second\"\nfrom = \"other\"\nto = \"client\"\nalgorithm = \"cubic\"\n";
+            put("flow.second.algorithm", second.to_owned());
+            put("flow.second.start", format!("{}ms", self.second_ms));
         }
-        if let Some(on) = self.bursts.map(|b| b.on()).filter(|on| !on.is_empty()) {
-            let rate = BURST * RATE_BPS;
+        if let Some(on) = self.bursts.map(|b| b.on(self.until_ms)).filter(|on| !on.is_empty()) {
+            let rate = BURST * RATE_KBPS;
             text += &format!(
                 "\n[[flow]]\nname = \"burst\"\nfrom = \"router\"\nto = \"client\"\nalgorithm = \"none\"\n\
-                 traffic = {{ kind = \"cbr\", transport = \"udp\", rate = \"{rate}bps\", packet = \"1000B\", on = {} }}\n",
-                pairs(&on)
+                 traffic = {{ kind = \"cbr\", transport = \"udp\", rate = \"{rate}kbps\", packet = \"1000B\", on = {} }}\n",
+                intervals(&on)
             );
         }
         if !self.losses.is_empty() {
             let loss = format!("{{ model = \"list\", packets = {:?} }}", self.losses);
-            set.push(("link.bottleneck.loss".to_owned(), loss));
+            put("link.bottleneck.loss", loss);
         }
         if !self.outages_ms.is_empty() {
-            set.push(("link.bottleneck.down".to_owned(), pairs(&self.outages_ms)));
+            put("link.bottleneck.down", intervals(&self.outages_ms));
+        }
+        if !self.rates.is_empty() {
+            put("link.bottleneck.rate", steps(RATE_KBPS, &self.rates, self.until_ms, "kbps"));
+        }
+        if !self.delays.is_empty() {
+            let all: Vec<[u64; 2]> = self.delays.iter().map(|[t, d]| [*t, ACCESS_US + d]).collect();
+            put("link.access.delay", steps(ACCESS_US, &all, self.until_ms, "us"));
+        }
+        if let Some(Acks { count, within_ms, thin }) = self.acks {
+            let rule = if thin { "thin" } else { "gather" };
+            let acks =
+                format!("{{ rule = \"{rule}\", count = {count}, within = \"{within_ms}ms\" }}");
+            put("link.bottleneck.acks", acks);
         }
         Scenario::with_overrides(&text, "adversary", &set)
     }
 
-    /// What the subject could have carried under it, bits.
-    pub(super) fn available_bits(&self) -> f64 {
-        let span = |all: &[[u64; 2]]| all.iter().map(|[a, b]| b - a).sum::<u64>() as f64 / 1e3;
-        let bursts = self.bursts.map(|b| span(&b.on())).unwrap_or_default();
-        let left = LENGTH_MS as f64 / 1e3 - span(&self.outages_ms) - bursts;
-        left.max(0.0) * RATE_BPS
-    }
-
-    /// Another one, not far from it, within the bounds.
-    pub(super) fn varied(&self, dice: &mut Dice, bounds: &Bounds) -> Attack {
-        let mut attack = self.clone();
-        for _ in 0..dice.between(1, 3) {
-            match dice.between(0, 6) {
-                0 | 1 => attack.lose(dice),
-                2 => attack.repeat(dice),
-                3 => attack.spare(dice),
-                4 => attack.burst(dice, bounds),
-                5 => attack.interrupt(dice, bounds),
-                _ => {
-                    attack.queue = dice.between(bounds.queue[0], bounds.queue[1]);
-                    attack.second_ms = dice.between(0, LENGTH_MS / 2);
-                }
-            }
-        }
-        attack.within(bounds)
-    }
-
-    /// Some packets in a row, near another loss or anywhere.
-    fn lose(&mut self, dice: &mut Dice) {
-        let near = dice.between(0, 1) == 1 && !self.losses.is_empty();
-        let begin = if near {
-            let at = dice.between(0, self.losses.len() as u64 - 1) as usize;
-            self.losses[at] + dice.between(1, 100)
-        } else {
-            // As likely between 10 and 100 as between 100 and 1000: where a flow is young there is more to break.
-            (PACKETS as f64).powf(dice.next()) as u64 + 1
-        };
-        self.losses.extend(begin..begin + dice.between(1, 8));
-    }
-
-    /// What was lost once more, later.
-    fn repeat(&mut self, dice: &mut Dice) {
-        let shift = dice.between(1, 2000);
-        let again: Vec<u64> = self.losses.iter().map(|l| l + shift).collect();
-        self.losses.extend(again);
-    }
-
-    /// Some losses less.
-    fn spare(&mut self, dice: &mut Dice) {
-        for _ in 0..dice.between(1, 3).min(self.losses.len() as u64) {
-            let at = dice.between(0, self.losses.len() as u64 - 1) as usize;
-            self.losses.remove(at);
-        }
-    }
-
-    fn burst(&mut self, dice: &mut Dice, bounds: &Bounds) {
-        if bounds.bursts <= 0.0 {
-            return;
-        }
-        let period_ms = match self.bursts {
-            Some(b) if dice.between(0, 2) > 0 => {
-                (b.period_ms as f64 * (0.8 + 0.4 * dice.next())) as u64
-            }
-            _ => dice.between(100, 3000),
-        };
-        let longest = (period_ms as f64 * bounds.bursts) as u64;
-        let length_ms = dice.between(1, longest.max(1));
-        let first_ms = dice.between(0, 2000);
-        self.bursts = Some(Bursts { first_ms, period_ms: period_ms.max(50), length_ms });
-    }
-
-    fn interrupt(&mut self, dice: &mut Dice, bounds: &Bounds) {
-        if bounds.outages_ms == 0 {
-            return;
-        }
-        let begin = dice.between(0, LENGTH_MS - 1);
-        let end = begin + dice.between(1, bounds.outages_ms);
-        self.outages_ms.push([begin, end.min(LENGTH_MS)]);
-    }
-
-    /// Put in order, and cut to what is allowed.
-    fn within(mut self, bounds: &Bounds) -> Attack {
-        self.losses.sort_unstable();
-        self.losses.dedup();
-        self.losses.truncate(bounds.losses);
-        self.outages_ms.sort_unstable();
-        let (mut spent, mut until) = (0, 0);
-        self.outages_ms.retain(|[a, b]| {
-            let fits = *a >= until && spent + (b - a) <= bounds.outages_ms;
-            if fits {
-                (spent, until) = (spent + (b - a), *b);
-            }
-            fits
-        });
-        self
-    }
-
-    /// Simpler ones, the simplest first.
-    pub(super) fn simpler(&self, bounds: &Bounds) -> Vec<Attack> {
-        let none = Attack::none(bounds);
-        let mut all = vec![
-            Attack { losses: Vec::new(), ..self.clone() },
-            Attack { bursts: None, ..self.clone() },
-            Attack { outages_ms: Vec::new(), ..self.clone() },
-            Attack { queue: none.queue, ..self.clone() },
-            Attack { second_ms: 0, ..self.clone() },
-        ];
-        let mut piece = self.losses.len() / 2;
-        while piece > 0 {
-            for begin in (0..self.losses.len()).step_by(piece) {
-                let end = (begin + piece).min(self.losses.len());
-                let mut losses = self.losses.clone();
-                losses.drain(begin..end);
-                all.push(Attack { losses, ..self.clone() });
-            }
-            piece /= 2;
-        }
-        for i in 0..self.outages_ms.len() {
-            let mut outages_ms = self.outages_ms.clone();
-            outages_ms.remove(i);
-            all.push(Attack { outages_ms, ..self.clone() });
-        }
-        all.retain(|attack| attack != self);
-        all
+    /// What flows could carry under it from a moment to the end, bits.
+    pub(super) fn available_bits(&self, from_ms: u64) -> f64 {
+        let mut taken = self.outages_ms.clone();
+        taken.extend(self.bursts.iter().flat_map(|b| b.on(self.until_ms)));
+        let free = |t: &u64| !taken.iter().any(|[a, b]| (*a..*b).contains(t));
+        let rates = || self.rates.iter().rev();
+        let rate = |t: u64| rates().find(|[at, _]| *at <= t && t < self.until_ms);
+        let rates = (from_ms..LENGTH_MS).filter(free).map(|t| rate(t).map_or(RATE_KBPS, |r| r[1]));
+        // So many kbit/s are as many bits in a millisecond.
+        rates.sum::<u64>() as f64
     }
 
     /// In words.
@@ -252,29 +165,38 @@ impl Attack {
         for [a, b] in &self.outages_ms {
             parts.push(format!("down from {a} to {b} ms"));
         }
+        for [t, kbps] in &self.rates {
+            parts.push(format!("{kbps} kbit/s from {t} ms"));
+        }
+        for [t, us] in &self.delays {
+            parts.push(format!("{} ms more delay from {t} ms", *us as f64 / 1e3));
+        }
+        if let Some(Acks { count, within_ms, thin }) = self.acks {
+            let how = if thin { "thinned out" } else { "gathered" };
+            parts.push(format!("acknowledgements {how} by {count} or {within_ms} ms"));
+        }
+        if self.second_ms > 0 {
+            parts.push(format!("the second flow from {} ms", self.second_ms));
+        }
         parts.join(", ")
     }
 }
 
-impl Bounds {
-    /// That they leave something to do, and that it is possible.
-    ///
-    /// # Errors
-    ///
-    /// What is not right, in a sentence.
-    pub(super) fn check(&self) -> Result<(), String> {
-        if !(0.0..=0.5).contains(&self.bursts) {
-            return Err("bursts may take from 0 to half of the time".to_owned());
-        }
-        let length = Duration(windlass_cc::Span(LENGTH_MS * 1_000_000));
-        if self.outages_ms >= LENGTH_MS {
-            return Err(format!("outages must be shorter than the {length} of a run"));
-        }
-        if self.queue[0] == 0 || self.queue[0] > self.queue[1] {
-            return Err(
-                "a queue holds at least one packet, and the least no more than the most".to_owned()
-            );
-        }
-        Ok(())
-    }
+/// Intervals of milliseconds as a scenario writes them.
+fn intervals(all: &[[u64; 2]]) -> String {
+    let each: Vec<String> = all.iter().map(|[a, b]| format!("[\"{a}ms\", \"{b}ms\"]")).collect();
+    format!("[{}]", each.join(", "))
+}
+
+/// Values from moments on, ms, as a scenario writes them, with the usual one before the first and from the end on.
+fn steps(usual: u64, all: &[[u64; 2]], until_ms: u64, unit: &str) -> String {
+    let first = all.first().filter(|[t, _]| *t > 0).map(|_| [0, usual]);
+    let last = (until_ms < LENGTH_MS).then_some([until_ms, usual]);
+    let each: Vec<String> = first
+        .iter()
+        .chain(all)
+        .chain(&last)
+        .map(|[t, value]| format!("[\"{t}ms\", \"{value}{unit}\"]"))
+        .collect();
+    format!("[{}]", each.join(", "))
 }

@@ -3,7 +3,8 @@
 use super::scorecard::{Criterion, Family, Grade, Network, Scorecard};
 use crate::report::markdown::table;
 use crate::report::model::{
-    Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Report, Row, Scale, Section, Table,
+    Block, Chart, ChartAxis, ChartPoint, ChartSeries, Counted, Mark, Report, Row, Scale, Section,
+    Table, Tone,
 };
 use crate::report::numbers::{interval, number};
 
@@ -67,7 +68,10 @@ pub fn comparison(cards: &[Scorecard]) -> Table {
         card.families.iter().filter(|f| !f.criteria.is_empty()).map(|f| f.grade).collect()
     };
     let asked = first.families.iter().filter(|f| !f.criteria.is_empty());
-    let columns = asked.map(|f| format!("{} ({})", f.title, f.section));
+    let columns: Vec<String> = asked.map(|f| f.id.clone()).collect();
+    let titled = |f: &Family| format!("{}: {} ({})", f.id, f.title, f.section);
+    let titles: Vec<String> =
+        first.families.iter().filter(|f| !f.criteria.is_empty()).map(titled).collect();
     let row = |card: &Scorecard| {
         let signs = judged(card).into_iter().map(|g| g.badge().sign.to_owned());
         Row { cells: [card.algorithm.clone()].into_iter().chain(signs).collect(), ..Row::default() }
@@ -78,7 +82,7 @@ pub fn comparison(cards: &[Scorecard]) -> Table {
         caption: format!("{}: {}", first.title, legend.join(", ")),
         columns: ["algorithm".to_owned()].into_iter().chain(columns).collect(),
         rows: cards.iter().map(row).collect(),
-        notes: Vec::new(),
+        notes: vec![format!("{}.", titles.join("; "))],
     }
 }
 
@@ -88,6 +92,13 @@ fn head(card: &Scorecard, sections: Vec<Section>) -> Report {
         title: format!("{}: {}", card.algorithm, card.title),
         summary: card.summary.clone(),
         verdicts: card.tally(),
+        counted: Some(Counted {
+            caption: format!(
+                "How the {} families of criteria stand, each on its worst network",
+                card.families.len()
+            ),
+            noun: "Families".to_owned(),
+        }),
         provenance: vec![
             line("Windlass", card.version.clone()),
             line("Runs", card.runs.to_string()),
@@ -183,8 +194,8 @@ fn chart(f: &Family, c: &Criterion) -> Option<Chart> {
         y: ChartAxis { label: format!("{} ({})", c.what, unit(&c.unit)), scale: Scale::Linear },
         series: vec![
             series("measured", Mark::Points, measured),
-            series("pass", Mark::Paper, at(|n| n.pass)),
-            series("fail", Mark::Paper, at(|n| n.fail)),
+            series("bound of passing", Mark::Bound(Tone::Good), at(|n| n.pass)),
+            series("bound of failing", Mark::Bound(Tone::Bad), at(|n| n.fail)),
         ],
         zoom: false,
     })
@@ -196,9 +207,9 @@ fn picture(card: &Scorecard) -> Chart {
         let (_, n) = f.worst()?;
         point(&f.title, n, |v| n.position(v).clamp(-BEYOND, 1.0 + BEYOND))
     };
-    let constant = |name: &str, y: f64| ChartSeries {
+    let constant = |name: &str, tone, y: f64| ChartSeries {
         name: name.to_owned(),
-        mark: Mark::Line,
+        mark: Mark::Bound(tone),
         points: card
             .families
             .iter()
@@ -219,7 +230,11 @@ fn picture(card: &Scorecard) -> Chart {
         ),
         x: ChartAxis { label: "Family".to_owned(), scale: Scale::Category },
         y: ChartAxis { label: "From pass (0) to fail (1)".to_owned(), scale: Scale::Linear },
-        series: vec![measured, constant("pass", 0.0), constant("fail", 1.0)],
+        series: vec![
+            measured,
+            constant("bound of passing", Tone::Good, 0.0),
+            constant("bound of failing", Tone::Bad, 1.0),
+        ],
         zoom: false,
     }
 }

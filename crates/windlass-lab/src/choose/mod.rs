@@ -4,6 +4,7 @@
 //! [`compare`](crate::compare) does it. A draw belongs to its seed alone. From the same runs follows where the advice
 //! would turn: in the third of the draws with the most or the least of a property another candidate may be better.
 
+mod device;
 mod spread;
 
 use serde::Serialize;
@@ -19,6 +20,7 @@ use crate::stats::CONFIDENCE;
 use crate::stats::multiple::holm;
 use crate::stats::paired::{differences, t_test};
 
+pub use device::Device;
 pub use spread::{Property, Spread};
 
 /// Fewer networks than this give no advice.
@@ -67,27 +69,39 @@ pub struct Turn {
     pub ci95: [f64; 2],
 }
 
+/// Algorithms by name, and those left out with the reason.
+pub type Candidates = (Vec<String>, Vec<(String, String)>);
+
 /// The algorithms that are tried where none is named, and those left out with the reason.
-pub fn candidates(scenario: &Scenario) -> (Vec<String>, Vec<(String, String)>) {
+///
+/// # Errors
+///
+/// The device has room for none.
+pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Error> {
     let tcp = || scenario.flows.iter().filter(|f| f.controller.is_some());
     let marks = tcp().any(|f| f.stack.ecn);
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for info in ALGORITHMS {
         let Some(params) = windlass_cc::AnyParams::by_name(info.id) else { continue };
         let wants = params.requirements();
+        let own = |why: &str| Some(why.to_owned());
         let why = if wants.cross_layer && scenario.wifi.is_empty() {
-            Some("asks the node's lower layers, which only radio cells have")
+            own("asks the node's lower layers, which only radio cells have")
         } else if wants.ecn == windlass_cc::Ecn::Exact && !marks {
-            Some("is for networks that mark, and `ecn` is off")
+            own("is for networks that mark, and `ecn` is off")
         } else {
-            None
+            device.lacks(info.id)
         };
         match why {
-            Some(why) => left_out.push((info.id.to_owned(), why.to_owned())),
+            Some(why) => left_out.push((info.id.to_owned(), why)),
             None => kept.push(info.id.to_owned()),
         }
     }
-    (kept, left_out)
+    if kept.is_empty() {
+        let each: Vec<String> = left_out.iter().map(|(a, why)| format!("{a} {why}")).collect();
+        return Err(Error::Input(format!("no algorithm fits: {}", each.join("; "))));
+    }
+    Ok((kept, left_out))
 }
 
 impl Choice {

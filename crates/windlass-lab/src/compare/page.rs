@@ -28,6 +28,7 @@ pub fn report(f: &Findings, command: &str) -> Report {
         title: format!("{}: {}", f.scenario, f.algorithms.join(", ")),
         summary: format!("{}.", text::headline(f)),
         verdicts: Vec::new(),
+        counted: None,
         provenance,
         sections,
     }

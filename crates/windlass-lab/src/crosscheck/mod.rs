@@ -236,6 +236,7 @@ impl Crosscheck {
             title: "Windlass beside the kernel's own congestion control".to_string(),
             summary: sections::SUMMARY.to_string(),
             verdicts: Vec::new(),
+            counted: None,
             provenance: vec![
                 line("Windlass", crate::run::VERSION.to_string()),
                 line("World", self.world.to_string()),

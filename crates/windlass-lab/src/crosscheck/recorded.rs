@@ -56,9 +56,11 @@ impl Recorded {
             return Ok(Recorded::default());
         }
         let run = |(line, text): (usize, &str)| {
-            let (file, message) =
-                (path.display().to_string(), format!("a run has {FIELDS} fields"));
-            parse(text).ok_or(Error::File(FileError { file, line, column: 1, message }))
+            let fail = || {
+                let message = format!("a run has {FIELDS} fields");
+                Error::File(FileError::in_line(&path.display().to_string(), line, message))
+            };
+            parse(text).ok_or_else(fail)
         };
         (1..).zip(text.lines()).skip(2).map(run).collect::<Result<_, _>>().map(Recorded)
     }

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use miette::{Diagnostic, LabeledSpan, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
 /// What is wrong with `experiments.toml` or `claims.toml`, and where. Displays as
-/// `file:line:column: message`.
+/// `file:line:column: message`; through [`miette::Diagnostic`] the offending text is shown underlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// Name of the file.
@@ -14,6 +16,9 @@ pub struct FileError {
     pub column: usize,
     /// One sentence with what would be right.
     pub message: String,
+    /// The file's text, and the bytes in it that are at fault.
+    text: String,
+    span: Range<usize>,
 }
 
 impl FileError {
@@ -22,7 +27,13 @@ impl FileError {
         let before = text.get(..span.start.min(text.len())).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        FileError { file: file.to_owned(), line, column, message: message.into() }
+        let (file, message, text) = (file.to_owned(), message.into(), text.to_owned());
+        FileError { file, line, column, message, text, span }
+    }
+
+    /// An error in a line, from one, of a file whose text is not at hand.
+    pub fn in_line(file: &str, line: usize, message: impl Into<String>) -> FileError {
+        FileError { line, ..FileError::at(file, "", 0..0, message) }
     }
 
     /// The error of the TOML reader, its explanation on one line.
@@ -39,3 +50,34 @@ impl std::fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+impl Diagnostic for FileError {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        (!self.text.is_empty()).then_some(self)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(LabeledSpan::underline(self.span.clone()))))
+    }
+}
+
+impl SourceCode for FileError {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, miette::MietteError> {
+        let read = self.text.read_span(span, before, after)?;
+        let (line, column, lines) = (read.line(), read.column(), read.line_count());
+        let (data, span) = (read.data(), *read.span());
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.file.clone(),
+            data,
+            span,
+            line,
+            column,
+            lines,
+        )))
+    }
+}

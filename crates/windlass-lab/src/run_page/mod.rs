@@ -62,6 +62,7 @@ pub fn report(
         title: scenario.name.clone(),
         summary,
         verdicts: Vec::new(),
+        counted: None,
         provenance: vec![
             line("Scenario", format!("{}, hash {}", scenario.name, first.scenario_hash)),
             line("Windlass", first.version.clone()),

@@ -35,6 +35,7 @@ impl Sweep {
                 self.rule_in_words()
             ),
             verdicts: Vec::new(),
+            counted: None,
             provenance: vec![
                 line("Scenario", format!("{}, hash {}", plan.scenario.name, plan.scenario.hash())),
                 line("Windlass", version.to_owned()),

@@ -15,17 +15,20 @@ from ._compare import Comparison, compare
 from ._controllers import Controller, WindowController, conform
 from ._errors import Error, InputError, RunError
 from ._native import VERSION as __version__
-from ._papers import Reproduction, papers, reproduce
+from ._page import Page
+from ._papers import Assessment, Reproduction, assess, papers, reproduce
 from ._results import Results, load, run
 from ._scenario import Scenario
 from ._sweep import Sweep, SweepResults, work_on
 from ._table import Table, algorithms
 
 __all__ = [
+    "Assessment",
     "Comparison",
     "Controller",
     "Error",
     "InputError",
+    "Page",
     "Reproduction",
     "Results",
     "RunError",
@@ -36,6 +39,7 @@ __all__ = [
     "WindowController",
     "__version__",
     "algorithms",
+    "assess",
     "compare",
     "conform",
     "load",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._page import Page
 from ._progress import Progress, told
 from ._results import Results
 from ._scenario import Scenario
@@ -27,9 +27,9 @@ class Comparison(Results):
         """One row a measure and pair of algorithms; ``None`` if it was not asked for."""
         self._text, self._page = text, page
 
-    def save_report(self, path: str | PathLike[str]) -> None:
-        """Writes the report as one HTML file, which opens without a network."""
-        Path(path).write_text(self._page, encoding="utf-8")
+    def page(self) -> Page:
+        """The report, with every pair of algorithms."""
+        return Page(self._page)
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:  # type: ignore[override]
         """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes.

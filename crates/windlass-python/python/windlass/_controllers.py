@@ -162,6 +162,29 @@ class WindowController(Controller):
         self._before = (self.cwnd, self.ssthresh)
 
 
+class _Seat:
+    """A controller at work on a connection of the simulator, which hands over events as lines of the vectors' format."""
+
+    def __init__(self, controller: type[Controller], first: str) -> None:
+        header = json.loads(first)
+        self._conn = Facts(**header["conn"])
+        self._made = controller(header["params"], Facts(**header["setup"]), self._conn)
+
+    def tell(self, line: str) -> tuple[float, float | None, float | None]:
+        event = json.loads(line)
+        vars(self._conn).update(event["conn"])
+        _tell(self._made, self._conn, Facts(**event))
+        return self.answer()
+
+    def answer(self) -> tuple[float, float | None, float | None]:
+        made = self._made
+        for what in ("cwnd", "ssthresh", "pacing"):
+            value = getattr(made, what)
+            if value is not None and not value >= (1 if what == "cwnd" else 0):
+                raise InputError(f"{type(made).__name__}.{what} is {value} at {self._conn.now_ns / 1e9:g} s; a window is one byte at least, and a threshold or rate not negative")
+        return made.cwnd, made.ssthresh, made.pacing
+
+
 @dataclass(frozen=True)
 class Difference:
     """Where an algorithm leaves a vector."""

@@ -64,10 +64,15 @@ def _dask(client: Any, jobs: list[str]) -> Iterator[str]:
         client.cancel(futures)
 
 
+def _work_on(job: str) -> str:
+    # Ray takes functions of Python only.
+    return _native.work_on(job)
+
+
 def _ray(ray: Any, jobs: list[str]) -> Iterator[str]:
     if not ray.is_initialized():
         ray.init()
-    remote = ray.remote(max_retries=10)(_native.work_on)
+    remote = ray.remote(max_retries=10)(_work_on)
     waiting = [remote.remote(job) for job in jobs]
     while waiting:
         ready, waiting = ray.wait(waiting)

@@ -1,11 +1,16 @@
-"""Papers and verdicts on their claims."""
+"""Papers and verdicts on their claims; examinations and scorecards."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from html import escape
 from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
 
 from . import _native
+from ._page import Page
 from ._progress import Progress, told
 from ._results import Results, load
 from ._table import Table
@@ -23,6 +28,10 @@ class Reproduction:
         """Path of the report as one HTML file, which opens without a network."""
         self.failed = failed
         """Runs that gave no result, with the reason."""
+
+    def page(self) -> Page:
+        """The report."""
+        return Page(Path(self.report).read_text(encoding="utf-8"))
 
     @property
     def runs(self) -> Results:
@@ -64,3 +73,58 @@ def reproduce(
     command = f"windlass.reproduce({fspath(paper)!r}{given})"
     with told(progress, fspath(paper)) as tell:
         return Reproduction(*_native.reproduce(fspath(paper), budget, seeds, fspath(folder), jobs, command, tell))
+
+
+class Assessment:
+    """How an algorithm stands in an examination."""
+
+    def __init__(self, folder: str, failed: list[str]) -> None:
+        self.folder = fspath(folder)
+        """Where the scorecard lies, as ``scorecard.html``, ``.md`` and ``.json``, with the long ``report.html`` beside it."""
+        self.failed = failed
+        """Runs that gave no result, with the reason."""
+        self.scorecard: dict[str, Any] = json.loads(self._file("scorecard.json"))
+        """Families of criteria with their grades, bounds and worst networks."""
+
+    def page(self) -> Page:
+        """The scorecard on one page."""
+        return Page(self._file("scorecard.html"))
+
+    def report(self) -> Page:
+        """The long report: every network, with its bounds and the command that shows it."""
+        return Page(self._file("report.html"))
+
+    def _file(self, name: str) -> str:
+        return (Path(self.folder) / name).read_text(encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return self._file("scorecard.md")
+
+    def _repr_html_(self) -> str:
+        return self.page()._repr_html_()
+
+
+def assess(
+    algorithm: str,
+    *,
+    budget: str = "2min",
+    seeds: int | None = None,
+    only: Sequence[str] = (),
+    folder: str | PathLike[str] = "results",
+    jobs: int = 0,
+    progress: Progress = None,
+) -> Assessment:
+    """Puts an algorithm through what RFC 9743 asks of a new congestion control. What an earlier call has made is not made again.
+
+    Args:
+        algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``.
+        budget: time that the runs may take about on two processors; ``"30min"`` makes all that the examination asks for.
+        seeds: replications of each network, in place of the examination's own number.
+        only: names of the families of criteria to look at; all unless told.
+        folder: where the examination gets a folder of its own.
+        jobs: runs side by side; 0 takes one for each processor.
+        progress: a bar where a person watches unless told.
+    """
+    command = f"windlass.assess({algorithm!r}, budget={budget!r})"
+    with told(progress, algorithm) as tell:
+        return Assessment(*_native.assess(algorithm, budget, seeds, list(only), fspath(folder), jobs, command, tell))

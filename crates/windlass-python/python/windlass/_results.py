@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _native
+from ._controllers import Controller
+from ._errors import InputError
+from ._page import Page
 from ._progress import Progress, told
 from ._scenario import Scenario
 from ._table import Table
 
 if TYPE_CHECKING:
     import pandas
+
+_Controllers: TypeAlias = "type[Controller] | Mapping[str, type[Controller]] | None"
 
 
 class Results:
@@ -22,9 +28,9 @@ class Results:
     ``docs/src/reference/results.md`` explains every column; ``Table.meanings`` and ``Table.units`` tell them here.
     """
 
-    def __init__(self, native: _native.Records, scenario: Scenario | None = None) -> None:
+    def __init__(self, native: _native.Records, scenario: Scenario | None = None, controllers: _Controllers = None) -> None:
         self._native = native
-        self._scenario = scenario
+        self._scenario, self._controllers = scenario, controllers
 
     def __len__(self) -> int:
         """Number of runs."""
@@ -102,16 +108,23 @@ class Results:
         name = _native.series_name(series)
         return draw_series(self._traced(name, seed), name, flow, ax)
 
+    def page(self) -> Page:
+        """The first run over time, with its losses and why the window fell: the page that ``windlass run --out`` writes.
+
+        A run without a recording is made once more for it; it is the same run.
+        """
+        if self._scenario is None or self._controllers is not None:
+            raise InputError("a page is of the runs of one scenario with the algorithms that it names")
+        return Page(self._native.page())
+
     def _traced(self, name: str, seed: int | None) -> Table:
         if self._scenario is None:
-            from ._errors import InputError
-
             raise InputError("these runs are of no single scenario; plot a time series of one by `run(scenario).plot(...)`")
         seed = self._scenario.seed if seed is None else seed
         if len(self.series) and any(s == seed and x is not None for s, x in zip(self.series["seed"], self.series[name], strict=True)):
             return Table(self._native.series_of(seed))
         again = self._scenario.set("seed", seed).set("record.series", [name])
-        return run(again, progress=False).series
+        return run(again, progress=False, controllers=self._controllers).series
 
     def __repr__(self) -> str:
         return self._native.overview() or f"<{len(self)} runs>"
@@ -119,6 +132,14 @@ class Results:
     def _repr_html_(self) -> str:
         overview = self._native.overview()
         return f"<pre>{escape(overview)}</pre>" if overview else self.flows._repr_html_()
+
+
+def _classes(given: _Controllers, flows: list[str]) -> dict[str, tuple[str, type]]:
+    """Name and class of what runs on each flow."""
+    of = given if isinstance(given, Mapping) else {flow: given for flow in flows} if given else {}
+    if unknown := [flow for flow in of if flow not in flows]:
+        raise InputError(f"there is no flow `{unknown[0]}`; there are {', '.join(f'`{flow}`' for flow in flows)}")
+    return {flow: (made.__name__, made) for flow, made in of.items()}
 
 
 def run(
@@ -129,6 +150,7 @@ def run(
     folder: str | PathLike[str] | None = None,
     jobs: int = 0,
     progress: Progress = None,
+    controllers: _Controllers = None,
 ) -> Results:
     """Makes runs of a scenario, with seeds that follow each other from the scenario's own.
 
@@ -141,9 +163,12 @@ def run(
         folder: keeps finished runs here, with series and captures as files; what is there already is not made again.
         jobs: runs side by side; 0 takes one for each processor. It changes no byte of any result.
         progress: a bar where a person watches unless told; see ``_progress.Progress``.
+        controllers: a class in Python that runs in place of the flows' algorithms, or a class for each of some flows by name. What the
+            stack does for an algorithm, such as measuring delivery rates, it does as for the one that the flow has in the scenario:
+            give it ``bbr`` for rate samples. Such runs go one after the other, are some hundred times slower, and cannot be kept in a folder.
 
     Raises:
-        InputError: the scenario is not right.
+        InputError: the scenario is not right, or a controller answers what cannot be.
         RunError: a folder cannot be written.
     """
     scenario = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
@@ -152,9 +177,12 @@ def run(
         scenario = scenario.set("record.series", [_native.series_name(name) for name in names])
     command = f"windlass.run({scenario._called()}, seeds={seeds})"
     where = None if folder is None else fspath(folder)
+    classes = _classes(controllers, scenario.flows)
+    if classes and folder is not None:
+        raise InputError("runs of an algorithm in Python are not kept in a folder: nothing there could tell its next version from this one")
     with told(progress, scenario.name) as tell:
-        made = _native.run(scenario._native(), seeds, where, jobs, command, tell)
-    return Results(made, scenario)
+        made = _native.run(scenario._native(), seeds, where, jobs, command, tell, classes)
+    return Results(made, scenario, controllers)
 
 
 def load(folder: str | PathLike[str]) -> Results:

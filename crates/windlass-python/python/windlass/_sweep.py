@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._errors import InputError
+from ._page import Page
 from ._progress import Progress, told
 from ._results import Results
 from ._scenario import Scenario
@@ -27,6 +30,12 @@ class SweepResults(Results):
         their labels are quantities."""
         self.report = report
         """Path of the report as one HTML file, where the sweep has a folder."""
+
+    def page(self) -> Page:
+        """The report of a sweep that has a folder."""
+        if self.report is None:
+            raise InputError("a report is written into the sweep's folder: `run(folder)`")
+        return Page(Path(self.report).read_text(encoding="utf-8"))
 
     def plot(  # type: ignore[override]
         self, metric: str | None = None, *, x: str | None = None, ax: Any = None

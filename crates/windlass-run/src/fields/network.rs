@@ -89,6 +89,7 @@ fields! {
     integer transmissions: "Data frames transmitted, retransmissions included";
     integer retransmissions: "Data frames transmitted again", better(Less);
     integer rts_sent: "RTS frames transmitted";
+    integer access_failures: "Attempts given up, the channel being found busy each time (802.15.4)", better(Less);
     integer failures: "Attempts without a CTS or an acknowledgement", better(Less);
     integer collisions_seen: "Frames arriving here that others destroyed", better(Less);
     integer frame_errors: "Frames arriving here that the error model took", better(Less);

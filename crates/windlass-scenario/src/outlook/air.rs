@@ -1,4 +1,4 @@
-//! What can be said of Wi-Fi cells before they run.
+//! What can be said of radio cells before they run.
 
 use windlass_cc::Span;
 use windlass_sim::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, RTS_BYTES};
@@ -6,7 +6,7 @@ use windlass_sim::radio::{RadioConfig, RtsThreshold};
 
 use windlass_stats::models::dcf::{Access, Saturation};
 
-/// How a cell fares if so many stations always have a packet, by Bianchi's model.
+/// How a cell fares if so many stations always have a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellOutlook {
     /// Name of the cell.
@@ -15,10 +15,17 @@ pub struct CellOutlook {
     pub stations: u32,
     /// Largest IP packet of these flows, bytes.
     pub packet_bytes: u32,
-    /// Most bits per second of such packets, all stations together.
-    pub together_bps: f64,
-    /// The same for one station alone.
+    /// All stations together by Bianchi's model, which is of 802.11; `None` of 802.15.4.
+    pub together: Option<Together>,
+    /// Most bits per second of such packets that one station alone can send.
     pub alone_bps: f64,
+}
+
+/// Stations that always have a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Together {
+    /// Most bits per second of IP packets.
+    pub bps: f64,
     /// Probability that an attempt collides.
     pub collisions: f64,
 }
@@ -26,34 +33,42 @@ pub struct CellOutlook {
 impl CellOutlook {
     /// Of a cell in which so many stations, at least one, send packets of this size.
     pub(super) fn new(radio: &RadioConfig, stations: u32, packet_bytes: u32) -> CellOutlook {
-        let Saturation { successes, collision_probability, .. } =
-            access(radio, packet_bytes).saturation(stations);
+        let together = radio.lowpan.is_none().then(|| {
+            let Saturation { successes, collision_probability, .. } =
+                access(radio, packet_bytes).saturation(stations);
+            Together {
+                bps: successes * 8.0 * f64::from(packet_bytes),
+                collisions: collision_probability,
+            }
+        });
         CellOutlook {
             cell: radio.name.clone(),
             stations,
             packet_bytes,
-            together_bps: successes * 8.0 * f64::from(packet_bytes),
+            together,
             alone_bps: alone_bps(radio, packet_bytes) as f64,
-            collisions: collision_probability,
         }
     }
 
     /// One line for a person.
     pub(super) fn text(&self) -> String {
         let size = self.packet_bytes;
-        let mbps = |bps: f64| format!("{:.2} Mbps", bps / 1e6);
-        match self.stations {
-            1 => format!(
+        let mbps = |bps: f64| match bps {
+            ..1e6 => format!("{:.1} kbps", bps / 1e3),
+            _ => format!("{:.2} Mbps", bps / 1e6),
+        };
+        match (self.stations, self.together) {
+            (1, _) | (_, None) => format!(
                 "cell {}: a station alone sends at most {} of {size} B packets\n",
                 self.cell,
                 mbps(self.alone_bps)
             ),
-            n => format!(
+            (n, Some(together)) => format!(
                 "cell {}: {n} stations that always have a packet of {size} B send {} together, {:.1} \
                  % of their attempts colliding (Bianchi's model); one alone {}\n",
                 self.cell,
-                mbps(self.together_bps),
-                100.0 * self.collisions,
+                mbps(together.bps),
+                100.0 * together.collisions,
                 mbps(self.alone_bps)
             ),
         }
@@ -84,6 +99,9 @@ pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
 /// Time from a packet's turn on an idle channel to its arrival, without a back-off.
 pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
     let phy = &radio.phy;
+    if let Some(lowpan) = &radio.lowpan {
+        return lowpan.crossing(phy, ip_bytes);
+    }
     let reserved = if radio.rts.asks_for(ip_bytes + DATA_OVERHEAD) {
         control(radio, RTS_BYTES) + phy.sifs + control(radio, CONTROL_BYTES) + phy.sifs
     } else {
@@ -93,12 +111,17 @@ pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
 }
 
 /// Most bits per second of IP packets of this size that one station alone can send: each takes a
-/// DIFS, the mean first back-off, the frame and its acknowledgement.
+/// DIFS, the mean first back-off, the frame and its acknowledgement, or what 802.15.4 has in their place.
 pub(super) fn alone_bps(radio: &RadioConfig, ip_bytes: u32) -> u64 {
     let phy = &radio.phy;
-    let back_off = phy.slot.0 * u64::from(phy.cw_min) / 2;
-    let answered = phy.sifs + control(radio, CONTROL_BYTES);
-    let cycle = back_off + (crossing(radio, ip_bytes) + answered).0;
+    let cycle = match &radio.lowpan {
+        Some(lowpan) => lowpan.mean_back_off(phy, ip_bytes) + lowpan.exchange(phy, ip_bytes),
+        None => {
+            let back_off = Span(phy.slot.0 * u64::from(phy.cw_min) / 2);
+            back_off + crossing(radio, ip_bytes) + phy.sifs + control(radio, CONTROL_BYTES)
+        }
+    }
+    .0;
     let bits = 8_000_000_000 * u128::from(ip_bytes);
     u64::try_from(bits / u128::from(cycle.max(1))).unwrap_or(u64::MAX)
 }
@@ -133,7 +156,11 @@ pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
         2 => " (nor does another pair)".to_owned(),
         n => format!(" (nor do {} other pairs)", n - 1),
     };
-    let advice = if radio.rts == RtsThreshold::Never { "; `rts` may help" } else { "" };
+    let advice = match &radio.lowpan {
+        Some(lowpan) if lowpan.retry_delay == Span::ZERO => "; `lowpan.retry_delay` may help",
+        None if radio.rts == RtsThreshold::Never => "; `rts` may help",
+        _ => "",
+    };
     Some(format!(
         "cell {}: {} and {} do not hear each other{others}, so that their frames collide wherever \
          both are heard{advice}",

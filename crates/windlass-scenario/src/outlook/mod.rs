@@ -4,7 +4,7 @@
 mod air;
 mod islands;
 
-pub use air::{CellOutlook, access};
+pub use air::{CellOutlook, Together, access};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

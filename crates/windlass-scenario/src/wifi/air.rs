@@ -4,6 +4,7 @@ use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
 
+use super::lowpan::{self, LOWPAN};
 use super::routing::{Routing, off, routing};
 use super::scheduling;
 use crate::fields::{
@@ -20,19 +21,20 @@ use crate::wifi::scheduling::SCHEDULING;
 section! {
     /// What the air of a cell is like; a cell and the senders of a dumbbell have it in common.
     AIR, "air":
-    standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11ah-1mhz` or `802.11ah-2mhz`", "required";
+    standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11ah-1mhz`, `802.11ah-2mhz`, or `802.15.4` with 6LoWPAN", "required";
     rate Of(Rate), "rate of data frames, one of the standard's", "the highest";
     control_rate Of(Rate), "rate of RTS, CTS and acknowledgements, one of the standard's", "the highest mandatory rate not above `rate`";
     broadcast_rate Of(Rate), "rate of broadcasts, one of the standard's", "the lowest mandatory rate";
     radius Of(Distance), "stations without a place stand at equal angles on a circle of this radius about the access point, or the origin", "`\"10m\"`";
     queue Of(Queue), "most packets or bytes that a station holds, **the packet being sent included**; no share of a `bdp`", "`\"100pkt\"`";
-    mtu Of(Size), "largest IP packet, `68B` to `2296B`", "`\"1500B\"`";
+    mtu Of(Size), "largest IP packet, `68B` to `2296B`, of `802.15.4` to `2027B`", "`\"1500B\"`, of `802.15.4` `\"1260B\"`: IPv6's least, whose header is 20 B longer";
+    lowpan Table(&LOWPAN), "table, of `802.15.4` only: [`lowpan`](#lowpan)", "the standard's defaults";
     rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "before which frames the channel is reserved by RTS and CTS: `never`, `always`, or those larger than a size (IP packet and 36 B)", "`\"never\"`";
     short_retry_limit Whole(1, 255), "attempts of an RTS, or of a data frame without one, 1 to 255", "`7`";
     long_retry_limit Whole(1, 255), "attempts of a data frame after RTS and CTS, 1 to 255", "`4`";
-    power Of(Power), "power that stations transmit with, antenna gains included", "`\"16dBm\"`";
+    power Of(Power), "power that stations transmit with, antenna gains included", "`\"16dBm\"`, of `802.15.4` `\"0dBm\"`";
     path_loss Kinds(&PATH_LOSS), "table: how power falls with distance", "`{ model = \"log-distance\" }`";
-    carrier_sense Of(Power), "least power that makes the channel busy", "what the standard demands: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`";
+    carrier_sense Of(Power), "least power that makes the channel busy", "what the standard demands: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`, `-85dBm` for `802.15.4`";
     sensitivity Of(Power), "least power that a frame is received with", "the same";
     noise_figure Of(Decibels), "noise of the receivers above thermal noise, for `loss = { model = \"snr\" }`", "`\"7dB\"`";
     capture Either(vec![Words(vec!["none"]), Of(Decibels)]), "a frame survives others on the air if it is stronger than their sum by this; `none`: never", "`\"none\"`";
@@ -40,7 +42,7 @@ section! {
     eifs Flag, "wait for an extended interframe space after a frame in error, as the standard says", "`true`";
     routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "how packets cross an ad-hoc cell: `static` (over its `hops`, the fewest), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
     off list(list(Text)), "stations that go off for ever, and when: `[[\"n5\", \"20s\"]]`; as if their battery ran out", "none";
-    consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "what the radio of each station draws: a preset, `wavelan-11mbps`, `wavelan-2mbps` or `esp32-c3`, or a table of powers", "energy is not counted";
+    consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "what the radio of each station draws: a preset, `wavelan-11mbps`, `wavelan-2mbps`, `esp32-c3` or `cc2420`, or a table of powers", "energy is not counted";
     battery Of(Energy), "what the battery of each station but the access point holds, such as `20J` or `2.6Wh`", "all are on the mains";
     scheduling Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]), "whose packet a station sends next: `fifo`, `pf`, `fpf`, or a table", "`\"fifo\"`";
 }
@@ -80,6 +82,8 @@ pub(crate) static PATH_LOSS: Kinds = Kinds {
 /// its LLC header (IEEE 802.11-2016 section 9.2.4.7.1: 2304 bytes).
 const MTU_RANGE: (u32, u32) = (68, 2_296);
 const DEFAULT_MTU: u32 = 1_500;
+/// What the distributed coordination function alone has.
+const DCF_KEYS: [&str; 4] = ["rts", "short_retry_limit", "long_retry_limit", "eifs"];
 const DEFAULT_QUEUE: SimQueue = SimQueue::Packets(100);
 const DEFAULT_RADIUS_MM: i64 = 10_000;
 /// Farthest that anything stands from anything, millimetres.
@@ -109,11 +113,13 @@ impl Air {
     /// Reads the keys of [`AIR`](crate::schema::AIR).
     pub(super) fn read(fields: &Fields, name: String) -> Result<Air, Problem> {
         let phy = fields.req("standard", "\"802.11g\"", choice(&Phy::ALL))?;
+        refuse_others(fields, &phy)?;
+        let (mtu_range, mtu) = lowpan::mtu(&phy).unwrap_or((MTU_RANGE, DEFAULT_MTU));
         let mut air = Air {
             radio: RadioConfig::new(name, phy),
             queue: DEFAULT_QUEUE,
             radius_mm: fields.or("radius", radius, DEFAULT_RADIUS_MM)?,
-            mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+            mtu: fields.or("mtu", size_u32(mtu_range.0, mtu_range.1), mtu)?,
             routing: fields.opt("routing", routing)?.flatten(),
             off: fields.or("off", off, Vec::new())?,
             battery_uj: None,
@@ -129,6 +135,10 @@ impl Air {
         let attempts = whole_u32(1, MAX_RETRIES);
         radio.retries.short = fields.or("short_retry_limit", &attempts, radio.retries.short)?;
         radio.retries.long = fields.or("long_retry_limit", &attempts, radio.retries.long)?;
+        radio.lowpan = match &radio.lowpan {
+            None => None,
+            Some(usual) => Some(fields.or("lowpan", lowpan::read, *usual)?),
+        };
         radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
         radio.scheduling = fields.or("scheduling", scheduling::read, radio.scheduling)?;
         levels(fields, radio)?;
@@ -169,6 +179,19 @@ impl Air {
                  or bytes such as `100pkt` or `64KiB`",
             )),
         }
+    }
+}
+
+/// Keys that are the other kind of standard's.
+fn refuse_others(fields: &Fields, phy: &Phy) -> Result<(), Problem> {
+    let name = phy.name;
+    let (others, why) = match phy.is_lowpan() {
+        true => (&DCF_KEYS[..], "it is 802.11's; `lowpan` has the keys of 802.15.4"),
+        false => (&["lowpan"][..], "it is for `standard = \"802.15.4\"`"),
+    };
+    match others.iter().find_map(|key| fields.field(key)) {
+        Some(field) => Err(field.error(format!("{name} has no `{}`: {why}", field.key))),
+        None => Ok(()),
     }
 }
 

@@ -1,8 +1,9 @@
-//! Wi-Fi cells: their keys, reading them and writing them.
+//! Radio cells, of Wi-Fi and of 802.15.4: their keys, reading them and writing them.
 
 mod air;
 mod cell;
 mod grid;
+mod lowpan;
 mod routing;
 mod scheduling;
 mod write;

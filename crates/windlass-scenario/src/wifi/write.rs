@@ -5,7 +5,7 @@ use windlass_sim::radio::{
     Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
 };
 
-use super::{routing, scheduling};
+use super::{lowpan, routing, scheduling};
 use crate::fields::word_of;
 use crate::loss;
 use crate::model::WifiSpec;
@@ -28,18 +28,27 @@ pub(in super::super) fn written(
         ("control_rate", quote(BitRate(radio.control_rate_bps))),
         ("broadcast_rate", quote(BitRate(radio.broadcast_rate_bps))),
         ("mtu", quote(Bytes(spec.mtu.into()))),
-        ("rts", quote(rts(radio.rts))),
-        ("short_retry_limit", radio.retries.short.to_string()),
-        ("long_retry_limit", radio.retries.long.to_string()),
+    ];
+    match &radio.lowpan {
+        Some(lowpan) => pairs.push(("lowpan", lowpan::written(lowpan))),
+        None => pairs.extend([
+            ("rts", quote(rts(radio.rts))),
+            ("short_retry_limit", radio.retries.short.to_string()),
+            ("long_retry_limit", radio.retries.long.to_string()),
+        ]),
+    }
+    pairs.extend([
         ("power", dbm(radio.tx_power_dbm)),
         ("path_loss", path_loss(radio.path_loss)),
         ("carrier_sense", dbm(radio.carrier_sense_dbm)),
         ("sensitivity", dbm(radio.sensitivity_dbm)),
         ("noise_figure", quote(Decibels(radio.noise_figure_db))),
         ("capture", quote(radio.capture_db.map_or("none".into(), |db| Decibels(db).to_string()))),
-        ("eifs", radio.eifs.to_string()),
-        ("scheduling", scheduling::written(&radio.scheduling)),
-    ];
+    ]);
+    if radio.lowpan.is_none() {
+        pairs.push(("eifs", radio.eifs.to_string()));
+    }
+    pairs.push(("scheduling", scheduling::written(&radio.scheduling)));
     match &radio.errors {
         FrameErrors::None => {}
         FrameErrors::Model(model) => pairs.push(("loss", inline(&loss::written(model)))),

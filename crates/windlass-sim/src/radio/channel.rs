@@ -36,10 +36,27 @@ pub struct Frame {
     pub sequence: u64,
     /// Whether it has been transmitted before.
     pub retry: bool,
+    /// Which part of its packet it carries, from 0.
+    pub part: u8,
+    /// In how many parts its packet goes.
+    pub parts: u8,
     /// The packet of a data frame.
     pub handle: PacketHandle,
     /// Bytes from MAC header to check sequence.
     pub bytes: u32,
+}
+
+impl Frame {
+    /// What tells the part of a packet from all others of its transmitter; parts in a row are numbers in a
+    /// row.
+    pub fn token(&self) -> u64 {
+        self.sequence << 8 | u64::from(self.part)
+    }
+
+    /// Whether it carries the last part of its packet.
+    pub fn is_last(&self) -> bool {
+        self.part + 1 == self.parts
+    }
 }
 
 /// A frame on its way to those who hear it.

@@ -25,6 +25,7 @@ impl RadioConfig {
     pub fn check(&self, nodes: &[String]) -> Result<(), String> {
         self.check_stations(nodes)?;
         self.check_phy()?;
+        self.check_lowpan()?;
         self.check_powers()?;
         self.check_energy(nodes)?;
         self.check_errors()?;
@@ -56,6 +57,7 @@ impl RadioConfig {
         }
         let (preamble, symbol) = match phy.format {
             Format::Dsss { .. } => (Span::ZERO, Span::ZERO),
+            Format::Oqpsk { symbol } => (Span::ZERO, symbol),
             Format::Ofdm { preamble, symbol, extension, .. } => (preamble + extension, symbol),
         };
         if [phy.slot, phy.sifs, preamble, symbol].iter().any(|t| *t > Span::from_secs(1)) {
@@ -93,6 +95,17 @@ impl RadioConfig {
             }
         }
         Ok(())
+    }
+
+    fn check_lowpan(&self) -> Result<(), String> {
+        match &self.lowpan {
+            Some(lowpan) if self.phy.is_lowpan() => lowpan.check(),
+            None if !self.phy.is_lowpan() => Ok(()),
+            _ => {
+                Err("802.15.4 and 6LoWPAN belong together: its frames are those of no other PHY"
+                    .into())
+            }
+        }
     }
 
     fn check_powers(&self) -> Result<(), String> {

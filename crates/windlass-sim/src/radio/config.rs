@@ -5,6 +5,7 @@ use windlass_cc::Time;
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
 use crate::radio::energy::Consumption;
+use crate::radio::lowpan::Lowpan;
 use crate::radio::phy::Phy;
 use crate::radio::scheduling::Scheduling;
 use crate::routing::aodv::Aodv;
@@ -41,13 +42,15 @@ pub struct RadioConfig {
     pub capture_db: Option<f64>,
     /// Which frames are received in error although nothing overlaps them.
     pub errors: FrameErrors,
-    /// Which data frames are preceded by RTS and CTS.
+    /// Which data frames are preceded by RTS and CTS. DCF only, as the next two.
     pub rts: RtsThreshold,
     /// How often a frame is tried.
     pub retries: Retries,
     /// Whether a station waits for an EIFS instead of a DIFS after a frame that it could not
     /// receive, as the standard says. Bianchi's model knows no EIFS.
     pub eifs: bool,
+    /// What IEEE 802.15.4 and 6LoWPAN say in place of DCF; there if the PHY is theirs, and only then.
+    pub lowpan: Option<Lowpan>,
     /// Power that the radio of every station draws; `None` if energy does not matter.
     pub consumption: Option<Consumption>,
     /// Whose packet a station transmits next.
@@ -63,18 +66,19 @@ pub struct RadioConfig {
 impl RadioConfig {
     /// A radio with the standard's defaults, its stations to be added: the PHY's highest rate for
     /// data, for control frames the highest mandatory rate not above it, the lowest mandatory rate
-    /// for broadcasts; 16 dBm; 40 dB (Friis at 2.4 GHz, 32 dB at 915 MHz) lost at 1 m and an
+    /// for broadcasts; 16 dBm (0 dBm of 802.15.4); 40 dB (Friis at 2.4 GHz, 32 dB at 915 MHz) lost at 1 m and an
     /// exponent of 3; everything that can be sensed can be received; no RTS; no errors; packets
     /// routed between all stations in range.
     pub fn new(name: impl Into<String>, phy: Phy) -> RadioConfig {
         let fastest = phy.rates.iter().map(|r| r.bps).max().unwrap_or(0);
+        let lowpan = phy.is_lowpan().then(Lowpan::default);
         RadioConfig {
             name: name.into(),
             phy,
             data_rate_bps: fastest,
             control_rate_bps: phy.control_rate_for(fastest),
             broadcast_rate_bps: phy.lowest_mandatory(),
-            tx_power_dbm: 16.0,
+            tx_power_dbm: if lowpan.is_some() { 0.0 } else { 16.0 },
             path_loss: PathLoss::LogDistance {
                 exponent: 3.0,
                 reference_loss_db: phy.reference_loss_db(),
@@ -87,6 +91,7 @@ impl RadioConfig {
             rts: RtsThreshold::Never,
             retries: Retries::STANDARD,
             eifs: true,
+            lowpan,
             consumption: None,
             scheduling: Scheduling::default(),
             stations: Vec::new(),

@@ -39,6 +39,10 @@ impl Radio {
     }
 
     pub(super) fn on_phase_end(&mut self, station: u32, now: Time) {
+        if self.lowpan.is_some() {
+            self.on_csma_phase_end(station, now);
+            return;
+        }
         let preamble = self.phy.preamble(self.control);
         let s = &mut self.stations[station as usize];
         s.phase_until = Time::NEVER;
@@ -53,7 +57,7 @@ impl Radio {
                 self.on_failure(station, now);
                 self.stations[station as usize].plan_access(now, &self.timing);
             }
-            Phase::Contend | Phase::SendRts | Phase::SendData => {}
+            _ => {}
         }
     }
 
@@ -81,6 +85,8 @@ impl Radio {
             nav: sifs + control + sifs + data + sifs + control,
             sequence: s.sequence,
             retry: s.failed[0] > 0,
+            part: 0,
+            parts: 1,
             handle: head.handle,
             bytes: RTS_BYTES,
         };
@@ -95,6 +101,8 @@ impl Radio {
         s.phase = Phase::SendData;
         s.counters.transmissions += 1;
         s.counters.retransmissions += u64::from(s.tried);
+        let [part, parts] = s.part;
+        s.counters.later_parts += u64::from(part > 0 && !s.tried);
         s.on_transmit(now, &self.timing);
         let frame = Frame {
             kind: FrameKind::Data,
@@ -103,8 +111,13 @@ impl Radio {
             nav: if to_all { Span::ZERO } else { self.timing.sifs + control },
             sequence: s.sequence,
             retry: s.tried,
+            part,
+            parts,
             handle: head.handle,
-            bytes: head.handle.size + DATA_OVERHEAD,
+            bytes: match &self.lowpan {
+                None => head.handle.size + DATA_OVERHEAD,
+                Some(lowpan) => lowpan.framing().bytes(head.handle.size, u32::from(part)),
+            },
         };
         s.tried = true;
         let rate = if to_all { self.broadcast } else { self.data };
@@ -153,8 +166,7 @@ impl Radio {
         if s.signals == 0 {
             s.on_idle(now, t);
         }
-        // aSIFSTime + aSlotTime + aRxPHYStartDelay, section 10.3.2.9.
-        let wait = t.sifs + t.slot + self.phy.preamble(self.control);
+        let wait = t.answer_wait;
         match s.phase {
             Phase::SendRts => {
                 s.phase = Phase::AwaitCts;
@@ -173,6 +185,9 @@ impl Radio {
     }
 
     pub(super) fn on_broadcast(&mut self, from: u32, now: Time) {
+        if self.begin_next_part(from, now) {
+            return;
+        }
         let s = &mut self.stations[from as usize];
         let Some(Queued { handle, .. }) = s.queue.front().copied() else { return };
         s.counters.delivered += 1;
@@ -188,7 +203,10 @@ impl Radio {
         s.phase_until = Time::NEVER;
         s.window = self.timing.cw_min;
         let queued = s.finish_head(now);
-        s.start_backoff(now, &self.timing);
+        match &self.lowpan {
+            None => s.start_backoff(now, &self.timing),
+            Some(lowpan) => s.begin_packet(now, lowpan, &self.timing),
+        }
         queued
     }
 

@@ -1,6 +1,6 @@
-//! The distributed coordination function: what stations do with packets, and what becomes of frames.
+//! What stations do with packets, and what becomes of frames.
 //!
-//! After IEEE 802.11-2016 section 10.3, without fragments, bursts and rate adaptation. Points where
+//! Under the distributed coordination function after IEEE 802.11-2016 section 10.3, without fragments, bursts and rate adaptation. Points where
 //! simulators differ:
 //!
 //! * A station does not notice what begins to arrive during its last turnaround before it
@@ -22,6 +22,7 @@ use crate::packet::PacketHandle;
 use crate::radio::channel::{Channel, Transmission};
 use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
 use crate::radio::energy::EnergyMeter;
+use crate::radio::lowpan::{ACK_BYTES, Lowpan};
 use crate::radio::phy::{Phy, Rate};
 use crate::radio::propagation::from_db;
 use crate::radio::queued::Queued;
@@ -99,10 +100,15 @@ pub struct Radio {
     pub(super) broadcast: Rate,
     pub(super) rts: RtsThreshold,
     pub(super) retries: Retries,
+    /// What IEEE 802.15.4 has in place of DCF.
+    pub(crate) lowpan: Option<Lowpan>,
+    /// Bytes of an acknowledgement.
+    pub(super) ack_bytes: u32,
     /// Ratio of powers at which a frame survives others.
     pub(super) capture: Option<f64>,
     pub(super) by_snr: bool,
-    /// For each receiver and transmitter the number of the last packet taken.
+    /// For each receiver and transmitter the number of the last packet taken, or taken in part: see
+    /// [`Frame::token`](crate::radio::channel::Frame::token).
     pub(super) last_taken: Vec<u64>,
     pub(super) transmissions: Vec<Transmission>,
     pub(super) free: Vec<u32>,
@@ -138,6 +144,12 @@ impl Radio {
             turnaround: phy.turnaround,
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
+            answer_wait: match config.lowpan {
+                Some(_) => Lowpan::ack_wait(&phy),
+                // aSIFSTime + aSlotTime + aRxPHYStartDelay, section 10.3.2.9.
+                None => phy.sifs + phy.slot + phy.preamble(rate(config.control_rate_bps)),
+            },
+            assessment: Lowpan::assessment(&phy),
         };
         let n = config.stations.len();
         let stations = config.stations.iter().enumerate().map(|(i, s)| {
@@ -164,6 +176,8 @@ impl Radio {
             broadcast: rate(config.broadcast_rate_bps),
             rts: config.rts,
             retries: config.retries,
+            lowpan: config.lowpan,
+            ack_bytes: if config.lowpan.is_some() { ACK_BYTES } else { CONTROL_BYTES },
             capture: config.capture_db.map(from_db),
             by_snr: config.errors == FrameErrors::Snr,
             last_taken: vec![0; n * n],
@@ -214,7 +228,10 @@ impl Radio {
         let station = &mut self.stations[from as usize];
         let room = station.enqueue(now, Queued { handle, to, since: now, user });
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
-            station.request_access(now, &self.timing);
+            match &self.lowpan {
+                None => station.request_access(now, &self.timing),
+                Some(lowpan) => station.begin_packet(now, lowpan, &self.timing),
+            }
             self.wake(from, now);
         }
         room

@@ -1,11 +1,13 @@
-//! A radio channel that stations share under IEEE 802.11's distributed coordination function (DCF).
+//! A radio channel that stations share: under IEEE 802.11's distributed coordination function (DCF), or
+//! under the unslotted CSMA-CA of IEEE 802.15.4 with 6LoWPAN above it.
 //!
 //! * [`config`] and [`phy`] say what a radio is: its physical layer, its stations and where they
 //!   stand; [`check`] what can be simulated.
 //! * [`propagation`] and [`modulation`] say what arrives where, and how many bits are wrong.
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
-//!   view of the channel, and [`energy`] says what that costs; [`mac`] is the protocol between them, in two halves: `exchange` for who
-//!   transmits, `reception` for who listens.
+//!   view of the channel, and [`energy`] says what that costs; [`mac`] is what any protocol between them
+//!   is made of, in two halves: `exchange` for who transmits, `reception` for who listens. What is DCF's
+//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, and [`lowpan`] its frames.
 //! * [`scheduling`] says whose packet a station transmits next.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
@@ -16,8 +18,10 @@
 pub mod channel;
 pub mod check;
 pub mod config;
+mod csma;
 pub mod energy;
 mod exchange;
+pub mod lowpan;
 pub mod mac;
 pub mod modulation;
 pub(crate) mod network;
@@ -33,6 +37,7 @@ pub use config::{
     FrameErrors, Hops, PathLoss, Position, RadioConfig, Retries, RtsThreshold, StationConfig,
 };
 pub use energy::Consumption;
+pub use lowpan::{Framing, Lowpan};
 pub use mac::{Outcome, Radio};
 pub use phy::{Phy, Rate};
 pub use queued::{BROADCAST, Queued};

@@ -4,7 +4,8 @@
 //! noise (Proakis, *Digital Communications*); CCK as IEEE 802.15.2-2003 bounds it. OFDM:
 //! Gray-coded constellations (Proakis), hard-decision Viterbi decoding of the standard's code
 //! (133, 171) bounded by the first terms of its distance spectrum (rate 1/2) and of the punctured
-//! ones (Haccoun and Bégin 1989, Frenger and others 1999).
+//! ones (Haccoun and Bégin 1989, Frenger and others 1999). O-QPSK of IEEE 802.15.4: the standard's own
+//! curve (IEEE 802.15.4-2006 annex E.4.1.8), symbols of 32 chips received without coherence.
 
 /// Modulation and coding of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub enum Modulation {
         /// Code rate.
         code: Code,
     },
+    /// O-QPSK with 16 near-orthogonal sequences of 32 chips, 250 kbit/s.
+    Oqpsk,
 }
 
 /// Rate of the convolutional code.
@@ -75,6 +78,7 @@ impl Modulation {
             }
             Modulation::Coded { bits, code } => code.decoded(constellation(bits, snr)),
             Modulation::Repeated { bits, code } => code.decoded(constellation(bits, 2.0 * snr)),
+            Modulation::Oqpsk => oqpsk(snr),
         };
         rate.clamp(0.0, 0.5)
     }
@@ -88,6 +92,19 @@ fn dqpsk(eb_n0: f64) -> f64 {
         return 0.5;
     }
     scale / libm::sqrt(eb_n0) * libm::exp(-(2.0 - root2) * eb_n0)
+}
+
+/// O-QPSK of IEEE 802.15.4: which of 16 sequences was sent is mistaken, for any of the others alike.
+fn oqpsk(snr: f64) -> f64 {
+    let mut choose = 16.0; // 16 over 1
+    let mut sum = 0.0;
+    for k in 2..=16 {
+        let k = f64::from(k);
+        choose *= (17.0 - k) / k;
+        let sign = if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
+        sum += sign * choose * libm::exp(20.0 * snr * (1.0 / k - 1.0));
+    }
+    8.0 / 15.0 / 16.0 * sum
 }
 
 /// Probability that a code word is mistaken for another: by how many words of each distance.
@@ -159,6 +176,16 @@ mod tests {
             let (got, louder) = (success(modulation, dbm), success(modulation, dbm + 1.0));
             assert!(got <= rate + 0.01 && louder >= rate, "{modulation:?} {dbm}: {got} {louder}");
         }
+    }
+
+    #[test]
+    fn oqpsk_loses_half_its_symbols_bits_in_noise_alone_and_none_at_5_db() {
+        let at = |db: f64| Modulation::Oqpsk.bit_error_rate(libm::exp10(db / 10.0));
+        assert!((at(-60.0) - 0.5).abs() < 1e-3, "{}", at(-60.0));
+        // At twice the noise the first term of the standard's sum is 120/30·exp(-20), the next 0.6 % of it.
+        let twice = Modulation::Oqpsk.bit_error_rate(2.0);
+        assert!((twice / (4.0 * libm::exp(-20.0)) - 1.0).abs() < 0.01, "{twice}");
+        assert!(at(5.0) < 1e-12, "{}", at(5.0));
     }
 
     #[test]

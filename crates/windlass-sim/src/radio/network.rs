@@ -236,7 +236,11 @@ impl Radios {
 
     /// Packets transmitted at least once.
     pub(crate) fn packet_hops(&self) -> u64 {
-        self.stations().map(|s| s.counters.transmissions - s.counters.retransmissions).sum()
+        let first = |s: &Station| {
+            let c = &s.counters;
+            c.transmissions - c.retransmissions - c.later_parts
+        };
+        self.stations().map(first).sum()
     }
 
     /// The account of messages of a radio, or of a station, that does not close at `now`, if there is
@@ -323,6 +327,7 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         transmissions: c.transmissions,
         retransmissions: c.retransmissions,
         rts_sent: c.rts_sent,
+        access_failures: c.access_failures,
         failures: c.failures,
         collisions_seen: c.collisions_seen,
         frame_errors: c.frame_errors,

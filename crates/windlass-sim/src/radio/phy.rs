@@ -1,7 +1,7 @@
 //! Physical layers: timing, the time that a frame takes, rates and their bit-error curves.
 //!
 //! Figures are those of IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM,
-//! ERP-OFDM), and of IEEE 802.11ah-2016, clause 23 (S1G).
+//! ERP-OFDM), of IEEE 802.11ah-2016, clause 23 (S1G), and of IEEE 802.15.4-2015, clause 12 (O-QPSK).
 
 use windlass_cc::Span;
 
@@ -57,6 +57,11 @@ pub enum Format {
         /// Silence that counts as part of the frame (ERP's signal extension).
         extension: Span,
     },
+    /// O-QPSK of IEEE 802.15.4: ten symbols of preamble and delimiter, two of header, two a byte.
+    Oqpsk {
+        /// A symbol of four bits.
+        symbol: Span,
+    },
 }
 
 /// A rate of a physical layer.
@@ -89,6 +94,9 @@ const DSSS_RATES: [Rate; 4] = [
     dsss(5_500_000, Modulation::Cck5_5),
     dsss(11_000_000, Modulation::Cck11),
 ];
+
+const OQPSK_RATES: [Rate; 1] =
+    [Rate { bps: 250_000, bits_per_symbol: 4, modulation: Modulation::Oqpsk, mandatory: true }];
 
 const ERP_OFDM_RATES: [Rate; 8] = [
     ofdm(6_000_000, 24, 1, Half, true),
@@ -205,13 +213,29 @@ impl Phy {
         rates: &S1G_2MHZ_RATES,
         ..Phy::AH_1MHZ
     };
+    /// IEEE 802.15.4 at 2.4 GHz: 250 kbit/s, symbols of 16 µs. The slot is aUnitBackoffPeriod, the
+    /// SIFS aTurnaroundTime, the windows those of macMinBE 3 and macMaxBE 5.
+    pub const OQPSK_2450: Phy = Phy {
+        name: "802.15.4",
+        slot: Span::from_micros(320),
+        sifs: Span::from_micros(192),
+        turnaround: Span::from_micros(192),
+        cw_min: 7,
+        cw_max: 31,
+        format: Format::Oqpsk { symbol: Span::from_micros(16) },
+        frequency_hz: 2_450_000_000,
+        bandwidth_hz: 2_000_000,
+        carrier_sense_dbm: -85.0,
+        rates: &OQPSK_RATES,
+    };
     /// Every preset with its name in scenarios.
-    pub const ALL: [(&'static str, Phy); 5] = [
+    pub const ALL: [(&'static str, Phy); 6] = [
         ("802.11b", Phy::B_LONG),
         ("802.11b-short", Phy::B_SHORT),
         ("802.11g", Phy::G),
         ("802.11ah-1mhz", Phy::AH_1MHZ),
         ("802.11ah-2mhz", Phy::AH_2MHZ),
+        ("802.15.4", Phy::OQPSK_2450),
     ];
 
     /// DCF interframe space: SIFS and two slots.
@@ -222,6 +246,11 @@ impl Phy {
     /// The rate of so many bits per second, if there is one.
     pub fn rate(&self, bps: u64) -> Option<Rate> {
         self.rates.iter().find(|r| r.bps == bps).copied()
+    }
+
+    /// Whether stations share the channel as IEEE 802.15.4 says, and carry packets as 6LoWPAN does.
+    pub fn is_lowpan(&self) -> bool {
+        matches!(self.format, Format::Oqpsk { .. })
     }
 
     /// The lowest rate that every station has, bits per second.
@@ -243,6 +272,7 @@ impl Phy {
             Format::Dsss { short_preamble: true } if rate.bps > 1_000_000 => Span::from_micros(96),
             Format::Dsss { .. } => Span::from_micros(192),
             Format::Ofdm { preamble, .. } => preamble,
+            Format::Oqpsk { symbol } => Span(12 * symbol.0),
         }
     }
 
@@ -256,6 +286,7 @@ impl Phy {
                 let symbols = (bits + u64::from(extra_bits)).div_ceil(per_symbol);
                 Span(symbols * symbol.0) + extension
             }
+            Format::Oqpsk { symbol } => Span(bits / 4 * symbol.0),
         };
         self.preamble(rate) + rest
     }
@@ -287,6 +318,9 @@ mod tests {
         assert_eq!(us(Phy::G, 14, 24_000_000), 20 + 8 + 6);
         // 1536 bytes at 54 Mbit/s: 12310 bits in 57 symbols.
         assert_eq!(us(Phy::G, 1536, 54_000_000), 20 + 4 * 57 + 6);
+        // The longest frame of 802.15.4, 133 bytes with preamble, delimiter and length; its ACK, 11.
+        assert_eq!(us(Phy::OQPSK_2450, 127, 250_000), 133 * 32);
+        assert_eq!(us(Phy::OQPSK_2450, 5, 250_000), 11 * 32);
         // 100 bytes at 300 kbit/s: 814 bits in 68 symbols of 40 µs.
         assert_eq!(us(Phy::AH_1MHZ, 100, 300_000), 560 + 40 * 68);
     }

@@ -144,8 +144,8 @@ impl Radio {
             _ => None,
         };
         let answers = !failed && frame.to == at && awaited == Some(frame.kind);
-        // Whatever is received while an answer is awaited, and is not that, is in its place.
-        if awaited.is_some() && r.receivable && !answers {
+        // DCF: whatever is received while an answer is awaited, and is not that, is in its place.
+        if self.lowpan.is_none() && awaited.is_some() && r.receivable && !answers {
             self.on_failure(at, now);
         }
         if failed {
@@ -160,17 +160,38 @@ impl Radio {
                     s.phase = Phase::Gap;
                     s.phase_until = now + self.timing.sifs;
                 }
-                FrameKind::Ack if answers => {
-                    self.finish(at, now);
-                }
+                FrameKind::Ack if answers => self.on_ack(at, now),
                 FrameKind::Cts | FrameKind::Ack => {}
             }
         } else if frame.to == BROADCAST {
+            if !self.has_all(at, frame) {
+                return;
+            }
             self.stations[at as usize].counters.broadcasts_received += 1;
             let (from, handle) = (frame.from, frame.handle);
             self.outcomes.push(Outcome::Heard { from, at, handle });
         } else {
             self.set_nav(at, frame, now);
+        }
+    }
+
+    /// Enters a frame; whether the station has the whole packet now, and not before.
+    fn has_all(&mut self, at: u32, frame: &Frame) -> bool {
+        if frame.parts == 1 {
+            return true;
+        }
+        let n = self.stations.len();
+        let last = &mut self.last_taken[at as usize * n + frame.from as usize];
+        let next = frame.part == 0 || *last + 1 == frame.token();
+        if next {
+            *last = frame.token();
+        }
+        next && frame.is_last()
+    }
+
+    fn on_ack(&mut self, at: u32, now: Time) {
+        if !self.begin_next_part(at, now) {
+            self.finish(at, now);
         }
     }
 
@@ -203,11 +224,11 @@ impl Radio {
     pub(super) fn take_data(&mut self, at: u32, data: &Frame, now: Time) {
         let (from, to, handle) = (data.from, at, data.handle);
         let ack = Frame { kind: FrameKind::Ack, from: at, to: from, nav: Span::ZERO, ..*data };
-        let ack = Frame { bytes: CONTROL_BYTES, ..ack };
+        let ack = Frame { bytes: self.ack_bytes, ..ack };
         let n = self.stations.len();
         let last = &mut self.last_taken[at as usize * n + from as usize];
-        let duplicate = data.retry && *last == data.sequence;
-        *last = data.sequence;
+        let duplicate = data.retry && *last == data.token();
+        *last = data.token();
         let s = &mut self.stations[at as usize];
         s.response = Some((now + self.timing.sifs, ack));
         s.counters.duplicates += u64::from(duplicate);
@@ -217,6 +238,9 @@ impl Radio {
         let sender = &mut self.stations[from as usize];
         if sender.sequence != data.sequence {
             return; // from so far away that the sender has given up already
+        }
+        if !data.is_last() {
+            return; // the datagram is not whole
         }
         debug_assert!(!sender.taken, "taken twice");
         sender.taken = true;

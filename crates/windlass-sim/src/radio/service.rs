@@ -27,6 +27,9 @@ pub struct StationCounters {
     pub unconfirmed: u64,
     pub transmissions: u64,
     pub retransmissions: u64,
+    /// First transmissions of the later parts of packets.
+    pub later_parts: u64,
+    pub access_failures: u64,
     pub rts_sent: u64,
     pub failures: u64,
     pub collisions_seen: u64,

@@ -28,6 +28,13 @@ pub enum Phase {
     SendData,
     /// Waiting for the acknowledgement.
     AwaitAck,
+    /// IEEE 802.15.4: the space before a frame, and what its station needs to prepare it; or before it is
+    /// tried again.
+    Pause,
+    /// IEEE 802.15.4: the back-off, and the clear-channel assessment that ends it.
+    Assess,
+    /// IEEE 802.15.4: turning from receiving to transmitting.
+    Turn,
 }
 
 /// A frame being received: the one that came while no other was.
@@ -64,6 +71,10 @@ pub struct Timing {
     pub cw_min: u32,
     /// Largest contention window.
     pub cw_max: u32,
+    /// For how long after a frame its answer is waited for.
+    pub answer_wait: Span,
+    /// Clear-channel assessment of IEEE 802.15.4.
+    pub assessment: Span,
 }
 
 /// A station. What every frame on the air touches comes first.
@@ -123,8 +134,13 @@ pub struct Station {
     pub tried: bool,
     /// Number of the first packet.
     pub sequence: u64,
-    /// Failed attempts of the first packet: RTS or data without it, and data after RTS.
+    /// Failed attempts of the first packet: RTS or data without it, and data after RTS. IEEE 802.15.4: of
+    /// the frame being tried, and assessments of this attempt that found the channel busy.
     pub failed: [u32; 2],
+    /// The part of the first packet that is being tried, from 0, and how many there are.
+    pub part: [u8; 2],
+    /// IEEE 802.15.4: when the space after its last frame ends.
+    pub space_until: Time,
     /// What back-offs are drawn from.
     pub stream: Stream,
     /// Error model of what it receives.
@@ -158,6 +174,8 @@ impl Station {
             tried: false,
             sequence: 0,
             failed: [0; 2],
+            part: [0, 1],
+            space_until: Time::ZERO,
             phase: Phase::Contend,
             phase_until: Time::NEVER,
             response: None,
@@ -217,6 +235,7 @@ impl Station {
         self.taken = false;
         self.tried = false;
         self.failed = [0; 2];
+        self.part = [0, 1];
         self.sequence += 1;
     }
 
@@ -333,7 +352,8 @@ impl Station {
         self.phase == Phase::Contend && !self.queue.is_empty()
     }
 
-    fn draw(&mut self) -> u32 {
+    /// Draws a back-off of 0 … `window` slots.
+    pub(super) fn draw(&mut self) -> u32 {
         let slots = u64::from(self.window) + 1;
         (((self.stream.next_u64() >> 32) * slots) >> 32) as u32
     }

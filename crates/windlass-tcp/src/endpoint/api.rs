@@ -4,6 +4,7 @@ use windlass_cc::{Control, Phase, Span, TraceField};
 
 use crate::scoreboard::Scoreboard;
 
+use super::algorithm::{Algorithm, CongestionControl};
 use super::{Endpoint, Failure, Profile, State, Stats};
 
 impl Endpoint {
@@ -65,6 +66,11 @@ impl Endpoint {
             self.reset_peer();
             self.fail(Failure::Aborted);
         }
+    }
+
+    /// Has this algorithm decide in place of the profile's from the end of the handshake on.
+    pub fn set_controller(&mut self, controller: Box<dyn CongestionControl>) {
+        self.cc = Algorithm::Foreign(controller);
     }
 
     /// Drops the connection and tells the peer with a reset where it still expects anything

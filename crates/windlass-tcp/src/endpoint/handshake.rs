@@ -1,6 +1,6 @@
 //! The three-way handshake, simultaneous open included (RFC 9293 section 3.5), and resets.
 
-use windlass_cc::{AnyController, Setup, Time, flags};
+use windlass_cc::{Setup, Time, flags};
 
 use super::autotune::first_window;
 use super::status::Reset;
@@ -189,7 +189,7 @@ impl Endpoint {
             params.set_common(&common);
         }
         let conn = self.conn(now, flags::CWND_LIMITED);
-        self.cc = AnyController::init(&params, &conn);
+        self.cc.begin(&params, &conn);
         self.control = self.cc.control(&p.params, &conn);
         self.use_approval(initial);
         self.note(p, now, Cause::Handshake, self.send.phase, 0);

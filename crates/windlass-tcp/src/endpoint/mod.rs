@@ -1,5 +1,6 @@
 //! One end of a TCP connection.
 
+mod algorithm;
 mod api;
 mod autotune;
 mod cross_layer;
@@ -21,12 +22,14 @@ use crate::decision::{Cause, Journal};
 use crate::seq::Seq;
 use crate::stack::LossCut;
 
+use algorithm::Algorithm;
 use handshake::Negotiated;
 use receive::Receiver;
 use sender::{Sender, mix};
 use status::{Reset, Stream};
 use timer::Timers;
 
+pub use algorithm::CongestionControl;
 pub use profile::Profile;
 pub use status::{Failure, State, Stats};
 
@@ -47,7 +50,7 @@ pub struct Endpoint {
     send: Sender,
     recv: Receiver,
     timers: Timers,
-    cc: AnyController,
+    cc: Algorithm,
     /// The controller's last answer.
     control: Control,
     ecn: ecn::EcnState,
@@ -68,7 +71,7 @@ impl Endpoint {
     pub fn new(p: &Profile, iss: Seq) -> Endpoint {
         let conn = Conn::new(p.mss());
         let params = p.params_for(p.mss());
-        let cc = AnyController::init(&params, &conn);
+        let cc = Algorithm::Own(AnyController::init(&params, &conn));
         Endpoint {
             state: State::Closed,
             established: false,

@@ -162,7 +162,10 @@ impl Endpoint {
         fin: bool,
     ) -> Segment {
         let again = self.send.nxt < self.send.max;
-        if !again && self.send.nxt == self.send.una {
+        // Where delivery rates are sampled it is known whether there was nothing to send (Linux's `CA_EVENT_TX_START` of BBR,
+        // draft-ietf-ccwg-bbr section 5.4.1): a paced sender may have nothing in flight and a full buffer.
+        let paced = self.send.samples && !self.send.sampler.is_app_limited();
+        if !again && self.send.nxt == self.send.una && !paced {
             self.restart_after_idle(p, now);
         }
         let start = self.send.nxt;

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Holds the simulator against a Linux kernel in virtual time over links whose rate follows a trace.
+
+Ten traces, generated as those of scenarios/traces are and with other seeds; a transfer by the same algorithm over each, in
+the simulator with its Linux stack and on the kernel. Prints goodput and the difference of each, and the median of the
+differences. Some minutes. Exit code 0: compared; 1: something failed; 3: skipped, since this machine runs no kernel in
+virtual time.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/src/trust/validation-linux.md"
+MARKS = ("<!-- traces: written by bench/traces.py --write -->", "<!-- /traces -->")
+SKIPPED = 3
+# Of each kind in scenarios/traces so many, with these seeds, and how long a run is.
+KINDS = {"cellular": (range(101, 105), 30), "satellite": (range(201, 204), 60), "low-power": (range(301, 304), 120)}
+
+SCENARIO = """duration = "{duration}s"
+[stack]
+preset = "linux"
+[[link]]
+name = "radio"
+between = ["server", "device"]
+rate = {{ trace = "trace" }}
+delay = "25ms"
+queue = "{queue}pkt"
+back = {{ rate = "1Mbps" }}
+[[flow]]
+name = "download"
+from = "server"
+to = "device"
+algorithm = "{algorithm}"
+"""
+
+
+def generator():
+    """The module that wrote the traces of the repository."""
+    loader = SourceFileLoader("generate", str(ROOT / "scenarios/traces/generate"))
+    module = module_from_spec(spec_from_loader("generate", loader))
+    loader.exec_module(module)
+    return module
+
+
+def goodput(program, scenario, world):
+    command = [program, "--quiet", "run", str(scenario), "--on", world, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{done.stderr.strip()}")
+    return json.loads(done.stdout)["flows"][0]["goodput_bps"]
+
+
+def compare(program, world, algorithm):
+    module = generator()
+    known = {name: rest for name, _, *rest in module.TRACES}
+    for kind, (seeds, duration) in KINDS.items():
+        for seed in seeds:
+            with tempfile.TemporaryDirectory() as folder:
+                moments = module.opportunities(seed, *known[kind])
+                Path(folder, "trace").write_text("".join(f"{ms}\n" for ms in moments))
+                queue = 20 if kind == "low-power" else 100
+                scenario = Path(folder, "scenario.toml")
+                scenario.write_text(SCENARIO.format(duration=duration, queue=queue, algorithm=algorithm))
+                kernel, simulated = (goodput(program, scenario, on) for on in (world, "sim"))
+            difference = simulated / kernel - 1
+            yield [f"{kind} {seed}", f"{kernel / 1e3:.1f}", f"{simulated / 1e3:.1f}", f"{difference:+.1%}"], abs(difference)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--windlass", default=str(ROOT / "target/debug/windlass"), metavar="PROGRAM", help="the command")
+    parser.add_argument("--on", default="linux-vt", metavar="WORLD", help="the kernel to hold it against")
+    parser.add_argument("--algorithm", default="cubic", help="of the transfer, one that the kernel has")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-linux.md")
+    return parser.parse_args()
+
+
+def has(program, world):
+    """Whether this machine runs the world."""
+    text = subprocess.run([program, "doctor"], capture_output=True, text=True).stdout
+    return re.search(rf"run --on {re.escape(world)}\S*\s+yes", text) is not None
+
+
+def main():
+    arguments = parse_arguments()
+    if not has(arguments.windlass, arguments.on):
+        print(f"skipped: no {arguments.on} on this machine; `windlass doctor` says what is missing", file=sys.stderr)
+        return SKIPPED
+    head = ["trace", "kernel (kbit/s)", "simulator (kbit/s)", "difference"]
+    rows, distances = [], []
+    try:
+        for row, distance in compare(arguments.windlass, arguments.on, arguments.algorithm):
+            rows.append(row)
+            distances.append(distance)
+            print("  ".join(cell.rjust(18) for cell in row), flush=True)
+    except RuntimeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    summary = f"{len(rows)} traces: median difference {statistics.median(distances):.1%}, largest {max(distances):.1%}"
+    print(summary)
+    if arguments.write:
+        table = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+        lines = "\n".join(f"| {' | '.join(line)} |" for line in table)
+        block = re.compile(re.escape(MARKS[0]) + ".*?" + re.escape(MARKS[1]), re.S)
+        text = f"{MARKS[0]}\n\n{lines}\n\n{summary}.\n\n{MARKS[1]}"
+        PAGE.write_text(block.sub(lambda _: text, PAGE.read_text()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+//! Algorithms that are classes in Python, at work in the simulator.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use serde_json::json;
+use windlass_cc::{AnyParams, Conn, Control, Event, Rate};
+use windlass_conform::format::{ConnLine, Expect, Line, SetupLine};
+use windlass_conform::parameters::write_params;
+use windlass_lab::run::{Controllers, RunRecord};
+use windlass_tcp::CongestionControl;
+
+use crate::errors::failed;
+
+/// The classes that run on flows, by the flows' names.
+pub struct Classes {
+    of: BTreeMap<String, (String, Py<PyAny>)>,
+    /// The first exception that one of them raised.
+    raised: Mutex<Option<PyErr>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Classes {
+    /// Name and class for each flow; what goes wrong in one of them sets `stop`.
+    pub fn new(of: BTreeMap<String, (String, Py<PyAny>)>, stop: Arc<AtomicBool>) -> Arc<Classes> {
+        Arc::new(Classes { of, raised: Mutex::default(), stop })
+    }
+
+    /// What the simulator asks for the algorithm of a flow.
+    pub fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
+        let classes = self.clone();
+        Arc::new(move |flow: &str| {
+            let (_, class) = classes.of.get(flow)?;
+            let class = Python::attach(|py| class.clone_ref(py));
+            Some(Box::new(Seat {
+                classes: classes.clone(),
+                class: Arc::new(class),
+                told: None,
+                before: None,
+                control: Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) },
+            }))
+        })
+    }
+
+    /// The record under the names of what ran.
+    pub fn named(&self, mut record: RunRecord) -> RunRecord {
+        for flow in &mut record.flows {
+            if let Some((name, _)) = self.of.get(&flow.name) {
+                flow.algorithm.clone_from(name);
+            }
+        }
+        record
+    }
+
+    /// What went wrong in a class.
+    ///
+    /// # Errors
+    ///
+    /// The exception.
+    pub fn check(&self) -> PyResult<()> {
+        match self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(e) => Err(e),
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&self, e: PyErr) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One connection of a class. Events cross as lines of the conformance vectors' format, so that a class hears the same
+/// from both.
+#[derive(Clone)]
+struct Seat {
+    classes: Arc<Classes>,
+    class: Arc<Py<PyAny>>,
+    /// The `_Seat` of `_controllers.py`, once the connection has begun.
+    told: Option<Arc<Py<PyAny>>>,
+    before: Option<Conn>,
+    control: Control,
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seat").field("control", &self.control).finish_non_exhaustive()
+    }
+}
+
+const NO_ANSWER: Expect =
+    Expect { cwnd: 0.0, ssthresh: None, pacing: None, tolerance: 0.0, pacing_tolerance: None };
+
+impl Seat {
+    /// What changed in the connection since it was told last.
+    fn news(&mut self, conn: &Conn) -> ConnLine {
+        ConnLine::of(conn, self.before.replace(*conn).as_ref())
+    }
+
+    fn take(&mut self, answer: PyResult<(f64, Option<f64>, Option<f64>)>) {
+        match answer {
+            // Numbers that do not fit saturate.
+            Ok((cwnd, ssthresh, pacing)) => {
+                self.control = Control {
+                    cwnd: cwnd as u64,
+                    ssthresh: ssthresh.map_or(u64::MAX, |bytes| bytes as u64),
+                    pacing: Rate(pacing.map_or(0, |rate| rate as u64)),
+                }
+            }
+            Err(e) => self.classes.fail(e),
+        }
+    }
+}
+
+impl CongestionControl for Seat {
+    fn begin(&mut self, params: &AnyParams, conn: &Conn) {
+        let text = json!({
+            "params": write_params(params).0,
+            "setup": SetupLine::of(params),
+            "conn": self.news(conn),
+        })
+        .to_string();
+        let answer = Python::attach(|py| {
+            let seat = py.import("windlass._controllers")?.getattr("_Seat")?;
+            let seat = seat.call1((self.class.bind(py), text))?;
+            let answer = seat.call_method0("answer")?.extract();
+            self.told = Some(Arc::new(seat.unbind()));
+            answer
+        });
+        self.take(answer);
+    }
+
+    fn on_event(&mut self, conn: &Conn, event: &Event) {
+        let Some(seat) = self.told.clone() else { return };
+        let line = Line::of(event, true, self.news(conn), NO_ANSWER);
+        let answer =
+            serde_json::to_string(&line).map_err(|e| failed(&e.to_string())).and_then(|text| {
+                Python::attach(|py| seat.call_method1(py, "tell", (text,))?.extract(py))
+            });
+        self.take(answer);
+    }
+
+    fn control(&self) -> Control {
+        self.control
+    }
+
+    fn boxed(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,47 @@
+//! `lowpan`: what IEEE 802.15.4 and 6LoWPAN have in place of 802.11's keys.
+
+use windlass_cc::Span;
+use windlass_sim::radio::lowpan::{MAX_DELAY, MAX_FRAME_BYTES, MAX_IP_BYTES, MAX_TRIES};
+use windlass_sim::radio::{Lowpan, Phy};
+
+use crate::codec::{Codec, table};
+use crate::fields::{Field, Fields, span};
+use crate::problem::Problem;
+use crate::quote::inline;
+
+/// IP packets: at least IPv4's least; by default IPv6's least MTU, less the 20 bytes by which its header is longer.
+const MTU: ((u32, u32), u32) = ((68, MAX_IP_BYTES), 1_260);
+
+table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
+    max_backoffs: Codec::whole(0, MAX_TRIES), "how often a busy channel is assessed again before the access fails (macMaxCSMABackoffs), 0 to 255", "`4`";
+    max_retries: Codec::whole(0, MAX_TRIES), "how often a frame is tried again (macMaxFrameRetries), 0 to 255", "`3`";
+    retry_busy: Codec::flag(), "whether a failed access counts as one of these and is repeated, as in many stacks; by the standard it ends the packet", "`false`";
+    retry_delay: Codec::time(delay), "a frame is tried again after a random time up to this, at most `10s`; TCPlp's remedy for hidden stations", "`\"0s\"`";
+    prepare: Codec::time(delay), "what a station needs before each frame, to load it into its radio for example, at most `10s`", "`\"0s\"`";
+    mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended ones, and what security adds (`10B` for Thread's)", "`\"11B\"`";
+    ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended ones, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
+});
+
+fn delay(field: &Field) -> Result<Span, Problem> {
+    match span(field)? {
+        delay if delay > MAX_DELAY => Err(field.error("must be at most `10s`")),
+        delay => Ok(delay),
+    }
+}
+
+/// The range of MTUs and the usual one, where they are not 802.11's.
+pub(super) fn mtu(phy: &Phy) -> Option<((u32, u32), u32)> {
+    phy.is_lowpan().then_some(MTU)
+}
+
+pub(super) fn read(field: &Field) -> Result<Lowpan, Problem> {
+    let fields = Fields::open(field.node, "`lowpan`", LOWPAN.names)?;
+    let mut lowpan = Lowpan::default();
+    apply(&mut lowpan, &fields)?;
+    lowpan.check().map_err(|message| field.error(message))?;
+    Ok(lowpan)
+}
+
+pub(super) fn written(lowpan: &Lowpan) -> String {
+    inline(&pairs(lowpan))
+}

@@ -1,0 +1,192 @@
+//! IEEE 802.15.4 and 6LoWPAN: timing, saturation, losses, hidden stations.
+
+mod common;
+
+use common::cbr;
+use common::radio::{Driver, line, over, pairs};
+use windlass_cc::{Span, Time};
+use windlass_sim::loss::LossModel;
+use windlass_sim::radio::lowpan::Lowpan;
+use windlass_sim::radio::{FrameErrors, Framing, Outcome, Phy, RadioConfig};
+use windlass_sim::results::StationResult;
+use windlass_sim::{RunResult, Simulation};
+
+const PHY: Phy = Phy::OQPSK_2450;
+
+/// Stations on a line, so many metres along; they receive each other up to 250 m and sense up to `sense_m`.
+fn air(sense_m: u64, places: &[i64]) -> RadioConfig {
+    line(PHY, sense_m, places)
+}
+
+fn run(
+    radio: RadioConfig,
+    flows: &[[usize; 2]],
+    packet: u32,
+    seconds: u64,
+    seed: u64,
+) -> RunResult {
+    let end = Time::from_secs(seconds);
+    // A packet a millisecond, more than the channel takes.
+    let flows: Vec<_> =
+        flows.iter().map(|ends| (*ends, cbr(u64::from(packet) - 28, 1000, end))).collect();
+    let mut config = over(radio, &flows, end);
+    config.seed = seed;
+    let mut simulation = Simulation::new(config).expect("valid");
+    simulation.run();
+    simulation.finish().expect("packets conserved")
+}
+
+fn seconds(span: Span) -> f64 {
+    span.0 as f64 / 1e9
+}
+
+/// Mean time of a frame that nobody disturbs, from the end of one exchange to the end of its own, without
+/// the space before it: mean back-off, assessment, turnaround, frame, turnaround, acknowledgement.
+fn exchange(bytes: u32) -> f64 {
+    let rate = PHY.rates[0];
+    let frames = PHY.airtime(bytes, rate) + PHY.airtime(5, rate);
+    3.5 * seconds(PHY.slot)
+        + seconds(Lowpan::assessment(&PHY) + PHY.turnaround + PHY.sifs)
+        + seconds(frames)
+}
+
+#[test]
+fn a_frame_goes_after_whole_back_off_periods_an_assessment_and_a_turnaround() {
+    let mut seen = [0; 8];
+    for seed in 0..200 {
+        let mut driver = Driver::new(&air(500, &[0, 100]), seed);
+        let packet = driver.send(Time::from_secs(1), 0, 1, 100);
+        driver.finish();
+        let took = driver.delivered(packet)[0].since(Time::from_secs(1));
+        let flight = Span(334);
+        let frame = PHY.airtime(11 + 7 + 80, PHY.rates[0]) + flight;
+        let back_off = took.0 - frame.0 - (8 + 12) * 16_000;
+        assert_eq!(back_off % PHY.slot.0, 0, "{took:?}");
+        seen[(back_off / PHY.slot.0) as usize] += 1;
+    }
+    assert!(seen.iter().all(|n| (10..45).contains(n)), "evenly 0 to 7: {seen:?}");
+}
+
+#[test]
+fn one_stations_saturation_throughput_is_the_closed_forms() {
+    for ip_bytes in [60, 129, 500, 1280] {
+        let framing = Framing::SHORT;
+        let part = |p| {
+            let bytes = framing.bytes(ip_bytes, p);
+            exchange(bytes) + seconds(Lowpan::space(&PHY, bytes))
+        };
+        let cycle: f64 = (0..framing.parts(ip_bytes)).map(part).sum();
+        let result = run(air(500, &[0, 100]), &[[0, 1]], ip_bytes, 200, 1);
+        let station = &result.radios[0].stations[0];
+        assert!(station.drops_queue > 0, "saturated");
+        let (got, model) = (station.delivered as f64 / 200.0, 1.0 / cycle);
+        println!(
+            "{ip_bytes} bytes: {got:.3}/s, model {model:.3}/s ({:+.2} %)",
+            100.0 * (got / model - 1.0)
+        );
+        assert!((got / model - 1.0).abs() < 0.01, "{ip_bytes}: {got} and {model}");
+        assert_eq!(station.retransmissions + station.failures + station.access_failures, 0);
+    }
+}
+
+#[test]
+fn a_datagram_is_lost_with_any_of_its_fragments_after_four_attempts_each() {
+    let (p, ip_bytes) = (0.3, 500);
+    let mut radio = air(500, &[0, 100]);
+    radio.errors = FrameErrors::Model(LossModel::Drop { probability: p });
+    let result = run(radio, &[[0, 1]], ip_bytes, 3000, 1);
+    let sender = &result.radios[0].stations[0];
+    // An attempt fails if the frame or its acknowledgement is lost; the datagram goes on without it only if
+    // all of a fragment's attempts fail.
+    let fails: f64 = 1.0 - (1.0 - p) * (1.0 - p);
+    let given_up = 1.0 - (1.0 - fails.powi(4)).powi(5);
+    let finished = sender.delivered + sender.drops_retry;
+    let measured = (sender.drops_retry + sender.unconfirmed) as f64 / finished as f64;
+    println!("{finished} datagrams, given up {measured:.4}, model {given_up:.4}");
+    assert!((measured / given_up - 1.0).abs() < 0.05);
+    let again = sender.retransmissions as f64 / sender.transmissions as f64;
+    // Of each fragment's attempts all but the first: 1 - (1 - f) / (1 - f⁴).
+    let model = 1.0 - (1.0 - fails) / (1.0 - fails.powi(4));
+    assert!((again / model - 1.0).abs() < 0.02, "{again} and {model}");
+    let receiver = &result.radios[0].stations[1];
+    assert!(receiver.duplicates > 0, "lost acknowledgements");
+}
+
+/// What a hidden pair on either side of a common receiver makes of each other's frames.
+fn hidden(retry_delay: Span) -> [StationResult; 2] {
+    let mut radio = air(250, &[0, 200, 400]);
+    radio.hops = pairs(&[[0, 1], [1, 2]]);
+    radio.lowpan = Some(Lowpan { retry_delay, ..Lowpan::default() });
+    let end = Time::from_secs(300);
+    // Two fifths of the channel each.
+    let flows = [[0, 1], [2, 1]].map(|ends| (ends, cbr(100, 17_000, end)));
+    let mut simulation = Simulation::new(over(radio, &flows, end)).expect("valid");
+    simulation.run();
+    let stations = simulation.finish().expect("packets conserved").radios.remove(0).stations;
+    [stations[0].clone(), stations[2].clone()]
+}
+
+#[test]
+fn a_random_delay_of_retries_keeps_hidden_stations_from_colliding_again() {
+    let share = |stations: [StationResult; 2]| {
+        let (lost, all) =
+            stations.iter().fold((0, 0), |(lost, all), s| (lost + s.drops_retry, all + s.offered));
+        lost as f64 / all as f64
+    };
+    let [standard, delayed] = [Span::ZERO, Span::from_millis(40)].map(|delay| share(hidden(delay)));
+    println!("lost: {standard:.4} without a delay, {delayed:.4} with up to 40 ms");
+    assert!(standard > 0.05, "hidden stations lose packets: {standard}");
+    assert!(delayed < standard / 2.0, "{standard} without, {delayed} with a delay");
+}
+
+#[test]
+fn who_always_finds_the_channel_busy_gives_up_after_five_assessments_or_tries_again() {
+    // A station in the middle hears two pairs that do not hear each other.
+    let busy = |retry_busy| {
+        let mut radio = air(250, &[0, 240, 480, 720, 960]);
+        radio.hops = pairs(&[[0, 1], [1, 2], [3, 4], [2, 3]]);
+        radio.lowpan = Some(Lowpan { retry_busy, ..Lowpan::default() });
+        let result = run(radio, &[[1, 0], [3, 4], [2, 1]], 129, 60, 1);
+        result.radios[0].stations[2].clone()
+    };
+    let (standard, stack) = (busy(false), busy(true));
+    assert!(standard.access_failures > 0 && stack.access_failures > 0);
+    let given_up = |s: &StationResult| s.drops_retry + s.unconfirmed;
+    assert!(standard.access_failures <= given_up(&standard), "each ends its packet: {standard:?}");
+    assert!(stack.access_failures > given_up(&stack), "several an end: {stack:?}");
+}
+
+#[test]
+fn a_broadcast_of_several_fragments_is_heard_once_and_whole() {
+    let mut radio = air(500, &[0, 100, 200]);
+    radio.errors = FrameErrors::Model(LossModel::Drop { probability: 0.2 });
+    let mut driver = Driver::new(&radio, 1);
+    let n = 2000;
+    for i in 0..n {
+        driver.broadcast(Time::from_secs(1 + i), 0, 500);
+    }
+    driver.finish();
+    let heard =
+        driver.log.iter().filter(|(_, o)| matches!(o, Outcome::Heard { at: 1, .. })).count();
+    let model = 0.8_f64.powi(5) * n as f64;
+    assert!((heard as f64 / model - 1.0).abs() < 0.15, "{heard} of {n}, {model} expected");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let refused = |edit: &dyn Fn(&mut RadioConfig)| {
+        let mut radio = air(500, &[0, 100]);
+        edit(&mut radio);
+        radio.check(&["a".into(), "b".into()]).expect_err("refused")
+    };
+    let no_lowpan = refused(&|r| r.lowpan = None);
+    assert!(no_lowpan.contains("belong together"), "{no_lowpan}");
+    let wide = refused(&|r| {
+        r.lowpan = Some(Lowpan { mac_header: 90, ip_header: 40, ..Lowpan::default() });
+    });
+    assert!(wide.contains("127 bytes"), "{wide}");
+    let eager = refused(&|r| {
+        r.lowpan = Some(Lowpan { retry_delay: Span::from_secs(60), ..Lowpan::default() });
+    });
+    assert!(eager.contains("10 s at most"), "{eager}");
+}
