@@ -8,6 +8,7 @@ mod kernel;
 mod known;
 #[cfg(test)]
 mod page;
+mod play;
 mod sweep;
 mod twin;
 
@@ -27,6 +28,7 @@ pub use compare::Compare;
 pub use kernel::Kernel;
 #[cfg(feature = "linux")]
 pub use kernel::KernelVerb;
+pub use play::Play;
 pub use sweep::Sweep;
 pub use twin::Twin;
 
@@ -199,6 +201,12 @@ pub enum Command {
     /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
     #[command(after_help = EXPLAIN_HELP)]
     Explain(Explain),
+    /// Open the laboratory in a browser: drag a network's values and watch the windows.
+    ///
+    /// Serves one page to this machine alone. The page runs the simulator itself and needs no network; its address holds the
+    /// scenario.
+    #[command(after_help = play::HELP)]
+    Play(Play),
     /// Hold two folders of results against each other: of two versions, settings or worlds.
     ///
     /// Says which runs are the same in every field, which metrics moved beyond chance, and which verdicts changed.

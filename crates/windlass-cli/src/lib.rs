@@ -69,6 +69,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Assess(a) => commands::assess::run(a, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),
+        Command::Play(a) => commands::play::run(a, &chatter),
         Command::Diff(a) => commands::diff::run(a),
         Command::Crosscheck(a) => commands::crosscheck::run(a, words, &chatter),
         #[cfg(all(feature = "linux", target_os = "linux"))]

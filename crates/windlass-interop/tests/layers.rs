@@ -17,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-report", &[]),
     ("windlass-run", &["cc", "tcp", "sim", "scenario"]),
     ("windlass-lab", &["cc", "tcp", "sim", "stats", "scenario", "run", "report"]),
+    ("windlass-web", &["lab"]),
     ("windlass-testbed", &["cc", "tcp", "sim", "scenario", "run"]),
     ("windlass-cli", &["cc", "tcp", "sim", "lab", "testbed"]),
     ("windlass-python", &["sim", "lab", "cli"]),

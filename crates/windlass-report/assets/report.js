@@ -1,6 +1,6 @@
 // The report's behaviour: draws the charts, tooltips, zoom buttons, downloads, copy buttons.
 // Text from the report only ever becomes text nodes, never markup.
-(() => {
+const windlass = (() => {
   "use strict";
 
   const tooltip = document.getElementById("tooltip");
@@ -53,7 +53,7 @@
     spec.config.legend.labelLimit = width - 40;
   }
 
-  async function drawChart(figure) {
+  async function drawChart(figure, linked) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     const plot = figure.querySelector(".plot");
     plot.replaceChildren();
@@ -73,13 +73,11 @@
     offerSvg(figure, () => view.toSVG());
     if (spec.usermeta.readout.length > 0) readOut(plot, view, spec);
     if (plot.hasAttribute("data-zoom")) makeZoomable(figure, plot, view);
-    if (plot.dataset.linked) link(plot.dataset.linked, view);
+    if (plot.dataset.linked) link(linked, plot.dataset.linked, view);
   }
 
   // Charts of one axis of time show the same stretch of it: whichever the reader moves, the others follow.
-  const linked = new Map();
-
-  function link(name, view) {
+  function link(linked, name, view) {
     const group = linked.get(name) ?? { views: [], leader: null, domain: null, following: false };
     linked.set(name, group);
     group.views.push(view);
@@ -266,20 +264,27 @@
 
   // -----------------------------------------------------------------------------------------
 
+  // Brings a page, or new sections of one, to life.
+  async function draw(root) {
+    for (const button of root.querySelectorAll(".copy")) {
+      button.addEventListener("click", () => copy(button));
+    }
+    for (const figure of root.querySelectorAll("figure.drawing")) {
+      offerSvg(figure, async () => new XMLSerializer().serializeToString(figure.querySelector("svg")));
+    }
+    const charts = [...root.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot"));
+    const linked = new Map();
+    await Promise.all(charts.map((figure) => drawChart(figure, linked).catch((error) => {
+      console.error(`${figure.id}:`, error);
+      const failure = document.createElement("p");
+      failure.className = "failure";
+      failure.textContent = `This chart could not be drawn: ${error.message}`;
+      figure.querySelector(".plot").replaceChildren(failure);
+    })));
+  }
+
   addEventListener("hashchange", openTarget);
   openTarget();
-  for (const button of document.querySelectorAll(".copy")) {
-    button.addEventListener("click", () => copy(button));
-  }
-  for (const figure of document.querySelectorAll("figure.drawing")) {
-    offerSvg(figure, async () => new XMLSerializer().serializeToString(figure.querySelector("svg")));
-  }
-  const charts = [...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot"));
-  Promise.all(charts.map((figure) => drawChart(figure).catch((error) => {
-    console.error(`${figure.id}:`, error);
-    const failure = document.createElement("p");
-    failure.className = "failure";
-    failure.textContent = `This chart could not be drawn: ${error.message}`;
-    figure.querySelector(".plot").replaceChildren(failure);
-  }))).then(() => { document.documentElement.dataset.charts = "drawn"; });
+  draw(document).then(() => { document.documentElement.dataset.charts = "drawn"; });
+  return { draw, announce };
 })();

@@ -9,7 +9,11 @@ use super::check::check;
 use super::model::Report;
 use super::view::page;
 
-const TEMPLATE: &str = include_str!("../assets/report.html");
+const TEMPLATES: [(&str, &str); 3] = [
+    ("words.html", include_str!("../assets/words.html")),
+    ("sections.html", include_str!("../assets/sections.html")),
+    ("report.html", include_str!("../assets/report.html")),
+];
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
 const VEGA: &str = include_str!("../assets/vega/vega.min.js");
@@ -34,19 +38,36 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     check(report)?;
     let page = page(report)?;
     let library = if page.charts { library() } else { String::new() };
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_template("report.html", TEMPLATE)?;
-    let template = environment.get_template("report.html")?;
-    Ok(template.render(context! {
+    let environment = environment()?;
+    Ok(environment.get_template("report.html")?.render(context! {
         page => Serde(page),
         library,
         style => STYLE,
         script => SCRIPT,
         version => env!("CARGO_PKG_VERSION"),
     })?)
+}
+
+/// The sections of a report as they stand in its page, for a page that has the style and the script already.
+///
+/// # Errors
+///
+/// As [`render`].
+pub fn sections(report: &Report) -> Result<String, ReportError> {
+    check(report)?;
+    let page = page(report)?;
+    Ok(environment()?.get_template("sections.html")?.render(context! { page => Serde(page) })?)
+}
+
+fn environment() -> Result<Environment<'static>, ReportError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
 }
 
 /// The chart library with its licences, without the pointers to source maps, which a browser's

@@ -16,6 +16,7 @@ pub mod making;
 pub mod new;
 pub mod paper;
 pub mod papers;
+pub mod play;
 pub mod presets;
 pub mod report;
 pub mod reproduce;

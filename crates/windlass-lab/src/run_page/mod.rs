@@ -5,6 +5,8 @@
 mod curves;
 mod ladder;
 
+use std::sync::Arc;
+
 use curves::DRAWN;
 use ladder::story_id;
 
@@ -16,7 +18,7 @@ use crate::overview;
 use crate::report::model::{
     Block, Ladder, Moment, MomentKind, Report, Section, Spell, SpellTone, Story, Table, Timeline,
 };
-use crate::run::{RunError, RunRecord};
+use crate::run::{Ran, RunError, RunRecord, Task, World};
 use crate::scenario::Scenario;
 use crate::why::{Case, Reduction, brief, sentences};
 
@@ -40,27 +42,25 @@ pub fn report(
     command: &str,
 ) -> Result<Option<Report>, RunError> {
     let Some(first) = records.first() else { return Ok(None) };
-    let bin = Span((scenario.duration.0 / INTERVALS).max(1));
     let apart = match first.packet_hops {
-        hops if hops > EVERY_CHANGE => Span(scenario.duration.0 / SAMPLES),
+        hops if hops > EVERY_CHANGE => sparse(scenario),
         _ => Span::ZERO,
     };
-    let case = Case::recording(scenario, first.seed, |record| {
-        record.series = curves::SERIES.to_vec();
-        record.interval = apart;
-        record.bins = bin;
-    })?;
-    let reductions = case.reductions();
-    let shown = told(&reductions);
-    let packets = ladder::exchanges(&case, &shown[..shown.len().min(WITH_PACKETS)])?;
-    let mut sections = vec![over_time(&case, &reductions, &shown)];
-    sections.extend(why(&case, &reductions, &shown, packets));
-    sections.push(totals(scenario, records, command));
+    let case = noted(scenario, first.seed, apart)?;
+    let (summary, mut sections) = drawn_and_explained(&case, WITH_PACKETS)?;
+    if let Some(Section { blocks, .. }) = sections.get_mut(1) {
+        blocks.push(Block::Command {
+            about: Some("Any of them, by its moment, in the folder of this page:".to_owned()),
+            command: "windlass explain . --at 12.3s".to_owned(),
+        });
+    }
+    let made = Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() };
+    sections.push(totals(scenario, records, Some(made)));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
     let line = |label: &str, value: String| (label.to_owned(), value);
     Ok(Some(Report {
         title: scenario.name.clone(),
-        summary: summary(&case, &reductions),
+        summary,
         verdicts: Vec::new(),
         counted: None,
         provenance: vec![
@@ -73,6 +73,59 @@ pub fn report(
         ],
         sections,
     }))
+}
+
+/// The same of one run that is made for it alone, without what identifies it; `packets` says whether the exchanges around
+/// reductions are drawn, for which it is made twice.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, RunError> {
+    let case = noted(scenario, seed, sparse(scenario))?;
+    let with_packets = if packets { WITH_PACKETS } else { 0 };
+    let (summary, mut sections) = drawn_and_explained(&case, with_packets)?;
+    let task = Task {
+        experiment: String::new(),
+        point: String::new(),
+        seed,
+        scenario: Arc::new(scenario.clone()),
+        scenario_hash: scenario.hash().into(),
+        world: World::Sim,
+    };
+    // Its intervals are the page's, not the scenario's.
+    let ran = Ran { result: case.result.clone(), kernel: None };
+    let record = RunRecord { course: None, ..task.record(&ran) };
+    sections.push(totals(scenario, &[record], None));
+    Ok(Report { title: scenario.name.clone(), summary, sections, ..Report::default() })
+}
+
+/// The time that the changes of a series are apart at least, so that there are no more than [`SAMPLES`].
+fn sparse(scenario: &Scenario) -> Span {
+    Span(scenario.duration.0 / SAMPLES)
+}
+
+/// A run with all that its page needs.
+fn noted(scenario: &Scenario, seed: u64, apart: Span) -> Result<Case, RunError> {
+    Case::recording(scenario, seed, |record| {
+        record.series = curves::SERIES.to_vec();
+        record.interval = apart;
+        record.bins = Span((scenario.duration.0 / INTERVALS).max(1));
+    })
+}
+
+/// What happened; the run over time and, where there is a reduction, why windows fell, the first `with_packets` of those with
+/// their packets.
+fn drawn_and_explained(
+    case: &Case,
+    with_packets: usize,
+) -> Result<(String, Vec<Section>), RunError> {
+    let reductions = case.reductions();
+    let shown = told(&reductions);
+    let packets = ladder::exchanges(case, &shown[..shown.len().min(with_packets)])?;
+    let mut sections = vec![over_time(case, &reductions, &shown)];
+    sections.extend(why(case, &reductions, &shown, packets));
+    Ok((summary(case, &reductions), sections))
 }
 
 /// What happened, in three sentences.
@@ -216,18 +269,14 @@ fn why(
         });
     }
     blocks.push(Block::Stories(stories));
-    blocks.push(Block::Command {
-        about: Some("Any of them, by its moment, in the folder of this page:".to_owned()),
-        command: "windlass explain . --at 12.3s".to_owned(),
-    });
     Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
 }
 
-fn totals(scenario: &Scenario, records: &[RunRecord], command: &str) -> Section {
+fn totals(scenario: &Scenario, records: &[RunRecord], made: Option<Block>) -> Section {
     let table =
         |(n, table): (usize, Table)| Block::Table(Table { id: format!("totals-{n}"), ..table });
     let tables = overview::tables(scenario, records).into_iter().enumerate();
     let mut blocks: Vec<Block> = tables.map(table).collect();
-    blocks.push(Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() });
+    blocks.extend(made);
     Section { id: "totals".into(), title: "Totals".into(), blocks }
 }

@@ -1,0 +1,152 @@
+//! `windlass play`: the laboratory in a browser.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use windlass_lab::scenario::Scenario;
+
+use crate::args::Play;
+use crate::output::{Chatter, Failure, print};
+
+/// The page, as its build calls it.
+const PAGE: &str = "play.html";
+/// Longest wait for a browser that has connected, and longest request, bytes.
+const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST: u64 = 16 << 10;
+
+/// Serves the page to this machine alone until it is stopped, or writes it to a file.
+pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
+    let page = match &args.page {
+        Some(file) => file.clone(),
+        None => found()?,
+    };
+    let unreadable = |e| Failure::input(format!("{} cannot be read: {e}", page.display()));
+    let text = fs::read(&page).map_err(unreadable)?;
+    if let Some(file) = &args.save {
+        let unwritten = |e| Failure::work(format!("cannot write {}: {e}", file.display()));
+        fs::write(file, &text).map_err(unwritten)?;
+        return print(&format!("{} is written; open it in a browser\n", file.display()));
+    }
+    let fragment = args.scenario.as_deref().map(fragment).transpose()?.unwrap_or_default();
+    let unheard = |e| Failure::work(format!("cannot listen on port {}: {e}", args.port));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(unheard)?;
+    let address = listener.local_addr().map_err(Failure::work)?;
+    print(&format!("http://{address}/{fragment}\n"))?;
+    chatter.say("open this address in a browser; Ctrl-C ends it");
+    for browser in listener.incoming() {
+        // A browser that goes away is no reason to fail.
+        let _ = browser.and_then(|stream| answer(stream, &text));
+    }
+    Ok(())
+}
+
+/// The page beside the binary, or in the folder of its build, which is one above.
+fn found() -> Result<PathBuf, Failure> {
+    let binary = std::env::current_exe().and_then(fs::canonicalize).map_err(Failure::work)?;
+    let folders = binary.ancestors().skip(1).take(2);
+    let tried: Vec<PathBuf> = folders.map(|folder| folder.join(PAGE)).collect();
+    tried.iter().find(|page| page.is_file()).cloned().ok_or_else(|| {
+        let tried: Vec<String> = tried.iter().map(|page| page.display().to_string()).collect();
+        Failure::input(format!(
+            "the page is not built: there is no {}; `crates/windlass-web/build` in Windlass's source makes it, \
+             and --page FILE says where it is",
+            tried.join(" and no ")
+        ))
+    })
+}
+
+/// The end of an address that holds a scenario. What it reads from other files stands in it.
+fn fragment(file: &Path) -> Result<String, Failure> {
+    let located = |e| Failure::Located(miette::Report::new(e));
+    let scenario = Scenario::from_file(file).map_err(located)?;
+    let text = Scenario::text_of(file).map_err(located)?;
+    let alone = Scenario::from_str(&text, &format!("{}.toml", scenario.name));
+    let text =
+        if alone.is_ok_and(|alone| alone == scenario) { text } else { scenario.resolved_toml() };
+    let mut out = String::from("#toml=");
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Answers one request: the page is all there is.
+fn answer(stream: TcpStream, page: &[u8]) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut request = BufReader::new(stream.take(REQUEST));
+    let mut line = String::new();
+    request.read_line(&mut line)?;
+    let mut header = String::new();
+    while request.read_line(&mut header)? > 2 {
+        header.clear();
+    }
+    let mut words = line.split(' ');
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (status, body): (_, &[u8]) = match (method, path) {
+        ("GET" | "HEAD", "/" | "/play.html") => ("200 OK", page),
+        ("GET" | "HEAD", _) => ("404 Not Found", b"There is one page: /\n"),
+        _ => ("405 Method Not Allowed", b"GET only\n"),
+    };
+    let kind = if status == "200 OK" { "text/html; charset=utf-8" } else { "text/plain" };
+    let mut stream = request.into_inner().into_inner();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+        body.len()
+    )?;
+    if method != "HEAD" {
+        stream.write_all(body)?;
+    }
+    stream.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_holds_the_text_of_a_scenario_and_what_it_reads_from_files() {
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let plain = fragment(&scenarios.join("dumbbell.toml")).map_err(|_| ()).expect("a fragment");
+        assert!(plain.starts_with("#toml=%23%20Four%20Reno%20flows"), "{plain}");
+        let traced =
+            fragment(&scenarios.join("cellular.toml")).map_err(|_| ()).expect("a fragment");
+        assert!(!traced.contains("cellular.trace"), "{traced}");
+    }
+
+    #[test]
+    fn a_browser_gets_the_page_and_nothing_else() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let ask = |request: &'static str| {
+            std::thread::scope(|scope| {
+                let asked = scope.spawn(move || {
+                    let mut stream = TcpStream::connect(address).expect("connected");
+                    stream.write_all(request.as_bytes()).expect("written");
+                    let mut said = String::new();
+                    stream.read_to_string(&mut said).expect("read");
+                    said
+                });
+                let (stream, _) = listener.accept().expect("a browser");
+                answer(stream, b"<!doctype html>").expect("answered");
+                asked.join().expect("an answer")
+            })
+        };
+        let page = ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(page.starts_with("HTTP/1.1 200 OK") && page.ends_with("<!doctype html>"), "{page}");
+        assert!(ask("GET /../secret HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+        assert!(ask("POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    }
+}

@@ -1,0 +1,108 @@
+"""Opens the laboratory for browsers from disk and uses it: drags, types, errs, shares.
+
+The page's path comes from the environment variable WINDLASS_PLAY; see README.md.
+"""
+
+import os
+import pathlib
+import sys
+import unittest
+
+import test_report as shared
+from test_report import By, Keys, all_of, missing, text_of, wait_for
+
+page = None
+
+
+def setUpModule():
+    global page
+    lacking = missing() or ("WINDLASS_PLAY" not in os.environ and "WINDLASS_PLAY, the page that crates/windlass-web/build makes")
+    if lacking:
+        message = f"SKIPPED: the browser test of the laboratory needs {lacking}"
+        print(f"\n{message}\n", file=sys.stderr)
+        raise unittest.SkipTest(message)
+    page = pathlib.Path(os.environ["WINDLASS_PLAY"]).resolve()
+    shared.work = shared.tempfile.TemporaryDirectory(prefix="windlass-browser-", ignore_cleanup_errors=True)
+    shared.browser = shared.start()
+    unittest.addModuleCleanup(shared.work.cleanup)
+    unittest.addModuleCleanup(shared.browser.quit)
+
+
+def element(name):
+    return shared.browser.find_element(By.ID, name)
+
+
+def script(code, *values):
+    return shared.browser.execute_script(code, *values)
+
+
+def shown():
+    """How many runs have been drawn."""
+    return int(script("return document.documentElement.dataset.shown ?? 0"))
+
+
+def open_page(fragment):
+    shared.browser.get("about:blank")
+    shared.browser.get_log("browser")
+    shared.browser.get(page.as_uri() + fragment)
+    wait_for(shown, "the first run")
+
+
+class PlayTest(unittest.TestCase):
+    def setUp(self):
+        open_page("#example=lossy-download")
+
+    def tearDown(self):
+        self.assertEqual(shared.browser.get_log("browser"), [])
+
+    def test_a_run_is_drawn_and_explained_without_a_network(self):
+        self.assertGreater(len(all_of("#window svg path")), 5)
+        self.assertGreater(len(all_of("details.story")), 0)
+        requested = "return performance.getEntriesByType('resource').map((r) => r.name).filter((n) => !n.startsWith('blob:'))"
+        self.assertEqual(script(requested), [])
+
+    def test_a_dragged_loss_changes_the_text_and_the_run(self):
+        before, said = shown(), text_of(element("summary"))
+        slider = all_of("input[type=range][aria-label='Loss of cloud-client']")[0]
+        script("arguments[0].value = 250; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", slider)
+        wait_for(lambda: shown() > before, "another run")
+        self.assertNotIn('probability = "1%"', element("text").get_attribute("value"))
+        self.assertIn("# One file over a link", element("text").get_attribute("value"))
+        self.assertNotEqual(text_of(element("summary")), said)
+
+    def test_an_error_says_its_place_and_leaves_the_run(self):
+        sections = len(all_of("#result > section"))
+        text = element("text")
+        script("arguments[0].value = arguments[0].value.replace('10Mbps', '10'); arguments[0].dispatchEvent(new Event('input'))", text)
+        wait_for(lambda: not element("problem").get_attribute("hidden"), "the error")
+        self.assertRegex(text_of(element("problem")), r"Line 17, column \d+: .*has no unit")
+        self.assertEqual(len(all_of("#result > section")), sections)
+
+    def test_keys_and_words_are_completed_from_the_schema(self):
+        text = element("text")
+        script("arguments[0].value += '\\n[stack]\\nsa'; arguments[0].focus(); arguments[0].setSelectionRange(1e6, 1e6)", text)
+        text.send_keys(Keys.CONTROL, " ")
+        wait_for(lambda: all_of("#completions:not([hidden]) li"), "completions")
+        self.assertIn("sack", [text_of(code) for code in all_of("#completions li code")])
+        text.send_keys(Keys.CONTROL, Keys.NULL, Keys.ESCAPE)
+
+    def test_a_link_holds_the_scenario(self):
+        text = element("text")
+        script("arguments[0].value = arguments[0].value.replace('20ms', '35ms'); arguments[0].dispatchEvent(new Event('input'))", text)
+        script("document.getElementById('share').click()")
+        wait_for(lambda: "#s=" in shared.browser.current_url, "the link")
+        link = shared.browser.current_url
+        open_page(link[link.index("#"):])
+        self.assertIn('delay = "35ms"', element("text").get_attribute("value"))
+
+    def test_nothing_is_wider_than_a_phone(self):
+        shared.browser.set_window_size(420, 900)
+        try:
+            wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            self.assertLessEqual(script(wide), 0)
+        finally:
+            shared.browser.set_window_size(1100, 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
