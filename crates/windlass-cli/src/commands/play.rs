@@ -61,7 +61,7 @@ fn found() -> Result<PathBuf, Failure> {
 
 /// The end of an address that holds a scenario. What it reads from other files stands in it.
 fn fragment(file: &Path) -> Result<String, Failure> {
-    let located = |e| Failure::Located(miette::Report::new(e));
+    let located = |e| Failure::located([e]);
     let scenario = Scenario::from_file(file).map_err(located)?;
     let text = Scenario::text_of(file).map_err(located)?;
     let alone = Scenario::from_str(&text, &format!("{}.toml", scenario.name));
