@@ -130,6 +130,7 @@ pub fn cell(n: u64) -> RadioResult {
         name: format!("s{i}"),
         offered: n + i,
         airtime_s: 0.5 + i as f64,
+        access_failures: 1 + i,
         ..StationResult::default()
     };
     RadioResult {
