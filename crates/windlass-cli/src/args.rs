@@ -26,7 +26,7 @@ pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
 pub use kernel::Kernel;
-#[cfg(feature = "linux")]
+#[cfg(all(feature = "linux", target_os = "linux"))]
 pub use kernel::KernelVerb;
 pub use play::Play;
 pub use sweep::Sweep;
