@@ -1,12 +1,15 @@
-"""Programs that benchmarks run: building ours, and reading what they print."""
+"""What the benchmarks share: building our program, reading what programs print, tables in pages, and how a script ends."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# Exit code of a script for which the machine lacks something.
+SKIPPED = 3
 
 
 class Missing(Exception):
@@ -42,3 +45,31 @@ def build(package, *what):
     if not programs:
         raise Failed(f"cargo built {package} without an executable")
     return programs[-1]
+
+
+def markdown(head, *rows):
+    """A table whose first column is text and whose others are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def put(page, marks, text):
+    """Puts a text between two marks of a page."""
+    old = page.read_text()
+    block = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.S)
+    if not block.search(old):
+        raise Failed(f"{page} has no marks for the table")
+    page.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", old))
+
+
+def ended(work):
+    """Does the work, and returns the exit code of the script: 0, 1 with the error said, or 3 with what the machine lacks."""
+    try:
+        work()
+    except Missing as missing:
+        print(f"skipped: {missing}", file=sys.stderr)
+        return SKIPPED
+    except (Failed, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -18,10 +18,10 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from program import ROOT, Failed, Missing, ended, markdown, put
+
 PAGE = ROOT / "docs/src/trust/validation-linux.md"
 MARKS = ("<!-- traces: written by bench/traces.py --write -->", "<!-- /traces -->")
-SKIPPED = 3
 # Of each kind in scenarios/traces so many, with these seeds, and how long a run is.
 KINDS = {"cellular": (range(101, 105), 30), "satellite": (range(201, 204), 60), "low-power": (range(301, 304), 120)}
 
@@ -55,7 +55,7 @@ def goodput(program, scenario, world):
     command = [program, "--quiet", "run", str(scenario), "--on", world, "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}:\n{done.stderr.strip()}")
+        raise Failed(f"{' '.join(command)}:\n{done.stderr.strip()}")
     return json.loads(done.stdout)["flows"][0]["goodput_bps"]
 
 
@@ -90,31 +90,20 @@ def has(program, world):
     return re.search(rf"run --on {re.escape(world)}\S*\s+yes", text) is not None
 
 
-def main():
-    arguments = parse_arguments()
+def table(arguments):
     if not has(arguments.windlass, arguments.on):
-        print(f"skipped: no {arguments.on} on this machine; `windlass doctor` says what is missing", file=sys.stderr)
-        return SKIPPED
+        raise Missing(f"no {arguments.on} on this machine; `windlass doctor` says what is missing")
     head = ["trace", "kernel (kbit/s)", "simulator (kbit/s)", "difference"]
     rows, distances = [], []
-    try:
-        for row, distance in compare(arguments.windlass, arguments.on, arguments.algorithm):
-            rows.append(row)
-            distances.append(distance)
-            print("  ".join(cell.rjust(18) for cell in row), flush=True)
-    except RuntimeError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    for row, distance in compare(arguments.windlass, arguments.on, arguments.algorithm):
+        rows.append(row)
+        distances.append(distance)
+        print("  ".join(cell.rjust(18) for cell in row), flush=True)
     summary = f"{len(rows)} traces: median difference {statistics.median(distances):.1%}, largest {max(distances):.1%}"
     print(summary)
     if arguments.write:
-        table = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-        lines = "\n".join(f"| {' | '.join(line)} |" for line in table)
-        block = re.compile(re.escape(MARKS[0]) + ".*?" + re.escape(MARKS[1]), re.S)
-        text = f"{MARKS[0]}\n\n{lines}\n\n{summary}.\n\n{MARKS[1]}"
-        PAGE.write_text(block.sub(lambda _: text, PAGE.read_text()))
-    return 0
+        put(PAGE, MARKS, f"{markdown(head, *rows)}\n\n{summary}.")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ended(lambda: table(parse_arguments())))

@@ -171,17 +171,5 @@ def compare(arguments):
         print(table(summaries), *notes, sep="\n")
 
 
-def main():
-    try:
-        compare(parse_arguments())
-    except setup.Missing as missing:
-        print(f"skipped: {missing}", file=sys.stderr)
-        return setup.SKIPPED
-    except (Failed, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.ended(lambda: compare(parse_arguments())))

@@ -2,12 +2,13 @@
 
 import csv
 import math
-import re
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
+import setup  # noqa: F401  (says where program is)
 from cells import MSS
+from program import markdown, put
 
 TRUST = Path(__file__).resolve().parents[2] / "docs/src/trust"
 PAGE = TRUST / "validation-ns3.md"
@@ -169,16 +170,4 @@ def aligned(rows):
 
 def write_page(summary):
     """Puts the summary between the marks of the page."""
-    head, *rows = summary_rows(summary)
-    lines = [head, ("---", *["---:"] * (len(head) - 1)), *rows]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    put(MARKS, text)
-
-
-def put(marks, text, page=PAGE):
-    """Puts a text between two marks of a page."""
-    old = page.read_text()
-    block = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.S)
-    if not block.search(old):
-        raise RuntimeError(f"{page} has no marks for the table")
-    page.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", old))
+    put(PAGE, MARKS, markdown(*summary_rows(summary)))

@@ -17,48 +17,20 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import compare
 import setup
+import program  # where setup has said
 from cells import ALGORITHMS, grid, scenario
 from differences import Comparison, summarise, table, write_csv, write_page
+from runs import Kept
 
 # Raised when network.cc or a cell changes what ns-3 simulates: results of another version are run again.
 NS3_VERSION = 2
 LONGEST_CPU_S = 300
 NS3_RESULTS = setup.CACHE / "grid-ns3.jsonl"
 WINDLASS_RESULTS = setup.CACHE / "grid-windlass.jsonl"
-
-
-class Kept:
-    """Results in a file, one a line, of one version of what makes them."""
-
-    def __init__(self, path, version):
-        self.path, self.version = path, version
-        self.done = {}
-        if path.exists():
-            for line in path.read_text().splitlines():
-                # A line cut short by an interruption is run again.
-                if line.endswith("}") and (result := json.loads(line))["version"] == version:
-                    self.done[result["key"]] = result
-
-    def fill(self, label, runs, work, jobs):
-        """Runs what is not kept yet; the results of all runs by key."""
-        wanted = [run for run in runs if run.key() not in self.done]
-        with self.path.open("a") as file, ThreadPoolExecutor(jobs) as pool:
-            begun = time.monotonic()
-            for number, result in enumerate(pool.map(work, wanted)):
-                result |= {"version": self.version}
-                self.done[result["key"]] = result
-                file.write(json.dumps(result) + "\n")
-                file.flush()
-                if number % 50 == 0:
-                    passed = time.monotonic() - begun
-                    print(f"{label}: {number + 1} of {len(wanted)} runs, {passed:.0f} s", file=sys.stderr, flush=True)
-        return {run.key(): self.done[run.key()] for run in runs}
 
 
 def run_ns3(runs, program):
@@ -142,17 +114,5 @@ def compare_all(arguments):
         write_page(summary)
 
 
-def main():
-    try:
-        compare_all(parse_arguments())
-    except setup.Missing as missing:
-        print(f"skipped: {missing}", file=sys.stderr)
-        return setup.SKIPPED
-    except (compare.Failed, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.ended(lambda: compare_all(parse_arguments())))

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import compare
 import setup
-from differences import RADIO_PAGE, aligned, put
+import program  # where setup has said
+from differences import RADIO_PAGE, aligned
 
 MARKS = ("<!-- lowpan: written by bench/ns3/lowpan.py --write -->", "<!-- /lowpan -->")
 SECONDS = 100
@@ -113,21 +114,8 @@ def compare_cells(arguments):
         print(f"{len(found)} of {len(CELLS)} cells, {time.monotonic() - began:.0f} s", file=sys.stderr)
     print(aligned([head, *found]))
     if arguments.write:
-        table = [head, ["---", *["---:"] * (len(head) - 1)], *found]
-        put(MARKS, "\n".join(f"| {' | '.join(line)} |" for line in table), RADIO_PAGE)
-
-
-def main():
-    try:
-        compare_cells(parse_arguments())
-    except setup.Missing as missing:
-        print(f"skipped: {missing}", file=sys.stderr)
-        return setup.SKIPPED
-    except (compare.Failed, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+        program.put(RADIO_PAGE, MARKS, program.markdown(head, *found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.ended(lambda: compare_cells(parse_arguments())))

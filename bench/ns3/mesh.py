@@ -22,8 +22,9 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import RADIO_PAGE, STUDENT, TRUST, aligned, put
-from grid import Kept, Stream
+import program  # where setup has said
+from differences import RADIO_PAGE, STUDENT, TRUST, aligned
+from runs import Kept, Stream
 
 # Raised when mesh.cc or a case changes what ns-3 simulates.
 NS3_VERSION = 3
@@ -199,7 +200,7 @@ def rows(runs, ns3, ours):
 
 
 def write_page(lines):
-    put(MARKS, table(lines), RADIO_PAGE)
+    program.put(RADIO_PAGE, MARKS, table(lines))
 
 
 def table(lines):
@@ -233,7 +234,7 @@ def speed(arguments):
     else:
         print(aligned(lines), *speed_notes(result), sep="\n")
     if arguments.write:
-        put(SPEED_MARKS, table(lines) + "\n\n" + " ".join(speed_notes(result)), BENCHMARKS)
+        program.put(BENCHMARKS, SPEED_MARKS, table(lines) + "\n\n" + " ".join(speed_notes(result)))
 
 
 def summary(work, packet_hops, pairs):
@@ -301,17 +302,5 @@ def compare_all(arguments):
         write_page(lines)
 
 
-def main():
-    try:
-        compare_all(parse_arguments())
-    except setup.Missing as missing:
-        print(f"skipped: {missing}", file=sys.stderr)
-        return setup.SKIPPED
-    except (compare.Failed, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.ended(lambda: compare_all(parse_arguments())))

@@ -17,9 +17,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from program import Missing  # noqa: E402
+from program import SKIPPED, Missing  # noqa: E402
 CACHE = HERE / ".cache"
-SKIPPED = 3
 
 PACKAGE = "ns3==3.44.post0"
 # The libraries are the same whatever the Python; one wheel keeps the measurement the same too.

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import RADIO_PAGE, STUDENT, aligned, jain, put
-from grid import Kept, Stream
+import program  # where setup has said
+from differences import RADIO_PAGE, STUDENT, aligned, jain
+from runs import Kept, Stream
 from wifi_cells import grid, ns3_line, scenario
 
 # Raised when wifi.cc or a cell changes what ns-3 simulates: results of another version are run again.
@@ -136,7 +137,7 @@ def write_page(found):
     head, *lines = cells_of_table(found)
     table = [head, ("---", *["---:"] * (len(head) - 1)), *lines]
     text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    put(MARKS, f"{text}\n\n{summary(found)}.", RADIO_PAGE)
+    program.put(RADIO_PAGE, MARKS, f"{text}\n\n{summary(found)}.")
 
 
 def parse_arguments():
@@ -163,17 +164,5 @@ def compare_cells(arguments):
         write_page(found)
 
 
-def main():
-    try:
-        compare_cells(parse_arguments())
-    except setup.Missing as missing:
-        print(f"skipped: {missing}", file=sys.stderr)
-        return setup.SKIPPED
-    except (compare.Failed, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.ended(lambda: compare_cells(parse_arguments())))

@@ -31,6 +31,24 @@ fn every_command_prints_what_its_page_shows() {
     }
 }
 
+/// A page's table is worth no more than the command that remakes it: each script at least starts.
+#[test]
+fn every_script_that_writes_a_table_of_the_book_starts() {
+    for folder in ["bench", "bench/ns3"] {
+        for entry in fs::read_dir(root().join(folder)).expect(folder).flatten() {
+            let path = entry.path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !text.contains("--write") || !path.extension().is_some_and(|e| e == "py") {
+                continue;
+            }
+            let said = Command::new("python3").arg(&path).arg("--help").output();
+            let said = said.expect("Python, which the two commands of README need too");
+            let wrong = String::from_utf8_lossy(&said.stderr);
+            assert!(said.status.success(), "{}: {wrong}", path.display());
+        }
+    }
+}
+
 /// The page with what its commands print today.
 fn play(page: &str, folder: &Path) -> String {
     let mut out = Vec::new();
