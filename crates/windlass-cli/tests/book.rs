@@ -38,7 +38,7 @@ fn every_script_that_writes_a_table_of_the_book_starts() {
         for entry in fs::read_dir(root().join(folder)).expect(folder).flatten() {
             let path = entry.path();
             let text = fs::read_to_string(&path).unwrap_or_default();
-            if !text.contains("--write") || !path.extension().is_some_and(|e| e == "py") {
+            if !text.contains("--write") || path.extension().is_none_or(|e| e != "py") {
                 continue;
             }
             let said = Command::new("python3").arg(&path).arg("--help").output();
