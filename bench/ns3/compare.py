@@ -17,7 +17,7 @@ from pathlib import Path
 
 import setup
 import program  # where setup has said
-from program import Failed, run_lines
+from program import Failed, ended, run_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -172,4 +172,4 @@ def compare(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(program.ended(lambda: compare(parse_arguments())))
+    sys.exit(ended(lambda: compare(parse_arguments())))

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import compare
 import setup
-import program  # where setup has said
 from cells import ALGORITHMS, grid, scenario
 from differences import Comparison, summarise, table, write_csv, write_page
+from program import ended
 from runs import Kept
 
 # Raised when network.cc or a cell changes what ns-3 simulates: results of another version are run again.
@@ -115,4 +115,4 @@ def compare_all(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(program.ended(lambda: compare_all(parse_arguments())))
+    sys.exit(ended(lambda: compare_all(parse_arguments())))

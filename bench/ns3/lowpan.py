@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import compare
 import setup
-import program  # where setup has said
 from differences import RADIO_PAGE, aligned
+from program import ended, markdown, put
 
 MARKS = ("<!-- lowpan: written by bench/ns3/lowpan.py --write -->", "<!-- /lowpan -->")
 SECONDS = 100
@@ -114,8 +114,8 @@ def compare_cells(arguments):
         print(f"{len(found)} of {len(CELLS)} cells, {time.monotonic() - began:.0f} s", file=sys.stderr)
     print(aligned([head, *found]))
     if arguments.write:
-        program.put(RADIO_PAGE, MARKS, program.markdown(head, *found))
+        put(RADIO_PAGE, MARKS, markdown(head, *found))
 
 
 if __name__ == "__main__":
-    sys.exit(program.ended(lambda: compare_cells(parse_arguments())))
+    sys.exit(ended(lambda: compare_cells(parse_arguments())))

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import compare
 import setup
-import program  # where setup has said
 from differences import RADIO_PAGE, STUDENT, TRUST, aligned
+from program import ended, put
 from runs import Kept, Stream
 
 # Raised when mesh.cc or a case changes what ns-3 simulates.
@@ -200,7 +200,7 @@ def rows(runs, ns3, ours):
 
 
 def write_page(lines):
-    program.put(RADIO_PAGE, MARKS, table(lines))
+    put(RADIO_PAGE, MARKS, table(lines))
 
 
 def table(lines):
@@ -234,7 +234,7 @@ def speed(arguments):
     else:
         print(aligned(lines), *speed_notes(result), sep="\n")
     if arguments.write:
-        program.put(BENCHMARKS, SPEED_MARKS, table(lines) + "\n\n" + " ".join(speed_notes(result)))
+        put(BENCHMARKS, SPEED_MARKS, table(lines) + "\n\n" + " ".join(speed_notes(result)))
 
 
 def summary(work, packet_hops, pairs):
@@ -303,4 +303,4 @@ def compare_all(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(program.ended(lambda: compare_all(parse_arguments())))
+    sys.exit(ended(lambda: compare_all(parse_arguments())))

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import compare
 import setup
-import program  # where setup has said
 from differences import RADIO_PAGE, STUDENT, aligned, jain
+from program import ended, put
 from runs import Kept, Stream
 from wifi_cells import grid, ns3_line, scenario
 
@@ -137,7 +137,7 @@ def write_page(found):
     head, *lines = cells_of_table(found)
     table = [head, ("---", *["---:"] * (len(head) - 1)), *lines]
     text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    program.put(RADIO_PAGE, MARKS, f"{text}\n\n{summary(found)}.")
+    put(RADIO_PAGE, MARKS, f"{text}\n\n{summary(found)}.")
 
 
 def parse_arguments():
@@ -165,4 +165,4 @@ def compare_cells(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(program.ended(lambda: compare_cells(parse_arguments())))
+    sys.exit(ended(lambda: compare_cells(parse_arguments())))
