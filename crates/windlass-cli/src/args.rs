@@ -4,6 +4,7 @@ mod adversary;
 mod assess;
 mod choose;
 mod compare;
+mod crosscheck;
 mod kernel;
 mod known;
 #[cfg(test)]
@@ -16,7 +17,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 use windlass_lab::sweep::Measure;
@@ -25,6 +25,7 @@ pub use adversary::Break;
 pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
+pub use crosscheck::Crosscheck;
 pub use kernel::Kernel;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub use kernel::KernelVerb;
@@ -77,16 +78,6 @@ Examples:
   windlass explain download --json | jq '.[].lost[].fate'
 
 The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
-
-const CROSSCHECK_HELP: &str = "\
-Examples:
-  windlass crosscheck --kept                     beside the recorded runs of the kernel: seconds
-  windlass crosscheck --quick                    four networks, every algorithm
-  windlass crosscheck --algorithm cubic          one algorithm, every network
-  windlass crosscheck --on linux-vt=6.1          another kernel
-  windlass crosscheck --write                    make and record what is missing, and fill in the page
-
-The whole grid is some 850 runs on the kernel, hours of processor time; --verbose tells of each.";
 
 const REPORT_HELP: &str = "\
 Examples:
@@ -219,7 +210,7 @@ pub enum Command {
     /// kernel; the goodputs are compared. Finished runs are kept in OUT/crosscheck/journal.jsonl: a
     /// command that was interrupted goes on where it stopped. OUT/crosscheck/report.html shows the
     /// congestion windows of both.
-    #[command(after_help = CROSSCHECK_HELP)]
+    #[command(after_help = crosscheck::HELP)]
     Crosscheck(Crosscheck),
     /// Put algorithms into a Linux kernel, from the same source.
     ///
@@ -403,32 +394,6 @@ pub struct Explain {
     /// Print a JSON list with everything that is known of each reduction.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Arguments of `crosscheck`.
-#[derive(Args)]
-pub struct Crosscheck {
-    /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
-    /// (this machine's, in real time; needs root).
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
-    pub on: World,
-    /// Four networks and one seed.
-    #[arg(long)]
-    pub quick: bool,
-    /// Only this algorithm (may be repeated).
-    #[arg(long, value_name = "ID")]
-    pub algorithm: Vec<String>,
-    /// Compare what the kernel has run already, running no more of it.
-    #[arg(long)]
-    pub kept: bool,
-    /// The file of the kernel's runs that need not be made again.
-    #[arg(long, value_name = "FILE", default_value = RUNS)]
-    pub runs: PathBuf,
-    /// Put the tables into this page, between its marks, and the kernel's runs into their file.
-    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = PAGE)]
-    pub write: Option<PathBuf>,
-    #[command(flatten)]
-    pub work: Work,
 }
 
 /// Arguments of `report`.
