@@ -1,11 +1,9 @@
 //! BBRv1 on a small bottleneck, and its answers to single events, against the equations of
 //! Cardwell et al. 2016 and Linux's constants.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
+use crate::common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr::{Bbr, Params};
 use windlass_cc::params::Parameters;
 use windlass_cc::setup::Setup;

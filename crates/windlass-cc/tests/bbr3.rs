@@ -1,11 +1,9 @@
 //! BBRv3 on a small bottleneck, and its answers to single events, against the equations of
 //! draft-ietf-ccwg-bbr-06.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
+use crate::common::bottleneck::{Bottleneck, MSS, Path, assert_estimates_converge};
 use windlass_cc::bbr3::{Bbr3, Params, State};
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::Setup;

@@ -1,9 +1,6 @@
 //! BIC against an `f64` model of its equations.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows, q16};
+use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::bic::{Bic, Params};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;

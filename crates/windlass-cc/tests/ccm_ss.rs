@@ -1,8 +1,6 @@
 //! CCM-SS on trains of acknowledgements that are worked out by hand, beside HyStart.
 
-mod common;
-
-use common::begins_at;
+use crate::common::begins_at;
 use proptest::prelude::*;
 use windlass_cc::slow_start::{
     AnyParams as Start, Buffer, CcmSsParams, Detect, HyStartParams, Mode,

@@ -1,8 +1,6 @@
 //! Copa on a small bottleneck, and its steps against the equations of the paper (NSDI 2018).
 
-mod common;
-
-use common::bottleneck::{Bottleneck, MSS, Path};
+use crate::common::bottleneck::{Bottleneck, MSS, Path};
 use windlass_cc::copa::{Copa, Params};
 use windlass_cc::params::Parameters;
 use windlass_cc::setup::Setup;

@@ -1,9 +1,7 @@
 //! Coupled congestion control: equations at chosen points, and what one path makes of it.
 
-mod common;
-
-use common::coupled::{MSS, Paths};
-use common::{avoidance, begins_at};
+use crate::common::coupled::{MSS, Paths};
+use crate::common::{avoidance, begins_at};
 use windlass_cc::lia::ALPHA_SCALE;
 use windlass_cc::{AnyParams, Group, PathView, Phase, Ratio, Span};
 

@@ -1,9 +1,7 @@
 //! One path: LIA is Reno, byte for byte, and the others are what their papers reduce to.
 
-mod common;
-
-use common::any::{any_conn, any_event, any_mss, params_of};
-use common::history::{play, script};
+use crate::common::any::{any_conn, any_event, any_mss, params_of};
+use crate::common::history::{play, script};
 use proptest::prelude::*;
 use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::lia::Lia;

@@ -5,11 +5,9 @@
 //! segment equals p times the cut. First the algorithms are put there and their drift is looked at,
 //! which is exact; then they find the way themselves.
 
-mod common;
-
-use common::any::{any_group, any_u64};
-use common::avoidance;
-use common::coupled::{MSS, Paths};
+use crate::common::any::{any_group, any_u64};
+use crate::common::avoidance;
+use crate::common::coupled::{MSS, Paths};
 use proptest::prelude::*;
 use windlass_cc::{Ack, AnyController, Conn, Setup};
 

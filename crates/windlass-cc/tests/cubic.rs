@@ -1,9 +1,7 @@
 //! CUBIC against an `f64` model of RFC 9438.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Dice, Flow, Model, Seen, Win, follows, q16};
+use crate::common::flow;
+use crate::common::flow::{Dice, Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::cubic::{Cubic, Params};
 use windlass_cc::loss_based::LossBased;

@@ -1,14 +1,8 @@
 //! DCTCP against RFC 8257: a model in `f64`, a path whose queue marks, and the corners.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "common/path.rs"]
-mod path;
-
-use common::{avoidance, begins_at};
-use hand::{Hand, MS_40, MSS};
-use path::Path;
+use crate::common::hand::{Hand, MS_40, MSS};
+use crate::common::path::Path;
+use crate::common::{avoidance, begins_at};
 use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::dctcp::{Dctcp, Params, Variant};
 use windlass_cc::window::Window;

@@ -1,12 +1,8 @@
 //! What the algorithms that look at delay, bandwidth or marks are known to get wrong, each as a
 //! test.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-
-use common::{avoidance, begins_at};
-use hand::{Hand, MS_40, MS_60, MSS};
+use crate::common::hand::{Hand, MS_40, MS_60, MSS};
+use crate::common::{avoidance, begins_at};
 use proptest::prelude::*;
 use windlass_cc::compound::three_quarters_power;
 use windlass_cc::{Ack, AnyController, AnyParams, Ecn, Phase, Span, Time, Undo, flags};

@@ -1,12 +1,8 @@
 //! Where the algorithms that look at delay or marks come to rest, on a path with one bottleneck
 //! that can be computed by hand.
 
-mod common;
-#[path = "common/path.rs"]
-mod path;
-
-use common::begins_at;
-use path::{MSS, Path};
+use crate::common::begins_at;
+use crate::common::path::{MSS, Path};
 use windlass_cc::{AnyParams, Phase, Span, Time};
 
 /// The algorithm with a small initial window and no threshold.

@@ -1,9 +1,7 @@
 //! The integer state machines against the equations that they stand for, computed apart from them in
 //! `f64`, and against the tables of the papers.
 
-mod common;
-
-use common::{avoidance_by, begins_at};
+use crate::common::{avoidance_by, begins_at};
 use proptest::prelude::*;
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{Rfc6298, Rfc6298Params};

@@ -1,8 +1,6 @@
 //! Corners in which growth must still follow its equation.
 
-mod common;
-
-use common::avoidance_by;
+use crate::common::avoidance_by;
 use proptest::prelude::*;
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{Rfc6298, Rfc6298Params};

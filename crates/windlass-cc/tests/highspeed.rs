@@ -1,9 +1,6 @@
 //! HighSpeed TCP against RFC 3649's equations in `f64`, and against the RFC's own numbers.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows};
+use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::highspeed::{HighSpeed, Params};
 use windlass_cc::loss_based::LossBased;

@@ -1,9 +1,6 @@
 //! H-TCP against its equations in `f64`.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows};
+use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Phase;
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::htcp::{Htcp, Params};

@@ -1,9 +1,6 @@
 //! TCP Hybla against its equations in `f64`.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows};
+use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::hybla::{Hybla, Params};
 use windlass_cc::loss_based::LossBased;

@@ -1,8 +1,6 @@
 //! HyStart against a model of its two tests in floating point.
 
-mod common;
-
-use common::begins_at;
+use crate::common::begins_at;
 use proptest::prelude::*;
 use windlass_cc::slow_start::{self, Detect, HyStartParams};
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Flavour, Phase, Setup, Span, Time};

@@ -1,9 +1,6 @@
 //! TCP-Illinois against its equations in `f64`.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows, q16};
+use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::illinois::{Illinois, Params};
 use windlass_cc::loss_based::LossBased;

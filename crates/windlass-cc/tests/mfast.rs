@@ -1,14 +1,8 @@
 //! MFast against its equation: where it comes to rest, and what it shares with FAST.
 
-mod common;
-#[path = "common/follow.rs"]
-mod follow;
-#[path = "common/path.rs"]
-mod path;
-
-use common::begins_at;
-use follow::{BYTES, Model, Seen, distance, from_segments, spread};
-use path::{MSS, Path};
+use crate::common::begins_at;
+use crate::common::follow::{BYTES, Model, Seen, distance, from_segments, spread};
+use crate::common::path::{MSS, Path};
 use windlass_cc::mfast::Multiplicative;
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Ratio, Span, Time};
 

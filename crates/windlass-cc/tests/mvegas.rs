@@ -1,15 +1,9 @@
 //! MVegas against the paper's equations: sequences worked by hand, the whole law in `f64`, and where
 //! it comes to rest.
 
-mod common;
-#[path = "common/follow.rs"]
-mod follow;
-#[path = "common/path.rs"]
-mod path;
-
-use common::begins_at;
-use follow::{BYTES, Model, Rounds, Seen, distance, from_segments, mean, spread};
-use path::{MSS, Path};
+use crate::common::begins_at;
+use crate::common::follow::{BYTES, Model, Rounds, Seen, distance, from_segments, mean, spread};
+use crate::common::path::{MSS, Path};
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::mvegas::{Decrement, MVegas, Offsets, Params};
 use windlass_cc::recovery::LossRecovery;

@@ -1,9 +1,7 @@
 //! What must hold of every algorithm and of the timer for every input that a host can hand over,
 //! sensible or not. What holds of some algorithms only is in `properties_framed.rs`.
 
-mod common;
-
-use common::any::{
+use crate::common::any::{
     after, any_ack, any_conn, any_event, any_mss, any_params, any_u64, history, real_mss, run,
 };
 use proptest::prelude::*;

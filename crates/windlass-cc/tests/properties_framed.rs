@@ -1,12 +1,10 @@
 //! What must hold of the algorithms with a window, slow start and threshold, for every input that a
 //! host can hand over; each property names the class that it is drawn from.
 
-mod common;
-
-use common::any::{
+use crate::common::any::{
     after, any_ack, any_conn, any_phase, any_u64, growing_phase, history, params_of,
 };
-use common::classes::{
+use crate::common::classes::{
     closing_when_idle, framed, growing_as_reno_at_most, halving_the_flight, named,
     one_after_timeout, shrinking_by_phase_only,
 };

@@ -1,11 +1,9 @@
 //! What must hold of every algorithm over histories that a real host can make: no garbage, but
 //! losses, timeouts, reordering, marks, aggregation, other segment sizes and weeks of silence.
 
-mod common;
-
-use common::any::{any_params, params_of, run};
-use common::classes::{framed, shrinking_by_phase_only};
-use common::history::{play, script};
+use crate::common::any::{any_params, params_of, run};
+use crate::common::classes::{framed, shrinking_by_phase_only};
+use crate::common::history::{play, script};
 use proptest::prelude::*;
 use windlass_cc::setup::MarkCut;
 use windlass_cc::window::MAX_WINDOW;

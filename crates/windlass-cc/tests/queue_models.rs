@@ -1,11 +1,9 @@
 //! The algorithms that keep a number of segments queued, acknowledgement by acknowledgement, against
 //! models in `f64` that are written from the papers' equations and share nothing with the code.
 
-mod common;
-#[path = "common/follow.rs"]
-mod follow;
-
-use follow::{BYTES, Model, Rounds, Seen, distance, from_segments, least, mean, spread};
+use crate::common::follow::{
+    BYTES, Model, Rounds, Seen, distance, from_segments, least, mean, spread,
+};
 
 struct Veno {
     w: f64,

@@ -1,9 +1,6 @@
 //! Scalable TCP against its equations in `f64`.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows};
+use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Ratio;
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;

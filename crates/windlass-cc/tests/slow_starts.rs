@@ -1,10 +1,8 @@
 //! The slow starts against their RFCs' and papers' equations.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::begins_at;
+use crate::common::begins_at;
 use proptest::prelude::*;
 use windlass_cc::slow_start::{
     self, AdaptiveParams, AnySlowStart, Estimator, HyStart, HyStartPlusPlusParams, LimitedParams,

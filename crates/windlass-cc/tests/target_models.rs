@@ -2,11 +2,7 @@
 //! models in `f64` that are written from the paper's and the RFC's equations and share nothing with
 //! the code.
 
-mod common;
-#[path = "common/follow.rs"]
-mod follow;
-
-use follow::{BYTES, Model, Seen, distance, from_segments, least, spread};
+use crate::common::follow::{BYTES, Model, Seen, distance, from_segments, least, spread};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Filter {

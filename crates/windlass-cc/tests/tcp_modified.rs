@@ -1,9 +1,6 @@
 //! TCP Modified against the paper's list of steps: hand-worked tables, and its equations in `f64`.
 
-#[path = "common/flow.rs"]
-mod flow;
-
-use flow::{Flow, Model, Seen, Win, follows, q16};
+use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::recovery::LossRecovery;

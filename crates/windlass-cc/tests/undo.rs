@@ -1,11 +1,7 @@
 //! What undoing a reduction takes back, and what it leaves, for every algorithm with a window.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-
-use common::begins_at;
-use hand::{Hand, MS_40, MS_60, MSS};
+use crate::common::begins_at;
+use crate::common::hand::{Hand, MS_40, MS_60, MSS};
 use windlass_cc::{ALGORITHMS, Ack, AnyParams, Control, Phase, Setup, Span, Undo};
 
 /// Algorithms made of a growth and a slow start.

@@ -1,11 +1,9 @@
 //! What is not right gets one clear error, its exit code, and nothing on standard output.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::{SMALL, call, done, scenario, windlass};
+use crate::support::{SMALL, call, done, scenario, windlass};
 use windlass_skip::skip;
 
 /// What is replaced in [`SMALL`], by what, and the error, where `FILE` stands for the file.

@@ -5,13 +5,11 @@
 //! `WINDLASS_BLESS=1` writes what has changed into the pages.
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::root;
+use crate::support::root;
 
 const PAGES: [&str; 3] = ["start/first-run.md", "start/compare.md", "start/reproduce.md"];
 

@@ -1,10 +1,8 @@
 //! A capture as Wireshark reads it.
 
-mod support;
-
 use std::process::Command;
 
-use support::{SMALL, done, forms, scenario};
+use crate::support::{SMALL, done, forms, scenario};
 use windlass_skip::skip;
 
 fn tshark(args: &[&str]) -> Option<String> {

@@ -1,15 +1,13 @@
 //! Comparing algorithms from the command line.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::support::{SMALL, assert_same_files, call, done, forms, scenario, windlass};
 use serde_json::Value;
-use support::{SMALL, assert_same_files, call, done, forms, scenario, windlass};
 
 /// Two flows and a stream of datagrams over a link of 2 Mbit/s.
 const SHARED: &str = r#"

@@ -1,12 +1,10 @@
 //! The outputs that other programs and the documentation rely on.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::support::{SMALL, call, done, root, scenario};
 use serde_json::Value;
-use support::{SMALL, call, done, root, scenario};
 use windlass_lab::claims::Verdict;
 
 fn keys(value: &Value) -> BTreeSet<&str> {

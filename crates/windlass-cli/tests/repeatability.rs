@@ -1,14 +1,12 @@
 //! Same seed, same bytes: twice, whatever runs side by side, and after kills at any moment.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use support::{SMALL, assert_same_files, call, done, forms, scenario, windlass};
+use crate::support::{self, SMALL, assert_same_files, call, done, forms, scenario, windlass};
 
 fn reproduce<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["reproduce", "reno-ber", "--out", out];

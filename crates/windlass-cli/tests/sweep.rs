@@ -1,12 +1,10 @@
 //! Sweeps as a user makes them.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{SMALL, assert_same_files, call, done, scenario};
 use serde_json::Value;
-use support::{SMALL, assert_same_files, call, done, scenario};
 
 /// A scenario of a few milliseconds with randomness in it.
 fn short() -> String {

@@ -1,8 +1,6 @@
 //! A sweep that is killed at any moment goes on as if it had not been.
 #![cfg(unix)]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -10,8 +8,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::{SMALL, done, scenario, windlass};
 use serde_json::Value;
-use support::{SMALL, done, scenario, windlass};
 
 const KILLS: u32 = 100;
 /// Runs of the whole sweep: three points of forty seeds.

@@ -1,11 +1,9 @@
 //! Manners: pipes, terminals, quiet, help, completions.
 
-mod support;
-
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use support::{SMALL, call, done, root, scenario, windlass};
+use crate::support::{SMALL, call, done, root, scenario, windlass};
 use windlass_skip::skip;
 
 const VERBS: [&str; 7] =

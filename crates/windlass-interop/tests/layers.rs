@@ -1,6 +1,8 @@
 //! Which crate knows which, as docs/src/inside/architecture.md draws it; and what the libraries that we take ask of us.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -114,4 +116,30 @@ fn no_library_needs_a_newer_compiler_than_we_say() {
     let newer: Vec<&str> =
         packages.iter().filter(|p| of(p).is_some_and(|theirs| theirs > ours)).map(name).collect();
     assert!(newer.is_empty(), "{newer:?} need more than Rust {ours:?}");
+}
+
+/// A crate whose tests are one program names each file of them, or the file is never compiled.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of the crates");
+    let mut suites = 0;
+    for folder in fs::read_dir(crates).expect("listed") {
+        let folder = folder.expect("listed").path();
+        let Ok(suite) = fs::read_to_string(folder.join("tests/suite.rs")) else { continue };
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        suites += 1;
+        for file in fs::read_dir(folder.join("tests")).expect("listed") {
+            let file = file.expect("listed").path();
+            let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+            let tested = suite.contains(&format!("\nmod {name};\n"))
+                || manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            let rust = file.extension().is_some_and(|e| e == "rs");
+            assert!(
+                !rust || tested,
+                "{} is in no program of tests: name it in suite.rs",
+                file.display()
+            );
+        }
+    }
+    assert!(suites >= 8, "{suites} suites");
 }

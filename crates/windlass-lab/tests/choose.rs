@@ -91,7 +91,7 @@ fn what_is_advised_is_what_an_exhaustive_comparison_finds_or_it_is_undecided() {
     }
 }
 
-/// `cargo test --release -p windlass-lab --test choose -- --ignored --nocapture`
+/// `cargo test --release -p windlass-lab --test suite choose -- --ignored --nocapture`
 #[test]
 #[ignore = "some minutes: its own command"]
 fn on_ten_networks_too() {

@@ -1,18 +1,15 @@
 //! The paper CCM-SS as data: nothing dangles, its arithmetic stands as the notes say, and its report
 //! draws what runs yield. The paper's own runs last minutes; those here are cut short.
 
-mod paper_support;
-
-use paper_support::Setup;
+use crate::paper_support::{self, Setup};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use windlass_lab::claims::{Judgement, Quantity, Verdict};
 use windlass_lab::compile::compile;
 use windlass_lab::experiment::Experiment;
 use windlass_lab::papers::{Material, Traces};
 use windlass_lab::report::model::{Block, Chart, Section};
 use windlass_lab::report::text;
-use windlass_lab::run::{RunRecord, Runner, Task, World};
+use windlass_lab::run::RunRecord;
 
 fn setup() -> Setup {
     paper_support::setup("ccm-ss")
@@ -38,18 +35,9 @@ impl Setup {
     }
 
     /// A run of a point at a tenth of the rate and a tenth of the time.
-    fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
+    fn tenth_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "40s")];
-        let scenario = self.scenario_at(experiment, point, &short);
-        let task = Task {
-            experiment: experiment.to_owned(),
-            point: point.to_owned(),
-            seed,
-            scenario_hash: scenario.hash().into(),
-            scenario: Arc::new(scenario),
-            world: World::Sim,
-        };
-        task.record(&Runner::new(1).run(&task).expect("it runs"))
+        self.run_at(experiment, point, &short, seed)
     }
 }
 
@@ -104,7 +92,7 @@ fn round_trips_are_those_that_a_path_is_called_by() {
         ("short", "50-2", [50.0, 2.0]),
         ("similar", "16-8", [16.0, 8.0]),
     ] {
-        let run = s.short_run(experiment, &format!("start=hystart,path={path}"), 1);
+        let run = s.tenth_run(experiment, &format!("start=hystart,path={path}"), 1);
         for (flow, rtt) in run.flows.iter().zip(expected) {
             let least = flow.min_rtt_ms.expect("samples");
             // A packet's time on four links at 25 Mbps and more is below a millisecond; other
@@ -118,7 +106,7 @@ fn round_trips_are_those_that_a_path_is_called_by() {
 fn seeds_put_off_starts_alike_for_every_slow_start() {
     let s = setup();
     let active = |start: &str, seed: u64| {
-        let run = s.short_run("long", &format!("start={start},path=100-90"), seed);
+        let run = s.tenth_run("long", &format!("start={start},path=100-90"), seed);
         run.flows.iter().map(|f| f.active_s).collect::<Vec<f64>>()
     };
     let one = active("hystart", 1);
@@ -143,8 +131,8 @@ fn the_report_draws_what_the_runs_yield() {
     let mut records = Vec::new();
     for seed in 1..=2 {
         for start in ["hystart", "ccm-ss"] {
-            records.push(s.short_run("long", &format!("start={start},path=100-50"), seed));
-            records.push(s.short_run(
+            records.push(s.tenth_run("long", &format!("start={start},path=100-50"), seed));
+            records.push(s.tenth_run(
                 "queue",
                 &format!("start={start},queue=0.1,path=100-50"),
                 seed,

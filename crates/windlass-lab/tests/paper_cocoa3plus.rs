@@ -1,18 +1,15 @@
 //! The paper CoCoA3+ as data: nothing dangles, runs that are compared are alike but for what is
 //! compared, and the report draws what runs yield. The paper's runs last 300 s; those here seconds.
 
-mod paper_support;
-
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use paper_support::Setup;
+use crate::paper_support::{self, Setup};
 use windlass_lab::claims::Verdict;
 use windlass_lab::compile::senders;
 use windlass_lab::papers::{FINDINGS, Material, Trace, Traces};
 use windlass_lab::report::html::render;
 use windlass_lab::report::model::{Block, NetworkMap, Report, Role, Section};
-use windlass_lab::run::{RunRecord, Runner, Task, World, simulate};
+use windlass_lab::run::{RunRecord, simulate};
 
 fn setup() -> Setup {
     paper_support::setup("cocoa3plus")
@@ -23,16 +20,7 @@ impl Setup {
     fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("duration", "4s"), ("flow.sensor.jitter", "1s")];
         let change = if experiment == "literal" { &[] } else { &short[..] };
-        let scenario = self.scenario_at(experiment, point, change);
-        let task = Task {
-            experiment: experiment.to_owned(),
-            point: point.to_owned(),
-            seed,
-            scenario_hash: scenario.hash().into(),
-            scenario: Arc::new(scenario),
-            world: World::Sim,
-        };
-        task.record(&Runner::new(1).run(&task).expect("it runs"))
+        self.run_at(experiment, point, change, seed)
     }
 
     /// Short runs of every point that a quick reproduction has, `seeds` of each.

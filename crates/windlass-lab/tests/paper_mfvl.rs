@@ -1,8 +1,6 @@
 //! The paper MFVL: its plan, claims and notes fit each other, and a budget judges what it pays for.
 
-mod paper_support;
-
-use paper_support::{Setup, within};
+use crate::paper_support::{self, Setup, within};
 use windlass_lab::claims::{Judgement, Verdict};
 use windlass_lab::papers::{FINDINGS, Traces};
 use windlass_lab::run::simulate;

@@ -1,8 +1,6 @@
 //! The paper Reno-BER as data: nothing dangles, and its arithmetic stands as the notes say.
 
-mod paper_support;
-
-use paper_support::{Setup, quick};
+use crate::paper_support::{self, Setup, quick};
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_lab::claims::{Basis, Judgement, Quantity, Statement, Verdict, statements};
 use windlass_lab::papers::{FINDINGS, LONG, Material, Traces};

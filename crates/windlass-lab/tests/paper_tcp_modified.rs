@@ -1,9 +1,7 @@
 //! The paper TCP Modified: its plan, claims and notes fit each other, and a quick reproduction judges
 //! every claim.
 
-mod paper_support;
-
-use paper_support::{Setup, within};
+use crate::paper_support::{self, Setup, within};
 use windlass_lab::claims::Verdict;
 use windlass_lab::papers::{FINDINGS, LONG, Traces};
 use windlass_lab::report::model::Block;

@@ -1,11 +1,10 @@
 //! Papers as folders: those that are built in are right, a new one is right as it is and runs, and each kind
 //! of mistake is one error with its place.
 
-mod paper_support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::paper_support;
 use windlass_lab::papers::check::check;
 use windlass_lab::papers::{PAPERS, Paper, new};
 

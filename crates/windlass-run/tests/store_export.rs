@@ -1,14 +1,12 @@
 //! Tables and files: everything in the records is there, and nothing half.
 
-mod store_support;
-
 use std::fs::{self, File};
 use std::path::Path;
 
+use crate::store_support::record;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value, json};
-use store_support::record;
 use windlass_cc::Time;
 use windlass_run::RunRecord;
 use windlass_run::fields::{Kind, LISTINGS, Listing, SUMMARY};

@@ -1,12 +1,10 @@
 //! The journal of a batch: what comes back, what damage does, and who may write.
 
-mod store_support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::store_support::{flow, record};
 use proptest::prelude::*;
-use store_support::{flow, record};
 use windlass_run::RunRecord;
 use windlass_run::store::{Batch, Invocation, Notice, Place, RunKey, Store, StoreError};
 

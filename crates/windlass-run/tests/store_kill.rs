@@ -1,8 +1,6 @@
 //! A batch whose process is killed at any moment, or that meets a full disk.
 #![cfg(unix)]
 
-mod store_support;
-
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,14 +9,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use crate::store_support::large_record;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use store_support::large_record;
 use windlass_run::store::{Batch, Format, Notice, Store, StoreError, export};
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";
 /// Seed of the child's first run, where it is not the next.
 const FROM: &str = "WINDLASS_TEST_FROM";
-const CHILD: [&str; 4] = ["child_that_appends", "--exact", "--ignored", "--nocapture"];
+const CHILD: [&str; 4] = ["store_kill::child_that_appends", "--exact", "--ignored", "--nocapture"];
 
 /// The other process: goes on with the batch where it stands, tells every run that is kept.
 #[test]

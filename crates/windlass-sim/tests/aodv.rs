@@ -1,10 +1,8 @@
 //! What AODV does to packets on a radio: routes are found, break and heal, and every packet is
 //! accounted for.
 
-mod common;
-
-use common::radio::{grid, line, over};
-use common::{flow, network, rfc, run};
+use crate::common::radio::{grid, line, over};
+use crate::common::{flow, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::{Rate, Span, Time};
 use windlass_sim::config::{Cbr, Traffic};

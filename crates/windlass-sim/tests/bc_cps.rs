@@ -1,9 +1,7 @@
 //! BC-CPS at a shared bottleneck: what a connection with two subflows takes beside single flows of
 //! BBR and of NewReno, against two uncoupled subflows of BBR and against one flow of BBR.
 
-mod common;
-
-use common::{Traffic, flow, link, network, profile, run};
+use crate::common::{Traffic, flow, link, network, profile, run};
 use windlass_cc::Time;
 use windlass_cc::recovery::LossRecovery;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, SubflowConfig};

@@ -1,8 +1,6 @@
 //! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
 
-mod common;
-
-use common::{Traffic, cbr, flow, link, network, profile};
+use crate::common::{self, Traffic, cbr, flow, link, network, profile};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};

@@ -1,9 +1,7 @@
 //! Each algorithm alone on a bottleneck of 10 Mbit/s and 40 ms with a queue of one bandwidth-delay
 //! product, 33 packets: how busy the link is, how much waits, how sends are spaced.
 
-mod common;
-
-use common::bottleneck::{bottleneck, settled};
+use crate::common::bottleneck::{bottleneck, settled};
 use windlass_cc::{ALGORITHMS, Time};
 use windlass_sim::PacketFate;
 

@@ -1,11 +1,9 @@
 //! Random loss: NewReno against Mathis and PFTK, CUBIC against its response function and against
 //! its equations played round by round.
 
-mod common;
-
-use common::bottleneck::SEGMENT;
-use common::pftk::Path;
-use common::{Traffic, drops, flow, link, mean_and_error, network, rfc, run};
+use crate::common::bottleneck::SEGMENT;
+use crate::common::pftk::Path;
+use crate::common::{Traffic, drops, flow, link, mean_and_error, network, rfc, run};
 use windlass_cc::Time;
 
 const RTT: f64 = 0.1;

@@ -1,10 +1,8 @@
 //! Two flows on one bottleneck of 10 Mbit/s with a queue of 33 packets: of the same algorithm, with
 //! CUBIC, and with different round trips.
 
-mod common;
-
-use common::bottleneck::{Settled, bottleneck, settled};
-use common::jain;
+use crate::common::bottleneck::{Settled, bottleneck, settled};
+use crate::common::jain;
 use windlass_cc::ALGORITHMS;
 
 const SEEDS: u64 = 4;

@@ -5,9 +5,7 @@
 //! that drops at the tail, who loses is a matter of phase (Floyd and Jacobson 1991), and plain TCPs
 //! of 40 and 42 ms share a link as 1 to 10.
 
-mod common;
-
-use common::{Traffic, drops, flow, link, network, profile};
+use crate::common::{self, Traffic, drops, flow, link, network, profile};
 use windlass_cc::Time;
 use windlass_cc::recovery::LossRecovery;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, Multipath, SubflowConfig};

@@ -1,10 +1,8 @@
 //! Links whose rate and delay change, that reorder, police or hold acknowledgements: what is set is measured back from outside.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Traffic, cbr, flow, link, network, rfc, run};
+use crate::common::{self, Traffic, cbr, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, LinkConfig, LinkDirection};
 use windlass_sim::course::{

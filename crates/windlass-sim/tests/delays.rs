@@ -1,8 +1,6 @@
 //! Delays of packets and latencies of messages on links whose delay is known.
 
-mod common;
-
-use common::{cbr, flow, link, network, profile, rfc, run};
+use crate::common::{self, cbr, flow, link, network, profile, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Cbr, Record, Traffic};

@@ -1,8 +1,6 @@
 //! The same seed gives the same bytes; streams of randomness do not touch each other.
 
-mod common;
-
-use common::{Traffic, download, drops, dumbbell, flow, link, network, rfc, run};
+use crate::common::{Traffic, download, drops, dumbbell, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::loss::{BerFormula, LossModel};

@@ -1,9 +1,7 @@
 //! Marks from queue to sender: what is ECN-capable is marked and nothing else, nothing is lost by a
 //! mark, and DCTCP keeps the queue at the threshold.
 
-mod common;
-
-use common::bottleneck::{Settled, bottleneck, settled};
+use crate::common::bottleneck::{Settled, bottleneck, settled};
 use windlass_cc::Time;
 use windlass_sim::PacketFate;
 use windlass_sim::link::QueueLimit;

@@ -1,8 +1,6 @@
 //! Effects that a textbook promises.
 
-mod common;
-
-use common::{Traffic, cbr, dumbbell, flow, jain, link, network, rfc, run};
+use crate::common::{self, Traffic, cbr, dumbbell, flow, jain, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::ReadPolicy;
 use windlass_sim::link::QueueLimit;

@@ -1,12 +1,10 @@
 //! A queue discipline, an error model and an application that the crate knows nothing of, each added as a stranger
 //! would, with what it does to a run.
 
-mod common;
-
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use common::{Traffic, cbr, flow, link, network, rfc, run};
+use crate::common::{Traffic, cbr, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Multipath, SubflowConfig};
 use windlass_sim::extension::Custom;

@@ -1,8 +1,6 @@
 //! Ends of flows outside the simulation, here endpoints that the test owns.
 
-mod common;
-
-use common::{flow, link, network, profile};
+use crate::common::{self, flow, link, network, profile};
 use windlass_cc::Time;
 use windlass_sim::app::{App, Bound, Role};
 use windlass_sim::config::{

@@ -1,9 +1,7 @@
 //! What cannot be simulated is refused with a sentence that says so.
 
-mod common;
-
-use common::radio::line;
-use common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
+use crate::common::radio::line;
+use crate::common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, ReadPolicy};
 use windlass_sim::link::QueueLimit;

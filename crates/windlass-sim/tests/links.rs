@@ -1,8 +1,6 @@
 //! Links against closed forms and against a model of a drop-tail queue that keeps everything.
 
-mod common;
-
-use common::{Traffic, cbr, flow, link, network, rfc, run};
+use crate::common::{Traffic, cbr, flow, link, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::link::{Framing, Link, Offer, QueueLimit};

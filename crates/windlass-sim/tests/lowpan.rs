@@ -1,9 +1,7 @@
 //! IEEE 802.15.4 and 6LoWPAN: timing, saturation, losses, hidden stations.
 
-mod common;
-
-use common::cbr;
-use common::radio::{Driver, line, over, pairs};
+use crate::common::cbr;
+use crate::common::radio::{Driver, line, over, pairs};
 use windlass_cc::{Span, Time};
 use windlass_sim::loss::LossModel;
 use windlass_sim::radio::lowpan::Lowpan;

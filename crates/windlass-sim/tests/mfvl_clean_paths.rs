@@ -1,9 +1,7 @@
 //! MVegas and MFast alone on the paths of Mudassir and Baig 2021 (section 4), without losses: round
 //! trips of 140 ms, bottlenecks of 3 and 1 Mbit/s with a queue of 100 packets, packets of 1000 bytes.
 
-mod common;
-
-use common::{Traffic, cbr, flow, link, network, run};
+use crate::common::{Traffic, cbr, flow, link, network, run};
 use windlass_cc::{AnyParams, Time};
 use windlass_sim::RunResult;
 use windlass_sim::config::Config;

@@ -2,9 +2,7 @@
 //! network: true and false alarms after cycles of 50 s, in the first of which both subflows run
 //! MVegas.
 
-mod common;
-
-use common::{Traffic, cbr, drops, flow, link, network};
+use crate::common::{Traffic, cbr, drops, flow, link, network};
 use windlass_cc::coupling::cycle::{CycleParams, Events, Reset, Selection};
 use windlass_cc::coupling::detection::Matching;
 use windlass_cc::group::COUPLED;

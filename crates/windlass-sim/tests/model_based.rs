@@ -1,9 +1,7 @@
 //! What BBR, BBRv3 and Copa promise, with the whole stack under them: 10 Mbit/s and 40 ms, 33
 //! segments in the product.
 
-mod common;
-
-use common::{Traffic, drops, flow, link, network, rfc, run};
+use crate::common::{Traffic, drops, flow, link, network, rfc, run};
 use windlass_cc::Time;
 use windlass_sim::RunResult;
 use windlass_sim::link::QueueLimit;

@@ -1,8 +1,6 @@
 //! Connections over several paths: what they bring, what holds them up, and what they survive.
 
-mod common;
-
-use common::{Traffic, cbr, drops, flow, link, network, rfc};
+use crate::common::{self, Traffic, cbr, drops, flow, link, network, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Multipath, ReadPolicy, SubflowConfig};
 use windlass_sim::link::QueueLimit;

@@ -1,9 +1,7 @@
 //! Whatever happens on the paths and wherever a run stops, the accounts of a multipath connection
 //! close, its stream comes once and in order, and it ends as soon as a path lets it.
 
-mod common;
-
-use common::{Traffic, cbr, drops, flow, link, network, profile};
+use crate::common::{Traffic, cbr, drops, flow, link, network, profile};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, LinkConfig, Multipath, ReadPolicy, SubflowConfig};

@@ -1,10 +1,8 @@
 //! A multipath connection over a radio whose stations route by AODV: two subflows on routes without a
 //! common station, what breaks them, and what is left where there is only one.
 
-mod common;
-
-use common::radio::grid;
-use common::{cbr, flow, network, rfc, run};
+use crate::common::radio::grid;
+use crate::common::{cbr, flow, network, rfc, run};
 use proptest::prelude::*;
 use windlass_cc::Time;
 use windlass_sim::config::{Config, FlowConfig, Multipath, SubflowConfig, Traffic};

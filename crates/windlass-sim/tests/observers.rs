@@ -1,8 +1,6 @@
 //! Whoever looks on changes nothing: a run with an observer gives the same results as the run without it, to the last bit.
 
-mod common;
-
-use common::{Traffic, download, flow, link, network, radio::grid, rfc};
+use crate::common::{self, Traffic, download, flow, link, network, radio::grid, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Record};
 use windlass_sim::loss::{BerFormula, LossModel};

@@ -1,8 +1,6 @@
 //! Queue disciplines at work in a network.
 
-mod common;
-
-use common::{Traffic, cbr, dumbbell, flow, link, network, rfc, run};
+use crate::common::{self, Traffic, cbr, dumbbell, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;

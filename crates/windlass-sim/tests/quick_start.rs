@@ -1,9 +1,7 @@
 //! Quick-Start (RFC 4782) from end to end: who is asked, what that is worth, how the first round trip
 //! looks, and what a loss in it does.
 
-mod common;
-
-use common::{Traffic, flow, link, network, run};
+use crate::common::{Traffic, flow, link, network, run};
 use windlass_cc::{AnyParams, Setup, Span, Time, slow_start};
 use windlass_sim::config::{Cbr, Config, Record};
 use windlass_sim::loss::LossModel;

@@ -1,11 +1,9 @@
 //! Whatever happens on a radio, packets are conserved, and nothing is delivered twice or out of order.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::radio::Driver;
-use common::{cbr, flow, network, rfc};
+use crate::common::radio::Driver;
+use crate::common::{cbr, flow, network, rfc};
 use proptest::prelude::*;
 use windlass_cc::Time;
 use windlass_sim::config::{Config, Traffic};

@@ -1,9 +1,7 @@
 //! What stations on one channel do to each other.
 
-mod common;
-
-use common::radio::{Driver, line, over, us};
-use common::{cbr, drops, flow, link, listed, network, rfc, run};
+use crate::common::radio::{Driver, line, over, us};
+use crate::common::{cbr, drops, flow, link, listed, network, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Traffic;
 use windlass_sim::link::QueueLimit;

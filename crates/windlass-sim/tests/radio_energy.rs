@@ -1,10 +1,8 @@
 //! Where a radio's time goes, what that costs, and what happens when a battery is empty: to the
 //! nanosecond, beside sums done by hand.
 
-mod common;
-
-use common::radio::{Driver, line, over, us};
-use common::{cbr, run};
+use crate::common::radio::{Driver, line, over, us};
+use crate::common::{cbr, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::radio::energy::State;
 use windlass_sim::radio::{Consumption, Outcome, Phy, RadioConfig};

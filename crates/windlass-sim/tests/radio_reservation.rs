@@ -1,9 +1,7 @@
 //! Hidden stations, and what RTS, CTS and the NAV do about them.
 
-mod common;
-
-use common::radio::{Driver, line, over, pairs, us};
-use common::{cbr, listed, run};
+use crate::common::radio::{Driver, line, over, pairs, us};
+use crate::common::{cbr, listed, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::RadioResult;
 use windlass_sim::config::Cbr;

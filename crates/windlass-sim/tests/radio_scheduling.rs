@@ -1,8 +1,6 @@
 //! Whose packets a station transmits: first come, first served, or fairly.
 
-mod common;
-
-use common::radio::line;
+use crate::common::radio::line;
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit;
 use windlass_sim::packet::PacketHandle;

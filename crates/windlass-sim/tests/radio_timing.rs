@@ -1,9 +1,7 @@
 //! Exchanges on a radio to the nanosecond, beside sums done by hand.
 
-mod common;
-
-use common::listed;
-use common::radio::{Driver, line, us};
+use crate::common::listed;
+use crate::common::radio::{Driver, line, us};
 use windlass_cc::{Span, Time};
 use windlass_sim::radio::{FrameErrors, Phy, RtsThreshold};
 

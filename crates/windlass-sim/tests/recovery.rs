@@ -1,8 +1,6 @@
 //! What repairing losses costs the path.
 
-mod common;
-
-use common::{Traffic, drops, flow, link, network, profile, run};
+use crate::common::{Traffic, drops, flow, link, network, profile, run};
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit;
 use windlass_tcp::stack::{LINUX, NS3};

@@ -1,9 +1,7 @@
 //! The transfer of Reno-BER against closed forms: the window bound, PFTK, binomial counts, Mathis.
 
-mod common;
-
-use common::pftk::Path;
-use common::{
+use crate::common::pftk::Path;
+use crate::common::{
     DOWNLOAD, MSS, Traffic, download, drops, exact_riverbed, flow, link, mean_and_error, network,
     rfc, run,
 };

@@ -1,10 +1,8 @@
 //! The inner state of algorithms and their pacing rate as series.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::dumbbell;
+use crate::common::{self, dumbbell};
 use windlass_cc::{ALGORITHMS, AnyParams, Time};
 use windlass_sim::config::Config;
 use windlass_sim::{Sample, Series};

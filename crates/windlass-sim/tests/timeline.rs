@@ -1,8 +1,6 @@
 //! Counts by intervals: they add up to the totals, and counting changes nothing.
 
-mod common;
-
-use common::{dumbbell, run};
+use crate::common::{dumbbell, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::queue::{CoDel, Discipline};

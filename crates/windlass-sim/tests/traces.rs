@@ -1,10 +1,8 @@
 //! Packet by packet: the exchange of Reno-BER's figure 10, and golden traces of the scenes that a
 //! textbook draws.
 
-mod common;
-
-use common::trace::{assert_golden, text};
-use common::{
+use crate::common::trace::{assert_golden, text};
+use crate::common::{
     MSS, Traffic, download, flow, link, listed, network, profile, rfc_with_initial_window, run,
 };
 use windlass_cc::{Span, Time};

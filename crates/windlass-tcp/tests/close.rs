@@ -1,7 +1,6 @@
 //! Closing, resetting and aborting: RFC 9293 sections 3.6 and 3.10, RFC 5961.
 
-mod script;
-use script::{PEER_ISS, Script, plain, plain_with};
+use crate::script::{PEER_ISS, Script, plain, plain_with};
 use windlass_cc::Span;
 use windlass_tcp::{Flags, Options, Segment, Timestamps};
 

@@ -1,7 +1,6 @@
 //! Explicit congestion notification: RFC 3168, RFC 8257.
 
-mod script;
-use script::{Script, plain_with};
+use crate::script::{self, Script, plain_with};
 use windlass_cc::AnyParams;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, MarkCut};

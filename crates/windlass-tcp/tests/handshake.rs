@@ -1,7 +1,6 @@
 //! Opening: RFC 9293 section 3.5, RFC 7323, RFC 6298 section 5.7.
 
-mod script;
-use script::{Script, plain, plain_with};
+use crate::script::{Script, plain, plain_with};
 use windlass_cc::Time;
 use windlass_tcp::{Endpoint, Flags, Preset, Profile, Segment, Seq};
 

@@ -1,7 +1,6 @@
 //! Segments that no honest peer sends: nothing panics, nothing loops, time goes on.
 
-mod board;
-
+use crate::board;
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};

@@ -1,7 +1,6 @@
 //! Loss detection and recovery: RFC 5681, 6582, 6298, 3042.
 
-mod script;
-use script::{Script, plain, plain_with};
+use crate::script::{Script, plain, plain_with};
 use windlass_cc::AnyParams;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};

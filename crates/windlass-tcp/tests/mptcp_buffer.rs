@@ -1,8 +1,6 @@
 //! One receive buffer for all subflows, and what is said of the data in it.
 
-mod multinet;
-
-use multinet::{App, Net, Path, multipath, scheduled};
+use crate::multinet::{App, Net, Path, multipath, scheduled};
 use windlass_cc::Time;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 

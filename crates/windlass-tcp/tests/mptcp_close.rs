@@ -1,8 +1,6 @@
 //! The ends of the streams of a multipath connection where a path has died.
 
-mod multinet;
-
-use multinet::{Net, Path, multipath};
+use crate::multinet::{Net, Path, multipath};
 use windlass_tcp::mptcp::MultipathConfig;
 
 /// The receiver has sent acknowledgements only, and cannot know which of its subflows is dead.

@@ -1,8 +1,6 @@
 //! Controllers that see each other's paths.
 
-mod multinet;
-
-use multinet::{Net, Path, profile};
+use crate::multinet::{Net, Path, profile};
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Setup, Time};
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Outgoing};

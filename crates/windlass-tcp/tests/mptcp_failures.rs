@@ -1,8 +1,6 @@
 //! Multipath connections whose paths, peers or boxes on the way do not do what they should.
 
-mod multinet;
-
-use multinet::{App, Net, Path, Strip, multipath, profile};
+use crate::multinet::{App, Net, Path, Strip, multipath, profile};
 use windlass_cc::Span;
 use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile};
 use windlass_tcp::stack::RFC;

@@ -1,9 +1,7 @@
 //! Segments and options that no honest peer sends: nothing panics, no deadline stays, and what was
 //! delivered before stays as it is.
 
-mod multinet;
-
-use multinet::{Net, Path, multipath, scheduled};
+use crate::multinet::{Net, Path, multipath, scheduled};
 use proptest::prelude::*;
 use windlass_cc::Span;
 use windlass_tcp::mptcp::{Dss, Mapping, MpOption, Outgoing, Scheduler};

@@ -1,8 +1,6 @@
 //! A multipath connection with one path against a plain one with segments of the same size.
 
-mod multinet;
-
-use multinet::{App, Net, Path, profile};
+use crate::multinet::{App, Net, Path, profile};
 use windlass_cc::Time;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 use windlass_tcp::stack::{NS3, RFC, RIVERBED};

@@ -1,9 +1,7 @@
 //! Whatever the paths do, every byte of a multipath connection arrives once and in order and both
 //! ends close.
 
-mod multinet;
-
-use multinet::{App, Net, Path, Strip, multipath, scheduled};
+use crate::multinet::{self, App, Net, Path, Strip, multipath, scheduled};
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, Span};

@@ -1,7 +1,6 @@
 //! When segments may leave, and whether the window is used: pacing and RFC 7661.
 
-mod script;
-use script::{Script, plain_with};
+use crate::script::{Script, plain_with};
 use windlass_cc::AnyParams;
 use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::{Pacing, Profile};

@@ -1,7 +1,6 @@
 //! RFC 8985: losses found by time, and the tail loss probe.
 
-mod script;
-use script::{Script, plain_with};
+use crate::script::{Script, plain_with};
 use windlass_cc::Span;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::Counting;

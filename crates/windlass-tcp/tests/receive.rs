@@ -1,8 +1,7 @@
 //! Acknowledging and the offered window: RFC 1122 section 4.2.3, RFC 5681 section 4.2, RFC 2018,
 //! RFC 7323.
 
-mod script;
-use script::{Script, plain, plain_with};
+use crate::script::{Script, plain, plain_with};
 use windlass_cc::Span;
 use windlass_tcp::{Preset, Profile};
 

@@ -1,8 +1,6 @@
 //! What one loss costs a connection with a window of six segments: Reno-BER Table 9 (RB-12).
 
-mod board;
-mod pipe;
-use pipe::{App, Pipe};
+use crate::pipe::{App, Pipe};
 use windlass_cc::reno::{Increase, Params};
 use windlass_cc::{AnyParams, Phase, Setup, Span, Time};
 use windlass_tcp::{Preset, Profile, Seq, StackConfig};

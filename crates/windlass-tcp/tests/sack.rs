@@ -1,7 +1,6 @@
 //! Recovery by scoreboard: RFC 6675, 2883 and 9937.
 
-mod script;
-use script::{Script, plain_with};
+use crate::script::{Script, plain_with};
 use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LossCut;

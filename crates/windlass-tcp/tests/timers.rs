@@ -1,8 +1,6 @@
 //! What an endpoint feeds the timer that its stack chooses, and how it sets it.
 
-mod script;
-
-use script::{Script, plain_with};
+use crate::script::{Script, plain_with};
 use windlass_cc::rto::cmbo::Reading;
 use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams, Rfc6298Params};
 use windlass_cc::{Ratio, Span};

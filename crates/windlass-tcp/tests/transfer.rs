@@ -1,9 +1,7 @@
 //! Whatever the network does and however the two stacks behave, every byte arrives once and in
 //! order and both sides close.
 
-mod board;
-mod pipe;
-use pipe::{App, Fate, Pipe};
+use crate::pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};

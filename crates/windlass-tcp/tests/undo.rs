@@ -1,7 +1,6 @@
 //! Reductions taken back: RFC 5682, RFC 3522, RFC 3708.
 
-mod script;
-use script::{Script, plain_with};
+use crate::script::{Script, plain_with};
 use windlass_cc::recovery::LossRecovery;
 use windlass_tcp::{Profile, StackConfig};
 

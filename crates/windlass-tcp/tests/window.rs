@@ -1,7 +1,6 @@
 //! Flow control of the sending side: RFC 9293 section 3.8.6, RFC 1122 section 4.2.3.
 
-mod script;
-use script::{Script, plain, plain_with};
+use crate::script::{Script, plain, plain_with};
 
 #[test]
 fn the_receive_window_limits_the_sender() {

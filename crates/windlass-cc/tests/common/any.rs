@@ -1,5 +1,4 @@
 //! Inputs of every kind that a host can hand over, sensible or not.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;

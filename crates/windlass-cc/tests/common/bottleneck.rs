@@ -5,7 +5,6 @@
 //! new number) and acknowledged by itself. Three later acknowledgements make a packet lost; a second
 //! without any makes all of them lost. One flow's events are those that a host hands its controller,
 //! in the same order.
-#![allow(dead_code)]
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};

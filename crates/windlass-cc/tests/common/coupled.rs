@@ -1,5 +1,4 @@
 //! A connection with several paths, driven by hand.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Group, PathView, Phase, Span};
 

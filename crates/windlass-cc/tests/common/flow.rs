@@ -1,5 +1,4 @@
 //! One flow, seen by an algorithm and by an `f64` model of its equations at the same time.
-#![allow(dead_code)]
 
 use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use windlass_cc::loss_based::LossBased;
@@ -258,11 +257,6 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
             }
             Step::Idle { gap } => self.idle(gap),
         }
-    }
-
-    /// How far the window is from the model's, as a share of it.
-    pub fn difference(&self) -> f64 {
-        (self.ours.cwnd() as f64 - self.w.cwnd).abs() / self.w.cwnd
     }
 
     /// Whether one of the two is in slow start and the other, a byte or two off, is not.

@@ -1,5 +1,4 @@
 //! Lets an algorithm and a model of it in `f64` see the same acknowledgements.
-#![allow(dead_code)]
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Span, Time};
 

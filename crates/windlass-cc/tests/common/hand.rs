@@ -1,5 +1,4 @@
 //! A connection driven by hand.
-#![allow(dead_code)]
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Span};
 

@@ -1,5 +1,4 @@
 //! Histories as a real host makes them: a monotone clock, consistent counts, phases in order.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use proptest::prelude::*;
 use windlass_cc::{AnyController, AnyParams, Conn, Event, Span, Time};

@@ -1,11 +1,14 @@
 //! What several tests of the algorithms need.
-#![allow(dead_code)]
 
 pub mod any;
 pub mod bottleneck;
 pub mod classes;
 pub mod coupled;
+pub mod flow;
+pub mod follow;
+pub mod hand;
 pub mod history;
+pub mod path;
 
 use windlass_cc::reno::Increase;
 use windlass_cc::{AnyParams, Setup};

@@ -1,6 +1,5 @@
 //! A path small enough to be checked by hand: one bottleneck that serves whole segments in order,
 //! a queue without end before it, a fixed delay around it, an acknowledgement for each segment.
-#![allow(dead_code)]
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,4 @@
 //! Calling the command as a user does.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +81,6 @@ pub fn scenario(text: impl AsRef<[u8]>) -> (tempfile::TempDir, String) {
 
 /// Where a results folder has the files of this kind (`series`, `captures`, `scenarios`) of a point, one
 /// for each form of its scenario.
-#[allow(dead_code)]
 pub fn forms(out: &Path, kind: &str, experiment: &str, point: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(out.join(kind).join(experiment)) else { return Vec::new() };
     let paths = entries.map(|entry| entry.expect("an entry").path());

@@ -1,13 +1,14 @@
 //! What the tests of the papers share.
-#![allow(dead_code)] // each test binary uses its own part
 
 use std::path::Path;
+use std::sync::Arc;
 
 use windlass_lab::claims::Claim;
 use windlass_lab::experiment::Plan;
 use windlass_lab::papers::Paper;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::run::store::Format;
+use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 
 /// A paper with its plan and claims.
@@ -36,6 +37,26 @@ impl Setup {
         Scenario::with_overrides(text, &found.scenario, &overrides)
             .unwrap_or_else(|e| panic!("{e}"))
     }
+
+    /// A run of a point, changed.
+    pub fn run_at(
+        &self,
+        experiment: &str,
+        point: &str,
+        more: &[(&str, &str)],
+        seed: u64,
+    ) -> RunRecord {
+        let scenario = self.scenario_at(experiment, point, more);
+        let task = Task {
+            experiment: experiment.to_owned(),
+            point: point.to_owned(),
+            seed,
+            scenario_hash: scenario.hash().into(),
+            scenario: Arc::new(scenario),
+            world: World::Sim,
+        };
+        task.record(&Runner::new(1).run(&task).expect("it runs"))
+    }
 }
 
 /// Seconds of a quick reproduction here.
@@ -52,7 +73,7 @@ pub fn within(paper: &Paper, dir: &Path, seconds: f64) -> Outcome {
     let options =
         Options { budget: Some(seconds), seeds: None, on: vec![], out: dir.to_path_buf(), command };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
-    let runner = windlass_lab::run::Runner::new(0);
+    let runner = Runner::new(0);
     work.work(&runner, |_| {}).unwrap_or_else(|e| panic!("{e}"));
     work.conclude(&[Format::Parquet], &runner).unwrap_or_else(|e| panic!("{e}"))
 }

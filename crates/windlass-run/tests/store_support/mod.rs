@@ -1,5 +1,4 @@
 //! Records for the tests of the store.
-#![allow(dead_code)] // each test file uses a part
 
 use windlass_run::RunRecord;
 use windlass_sim::latency::{MessageResult, TransitResult};

@@ -1,5 +1,4 @@
 //! Two ends of a multipath connection and paths that delay, reorder, lose and fail.
-#![allow(dead_code)]
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,4 @@
 //! Two endpoints and a network that delays, drops, duplicates and reorders by a list.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,6 @@
 //! A segment is `FLAGS SEQ[+LEN] [ack N] [win N] [mss N] [ws N] [sackok] [ts VALUE ECHO]
 //! [sack A-B,...] [ect|ce|not-ect]`, with flags of `S`, `F`, `R`, `.` (ACK) and numbers counted from the initial ones.
 //! Every segment that leaves must be expected; the rest of a line after `#` is a remark.
-#![allow(dead_code)]
 
 use std::collections::VecDeque;
 

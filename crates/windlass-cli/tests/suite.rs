@@ -1,0 +1,13 @@
+//! The tests of the command: one program, since each takes a second to link.
+
+mod bad_input;
+mod book;
+mod captures;
+mod compare;
+mod contract;
+mod repeatability;
+mod schema;
+mod support;
+mod sweep;
+mod sweep_kill;
+mod terminal;

@@ -1,0 +1,21 @@
+//! The tests of the laboratory: one program, since each takes a second to link.
+
+mod adversary;
+mod assess;
+mod catalogue;
+mod choose;
+mod crosscheck;
+mod packet_train;
+mod paper_ccm_ss;
+mod paper_cocoa3plus;
+mod paper_mfvl;
+mod paper_reno_ber;
+mod paper_support;
+mod paper_tcp_modified;
+mod papers;
+mod patient_ward;
+mod scenario_energy;
+mod scenario_grid;
+mod scenario_multipath;
+mod scenario_wifi;
+mod why;

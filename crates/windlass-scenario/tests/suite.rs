@@ -1,0 +1,9 @@
+//! The tests of scenarios: one program, since each takes a second to link.
+
+mod canonical;
+mod courses;
+mod draw;
+mod errors;
+mod files;
+mod outlook;
+mod properties;

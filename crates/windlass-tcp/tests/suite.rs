@@ -1,0 +1,32 @@
+//! The tests of the endpoints: one program, since each takes a second to link.
+
+mod board;
+mod close;
+mod ecn;
+mod handshake;
+mod hostile;
+mod loss;
+mod mptcp_buffer;
+mod mptcp_close;
+mod mptcp_coupling;
+mod mptcp_failures;
+mod mptcp_hostile;
+mod mptcp_plain;
+mod mptcp_schedulers;
+mod mptcp_transfer;
+mod mptcp_wire;
+mod multinet;
+mod pacing;
+mod pipe;
+mod quick_start;
+mod rack;
+mod receive;
+mod reno_ber;
+mod sack;
+mod script;
+mod timers;
+mod transfer;
+mod undo;
+mod window;
+mod wire_format;
+mod wire_properties;
