@@ -2,42 +2,45 @@
 //! itself is what the guest boots, hence no harness.
 
 use std::process::exit;
+use std::thread;
 use std::time::Duration;
 
 use windlass_interop::interop::{self, Case, Direction, Options, Report};
 use windlass_skip::skip;
-use windlass_testbed::vm::{self, Job, Series};
+use windlass_testbed::vm::{self, Job, Kernel, Series};
 
 /// Longest that a guest may take on a busy host.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
 fn main() {
     vm::guest_main(serve);
+    let ready = |series| {
+        vm::check(series).and_then(|()| vm::prepare(series, &mut |_| {})).map_err(skip).ok()
+    };
+    let kernels: Vec<_> = Series::ALL.into_iter().filter_map(ready).collect();
+    let of_all: Vec<_> = thread::scope(|scope| {
+        let guests: Vec<_> = kernels.iter().map(|kernel| scope.spawn(|| boot(kernel))).collect();
+        guests.into_iter().map(|guest| guest.join().expect("no panic")).collect()
+    });
     let mut failed = false;
-    for series in Series::ALL {
-        if let Err(e) = vm::check(series) {
-            skip(e);
-            continue;
-        }
-        let kernel = match vm::prepare(series, &mut |_| {}) {
-            Ok(kernel) => kernel,
-            Err(e) => {
-                skip(e);
-                continue;
-            }
-        };
-        let job = Job { timeout: PATIENCE, ..Job::default() };
-        let answer = vm::run(&kernel, &job).unwrap_or_else(|e| panic!("{series}: {e}"));
-        let reports: Vec<Report> = serde_json::from_slice(&answer.output).unwrap();
+    for (kernel, reports) in kernels.iter().zip(of_all) {
+        let release = &kernel.release;
         assert_eq!(reports.len(), runs(&interop::cases()).len());
         for report in reports.iter().filter(|report| !report.passed()) {
             failed = true;
-            println!("{series}: {} {} FAILED", report.case, report.direction);
+            println!("{release}: {} {} FAILED", report.case, report.direction);
             report.findings.iter().for_each(|finding| println!("    {finding}"));
         }
-        println!("{series}: {} cases in virtual time", reports.len());
+        println!("{release}: {} cases in virtual time", reports.len());
     }
     exit(i32::from(failed));
+}
+
+/// What all cases come to on this kernel.
+fn boot(kernel: &Kernel) -> Vec<Report> {
+    let job = Job { timeout: PATIENCE, ..Job::default() };
+    let answer = vm::run(kernel, &job).unwrap_or_else(|e| panic!("{}: {e}", kernel.release));
+    serde_json::from_slice(&answer.output).expect("the guest's reports")
 }
 
 fn runs(cases: &[Case]) -> Vec<(&Case, Direction)> {
