@@ -8,8 +8,8 @@ use crate::scenario::Scenario;
 use crate::stats::Summary;
 use windlass_sim::MultipathResult;
 
-/// Flows and links of one run, or medians with 95 % intervals over several.
-pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
+/// Flows and links of one run, or medians with 95 % intervals over several, on so many columns.
+pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String {
     let seeds = match records {
         [one] => format!("seed {}", one.seed),
         [first, .., last] => {
@@ -28,7 +28,8 @@ pub fn text(scenario: &Scenario, records: &[RunRecord]) -> String {
         scenario.duration.as_nanos() as f64 / 1e9,
         place(records)
     );
-    let tables: Vec<String> = tables(scenario, records).iter().map(text::table).collect();
+    let shown = |table| text::table_within(table, width);
+    let tables: Vec<String> = tables(scenario, records).iter().map(shown).collect();
     out.push_str(&tables.join("\n"));
     out
 }

@@ -215,7 +215,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     let rows = SUBFLOWS.table(std::slice::from_ref(&record)).rows();
     assert_eq!(rows, 2);
     assert_eq!(MULTIPATH.table(std::slice::from_ref(&record)).rows(), 1);
-    let text = overview::text(&scenario, std::slice::from_ref(&record));
+    let text = overview::text(&scenario, std::slice::from_ref(&record), 120);
     assert!(
         text.contains("download:lte") && text.contains("sent again on another subflow"),
         "{text}"

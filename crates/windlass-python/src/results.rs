@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use windlass_lab::report::html;
+use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::fields::{LISTINGS, Listing};
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
@@ -131,7 +132,7 @@ impl Records {
 
     /// The overview that `windlass run` prints; empty for runs of more than one scenario.
     fn overview(&self) -> String {
-        self.scenario.as_ref().map(|s| overview::text(s, &self.records)).unwrap_or_default()
+        self.scenario.as_ref().map(|s| overview::text(s, &self.records, WIDTH)).unwrap_or_default()
     }
 
     /// The page that `windlass run --out` writes; empty where nothing was to be drawn.

@@ -6,7 +6,7 @@ use crate::model::{Block, Row, Section, Table, is_figure};
 /// Widest text that is still read with ease; what is written where no terminal says its width.
 pub const WIDTH: usize = 120;
 
-/// Narrowest column of words before a table is rather allowed to be too wide.
+/// Narrowest column of words before a table is rather printed in parts.
 const NARROWEST: usize = 12;
 
 /// The tables of sections with their headings; sections without a table are left out.
@@ -52,13 +52,9 @@ fn heading(title: &str) -> String {
     format!("{title}\n{}\n\n", "=".repeat(length(title)))
 }
 
-/// One table with its caption and remarks, as wide as [`WIDTH`] at most where that can be.
-pub fn table(table: &Table) -> String {
-    table_within(table, WIDTH)
-}
-
 /// One table with its caption and remarks. Cells are wrapped between words where the table would
-/// be wider than `width`; figures and long words stay whole.
+/// be wider than `width`; figures and long words stay whole. What is too wide then is printed in parts,
+/// each with the first column.
 pub fn table_within(table: &Table, width: usize) -> String {
     let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
     let mut head = table.columns.clone();
@@ -71,8 +67,13 @@ pub fn table_within(table: &Table, width: usize) -> String {
     let mut out =
         if table.caption.is_empty() { String::new() } else { indented(&table.caption, "", width) };
     let rule: Vec<String> = layout.widths.iter().map(|w| "-".repeat(*w)).collect();
-    for row in [&head, &rule].into_iter().chain(&rows) {
-        out.push_str(&layout.row(row));
+    for (k, part) in layout.parts(width).iter().enumerate() {
+        if k > 0 {
+            out.push('\n');
+        }
+        for row in [&head, &rule].into_iter().chain(&rows) {
+            out.push_str(&layout.row(row, part));
+        }
     }
     for note in &table.notes {
         out.push_str(&indented(note, "  ", width));
@@ -89,47 +90,71 @@ struct Layout {
 }
 
 impl Layout {
-    /// As wide as the widest cells; while that is too wide, the widest column gives way.
+    /// As wide as the widest cells; while that is too wide, the widest column gives way: at first none below
+    /// [`NARROWEST`], then those of figures to their longest word.
     fn of(head: &[String], rows: &[Vec<String>], width: usize) -> Layout {
         let column = |c: usize| rows.iter().map(move |r| r[c].as_str());
         let all = 0..head.len();
-        let figures = all.clone().map(|c| c > 0 && column(c).all(is_figure)).collect();
+        let figures: Vec<bool> = all.clone().map(|c| c > 0 && column(c).all(is_figure)).collect();
         let widest = |c: usize, of: &dyn Fn(&str) -> usize| {
             column(c).chain([head[c].as_str()]).map(of).max().unwrap_or(0)
         };
-        let least: Vec<usize> = all.clone().map(|c| widest(c, &longest_word)).collect();
-        let mut widths: Vec<usize> = all.map(|c| widest(c, &length)).collect();
-        while widths.iter().map(|w| w + GAP).sum::<usize>() > width {
-            let may_shrink = |c: &usize| widths[*c] > least[*c].max(NARROWEST);
-            match (0..widths.len()).filter(may_shrink).max_by_key(|c| widths[*c]) {
-                Some(c) => widths[c] -= 1,
-                None => break,
-            }
-        }
+        let longest: Vec<usize> = all.clone().map(|c| widest(c, &longest_word)).collect();
+        let mut widths: Vec<usize> = all.clone().map(|c| widest(c, &length)).collect();
+        let readable: Vec<usize> = longest.iter().map(|w| *w.max(&NARROWEST)).collect();
+        let least: Vec<usize> =
+            all.map(|c| if figures[c] { longest[c] } else { readable[c] }).collect();
+        shrink(&mut widths, &readable, width);
+        shrink(&mut widths, &least, width);
         Layout { widths, figures }
     }
 
-    /// A row as one line, or several where cells are wrapped.
-    fn row(&self, cells: &[String]) -> String {
-        let columns: Vec<Vec<String>> =
-            cells.iter().zip(&self.widths).map(|(cell, w)| wrap(cell, *w)).collect();
-        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-        let line = |k: usize| {
-            let part = |c: &Vec<String>| c.get(k).cloned().unwrap_or_default();
-            self.line(&columns.iter().map(part).collect::<Vec<_>>())
-        };
-        (0..height).map(line).collect()
+    /// The columns that fit side by side, as often as it takes.
+    fn parts(&self, width: usize) -> Vec<Vec<usize>> {
+        let mut parts = vec![vec![0]];
+        let mut used = self.widths[0] + GAP;
+        for (c, w) in self.widths.iter().enumerate().skip(1) {
+            used += w + GAP;
+            match parts.last_mut() {
+                Some(part) if used <= width || part.len() == 1 => part.push(c),
+                _ => {
+                    parts.push(vec![0, c]);
+                    used = self.widths[0] + w + 2 * GAP;
+                }
+            }
+        }
+        parts
     }
 
-    fn line(&self, cells: &[String]) -> String {
+    /// These columns of a row as one line, or several where cells are wrapped.
+    fn row(&self, cells: &[String], part: &[usize]) -> String {
+        let columns: Vec<(usize, Vec<String>)> =
+            part.iter().map(|c| (*c, wrap(&cells[*c], self.widths[*c]))).collect();
+        let height = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
+        (0..height).map(|k| self.line(&columns, k)).collect()
+    }
+
+    fn line(&self, columns: &[(usize, Vec<String>)], k: usize) -> String {
         let mut out = String::new();
-        for (c, (cell, w)) in cells.iter().zip(&self.widths).enumerate() {
-            let pad = " ".repeat(w.saturating_sub(length(cell)));
-            out.push_str(if c == 0 { "  " } else { "   " });
-            let (before, after) = if self.figures[c] { (pad.as_str(), "") } else { ("", &*pad) };
+        for (c, lines) in columns {
+            let cell = lines.get(k).map_or("", String::as_str);
+            let pad = " ".repeat(self.widths[*c].saturating_sub(length(cell)));
+            out.push_str(if *c == 0 { "  " } else { "   " });
+            let (before, after) = if self.figures[*c] { (&*pad, "") } else { ("", &*pad) };
             out.push_str(&format!("{before}{cell}{after}"));
         }
         format!("{}\n", out.trim_end())
+    }
+}
+
+/// Takes from the widest column while all together are too wide, from none below its least.
+fn shrink(widths: &mut [usize], least: &[usize], width: usize) {
+    while widths.iter().map(|w| w + GAP).sum::<usize>() > width {
+        let may_shrink = |c: &usize| widths[*c] > least[*c];
+        match (0..widths.len()).filter(may_shrink).max_by_key(|c| widths[*c]) {
+            Some(c) => widths[c] -= 1,
+            None => break,
+        }
     }
 }
 
@@ -216,7 +241,7 @@ mod tests {
         let rows = vec![row(&["0.01 %", "60.42"], Some(GOOD)), row(&["µ"], None)];
         let expected = "Caption\n  p        paper (s)   verdict\n  ------   ---------   ----------\n  \
             0.01 %       60.42   reproduced\n  µ\n  Remark.\n";
-        assert_eq!(table(&two_columns(rows)), expected);
+        assert_eq!(table_within(&two_columns(rows), WIDTH), expected);
     }
 
     #[test]
@@ -229,6 +254,20 @@ mod tests {
         for line in cell {
             assert!(line.len() > 9 && line[8..].starts_with(|c: char| c != ' '), "{text}");
         }
+    }
+
+    #[test]
+    fn a_table_of_many_figures_is_printed_in_parts_with_the_first_column() {
+        let columns = ["flow", "goodput (Mbps)", "retransmissions", "utilisation (%)"];
+        let table = Table {
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: vec![row(&["download", "1.9", "69", "99.7"], None)],
+            ..two_columns(vec![])
+        };
+        let lines = |width| table_within(&table, width).lines().map(length).max().unwrap_or(0);
+        assert_eq!((lines(80), lines(60), lines(40)), (63, 59, 38));
+        let narrow = table_within(&table, 40);
+        assert_eq!(narrow.matches("download").count(), 2, "{narrow}");
     }
 
     #[test]

@@ -68,7 +68,10 @@ impl Context<'_> {
             let who = if self.network.wifi.is_empty() { "no link" } else { "no link or cell" };
             let message = format!("`{key}`: {who} mentions a node `{}`", name.escape_debug());
             let near = nearest(name, &known);
-            let known = format!("the nodes are {}", listed(&known));
+            let known = match known.as_slice() {
+                [] => "the file has no link; a `[[link]]` names its two nodes".to_owned(),
+                known => format!("the nodes are {}", listed(known)),
+            };
             Problem::suggesting(place, message, near, known)
         })
     }

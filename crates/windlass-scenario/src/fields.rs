@@ -205,8 +205,12 @@ pub(super) fn size(min: u64, max: u64) -> impl Fn(&Field) -> Result<u64, Problem
         if (min..=max).contains(&value) {
             return Ok(value);
         }
-        let (value, min, max) = (Bytes(value), Bytes(min), Bytes(max));
-        Err(field.error(format!("{value} is outside the range from {min} to {max}")))
+        let said = match &field.node.value {
+            Value::Text(text) => text.clone(),
+            _ => Bytes(value).to_string(),
+        };
+        let (min, max) = (Bytes(min), Bytes(max));
+        Err(field.error(format!("{said} is outside the range from {min} to {max}")))
     }
 }
 

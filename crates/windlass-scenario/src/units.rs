@@ -38,7 +38,7 @@ struct Dimension {
     noun: &'static str,
     /// Accepted spellings, as the error messages show them.
     examples: &'static str,
-    /// What the integer counts: `bit per second`.
+    /// What the integer counts: `bits per second`.
     whole: &'static str,
     /// Largest admissible integer.
     max: u64,
@@ -53,9 +53,9 @@ struct Dimension {
 const RATE: Dimension = Dimension {
     noun: "a rate",
     examples: "`10Mbps`, `250kbps` or `1MB/s`",
-    whole: "bit per second",
+    whole: "bits per second",
     max: u64::MAX,
-    too_large: "is faster than the simulator can count (18 exabit per second)",
+    too_large: "is faster than the simulator can count (18 exabits per second)",
     factor: rate_factor,
     hint: |unit| unit.starts_with('m').then_some("`m` is milli, `M` is mega"),
 };
@@ -63,7 +63,7 @@ const RATE: Dimension = Dimension {
 const TIME: Dimension = Dimension {
     noun: "a time",
     examples: "`30ms`, `1.5s`, `100us` or `2min`",
-    whole: "nanosecond",
+    whole: "nanoseconds",
     max: u64::MAX - 1, // u64::MAX stands for "not known"
     too_large: "is longer than the simulator can count (584 years)",
     factor: time_factor,
@@ -73,7 +73,7 @@ const TIME: Dimension = Dimension {
 const SIZE: Dimension = Dimension {
     noun: "a size",
     examples: "`536B`, `64KiB` or `10MB`",
-    whole: "byte",
+    whole: "bytes",
     max: u64::MAX,
     too_large: "is larger than the simulator can count (16 EiB)",
     factor: size_factor,
@@ -83,7 +83,7 @@ const SIZE: Dimension = Dimension {
 const PACKETS: Dimension = Dimension {
     noun: "a number of packets",
     examples: "`100pkt`",
-    whole: "packet",
+    whole: "packets",
     max: u64::MAX,
     too_large: "is more than the simulator can count",
     factor: packet_factor,
@@ -169,7 +169,7 @@ impl Dimension {
                 Err(UnitError(format!("`{text}` {}", self.too_large)))
             }
             Scaled::Fractional => {
-                Err(UnitError(format!("`{text}` is not a whole number of {}s", self.whole)))
+                Err(UnitError(format!("`{text}` is not a whole number of {}", self.whole)))
             }
         }
     }
@@ -395,7 +395,7 @@ impl FromStr for Window {
                 Some((_, "mss")) => {
                     let segments = Dimension {
                         factor: |_| Some(1),
-                        whole: "segment",
+                        whole: "segments",
                         max: u64::from(u32::MAX),
                         ..PACKETS
                     };

@@ -28,6 +28,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "-10Mbps",
         "s.toml:5:8: `rate`: `-10Mbps` is negative; write a rate such as `10Mbps`, `250kbps` or `1MB/s`",
     ),
+    ("10Mbps", "1.01bps", "s.toml:5:8: `rate`: `1.01bps` is not a whole number of bits per second"),
+    (
+        "[[link]]\nbetween = [\"server\", \"client\"]\nrate = \"10Mbps\"\ndelay = \"20ms\"\n",
+        "",
+        "s.toml:5:8: `from`: no link mentions a node `server`; the file has no link; a `[[link]]` names its two nodes",
+    ),
     ("10Mbps", "0bps", "s.toml:5:8: `rate`: must be more than zero, for example `10Mbps`"),
     (
         "10Mbps",

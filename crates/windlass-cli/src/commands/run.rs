@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use windlass_lab::report::html;
+use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::store::replace;
@@ -16,7 +17,7 @@ use windlass_lab::{hindsight, outlook, overview, run_page};
 
 use super::making::{Made, Making, runner};
 use crate::args::Run;
-use crate::output::{Chatter, Failure, print};
+use crate::output::{Chatter, Failure, print, width};
 
 /// Runs a scenario.
 pub fn run(args: &Run, command: &str, chatter: &Chatter) -> Result<(), Failure> {
@@ -224,5 +225,5 @@ fn show(
             .map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }
-    print(&overview::text(scenario, records))
+    print(&overview::text(scenario, records, width().min(WIDTH)))
 }

@@ -8,7 +8,7 @@ use super::{Dimension, UnitError, canonical};
 const WATTS: Dimension = Dimension {
     noun: "a power",
     examples: "`190mW`, `0.9W` or `50uW`",
-    whole: "microwatt",
+    whole: "microwatts",
     max: windlass_sim::radio::energy::MAX_UW,
     too_large: "is more than a radio draws (1 kW at most)",
     factor: |unit| match unit {
@@ -24,7 +24,7 @@ const WATTS: Dimension = Dimension {
 const JOULES: Dimension = Dimension {
     noun: "an energy",
     examples: "`20J`, `500mJ` or `2.6Wh`",
-    whole: "microjoule",
+    whole: "microjoules",
     max: windlass_sim::radio::energy::MAX_UJ,
     too_large: "is more than a battery holds (1 GJ at most)",
     factor: |unit| match unit {

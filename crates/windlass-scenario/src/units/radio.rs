@@ -9,7 +9,7 @@ use super::{Dimension, UnitError, canonical};
 const DISTANCE: Dimension = Dimension {
     noun: "a distance",
     examples: "`10m`, `2.5m` or `1.2km`",
-    whole: "millimetre",
+    whole: "millimetres",
     max: 1_000_000_000_000, // a million kilometres
     too_large: "is longer than the simulator can count (a million kilometres)",
     factor: |unit| match unit {
