@@ -253,7 +253,7 @@ fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
     };
     json!({
         "transform": [{"filter": "false"}],
-        "mark": {"type": "point"},
+        "mark": {"type": "point", "aria": false},
         "encoding": {
             "shape": channel(styles.iter().map(|(d, s)| shape(d, s.shape)).collect()),
             "stroke": channel(styles.iter().map(|(_, s)| s.colour).collect()),
