@@ -153,7 +153,8 @@ fn the_report_of_short_runs_is_whole_and_its_map_leads_to_the_base_station() {
         .filter(|j| j.verdict == Verdict::NotComparable && !j.id.ends_with(".value"))
         .map(|j| j.id.as_str())
         .collect();
-    assert!(open.is_empty(), "{open:?}");
+    // How many senders its figure has, the paper does not say.
+    assert_eq!(open, ["fig5.goodput"]);
     let sections = s
         .paper
         .sections(&Material {
