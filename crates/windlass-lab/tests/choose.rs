@@ -49,19 +49,9 @@ fn advice(choice: &Choice) -> Advice {
     choice.advice(&runs(choice)).expect("advice")
 }
 
-/// Rate, delay of one direction, random loss, queue.
-const NETWORKS: [[&str; 4]; 10] = [
-    ["5Mbps", "50ms", "0.1%", "1bdp"],
-    ["2Mbps", "50ms", "2%", "1bdp"],
-    ["250kbps", "40ms", "2%", "8pkt"],
-    ["1Mbps", "10ms", "0%", "4bdp"],
-    ["20Mbps", "300ms", "0.01%", "1bdp"],
-    ["10Mbps", "20ms", "0%", "0.3bdp"],
-    ["10Mbps", "20ms", "5%", "1bdp"],
-    ["50Mbps", "25ms", "0.5%", "1bdp"],
-    ["100kbps", "200ms", "1%", "1bdp"],
-    ["5Mbps", "5ms", "10%", "2bdp"],
-];
+/// Rate, delay of one direction, random loss, queue; `docs/choose-agrees` has ten, with every candidate.
+const NETWORKS: [[&str; 4]; 2] =
+    [["5Mbps", "50ms", "0.1%", "1bdp"], ["2Mbps", "50ms", "2%", "1bdp"]];
 
 /// The advice of twelve draws against the plain means of sixty: whether it agrees, with what it said.
 fn agrees([rate, delay, loss, queue]: [&str; 4], algorithms: &[&str]) -> (bool, Advice) {
@@ -85,20 +75,8 @@ fn agrees([rate, delay, loss, queue]: [&str; 4], algorithms: &[&str]) -> (bool, 
 
 #[test]
 fn what_is_advised_is_what_an_exhaustive_comparison_finds_or_it_is_undecided() {
-    for network in &NETWORKS[..2] {
+    for network in &NETWORKS {
         let (agrees, advice) = agrees(*network, &["reno", "cubic", "bbr", "vegas"]);
-        assert!(agrees, "{network:?}: {:?}", advice.sentences);
-    }
-}
-
-/// `cargo test --release -p windlass-lab --test suite choose -- --ignored --nocapture`
-#[test]
-#[ignore = "some minutes: its own command"]
-fn on_ten_networks_too() {
-    let algorithms = ["reno", "cubic", "bbr", "bbr3", "vegas", "copa", "westwood", "illinois"];
-    for network in NETWORKS {
-        let (agrees, advice) = agrees(network, &algorithms);
-        println!("{network:?}: {} {:?}", advice.algorithm, advice.alike);
         assert!(agrees, "{network:?}: {:?}", advice.sentences);
     }
 }
