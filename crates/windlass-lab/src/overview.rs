@@ -135,7 +135,7 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
         ("completion (s)", &["completion_s"], PLAIN, 3),
     ];
     let flows = &scenario.flows;
-    let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().to_owned()]).collect();
+    let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().into_owned()]).collect();
     let kind = (Kind::Flow, &["flow", "algorithm"][..]);
     let mut table = listing("Flows", kind, firsts, COLUMNS, records);
     for (i, flow) in flows.iter().enumerate() {
@@ -164,7 +164,10 @@ fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
     for (i, flow) in scenario.flows.iter().enumerate() {
         let Some(spec) = &flow.multipath else { continue };
         firsts.extend(spec.subflows.iter().map(|subflow| {
-            let algorithm = subflow.controller.info().id.to_owned();
+            let algorithm = match flow.kernel {
+                Some(_) => flow.algorithm().into_owned(),
+                None => subflow.controller.info().id.to_owned(),
+            };
             vec![format!("{}:{}", flow.name, subflow.name), algorithm]
         }));
         let results: Vec<&MultipathResult> =

@@ -73,6 +73,7 @@ pub fn assess(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PathBuf, Vec<String>)> {
     let subject = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
+    World::Sim.takes(&subject).map_err(|e| input(&e))?;
     let mut examination = EXAMINATIONS[0].clone();
     if !only.is_empty() {
         let wrong =

@@ -96,6 +96,19 @@ pub enum RunError {
         /// Name of the cell.
         cell: String,
     },
+    /// The scenario has an algorithm by a kernel's name of it, and the world has no kernel.
+    #[error(
+        "flow `{flow}`: only a kernel has `{algorithm}`, and the world `{world}` has none; run it with --on linux or \
+         linux-vt, or name one of `windlass algorithms`"
+    )]
+    NoSuchKernel {
+        /// The world.
+        world: World,
+        /// Name of the flow.
+        flow: String,
+        /// The algorithm.
+        algorithm: String,
+    },
     /// It was to stop before its end.
     #[error("the run was stopped before its end")]
     Stopped,
@@ -113,5 +126,21 @@ impl RunError {
     /// Whether the scenario, or the world that was asked for, is at fault, and not the machine.
     pub fn is_input(&self) -> bool {
         !matches!(self, RunError::Books { .. } | RunError::Stopped | RunError::Backend(_))
+    }
+}
+
+/// That every algorithm of the scenario is one of ours, for a world that has no kernel.
+///
+/// # Errors
+///
+/// The first flow whose is not.
+pub fn no_kernels(world: World, scenario: &Scenario) -> Result<(), RunError> {
+    match scenario.flows.iter().find(|flow| flow.kernel.is_some()) {
+        Some(flow) => Err(RunError::NoSuchKernel {
+            world,
+            flow: flow.name.clone(),
+            algorithm: flow.algorithm().into_owned(),
+        }),
+        None => Ok(()),
     }
 }

@@ -47,7 +47,7 @@ mod task;
 mod version;
 mod world;
 
-pub use backend::{Backend, Ran, RunError};
+pub use backend::{Backend, Ran, RunError, no_kernels};
 pub use course::{Course, Drops};
 pub use error::Error;
 pub use record::{RunRecord, Steady};

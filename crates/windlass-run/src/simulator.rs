@@ -9,7 +9,7 @@ use windlass_scenario::compile::compile;
 use windlass_sim::{Config, RunResult, Simulation};
 use windlass_tcp::CongestionControl;
 
-use crate::{Backend, Ran, RunError, World};
+use crate::{Backend, Ran, RunError, World, no_kernels};
 
 /// Simulated time after which a run looks whether it is to stop.
 const LOOK_EVERY: Span = Span(1_000_000_000);
@@ -42,6 +42,7 @@ impl Backend for Simulator {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        no_kernels(World::Sim, scenario)?;
         let mut simulation = Simulation::new(compile(scenario, seed)?)?;
         if let Some(controllers) = &self.controllers {
             for (flow, spec) in scenario.flows.iter().enumerate() {
@@ -80,6 +81,7 @@ fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunE
 ///
 /// The simulator does not take the scenario, or its books do not close.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
+    no_kernels(World::Sim, scenario)?;
     simulate_as(compile(scenario, seed)?, &scenario.name)
 }
 

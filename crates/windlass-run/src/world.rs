@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};
-use windlass_scenario::{Home, Scenario};
+use windlass_scenario::{Candidate, Home, Scenario};
 
 use crate::version::{KERNEL_VERSION, VERSION, results};
 
@@ -44,6 +44,25 @@ impl World {
                 format!("{}-{}", scenario.hash_without_parameters(), results(VERSION))
             }
             World::Linux | World::LinuxVt(_) | World::Ns3 => scenario.hash_without_parameters(),
+        }
+    }
+
+    /// Whether it can run what a command line names: a kernel takes names alone, and only a kernel those of its own.
+    ///
+    /// # Errors
+    ///
+    /// What is not right, in a sentence.
+    pub fn takes(self, candidate: &Candidate) -> Result<(), String> {
+        let label = &candidate.label;
+        let kernel = matches!(self, World::Linux | World::LinuxVt(_));
+        match candidate.kernel {
+            Some(_) if !kernel => Err(format!(
+                "{label}: only a kernel has it, and the world `{self}` has none; choose linux or linux-vt"
+            )),
+            None if self != World::Sim && label.contains(':') => Err(format!(
+                "{label}: a kernel knows an algorithm by its name alone; parameters can be set in world sim only"
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -136,6 +155,24 @@ impl FromStr for KernelSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_algorithm_by_a_kernels_name_is_for_kernels_and_parameters_are_not() {
+        let takes = |label: &str, world: World| {
+            let candidate = Candidate::parse(label).expect("an algorithm");
+            world.takes(&candidate).err().unwrap_or_default()
+        };
+        let vt = World::LinuxVt(KernelSeries::V6_12);
+        assert_eq!(takes("linux:nv", vt) + &takes("cubic:keep=0.8", World::Sim), "");
+        assert!(takes("linux:nv", World::Sim).contains("choose linux or linux-vt"));
+        assert!(takes("linux:nv", World::Ns3).contains("the world `ns3` has none"));
+        assert!(takes("cubic:keep=0.8", vt).contains("by its name alone"));
+        let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
+            from = 'a'\nto = 'b'\nalgorithm = 'linux:nv'";
+        let scenario = Scenario::from_str(text, "s.toml").expect("a scenario");
+        let error = crate::simulate(&scenario, 1).expect_err("a simulator has no kernel");
+        assert!(error.is_input() && error.to_string().contains("only a kernel has `linux:nv`"));
+    }
 
     #[test]
     fn worlds_are_read_as_they_are_written() {

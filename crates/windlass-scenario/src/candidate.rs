@@ -13,8 +13,10 @@ use crate::tree::{Entry, Node, Table, Value, parse_value};
 pub struct Candidate {
     /// As it was typed: `cubic`, `newreno:increase=per-byte`.
     pub label: String,
-    /// What it says, over the paper's or RFC's version.
+    /// What it says, over the paper's or RFC's version; a stand-in of a kernel's.
     pub controller: AnyParams,
+    /// The kernel's name of it, where it is given by that: `linux:nv`.
+    pub kernel: Option<String>,
 }
 
 /// Key that names the slow start instead of a parameter.
@@ -22,7 +24,8 @@ const SLOW_START: &str = "slow_start";
 
 impl Candidate {
     /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`, where the keys are those of a flow's `params`,
-    /// or `slow_start` with the name of one. What is not named has its default.
+    /// or `slow_start` with the name of one. What is not named has its default. `linux:NAME` is what a kernel has
+    /// under this name.
     ///
     /// ```
     /// use windlass_scenario::Candidate;
@@ -38,13 +41,21 @@ impl Candidate {
     /// The first thing that is wrong, with what would be right.
     pub fn parse(text: &str) -> Result<Candidate, ScenarioError> {
         let label = text.trim();
-        let controller = read(label, Flavour::Rfc)
-            .map_err(|problem| ScenarioError::in_argument("--algorithms", label, problem))?;
-        Ok(Candidate { label: label.to_owned(), controller })
+        let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
+        let kernel = params::by_kernel(label)
+            .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
+        let controller = match kernel {
+            Some(_) => AnyParams::default(),
+            None => read(label, Flavour::Rfc).map_err(wrong)?,
+        };
+        Ok(Candidate { label: label.to_owned(), controller, kernel })
     }
 
     /// What it says, over the version of a stack of this flavour.
     pub fn on(&self, flavour: Flavour) -> AnyParams {
+        if self.kernel.is_some() {
+            return self.controller;
+        }
         // The same text read once before.
         read(&self.label, flavour).unwrap_or(self.controller)
     }
@@ -167,6 +178,22 @@ mod tests {
     }
 
     #[test]
+    fn a_kernels_algorithm_is_kept_by_its_name_and_belongs_to_no_other_hash() {
+        let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
+            from = 'a'\nto = 'b'\nalgorithm = 'linux:nv'";
+        let scenario = crate::Scenario::from_str(text, "s.toml").unwrap();
+        assert_eq!(scenario.flows[0].algorithm(), "linux:nv");
+        let read = crate::Scenario::from_str(&scenario.resolved_toml(), "s.toml").unwrap();
+        assert_eq!(read.flows[0].kernel.as_deref(), Some("nv"));
+        assert_eq!(Candidate::parse("linux:nv").unwrap().kernel, read.flows[0].kernel);
+        let lp = crate::Scenario::from_str(&text.replace("nv", "lp"), "s.toml").unwrap();
+        assert_ne!(scenario.hash_without_parameters(), lp.hash_without_parameters());
+        let set = format!("{text}\nparams = {{ alpha = 2 }}");
+        let wrong = crate::Scenario::from_str(&set, "s.toml").unwrap_err().to_string();
+        assert!(wrong.contains("what its name says; leave this out"), "{wrong}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_what_would_be_right() {
         for (text, expected) in [
             (
@@ -175,6 +202,8 @@ mod tests {
             ),
             ("", "unknown value ``; `algorithm` is one of"),
             ("none", "`none` is for datagrams"),
+            ("linux:", "`linux:`: a kernel's algorithm has a name of 1 to 15 letters"),
+            ("linux:nv:alpha=2", "and no parameters, such as `linux:nv`"),
             ("newreno:increase", "`increase`: a parameter is written KEY=VALUE"),
             ("newreno:increas=per-byte", "did you mean `increase`?"),
             ("newreno:increase=per-bite", "did you mean `per-byte`?"),

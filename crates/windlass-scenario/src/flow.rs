@@ -25,7 +25,7 @@ section! {
     name Name, "unique name", "`from-to`, with `-2`, `-3` ... if taken";
     from Text, "node that sends the data", "required";
     to Text, "node that receives it", "required";
-    algorithm algorithms(), "congestion control; `windlass algorithms` lists them", "required, but for datagrams `none`";
+    algorithm Either(vec![algorithms(), KernelName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is what a kernel has under this name, for runs on that kernel only", "required, but for datagrams `none`";
     params Params, "table: parameters of the algorithm", "those of the algorithm";
     slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the one that the algorithm wants";
     flavour Words(Flavour::WORDS.to_vec()), "whose version of the algorithm and its slow start runs: `rfc` (the paper's or RFC's), `linux` or `ns3`", "that of `stack`";
@@ -57,6 +57,7 @@ struct Unnamed {
 struct Template<'a> {
     fields: Fields<'a>,
     controller: Option<AnyParams>,
+    kernel: Option<String>,
     home: Home,
     stack: Stack,
     traffic: Traffic,
@@ -168,8 +169,13 @@ impl Context<'_> {
         let mut stack = stack::read(&layers)?;
         stack.flavour = fields.or(stack::FLAVOUR, stack::flavour, stack.flavour)?;
         let flavour = stack.flavour;
+        let kernel = |f: &Field| {
+            params::by_kernel(f.string()?).map_err(|message| Problem::new(&f.node.place, message))
+        };
+        let kernel = fields.opt("algorithm", kernel)?.flatten();
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
+            _ if kernel.is_some() => Some(AnyParams::default()),
             _ => fields.req("algorithm", "\"reno\"", |f| params::algorithm(f, flavour))?,
         };
         if controller.is_some() == is_udp {
@@ -180,6 +186,12 @@ impl Context<'_> {
                 "`none` is for datagrams only; a TCP flow needs an algorithm such as `reno`"
             };
             return Err(Problem::new(place, message));
+        }
+        let settings = ["params", "slow_start", "home"];
+        if let Some(field) = settings.iter().find_map(|key| fields.field(key))
+            && kernel.is_some()
+        {
+            return Err(field.error("a kernel's algorithm is what its name says; leave this out"));
         }
         match &mut controller {
             Some(params) => params::read_settings(&fields, flavour, params)?,
@@ -217,6 +229,7 @@ impl Context<'_> {
         })?;
         Ok(Template {
             controller,
+            kernel,
             home,
             stack,
             multipath,
@@ -291,6 +304,7 @@ impl Context<'_> {
             from,
             to,
             controller: template.controller,
+            kernel: template.kernel.clone(),
             home: template.home,
             flavour: template.stack.flavour,
             stack: template.stack.config,

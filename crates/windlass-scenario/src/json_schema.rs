@@ -6,7 +6,7 @@ use windlass_cc::setup::INITIAL_SSTHRESH;
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, AnyParams, Info, Param, ParamKind, Ratio};
 
-use crate::params::{range_text, value_text};
+use crate::params::{self, range_text, value_text};
 use crate::read::SCENARIO;
 use crate::schema::{Key, Kinds, Quantity, REQUIRED, Section, Shape};
 
@@ -92,6 +92,7 @@ impl Made {
     fn shape(&mut self, shape: &Shape) -> Value {
         match shape {
             Shape::Text => json!({ "type": "string" }),
+            Shape::KernelName => json!({ "type": "string", "pattern": params::LINUX_NAME }),
             Shape::Name => json!({ "type": "string", "pattern": r"^[^\s_.\-][^\s/]*$" }),
             Shape::Flag => json!({ "type": "boolean" }),
             Shape::Number => json!({ "type": "number" }),

@@ -1,5 +1,7 @@
 //! The resolved form of a scenario: what a file means once every default is filled in.
 
+use std::borrow::Cow;
+
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::Series;
 use windlass_sim::course::Course;
@@ -11,6 +13,7 @@ use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
+use crate::params::LINUX;
 use crate::units::QueueLimit;
 
 /// One experiment: a network, the flows that cross it, and what to record.
@@ -166,6 +169,9 @@ pub struct FlowSpec {
     /// The algorithm with its parameters and its slow start; `None` for datagrams. What belongs to
     /// the stack, such as the initial window, is left at its default.
     pub controller: Option<AnyParams>,
+    /// The name by which a kernel is asked for the algorithm, of one that we need not have; the controller is then a
+    /// stand-in that never runs.
+    pub kernel: Option<String>,
     /// Whose build of the algorithm a kernel runs.
     pub home: Home,
     /// Whose version of an algorithm the stack runs: that of an algorithm put in its place.
@@ -239,14 +245,18 @@ impl FlowSpec {
             None => {}
         }
         self.controller = Some(controller);
+        self.kernel = None;
         for subflow in self.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
             subflow.controller = controller;
         }
     }
 
     /// Identifier of the algorithm, or [`NO_ALGORITHM`].
-    pub fn algorithm(&self) -> &'static str {
-        self.controller.map_or(NO_ALGORITHM, |params| params.info().id)
+    pub fn algorithm(&self) -> Cow<'static, str> {
+        match &self.kernel {
+            Some(name) => format!("{LINUX}{name}").into(),
+            None => self.controller.map_or(NO_ALGORITHM, |params| params.info().id).into(),
+        }
     }
 }
 

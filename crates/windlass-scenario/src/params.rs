@@ -20,6 +20,23 @@ pub(super) fn algorithms() -> Shape {
     shape!(Words(ALGORITHMS.iter().map(|info| info.id).chain([NO_ALGORITHM]).collect()))
 }
 
+/// What stands before the name of an algorithm that a kernel has under it.
+pub(crate) const LINUX: &str = "linux:";
+/// The same as a pattern; the kernel keeps names in 16 bytes (`TCP_CA_NAME_MAX`), the last of them zero.
+pub(crate) const LINUX_NAME: &str = "^linux:[A-Za-z0-9_-]{1,15}$";
+
+/// The kernel's name of an algorithm that is given by it, `linux:nv`; `None` of one that is given by ours.
+pub(super) fn by_kernel(text: &str) -> Result<Option<String>, String> {
+    let Some(name) = text.strip_prefix(LINUX) else { return Ok(None) };
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if (1..=15).contains(&name.len()) && name.chars().all(plain) {
+        return Ok(Some(name.to_owned()));
+    }
+    Err(format!(
+        "`{text}`: a kernel's algorithm has a name of 1 to 15 letters, digits, `_` and `-`, and no parameters, such as `linux:nv`"
+    ))
+}
+
 /// The algorithm that a field names, as a stack of this flavour has it; `None` for
 /// [`NO_ALGORITHM`].
 pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyParams>, Problem> {

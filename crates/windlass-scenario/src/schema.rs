@@ -22,6 +22,8 @@ pub(crate) enum Shape {
     Text,
     /// Letters, digits, `-`, `_` and `.`.
     Name,
+    /// An algorithm by a kernel's name of it.
+    KernelName,
     /// `true` or `false`.
     Flag,
     /// A number without a unit.

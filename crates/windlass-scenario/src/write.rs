@@ -202,6 +202,8 @@ fn flow(
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
     lines.quoted("algorithm", flow.algorithm());
+    // What stands in for a kernel's algorithm has nothing to say.
+    let controllers = if flow.kernel.is_some() { Controllers::ByName } else { controllers };
     // Left out at its default, so that it is new to no scenario's hash.
     if flow.home != Home::default() {
         lines.quoted("home", word_of(&Home::ALL, &flow.home));

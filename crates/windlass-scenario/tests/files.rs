@@ -114,7 +114,7 @@ fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
     assert_eq!((link.delay, link.queue, link.mtu), (Span::ZERO, QueueLimit::Packets(100), 1500));
     assert_eq!(link.loss, [None, None]);
     let flow = &s.flows[0];
-    assert_eq!((flow.name.as_str(), flow.algorithm()), ("a-b", "reno"));
+    assert_eq!((flow.name.as_str(), &*flow.algorithm()), ("a-b", "reno"));
     assert_eq!(flow.stack, stack::RFC);
     assert_eq!(flow.traffic, Traffic::Bulk { bytes: None });
     assert_eq!((flow.read, flow.start), (Read::Immediate, Span::ZERO));

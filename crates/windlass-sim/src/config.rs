@@ -145,6 +145,14 @@ pub struct FlowConfig {
     pub multipath: Option<Multipath>,
 }
 
+impl FlowConfig {
+    /// How long a source of datagrams has been silent by a moment.
+    pub fn paused_until(&self, end: Time) -> Span {
+        let past = self.pauses.iter().map(|[from, until]| until.min(&end).since(*from));
+        past.fold(Span::ZERO, |sum, pause| sum + pause)
+    }
+}
+
 /// What makes a flow a Multipath TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multipath {

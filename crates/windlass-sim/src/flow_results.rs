@@ -75,12 +75,11 @@ impl View<'_> {
             }
             _ => completed.unwrap_or(self.now()),
         };
-        let pauses = match ends.map(|host| &host.kind) {
-            [Kind::DatagramSource(_), Kind::DatagramSink { .. }] => &flow.pauses[..],
-            _ => &[],
+        let paused = match ends.map(|host| &host.kind) {
+            [Kind::DatagramSource(_), Kind::DatagramSink { .. }] => flow.paused_until(end),
+            _ => Span::ZERO,
         };
-        let paused = |[from, until]: &[Time; 2]| until.min(&end).since(*from).0 as f64 / 1e9;
-        seconds(flow, end) - pauses.iter().map(paused).sum::<f64>()
+        seconds(flow, end) - paused.0 as f64 / 1e9
     }
 
     /// The hosts against which the packets count that a flow's data sender has sent: itself, or its ports or gates, two

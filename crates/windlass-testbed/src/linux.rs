@@ -43,10 +43,24 @@ pub(crate) fn run(
     options: live::Options,
 ) -> Result<(Ran, Vec<Replayed>), RunError> {
     let receive_window = scenario.testbed.receive_window;
-    let options = live::Options { receive_window, ours: ours(scenario), ..options };
+    let options =
+        live::Options { receive_window, ours: ours(scenario), named: named(scenario), ..options };
     let outcome = live::run(&compile(scenario, seed)?, &options).map_err(RunError::backend)?;
-    let ran = Ran { result: outcome.result, kernel: Some(outcome.kernel) };
-    Ok((ran, outcome.replayed))
+    let mut result = outcome.result;
+    for (place, _) in &options.named {
+        let (spec, flow) = (&scenario.flows[*place], &mut result.flows[*place]);
+        flow.algorithm = spec.algorithm().into_owned();
+        for subflow in flow.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
+            subflow.algorithm.clone_from(&flow.algorithm);
+        }
+    }
+    Ok((Ran { result, kernel: Some(outcome.kernel) }, outcome.replayed))
+}
+
+/// The flows whose algorithm is given by the kernel's name of it, by their place.
+fn named(scenario: &Scenario) -> Vec<(usize, String)> {
+    let flows = scenario.flows.iter().enumerate();
+    flows.filter_map(|(place, flow)| Some((place, flow.kernel.clone()?))).collect()
 }
 
 /// The places of the flows whose algorithm is ours.
@@ -66,7 +80,7 @@ pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<Strin
             .map_err(|source| live::Error::Home { flow: flow.name.clone(), source })
             .map_err(RunError::backend)?;
     }
-    Ok(live::differences(&compile(scenario, scenario.seed)?, &ours))
+    Ok(live::differences(&compile(scenario, scenario.seed)?, &ours, &named(scenario)))
 }
 
 /// Whether there is what the scenario asks for: these worlds have links only.

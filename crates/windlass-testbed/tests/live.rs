@@ -216,6 +216,31 @@ fn constant_bit_rate_comes_as_asked_over_both_transports() {
 }
 
 #[test]
+fn a_source_of_datagrams_is_silent_in_its_pauses() {
+    need_live!();
+    let cbr = Cbr {
+        packet: 500,
+        interval: Span::from_millis(10),
+        spread: Span::ZERO,
+        stop: Time::from_secs(2),
+        deadline: None,
+    };
+    let mut udp = flow(LINUX, "reno", Traffic::CbrUdp(cbr));
+    // Sent from 0 to 0.5 s and from 1.505 s on: 50 and 50.
+    udp.pauses = vec![[Time::from_millis(500), Time::from_millis(1_505)]];
+    let mut config = config(vec![link(10_000_000, 10)], vec![udp]);
+    config.duration = Time::from_secs(3);
+    let outcome = run(&config);
+    let flow = &outcome.result.flows[0];
+    assert_eq!((flow.packets_sent, flow.delivered_bytes), (100, 50_000));
+    assert!((0.98..1.2).contains(&flow.active_s), "{flow:?}");
+    let mut simulation = windlass_sim::Simulation::new(config).expect("a simulation");
+    simulation.run();
+    let simulated = simulation.finish().expect("every packet accounted for");
+    assert_eq!(simulated.flows[0].packets_sent, flow.packets_sent);
+}
+
+#[test]
 fn datagrams_larger_than_the_path_are_not_fragmented() {
     need_live!();
     let cbr = Cbr {

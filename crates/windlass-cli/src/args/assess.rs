@@ -13,14 +13,16 @@ Examples:
   windlass assess cubic:keep=0.5                   with another parameter
   windlass assess --quick cubic bbr3 tcp-modified  beside each other
   windlass assess cubic --only general,loss        two families
-  windlass assess cubic --on linux-vt              Linux's own, on a kernel in virtual time
+  windlass assess cubic --on linux-vt --seeds 3    Linux's own, on a kernel in virtual time
+  windlass assess linux:nv --on linux-vt --seeds 3 --only reordering,mixed-short
+                                                   one that only a kernel has, by the kernel's name
 
 docs/src/guides/assess.md says what is asked and what the verdicts mean.";
 
 /// Arguments of `assess`.
 #[derive(Args)]
 pub struct Assess {
-    /// The algorithms, with parameters where wanted: cubic, scalable:cut=0.001.
+    /// The algorithms, with parameters where wanted: cubic, scalable:cut=0.001; linux:nv is what a kernel has under this name.
     #[arg(required = true, value_name = "ALGORITHM")]
     pub algorithms: Vec<String>,
     /// As much as takes about two minutes for each, `--budget 2min`; what that leaves open is undecided or not run.
@@ -33,7 +35,7 @@ pub struct Assess {
     /// Replications of each point, instead of as many as it takes to decide.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "budget"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
-    /// Where to run it: sim, linux or linux-vt. Outside of the simulator the algorithm is the kernel's of this name; say --seeds.
+    /// Where to run it: sim, linux or linux-vt. Outside of the simulator the algorithm is the kernel's of this name, and --seeds has to be said.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
     /// These parts only, FAMILY, FAMILY.CRITERION or FAMILY.CRITERION.NETWORK by the names of scorecard.json. Their runs count

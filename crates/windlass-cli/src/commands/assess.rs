@@ -35,11 +35,12 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
         .map(|text| Candidate::parse(text))
         .collect::<Result<_, _>>()
         .map_err(Failure::input)?;
-    if let Some(subject) = subjects.iter().find(|s| args.on != World::Sim && s.label.contains(':'))
-    {
+    subjects.iter().try_for_each(|s| args.on.takes(s)).map_err(Failure::input)?;
+    if args.on != World::Sim && args.seeds.is_none() {
         return Err(Failure::input(format!(
-            "{}: a kernel knows an algorithm by its name alone; parameters can be set in world sim only",
-            subject.label
+            "a budget reckons the simulator's work; in world {} say how often each network is run, such as --seeds 3, \
+             and with --only which families",
+            args.on
         )));
     }
     let runner = runner(args.work.jobs.into());

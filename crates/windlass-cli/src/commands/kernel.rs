@@ -64,6 +64,11 @@ fn unknown(id: &str, known: &[&str]) -> Failure {
 
 fn load(algorithm: &str, name: Option<&str>, chatter: &Chatter) -> Result<(), Failure> {
     let candidate = Candidate::parse(algorithm).map_err(|e| Failure::input(e.to_string()))?;
+    if candidate.kernel.is_some() {
+        return Err(Failure::input(format!(
+            "{algorithm} is the kernel's own and is there already"
+        )));
+    }
     let mut params = candidate.controller;
     if !algorithm.contains(":slow_start=") {
         // The one that is built in.

@@ -60,12 +60,8 @@ impl Request {
             if candidates.iter().any(|c| c.label == candidate.label) {
                 return Err(Error::Input(format!("--algorithms: `{text}` stands here twice")));
             }
-            if self.world != World::Sim && candidate.label.contains(':') {
-                return Err(Error::Input(format!(
-                    "--algorithms {text}: a kernel knows an algorithm by its name alone; parameters \
-                     can be set in world sim only"
-                )));
-            }
+            let wrong = |problem| Error::Input(format!("--algorithms {problem}"));
+            self.world.takes(&candidate).map_err(wrong)?;
             candidates.push(candidate);
         }
         if candidates.len() < 2 {

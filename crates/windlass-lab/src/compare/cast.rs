@@ -191,7 +191,9 @@ impl Cast {
             match self.candidate(Side::of(place)) {
                 Some(a) => {
                     let flow = &mut scenario.flows[flow];
-                    flow.set_controller(question.candidates[a].on(flow.flavour));
+                    let candidate = &question.candidates[a];
+                    flow.set_controller(candidate.on(flow.flavour));
+                    flow.kernel.clone_from(&candidate.kernel);
                 }
                 None => absent.push(flow),
             }

@@ -190,9 +190,9 @@ fn every_algorithm_is_in_every_place_once_with_each_other() {
         assert!(ids.iter().any(|i| i == id), "{id} is not in {ids:?}");
     }
     let mix = question.tasks().into_iter().find(|t| t.point == "odd=reno,even=cubic").unwrap();
-    let cast: Vec<(&str, &str)> =
-        mix.scenario.flows.iter().map(|f| (f.name.as_str(), f.algorithm())).collect();
-    assert_eq!(cast, [("f-1", "reno"), ("f-2", "cubic")]);
+    let cast: Vec<String> =
+        mix.scenario.flows.iter().map(|f| format!("{} {}", f.name, f.algorithm())).collect();
+    assert_eq!(cast, ["f-1 reno", "f-2 cubic"]);
 }
 
 /// A queue of so many bandwidth-delay products keeps its length when the flows that set it leave.

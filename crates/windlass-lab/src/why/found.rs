@@ -15,7 +15,7 @@ pub struct Explained {
     /// The flow, or flow and subflow.
     pub flow: String,
     /// Its algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: String,
     /// Simulated time of the (first) decision, seconds.
     pub time_s: f64,
     /// Why: `losses`, `timeout`, `mark`, `probe`, `idle`, `coupling` or `algorithm`.
@@ -116,7 +116,7 @@ impl Explained {
         });
         Explained {
             flow: case.name(r.sender),
-            algorithm: case.scenario.flows[r.sender.flow as usize].algorithm(),
+            algorithm: case.scenario.flows[r.sender.flow as usize].algorithm().into_owned(),
             time_s: seconds(d.since),
             cause: match d.cause {
                 Cause::Losses => "losses",

@@ -5,6 +5,7 @@ use std::fs;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 
 use super::error::Error;
+use super::options::Options;
 
 /// Identifiers of algorithms that Linux has too, each with the kernel's name. NewReno and Reno are one
 /// there: which recovery it gets depends on SACK.
@@ -47,11 +48,13 @@ pub(crate) fn offered() -> String {
     listed.map(|l| l.split_whitespace().collect::<Vec<_>>().join(", ")).unwrap_or_default()
 }
 
-/// Whether Linux has an algorithm for each end that is to be a kernel's.
-pub(crate) fn check(config: &Config, inside: &[u32], ours: &[usize]) -> Result<(), Error> {
+/// Whether Linux has an algorithm for each end that is to be a kernel's. What it has of a name is its business.
+pub(crate) fn check(config: &Config, options: &Options) -> Result<(), Error> {
+    let inside = |host| options.inside.contains(&host);
     for (i, flow) in (0..).zip(&config.flows) {
-        let kernels = !(inside.contains(&(2 * i)) && inside.contains(&(2 * i + 1)));
-        if kernels && !ours.contains(&(i as usize)) && !matches!(flow.traffic, Traffic::CbrUdp(_)) {
+        let kernels = !(inside(2 * i) && inside(2 * i + 1));
+        let known = options.ours.contains(&(i as usize)) || options.name_of(i as usize).is_some();
+        if kernels && !known && !matches!(flow.traffic, Traffic::CbrUdp(_)) {
             of_flow(flow)?;
         }
     }

@@ -97,7 +97,9 @@ impl App {
     pub fn new(flow: &FlowConfig, host: u32, socket: Socket, remote: SocketAddrV4) -> App {
         let sends = host.is_multiple_of(2);
         let kind = match flow.traffic {
-            Traffic::CbrUdp(cbr) if sends => Kind::Source(Source::new(socket, cbr, flow.start)),
+            Traffic::CbrUdp(cbr) if sends => {
+                Kind::Source(Source::new(socket, cbr, flow.start, &flow.pauses))
+            }
             Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr, flow.start)),
             ref traffic => {
                 let listens = purpose(flow, host) == Purpose::Listen;

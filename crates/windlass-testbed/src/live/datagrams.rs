@@ -19,16 +19,29 @@ pub(crate) struct Source {
     cbr: Cbr,
     /// When the next one leaves.
     next: Time,
+    /// Pauses not yet over, the next one last.
+    pauses: Vec<[Time; 2]>,
     payload: Vec<u8>,
     /// The clock of a trace, and when each datagram was sent.
     traced: Option<(Clock, Vec<Time>)>,
 }
 
 impl Source {
-    pub fn new(socket: Socket, cbr: Cbr, start: Time) -> Source {
-        let next = if start < cbr.stop { start } else { Time::NEVER };
+    /// One that begins at `start` and falls silent in these pauses, which ascend.
+    pub fn new(socket: Socket, cbr: Cbr, start: Time, pauses: &[[Time; 2]]) -> Source {
         let payload = vec![0; cbr.packet as usize];
-        Source { socket, cbr, next, payload, traced: None }
+        let pauses = pauses.iter().rev().copied().collect();
+        let mut source = Source { socket, cbr, next: start, pauses, payload, traced: None };
+        source.due(start);
+        source
+    }
+
+    /// The next one is due then, or after the pause in which that is, or never.
+    fn due(&mut self, mut next: Time) {
+        while let Some([_, until]) = self.pauses.pop_if(|[from, _]| *from <= next) {
+            next = next.max(until);
+        }
+        self.next = if next < self.cbr.stop { next } else { Time::NEVER };
     }
 
     pub fn socket(&self) -> &Socket {
@@ -54,8 +67,7 @@ impl Source {
     pub fn act(&mut self, now: Time) {
         while now >= self.next {
             self.send();
-            let next = self.next + self.cbr.interval;
-            self.next = if next < self.cbr.stop { next } else { Time::NEVER };
+            self.due(self.next + self.cbr.interval);
         }
     }
 

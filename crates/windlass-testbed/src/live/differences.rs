@@ -21,7 +21,7 @@ const KERNEL_PERSIST: Span = Span::from_millis(200);
 /// Notes, one a line, on what a kernel does in its own way whatever the configuration says: what one
 /// has to know to compare a run here with one in the simulator. A scenario of the `linux` preset that
 /// asks for nothing special has few.
-pub fn differences(config: &Config, ours: &[usize]) -> Vec<String> {
+pub fn differences(config: &Config, ours: &[usize], named: &[(usize, String)]) -> Vec<String> {
     let mut notes = Vec::new();
     // What is refused is refused when it is run.
     let config = &multipath::at_kernel(config, &[]).unwrap_or_else(|_| config.clone());
@@ -35,7 +35,7 @@ pub fn differences(config: &Config, ours: &[usize]) -> Vec<String> {
         }
         if ours.contains(&place) {
             tenant(flow, &mut of_flow);
-        } else {
+        } else if !named.iter().any(|(named, _)| *named == place) {
             algorithm(flow, &mut of_flow);
         }
         sending(flow, &mut of_flow);
@@ -339,6 +339,7 @@ mod tests {
                 seed: 1,
                 record: Record::default(),
             },
+            &[],
             &[],
         )
     }

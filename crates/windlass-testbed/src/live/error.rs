@@ -47,7 +47,7 @@ pub enum Error {
     },
     /// This kernel lacks the algorithm of a flow.
     #[error(
-        "flow \"{flow}\": this kernel does not offer the algorithm \"{name}\", only {offered}; load it with `modprobe tcp_{name}`, or run in virtual time, where the kernel has every one"
+        "flow \"{flow}\": this kernel does not offer the algorithm \"{name}\", only {offered}; load it with `modprobe tcp_{name}`, or run in virtual time, where a Debian kernel has all of its own"
     )]
     Unavailable {
         /// The flow.

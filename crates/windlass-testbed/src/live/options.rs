@@ -26,6 +26,8 @@ pub struct Options {
     pub receive_window: ReceiveWindow,
     /// Flows whose algorithm is ours, in the kernel, by their place.
     pub ours: Vec<usize>,
+    /// Flows whose algorithm is given by the kernel's name of it, by their place.
+    pub named: Vec<(usize, String)>,
     /// The folder with the objects of these algorithms.
     pub objects: PathBuf,
     /// Whether each event of these algorithms is recorded and replayed.
@@ -44,6 +46,7 @@ impl Default for Options {
             trace: false,
             receive_window: ReceiveWindow::default(),
             ours: Vec::new(),
+            named: Vec::new(),
             objects: PathBuf::new(),
             replay: false,
         }
@@ -51,6 +54,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The kernel's name of a flow's algorithm where it is given by that.
+    pub(crate) fn name_of(&self, flow: usize) -> Option<&str> {
+        self.named.iter().find(|(place, _)| *place == flow).map(|(_, name)| name.as_str())
+    }
+
     /// In a guest whose clock counts instructions nothing is late, and watching the clock would cost
     /// time.
     pub fn in_virtual_time() -> Options {

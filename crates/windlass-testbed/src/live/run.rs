@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use windlass_cc::Span;
-use windlass_scenario::ReceiveWindow;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::results::RunResult;
 use windlass_tcp::Pacing;
@@ -70,7 +69,7 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
         return Err(Error::Radio { radio: radio.name.clone() });
     }
     let config = &multipath::at_kernel(config, &options.inside)?;
-    algorithm::check(config, &options.inside, &options.ours)?;
+    algorithm::check(config, options)?;
     config.flows.iter().try_for_each(settings::check)?;
     check::check()?;
     allow_descriptors();
@@ -108,7 +107,7 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
     let tenants = tenants::load(config, options)?;
     let sites = hosts
-        .map(|host| Site::new(config, host, options.receive_window, &tenants))
+        .map(|host| Site::new(config, host, options, &tenants))
         .collect::<Result<Vec<Site>, Error>>()?;
     let (mut namespaces, mut ports, mut apps) = (Vec::new(), Vec::new(), Vec::new());
     for site in sites {
@@ -184,12 +183,12 @@ impl Site {
     fn new(
         config: &Config,
         host: u32,
-        window: ReceiveWindow,
+        options: &Options,
         tenants: &[Tenant],
     ) -> Result<Site, Error> {
         let index = host / 2;
         let flow = &config.flows[index as usize];
-        let settings = Settings::new(flow, window);
+        let settings = Settings::new(flow, options.receive_window);
         let ends = socket::ends(&of_flow(index, flow), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
@@ -207,10 +206,9 @@ impl Site {
         let algorithm = match purpose {
             Purpose::Datagrams => None,
             Purpose::Connect | Purpose::Listen => {
-                Some(match tenants.iter().find(|tenant| tenant.flow == index as usize) {
-                    Some(tenant) => tenant.name.as_str(),
-                    None => algorithm::of_flow(flow)?,
-                })
+                let tenant = tenants.iter().find(|tenant| tenant.flow == index as usize);
+                let told = tenant.map(|t| t.name.as_str()).or(options.name_of(index as usize));
+                Some(told.map_or_else(|| algorithm::of_flow(flow), Ok)?)
             }
         };
         let wanted = Wanted {

@@ -217,9 +217,6 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     let refuse = |problem: String| {
         Err(Error::Unsupported { of: format!("flow \"{}\"", flow.name), problem })
     };
-    if !flow.pauses.is_empty() {
-        return refuse("a source that pauses runs in the simulator only".to_string());
-    }
     if matches!(flow.traffic, Traffic::Custom(_)) {
         return refuse("an application of another crate runs in the simulator only".to_string());
     }

@@ -85,7 +85,9 @@ fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &
         ended = Some(cbr.stop.max(sink.last).min(run_end));
     }
     total.delivered_bytes = end.app.delivered();
-    total.set_active(seconds(flow.start, ended.unwrap_or(run_end)));
+    let ended = ended.unwrap_or(run_end);
+    let paused = flow.paused_until(ended);
+    total.set_active(seconds(flow.start, ended) - paused.0 as f64 / 1e9);
 }
 
 fn seconds(start: Time, end: Time) -> f64 {

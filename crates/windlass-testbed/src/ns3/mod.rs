@@ -6,7 +6,7 @@ mod outcome;
 mod program;
 mod task;
 
-use windlass_run::{Backend, Ran, RunError, World};
+use windlass_run::{Backend, Ran, RunError, World, no_kernels};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
 
@@ -23,6 +23,7 @@ impl Backend for Ns3 {
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
         no_radio(World::Ns3, scenario)?;
+        no_kernels(World::Ns3, scenario)?;
         let config = compile(scenario, seed)?;
         let task = task::write(&config)?;
         let answer = program::ask(&task).map_err(RunError::backend)?;
@@ -40,6 +41,7 @@ impl Backend for Ns3 {
 
     fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         no_radio(World::Ns3, scenario)?;
+        no_kernels(World::Ns3, scenario)?;
         let config = compile(scenario, scenario.seed)?;
         task::write(&config)?;
         Ok(task::differences(&config))
