@@ -198,3 +198,28 @@ fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
     assert_eq!(endless.code, Some(2));
     assert!(endless.err.contains("nothing that is sent has an end"), "{}", endless.err);
 }
+
+#[test]
+fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
+    let profile = "choose --rate 1Mbps --rtt 20ms";
+    for (command, expected) in [
+        ("choose --rate 0bps --rtt 20ms".to_owned(), "--rate 0bps carries nothing"),
+        ("choose --rate 100bps --rtt 1ms".to_owned(), "take 6.400 s alone, and --rtt says 1ms"),
+        (format!("{profile} --loss 60% --transfer 1MB"), "so that nothing arrives; a lower one"),
+        (format!("{profile} --memory 0B"), "keeps the least, 48 bytes a connection"),
+        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of code, and there are 1"),
+        (format!("{profile} --aim energy"), "no battery life"),
+        (format!("{profile} --seeds 3"), "6 or more do"),
+        ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
+        ("assess cubic --on linux-vt".to_owned(), "such as --seeds 3"),
+        ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
+        ("break bbr --goal harm".to_owned(), "`--rival cubic`"),
+        ("break bbr --runs 0".to_owned(), "25 or more may"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let said = call(&words);
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{command}");
+        assert!(said.err.contains(expected), "{command}: {}", said.err);
+        assert_eq!(said.err.matches("error:").count(), 1, "{command}: {}", said.err);
+    }
+}

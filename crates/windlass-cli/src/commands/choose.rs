@@ -113,6 +113,11 @@ fn possible(args: &Choose) -> Result<(), Failure> {
             loss.0, args.uncertain.loss
         )));
     }
+    if args.rate.is_some_and(|rate| rate.0 == 0) {
+        return Err(Failure::input(
+            "--rate 0bps carries nothing; a rate such as 250kbps can be asked about",
+        ));
+    }
     let least_s = |rate: BitRate| 2.0 * 8.0 * HEADERS / rate.0 as f64;
     if let Some((rate, rtt)) = args.rate.zip(args.rtt)
         && (rtt.0.0 as f64) < least_s(rate) * 1e9

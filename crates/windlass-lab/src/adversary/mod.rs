@@ -183,7 +183,10 @@ impl Search {
     pub fn work(&self, runner: &Runner, done: impl Fn() + Sync) -> Result<Found, Error> {
         self.bounds.check().map_err(Error::Input)?;
         if self.goal == Goal::Harm && self.rival.is_none() {
-            return Err(Error::Input("harm is done to a rival, and none is named".to_owned()));
+            return Err(Error::Input(
+                "harm is done to a rival, and none is named; one such as `--rival cubic` can be"
+                    .to_owned(),
+            ));
         }
         if self.runs < (TRIED + 1) as u64 {
             let (runs, least) = (self.runs, TRIED + 1);

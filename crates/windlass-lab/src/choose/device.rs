@@ -48,6 +48,28 @@ impl Device {
         Some(format!("has {} bytes of code, and there are {has}", cost.flash))
     }
 
+    /// Why none of these fits, by the ones that take least.
+    pub(super) fn least(&self, left_out: &[(String, String)]) -> String {
+        let costs = || left_out.iter().filter_map(|(id, _)| Some((Cost::of(id)?, id)));
+        let mut parts = Vec::new();
+        if let Some((has, (cost, id))) =
+            self.memory.zip(costs().min_by_key(|(cost, _)| cost.memory))
+        {
+            parts.push(format!(
+                "{id} keeps the least, {} bytes a connection, and there are {has}",
+                cost.memory
+            ));
+        }
+        if let Some((has, (cost, id))) = self.flash.zip(costs().min_by_key(|(cost, _)| cost.flash))
+        {
+            parts.push(format!(
+                "{id} has the least code, {} bytes, and there are {has}",
+                cost.flash
+            ));
+        }
+        parts.join("; ")
+    }
+
     /// That it has room for these, which were asked for by name.
     ///
     /// # Errors
@@ -67,6 +89,8 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::candidates;
+    use crate::scenario::Scenario;
 
     #[test]
     fn every_algorithm_has_a_cost() {
@@ -78,6 +102,24 @@ mod tests {
                 info.id
             );
         }
+    }
+
+    #[test]
+    fn a_device_without_room_is_told_what_would_be_enough() {
+        let scenario = Scenario::from_str(
+            "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\nfrom = 'a'\nto = 'b'\nalgorithm = 'reno'",
+            "s.toml",
+        );
+        let scenario = scenario.expect("a scenario");
+        let refused = |memory, flash| {
+            let none = candidates(&scenario, &Device { memory, flash }).expect_err("no room");
+            none.to_string()
+        };
+        assert!(refused(Some(0), None).ends_with(
+            "no algorithm fits: scalable keeps the least, 48 bytes a connection, and there are 0"
+        ));
+        assert!(refused(None, Some(1)).contains("has the least code, "));
+        assert!(candidates(&scenario, &Device { memory: Some(48), flash: None }).is_ok());
     }
 
     #[test]

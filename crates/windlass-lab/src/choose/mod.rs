@@ -98,8 +98,7 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
         }
     }
     if kept.is_empty() {
-        let each: Vec<String> = left_out.iter().map(|(a, why)| format!("{a} {why}")).collect();
-        return Err(Error::Input(format!("no algorithm fits: {}", each.join("; "))));
+        return Err(Error::Input(format!("no algorithm fits: {}", device.least(&left_out))));
     }
     Ok((kept, left_out))
 }
