@@ -1,6 +1,6 @@
 //! Linux in virtual time. This program is its own guest, so it brings its own harness: in a guest
-//! `guest_main` takes over, elsewhere the tests run one after the other. Arguments choose tests by a
-//! part of their name.
+//! `guest_main` takes over, elsewhere the tests of a kernel run one after the other, beside those of
+//! the other kernel. Arguments choose tests by a part of their name.
 
 mod common;
 
@@ -56,11 +56,17 @@ fn tests(chosen: &[&str]) {
     if is_chosen("what_is_missing_is_said") {
         timed("what_is_missing_is_said".to_string(), &what_is_missing_is_said);
     }
-    for kernel in kernels() {
+    let all_of = |kernel: Kernel| {
         for (name, test) in TESTS.iter().filter(|(name, _)| is_chosen(name)) {
             timed(format!("{name} on {}", kernel.release), &|| test(&kernel));
         }
-    }
+    };
+    let kernels: Vec<_> = kernels().collect();
+    thread::scope(|scope| {
+        for kernel in kernels {
+            scope.spawn(move || all_of(kernel));
+        }
+    });
 }
 
 /// A kernel of each series that is to be had.
