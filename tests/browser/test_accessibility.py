@@ -1,4 +1,4 @@
-"""Holds the pages to axe-core's rules (WCAG 2 and its best practices), in light and dark, on a desk's screen and on a phone's.
+"""Holds the pages to axe-core's rules (WCAG 2 and its best practices): colours in light and dark, the rest on a desk's screen and on a phone's.
 
 The pages come from the environment, as those of the other tests; see README.md.
 """

@@ -192,16 +192,21 @@ fn requests_are_answered_one_after_the_other() {
     assert!(flow.completion_s.unwrap() > 5.0 * 0.02 + 4.0 * 0.05, "{flow:?}");
 }
 
-#[test]
-fn constant_bit_rate_comes_as_asked_over_both_transports() {
-    need_live!();
-    let cbr = Cbr {
+/// 500 bytes a hundred times a second, for two seconds.
+fn readings() -> Cbr {
+    Cbr {
         packet: 500,
         interval: Span::from_millis(10),
         spread: Span::ZERO,
         stop: Time::from_secs(2),
         deadline: None,
-    };
+    }
+}
+
+#[test]
+fn constant_bit_rate_comes_as_asked_over_both_transports() {
+    need_live!();
+    let cbr = readings();
     let mut udp = flow(LINUX, "reno", Traffic::CbrUdp(cbr));
     udp.name = "u".into();
     let tcp = flow(LINUX, "reno", Traffic::CbrTcp(cbr));
@@ -218,13 +223,7 @@ fn constant_bit_rate_comes_as_asked_over_both_transports() {
 #[test]
 fn a_source_of_datagrams_is_silent_in_its_pauses() {
     need_live!();
-    let cbr = Cbr {
-        packet: 500,
-        interval: Span::from_millis(10),
-        spread: Span::ZERO,
-        stop: Time::from_secs(2),
-        deadline: None,
-    };
+    let cbr = readings();
     let mut udp = flow(LINUX, "reno", Traffic::CbrUdp(cbr));
     // Sent from 0 to 0.5 s and from 1.505 s on: 50 and 50.
     udp.pauses = vec![[Time::from_millis(500), Time::from_millis(1_505)]];
