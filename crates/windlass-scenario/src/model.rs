@@ -13,7 +13,6 @@ use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
-use crate::params::LINUX;
 use crate::units::QueueLimit;
 
 /// One experiment: a network, the flows that cross it, and what to record.
@@ -276,6 +275,9 @@ impl Scenario {
 
 /// Algorithm of a flow without congestion control.
 pub const NO_ALGORITHM: &str = "none";
+
+/// What stands before the name of an algorithm that a kernel has under it.
+pub(crate) const LINUX: &str = "linux:";
 
 /// What the applications of a flow send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Param, ParamKind, Ratio, Setup
 use crate::fields::{
     Field, Fields, boolean, choice, number, packets, size, span, unknown_word, whole,
 };
-use crate::model::NO_ALGORITHM;
+use crate::model::{LINUX, NO_ALGORITHM};
 use crate::problem::Problem;
 use crate::schema::{Shape, shape};
 use crate::tree::Value;
@@ -20,9 +20,7 @@ pub(super) fn algorithms() -> Shape {
     shape!(Words(ALGORITHMS.iter().map(|info| info.id).chain([NO_ALGORITHM]).collect()))
 }
 
-/// What stands before the name of an algorithm that a kernel has under it.
-pub(crate) const LINUX: &str = "linux:";
-/// The same as a pattern; the kernel keeps names in 16 bytes (`TCP_CA_NAME_MAX`), the last of them zero.
+/// [`LINUX`] and a name as a pattern; the kernel keeps names in 16 bytes (`TCP_CA_NAME_MAX`), the last of them zero.
 pub(crate) const LINUX_NAME: &str = "^linux:[A-Za-z0-9_-]{1,15}$";
 
 /// The kernel's name of an algorithm that is given by it, `linux:nv`; `None` of one that is given by ours.

@@ -9,8 +9,9 @@ use windlass_cc::{
     PathView, Phase, Rate, RateSample, Setup, Span, Time, Undo,
 };
 
-/// Any integer, with the ends of the range and the small numbers often.
-pub fn any_u64() -> impl Strategy<Value = u64> {
+/// Any integer, with the ends of the range and the small numbers often. Boxed: what proptest keeps of a
+/// choice is large, an input has dozens of these, and a test's stack is 2 MiB.
+pub fn any_u64() -> BoxedStrategy<u64> {
     prop_oneof![
         Just(0),
         Just(u64::MAX),
@@ -19,6 +20,7 @@ pub fn any_u64() -> impl Strategy<Value = u64> {
         0..(1u64 << 41),
         any::<u64>()
     ]
+    .boxed()
 }
 
 /// Nothing at all up to 16 MiB, a thousand times what a path can carry.
