@@ -136,6 +136,13 @@ impl Role {
     }
 }
 
+impl App {
+    /// Whether it has asked and not had the whole answer.
+    pub fn awaits_response(&self) -> bool {
+        matches!(self.role, Role::Client { until, .. } if self.delivered < until)
+    }
+}
+
 /// The reading side of an application.
 #[derive(Clone, Copy, Debug)]
 struct Reader {

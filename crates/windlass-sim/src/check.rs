@@ -49,12 +49,31 @@ impl Config {
                 .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
         }
         for radio in &self.radios {
+            self.check_end_devices(radio)
+                .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
             self.check_disjoint(radio)
                 .map_err(|problem| invalid(format!("radio \"{}\"", radio.name), problem))?;
         }
         for flow in &self.flows {
             self.check_flow(flow)
                 .map_err(|problem| invalid(format!("flow \"{}\"", flow.name), problem))?;
+        }
+        Ok(())
+    }
+
+    /// A station that sleeps is all that its node has.
+    fn check_end_devices(&self, radio: &RadioConfig) -> Result<(), String> {
+        let stations = || self.radios.iter().flat_map(|r| &r.stations);
+        for (station, _) in radio.sleepers() {
+            let node = radio.stations[station].node;
+            let linked = self.links.iter().any(|link| link.ends.contains(&node));
+            if linked || stations().filter(|s| s.node == node).count() > 1 {
+                return Err(format!(
+                    "station \"{}\" cannot sleep: its node has links or other stations, over which others may be \
+                     routed through it",
+                    self.nodes[node]
+                ));
+            }
         }
         Ok(())
     }

@@ -349,13 +349,13 @@ impl Sensor {
         let waiting = match (self.scope, next) {
             (Scope::Station, _) => {
                 self.look(now, s.counters.service());
-                s.queue.len()
+                s.holds(None)
             }
             (Scope::NextHop(_), Some(next)) => {
                 let service = s.service_of(next);
                 self.turn_to(next, service);
                 self.look(now, service);
-                s.queue.iter().filter(|queued| queued.to == next).count()
+                s.holds(Some(next))
             }
             (Scope::NextHop(_), None) => 0,
         };

@@ -144,6 +144,19 @@ impl Host {
         }
     }
 
+    /// Whether it has sent what is not acknowledged, or asked what is not answered.
+    pub fn expects_answer(&self) -> bool {
+        match &self.kind {
+            Kind::Tcp { endpoint, app } => endpoint.has_outstanding() || app.awaits_response(),
+            Kind::Multipath(end) => {
+                let connection = &end.connection;
+                let paths = (0..connection.paths()).map(|path| connection.subflow(path));
+                end.app.awaits_response() || paths.into_iter().any(|e| e.has_outstanding())
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it is an end of a connection.
     pub fn is_tcp(&self) -> bool {
         matches!(self.kind, Kind::Tcp { .. })

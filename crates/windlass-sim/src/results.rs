@@ -235,6 +235,10 @@ fn is_zero(total: &u64) -> bool {
     *total == 0
 }
 
+fn is_zero_s(time: &f64) -> bool {
+    *time == 0.0
+}
+
 /// Totals of a station of a radio: of the packets that it was given to transmit, unless the text
 /// says otherwise.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -279,7 +283,10 @@ pub struct StationResult {
     pub bytes: u64,
     /// Time on the air of its frames of every kind, seconds.
     pub airtime_s: f64,
-    /// Time for which its radio transmitted, seconds: as `airtime_s`. This and the next four add up
+    /// Data requests transmitted by a station that sleeps, repetitions included.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub polls: u64,
+    /// Time for which its radio transmitted, seconds: as `airtime_s`. This and the next five add up
     /// to the length of the run.
     #[serde(default)]
     pub transmit_s: f64,
@@ -292,6 +299,9 @@ pub struct StationResult {
     /// Time for which nothing was on the air, seconds.
     #[serde(default)]
     pub idle_s: f64,
+    /// Time for which it slept, seconds.
+    #[serde(default, skip_serializing_if = "is_zero_s")]
+    pub sleep_s: f64,
     /// Time after its battery ran out, seconds.
     #[serde(default)]
     pub off_s: f64,

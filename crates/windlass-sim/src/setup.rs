@@ -78,6 +78,7 @@ impl Network<'_> {
         }
         network.add_ports(&routes)?;
         network.radios.know_users(config, &network.core.hosts);
+        network.radios.know_eager(config, &network.core.hosts);
         Ok(network)
     }
 

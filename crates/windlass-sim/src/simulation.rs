@@ -310,6 +310,7 @@ impl Simulation {
         while let Some(handle) = self.core.next_packet(host) {
             self.launch(handle);
         }
+        self.radios.tell_expectation(&mut self.core, host);
         if let Some(recorder) = &mut self.recorder {
             recorder.record(&self.core, host);
         }

@@ -58,6 +58,7 @@ fn stations() -> impl Strategy<Value = Vec<StationConfig>> {
             position: Position { x_mm, y_mm },
             queue,
             battery_uj,
+            sleep: None,
         });
         stations.collect()
     })

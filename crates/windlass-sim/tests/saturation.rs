@@ -22,6 +22,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
         position: Position { x_mm, y_mm },
         queue: QueueLimit::Packets(20),
         battery_uj: None,
+        sleep: None,
     };
     radio.stations.push(station(0, 0, 0));
     let profile = Profile::new(stack::RFC, AnyParams::by_name("reno").unwrap(), 1500);

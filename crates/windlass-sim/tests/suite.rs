@@ -34,6 +34,7 @@ mod radio_effects;
 mod radio_energy;
 mod radio_reservation;
 mod radio_scheduling;
+mod radio_sleep;
 mod radio_timing;
 mod recovery;
 mod reno_ber;

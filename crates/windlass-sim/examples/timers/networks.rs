@@ -131,6 +131,7 @@ fn chain() -> RadioConfig {
         position: Position::metres(150 * i, 0),
         queue: QueueLimit::Packets(30),
         battery_uj: None,
+        sleep: None,
     };
     radio.stations = (0..).zip([1, 4, 5, 2]).map(station).collect();
     radio.hops = Hops::InRange;

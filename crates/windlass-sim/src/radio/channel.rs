@@ -18,6 +18,8 @@ pub enum FrameKind {
     Data,
     /// Acknowledgement.
     Ack,
+    /// IEEE 802.15.4: a data request, by which a device that sleeps asks for what is kept for it.
+    Request,
 }
 
 /// A frame on the air.
@@ -40,6 +42,8 @@ pub struct Frame {
     pub part: u8,
     /// In how many parts its packet goes.
     pub parts: u8,
+    /// IEEE 802.15.4: whether more is kept for the receiver, or anything if this acknowledges a data request.
+    pub pending: bool,
     /// The packet of a data frame.
     pub handle: PacketHandle,
     /// Bytes from MAC header to check sequence.

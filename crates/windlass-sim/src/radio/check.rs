@@ -30,7 +30,8 @@ impl RadioConfig {
         self.check_energy(nodes)?;
         self.check_errors()?;
         self.check_scheduling()?;
-        self.check_hops(nodes)
+        self.check_hops(nodes)?;
+        self.sleepers().try_for_each(|(station, _)| self.check_sleep(station, nodes))
     }
 
     fn check_stations(&self, nodes: &[String]) -> Result<(), String> {
@@ -149,7 +150,7 @@ impl RadioConfig {
 
     fn check_energy(&self, nodes: &[String]) -> Result<(), String> {
         if let Some(c) = self.consumption {
-            let powers = [c.transmit_uw, c.receive_uw, c.listen_uw, c.idle_uw];
+            let powers = [c.transmit_uw, c.receive_uw, c.listen_uw, c.idle_uw, c.sleep_uw];
             if powers.iter().any(|uw| *uw > MAX_UW) {
                 return Err(format!("a radio draws at most {} W", MAX_UW / 1_000_000));
             }

@@ -8,6 +8,7 @@ use crate::radio::energy::Consumption;
 use crate::radio::lowpan::Lowpan;
 use crate::radio::phy::Phy;
 use crate::radio::scheduling::Scheduling;
+use crate::radio::sleep::Polling;
 use crate::routing::aodv::Aodv;
 
 /// A radio channel and the stations on it. Two radios never disturb each other: they are on
@@ -114,6 +115,8 @@ pub struct StationConfig {
     /// What the battery of its radio holds, microjoules, `None` for the mains. Once it is empty the
     /// station is off for ever; its node's links and other stations are not.
     pub battery_uj: Option<u64>,
+    /// How it sleeps; `None` if it is always ready to receive. Of 802.15.4 only, and of stations with one hop.
+    pub sleep: Option<Polling>,
 }
 
 /// A place on a plane, in millimetres: integers, so that distances are the same on every machine.

@@ -16,19 +16,21 @@ use windlass_cc::{Span, Time};
 
 use crate::radio::lowpan::Lowpan;
 use crate::radio::mac::Radio;
+use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Station, Timing};
 
 impl Station {
-    /// The first packet of the queue, if there is one, is tried from its first part.
-    pub(super) fn begin_packet(&mut self, now: Time, lowpan: &Lowpan, timing: &Timing) {
-        let Some(head) = self.queue.front() else { return };
-        self.part = [0, lowpan.framing().parts(head.handle.size) as u8];
-        self.begin_frame(now, lowpan, timing);
-    }
-
-    fn begin_frame(&mut self, now: Time, lowpan: &Lowpan, timing: &Timing) {
+    /// The next frame is tried, if there is one: of the first packet of the queue the part whose turn it is.
+    pub(super) fn begin_frame(&mut self, now: Time, lowpan: &Lowpan, timing: &Timing) {
         self.tried = false;
         self.failed[0] = 0;
+        self.take_job(now);
+        if let Some(head) = self.queue.front() {
+            self.part[1] = lowpan.framing().parts(head.handle.size) as u8;
+        } else if self.job == Job::Packet {
+            (self.phase, self.phase_until) = (Phase::Contend, Time::NEVER);
+            return;
+        }
         let from = self.space_until.max(now);
         self.pause(now, from + lowpan.prepare, timing);
     }
@@ -69,6 +71,7 @@ impl Radio {
                 (s.phase, s.phase_until) = (Phase::Turn, now + timing.turnaround);
             }
             Phase::Assess => self.on_busy_channel(station, now),
+            Phase::Turn if s.job == Job::Request => self.send_request(station, now),
             Phase::Turn => self.send_data(station, now),
             Phase::AwaitAck => {
                 s.counters.failures += 1;
@@ -99,7 +102,9 @@ impl Radio {
         let Some(lowpan) = self.lowpan else { return };
         let s = &mut self.stations[station as usize];
         s.failed[0] += 1;
-        if s.failed[0] > lowpan.max_retries {
+        // A frame that was kept is tried once for each request.
+        let most = if s.job == Job::Kept { 0 } else { lowpan.max_retries };
+        if s.failed[0] > most {
             self.give_up(station, now);
             return;
         }

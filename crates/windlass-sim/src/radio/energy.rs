@@ -1,9 +1,10 @@
 //! What a station's radio does with its time, what that costs, and when its battery is empty.
 //!
-//! At every moment a radio is in one of five states. It *transmits*; or it *receives* a frame that
+//! At every moment a radio is in one of six states. It *transmits*; or it *receives* a frame that
 //! is meant for it or for all, whole or not; or it *listens* to what is not: frames of others, of
 //! which it reads the duration, what is too weak to be received, and what collides. Otherwise it is
-//! *idle*, ready to receive, unless its battery has run out: then it is *off*. States change at the
+//! *idle*, ready to receive, unless it *sleeps* ([`crate::radio::sleep`]), deaf for a while, or its battery has run out:
+//! then it is *off*. States change at the
 //! moments at which frames begin and end at the station's antenna, so that the times are exact and
 //! add up to the run.
 
@@ -22,10 +23,12 @@ pub enum State {
     Idle,
     /// It has been switched off, or its battery is empty.
     Off,
+    /// It has nothing to do until it is time to ask.
+    Sleep,
 }
 
 /// Number of [`State`]s.
-const STATES: usize = 5;
+const STATES: usize = 6;
 
 /// Power that a radio draws in each state, microwatts. Off, it draws none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +41,8 @@ pub struct Consumption {
     pub listen_uw: u64,
     /// [`State::Idle`].
     pub idle_uw: u64,
+    /// [`State::Sleep`], of 802.15.4 only.
+    pub sleep_uw: u64,
 }
 
 /// Most power that a radio may draw: a kilowatt.
@@ -57,6 +62,7 @@ const fn at_volts(millivolts: u64, milliamperes: [u64; 4]) -> Consumption {
         receive_uw: millivolts * receive,
         listen_uw: millivolts * listen,
         idle_uw: millivolts * idle,
+        sleep_uw: 0,
     }
 }
 
@@ -75,9 +81,15 @@ impl Consumption {
     pub const ESP32_C3: Consumption = at_volts(3_300, [335, 84, 84, 84]);
 
     /// Texas Instruments CC2420, an early 802.15.4 transceiver: 17.4 mA transmitting at 0 dBm and 18.8 mA with
-    /// its receiver on, whatever arrives, at 3 V (CC2420 data sheet, SWRS041, electrical specifications).
-    pub const CC2420: Consumption =
-        Consumption { transmit_uw: 52_200, receive_uw: 56_400, listen_uw: 56_400, idle_uw: 56_400 };
+    /// its receiver on, whatever arrives, and 20 uA in power-down mode, at 3 V (CC2420 data sheet, SWRS041,
+    /// electrical specifications).
+    pub const CC2420: Consumption = Consumption {
+        transmit_uw: 52_200,
+        receive_uw: 56_400,
+        listen_uw: 56_400,
+        idle_uw: 56_400,
+        sleep_uw: 60,
+    };
 
     /// Every preset with its name in scenarios.
     pub const ALL: [(&'static str, Consumption); 4] = [
@@ -94,12 +106,14 @@ impl Consumption {
             State::Receive => self.receive_uw,
             State::Listen => self.listen_uw,
             State::Idle => self.idle_uw,
+            State::Sleep => self.sleep_uw,
             State::Off => 0,
         }
     }
 
     fn most(&self) -> u64 {
-        self.transmit_uw.max(self.receive_uw).max(self.listen_uw).max(self.idle_uw)
+        let awake = self.transmit_uw.max(self.receive_uw).max(self.listen_uw).max(self.idle_uw);
+        awake.max(self.sleep_uw)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::radio::channel::{Frame, FrameKind, Transmission};
 use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Outcome, RTS_BYTES, Radio};
 use crate::radio::phy::Rate;
 use crate::radio::queued::{BROADCAST, Queued};
+use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 
 impl Radio {
@@ -35,6 +36,9 @@ impl Radio {
         let s = &mut self.stations[station as usize];
         if s.grant <= now && s.transmitting_until.is_none() {
             self.begin_exchange(station, now);
+        }
+        if self.stations[station as usize].sleep.is_some() {
+            self.on_sleep(station, now);
         }
     }
 
@@ -87,6 +91,7 @@ impl Radio {
             retry: s.failed[0] > 0,
             part: 0,
             parts: 1,
+            pending: false,
             handle: head.handle,
             bytes: RTS_BYTES,
         };
@@ -113,6 +118,7 @@ impl Radio {
             retry: s.tried,
             part,
             parts,
+            pending: s.announces_more(),
             handle: head.handle,
             bytes: match &self.lowpan {
                 None => head.handle.size + DATA_OVERHEAD,
@@ -172,7 +178,9 @@ impl Radio {
                 s.phase = Phase::AwaitCts;
                 s.phase_until = now + wait;
             }
-            Phase::SendData if s.queue.front().is_some_and(|h| h.to == BROADCAST) => {
+            Phase::SendData
+                if s.job == Job::Packet && s.queue.front().is_some_and(|h| h.to == BROADCAST) =>
+            {
                 self.on_broadcast(station, now);
             }
             Phase::SendData => {
@@ -205,7 +213,7 @@ impl Radio {
         let queued = s.finish_head(now);
         match &self.lowpan {
             None => s.start_backoff(now, &self.timing),
-            Some(lowpan) => s.begin_packet(now, lowpan, &self.timing),
+            Some(lowpan) => s.begin_frame(now, lowpan, &self.timing),
         }
         queued
     }
@@ -256,6 +264,10 @@ impl Radio {
     }
 
     pub(super) fn give_up(&mut self, from: u32, now: Time) {
+        if self.stations[from as usize].job != Job::Packet {
+            self.finish_job(from, None, now);
+            return;
+        }
         let taken = self.stations[from as usize].taken;
         let Some(Queued { handle, to, .. }) = self.finish(from, now) else { return };
         let c = &mut self.stations[from as usize].counters;

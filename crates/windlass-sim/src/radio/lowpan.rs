@@ -194,6 +194,20 @@ impl Lowpan {
         phy.slot + phy.turnaround + symbols(phy, 10 + 12)
     }
 
+    /// Time of the longest frame on the air (phyMaxFrameDuration).
+    pub(super) fn longest_frame(phy: &Phy) -> Span {
+        phy.airtime(MAX_FRAME_BYTES, phy.rates[0])
+    }
+
+    /// For how long a device waits for a frame that its parent has announced: macMaxFrameTotalWaitTime (IEEE
+    /// 802.15.4-2015 section 8.4.2), back-offs at their longest and the longest frame; and what the parent needs to
+    /// prepare it.
+    pub fn frame_wait(&self, phy: &Phy) -> Span {
+        let longest = |n: u32| ((u64::from(phy.cw_min) + 1) << n.min(16)).min(phy.cw_max.into());
+        let slots: u64 = (0..self.max_backoffs).map(longest).sum();
+        self.prepare + Span(slots * phy.slot.0) + Lowpan::longest_frame(phy)
+    }
+
     /// Time of a clear-channel assessment.
     pub fn assessment(phy: &Phy) -> Span {
         symbols(phy, CCA_SYMBOLS)

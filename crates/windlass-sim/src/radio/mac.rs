@@ -189,6 +189,7 @@ impl Radio {
             busy_since: Time::ZERO,
             busy_ns: 0,
         };
+        radio.put_to_sleep(config);
         for &(station, at) in &config.off {
             radio.stations[station].off_at = at;
         }
@@ -230,7 +231,10 @@ impl Radio {
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
             match &self.lowpan {
                 None => station.request_access(now, &self.timing),
-                Some(lowpan) => station.begin_packet(now, lowpan, &self.timing),
+                Some(lowpan) => station.begin_frame(now, lowpan, &self.timing),
+            }
+            if station.sleep.is_some() {
+                station.update_meter(now); // it wakes
             }
             self.wake(from, now);
         }

@@ -7,7 +7,8 @@
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
 //!   view of the channel, and [`energy`] says what that costs; [`mac`] is what any protocol between them
 //!   is made of, in two halves: `exchange` for who transmits, `reception` for who listens. What is DCF's
-//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, and [`lowpan`] its frames.
+//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, [`lowpan`] its frames, and [`sleep`]
+//!   what its stations do that sleep.
 //! * [`scheduling`] says whose packet a station transmits next.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
@@ -31,6 +32,7 @@ pub mod queued;
 mod reception;
 pub mod scheduling;
 pub mod service;
+pub mod sleep;
 pub mod station;
 
 pub use config::{

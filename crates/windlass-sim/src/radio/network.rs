@@ -23,6 +23,16 @@ pub(crate) struct Radios {
     pub(crate) cells: Vec<Cell>,
     /// The hops that routes may use: each pair of stations there and back.
     hops: Vec<RadioHop>,
+    /// By host, the station of its node that asks more often while an answer is awaited; empty where none does.
+    eager: Vec<Option<Eager>>,
+}
+
+/// A station that polls fast at times.
+#[derive(Clone, Copy, Debug)]
+struct Eager {
+    radio: u32,
+    station: u32,
+    expects: bool,
 }
 
 /// A radio and what the network has for it.
@@ -60,7 +70,11 @@ impl Radios {
                 hops.extend([hop(a, b), hop(b, a)]);
             }
         }
-        Radios { cells: config.radios.iter().enumerate().map(cell).collect(), hops }
+        Radios {
+            cells: config.radios.iter().enumerate().map(cell).collect(),
+            hops,
+            eager: Vec::new(),
+        }
     }
 
     /// The hop to take in place of this one: another for who goes by a disjoint path of its own.
@@ -97,6 +111,40 @@ impl Radios {
                 }
             };
             cell.users = hosts.iter().enumerate().map(user).collect();
+        }
+    }
+
+    /// Which stations want to know what the hosts of their nodes wait for.
+    pub(crate) fn know_eager(&mut self, config: &Config, hosts: &[Host]) {
+        let stations = || {
+            let radios = config.radios.iter().enumerate();
+            let all = radios.flat_map(|(r, c)| c.sleepers().map(move |(s, p)| (r, c, s, p)));
+            all.filter(|(.., polling)| polling.fast_poll.is_some())
+        };
+        if stations().next().is_none() {
+            return;
+        }
+        let eager = |(host, kind): (usize, &Host)| {
+            let flow =
+                config.flows.get(host / 2).filter(|_| !matches!(kind.kind, Kind::Port { .. }))?;
+            let node = [flow.from, flow.to][host % 2];
+            let (radio, _, station, _) =
+                stations().find(|(_, c, s, _)| c.stations[*s].node == node)?;
+            Some(Eager { radio: radio as u32, station: station as u32, expects: false })
+        };
+        self.eager = hosts.iter().enumerate().map(eager).collect();
+    }
+
+    /// Tells the station of a host's node whether the host waits for an answer, where it wants to know.
+    #[inline]
+    pub(crate) fn tell_expectation(&mut self, core: &mut Core, host: u32) {
+        if let Some(Some(eager)) = self.eager.get_mut(host as usize) {
+            let expects = core.hosts[host as usize].expects_answer();
+            if std::mem::replace(&mut eager.expects, expects) != expects {
+                let Eager { radio, station, .. } = *eager;
+                self.cells[radio as usize].radio.expect_answer(station, expects, core.now);
+                self.arm(core, radio);
+            }
         }
     }
 
@@ -327,6 +375,7 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         transmissions: c.transmissions,
         retransmissions: c.retransmissions,
         rts_sent: c.rts_sent,
+        polls: c.polls,
         access_failures: c.access_failures,
         failures: c.failures,
         collisions_seen: c.collisions_seen,
@@ -339,6 +388,7 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         receive_s: in_state(State::Receive),
         listen_s: in_state(State::Listen),
         idle_s: in_state(State::Idle),
+        sleep_s: in_state(State::Sleep),
         off_s: in_state(State::Off),
         energy_j: s.meter.spent_j_by(now),
         battery_left_j: s.meter.left_j_by(now),

@@ -6,6 +6,7 @@ use crate::loss::{BerFormula, frame_error_rate};
 use crate::radio::channel::{Frame, FrameKind, Neighbour};
 use crate::radio::mac::{CONTROL_BYTES, Outcome, Radio};
 use crate::radio::queued::BROADCAST;
+use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
 
@@ -58,7 +59,7 @@ impl Radio {
         let others = s.energy;
         s.energy += power;
         let (alone, all) = (s.signals == 1, s.energy);
-        if s.transmitting_until.is_some() || s.is_off() {
+        if s.transmitting_until.is_some() || s.is_off() || s.is_asleep() {
             return;
         }
         if receivable {
@@ -160,7 +161,8 @@ impl Radio {
                     s.phase = Phase::Gap;
                     s.phase_until = now + self.timing.sifs;
                 }
-                FrameKind::Ack if answers => self.on_ack(at, now),
+                FrameKind::Ack if answers => self.on_ack(at, frame, now),
+                FrameKind::Request => self.answer_request(at, frame, now),
                 FrameKind::Cts | FrameKind::Ack => {}
             }
         } else if frame.to == BROADCAST {
@@ -189,8 +191,10 @@ impl Radio {
         next && frame.is_last()
     }
 
-    fn on_ack(&mut self, at: u32, now: Time) {
-        if !self.begin_next_part(at, now) {
+    fn on_ack(&mut self, at: u32, ack: &Frame, now: Time) {
+        if self.stations[at as usize].job != Job::Packet {
+            self.finish_job(at, Some(*ack), now);
+        } else if !self.begin_next_part(at, now) {
             self.finish(at, now);
         }
     }
@@ -224,7 +228,7 @@ impl Radio {
     pub(super) fn take_data(&mut self, at: u32, data: &Frame, now: Time) {
         let (from, to, handle) = (data.from, at, data.handle);
         let ack = Frame { kind: FrameKind::Ack, from: at, to: from, nav: Span::ZERO, ..*data };
-        let ack = Frame { bytes: self.ack_bytes, ..ack };
+        let ack = Frame { bytes: self.ack_bytes, pending: false, ..ack };
         let n = self.stations.len();
         let last = &mut self.last_taken[at as usize * n + from as usize];
         let duplicate = data.retry && *last == data.token();
@@ -232,6 +236,9 @@ impl Radio {
         let s = &mut self.stations[at as usize];
         s.response = Some((now + self.timing.sifs, ack));
         s.counters.duplicates += u64::from(duplicate);
+        if let Some(device) = s.device_mut() {
+            device.receive(data.pending, now);
+        }
         if duplicate {
             return;
         }

@@ -36,6 +36,7 @@ pub struct StationCounters {
     pub frame_errors: u64,
     pub duplicates: u64,
     pub broadcasts_received: u64,
+    pub polls: u64,
     pub bytes: u64,
     pub airtime_ns: u64,
     /// Integral of the queue length, packets times nanoseconds, up to the last change.

@@ -11,6 +11,7 @@ use crate::radio::energy::{EnergyMeter, State};
 use crate::radio::queued::Queued;
 use crate::radio::scheduling::Scheduler;
 use crate::radio::service::{Neighbours, Service, StationCounters};
+use crate::radio::sleep::{Job, Sleep};
 use crate::random::Stream;
 
 /// What a station is doing with the first packet of its queue.
@@ -134,6 +135,8 @@ pub struct Station {
     pub tried: bool,
     /// Number of the first packet.
     pub sequence: u64,
+    /// The highest number so far.
+    issued: u64,
     /// Failed attempts of the first packet: RTS or data without it, and data after RTS. IEEE 802.15.4: of
     /// the frame being tried, and assessments of this attempt that found the channel busy.
     pub failed: [u32; 2],
@@ -147,6 +150,10 @@ pub struct Station {
     pub errors: Option<Box<LossProcess>>,
     /// What [`crate::radio::FrameErrors::Snr`] draws from.
     pub error_stream: Stream,
+    /// IEEE 802.15.4: what the frame being tried is of.
+    pub(super) job: Job,
+    /// IEEE 802.15.4: what it does about sleep, its own or that of others.
+    pub(super) sleep: Option<Box<Sleep>>,
     /// Totals.
     pub counters: StationCounters,
     pub(super) neighbours: Option<Box<Neighbours>>,
@@ -173,6 +180,7 @@ impl Station {
             taken: false,
             tried: false,
             sequence: 0,
+            issued: 0,
             failed: [0; 2],
             part: [0, 1],
             space_until: Time::ZERO,
@@ -199,6 +207,8 @@ impl Station {
             meter,
             off_at: Time::NEVER,
             off_since: None,
+            job: Job::Packet,
+            sleep: None,
             counters: StationCounters::default(),
             neighbours: None,
         }
@@ -211,23 +221,32 @@ impl Station {
             self.counters.drops_off += 1;
             return false;
         }
-        let (n, size) = (self.queue.len() as u64, u64::from(queued.handle.size));
+        let (n, size) = (self.len(), u64::from(queued.handle.size));
         if !self.limit.has_room(n, self.queued_bytes, size) {
             self.counters.drops_queue += 1;
             return false;
         }
         self.account(now);
         self.queued_bytes += size;
-        self.queue.push_back(queued);
         self.counters.max_held = self.counters.max_held.max(n + 1);
-        if n == 0 {
+        if self.is_parent_of(queued.to) {
+            self.keep(queued);
+            return true;
+        }
+        self.queue.push_back(queued);
+        if self.queue.len() == 1 {
             self.serve(now);
         }
         true
     }
 
+    /// Packets that it holds, those kept for stations that sleep included.
+    fn len(&self) -> u64 {
+        self.queue.len() as u64 + self.kept()
+    }
+
     /// The first packet of the queue is the one to be tried now.
-    fn serve(&mut self, now: Time) {
+    pub(super) fn serve(&mut self, now: Time) {
         let Some(head) = self.queue.front() else { return };
         self.counters.waited_ns += now.since(head.since).0;
         self.counters.served += 1;
@@ -236,7 +255,8 @@ impl Station {
         self.tried = false;
         self.failed = [0; 2];
         self.part = [0, 1];
-        self.sequence += 1;
+        self.issued += 1;
+        self.sequence = self.issued;
     }
 
     /// `done` is done with: the scheduler, if there is one, puts another packet first.
@@ -258,17 +278,29 @@ impl Station {
         self.account(now);
         let head = self.queue.pop_front()?;
         self.schedule(now, &head);
-        self.note_neighbour(now, &head);
-        self.queued_bytes -= u64::from(head.handle.size);
-        self.counters.service_ns += now.since(self.head_since).0;
-        self.counters.finished += 1;
+        self.enter(now, &head);
         self.serve(now);
         Some(head)
     }
 
+    /// The same of one that was kept for a station that sleeps; the next is not the first of the queue yet.
+    pub(super) fn let_go(&mut self, now: Time) -> Option<Queued> {
+        self.account(now);
+        let head = self.queue.pop_front()?;
+        self.enter(now, &head);
+        Some(head)
+    }
+
+    fn enter(&mut self, now: Time, done: &Queued) {
+        self.note_neighbour(now, done);
+        self.queued_bytes -= u64::from(done.handle.size);
+        self.counters.service_ns += now.since(self.head_since).0;
+        self.counters.finished += 1;
+    }
+
     /// Integral of the queue length up to `now`.
     pub fn held_ns_by(&self, now: Time) -> u64 {
-        self.counters.held_ns + self.queue.len() as u64 * now.since(self.changed).0
+        self.counters.held_ns + self.len() * now.since(self.changed).0
     }
 
     /// Time on the air of its frames up to `now`, nanoseconds.
@@ -285,7 +317,7 @@ impl Station {
     /// Packets queued that their receiver has not taken.
     pub fn inside(&self) -> u64 {
         let taken = self.taken && !self.queue.is_empty();
-        self.queue.len() as u64 - u64::from(taken)
+        self.len() - u64::from(taken) - self.kept_and_taken()
     }
 
     /// Whether everything handed in is accounted for.
@@ -312,8 +344,13 @@ impl Station {
 
     /// Tells the meter what the radio does from now on.
     pub fn update_meter(&mut self, now: Time) {
+        let asleep = self.is_asleep();
+        if asleep {
+            self.reception = None;
+        }
         let state = match &self.reception {
             _ if self.is_off() => State::Off,
+            _ if asleep => State::Sleep,
             _ if self.transmitting_until.is_some() => State::Transmit,
             Some(r) if r.own => State::Receive,
             _ if self.signals > 0 => State::Listen,
@@ -328,12 +365,15 @@ impl Station {
         let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
         self.counters.airtime_ns -= ahead;
         self.counters.unconfirmed += u64::from(self.taken && !self.queue.is_empty());
-        let lost: Vec<Queued> =
+        let mut lost: Vec<Queued> =
             self.queue.drain(..).skip(usize::from(std::mem::take(&mut self.taken))).collect();
+        self.drop_kept(&mut lost);
         self.counters.drops_off += lost.len() as u64;
         self.queued_bytes = 0;
         // A frame that is still arriving somewhere is of a packet that no longer exists.
-        self.sequence += 1;
+        self.issued += 1;
+        self.sequence = self.issued;
+        self.job = Job::Packet;
         (self.phase, self.phase_until) = (Phase::Contend, Time::NEVER);
         (self.grant, self.backoff) = (Time::NEVER, None);
         (self.response, self.reception, self.transmitting_until) = (None, None, None);
@@ -443,6 +483,7 @@ impl Station {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
         let own = own.min(self.meter.check());
         let own = if self.is_off() { own } else { own.min(self.off_at) };
+        let own = own.min(self.sleep_deadline());
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

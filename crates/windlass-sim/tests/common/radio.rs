@@ -18,6 +18,7 @@ pub fn station(node: usize, metres: i64) -> StationConfig {
         position: Position::metres(metres, 0),
         queue: QueueLimit::Packets(100),
         battery_uj: None,
+        sleep: None,
     }
 }
 
@@ -118,7 +119,8 @@ pub fn grid(rows: usize, columns: usize) -> RadioConfig {
         Position::metres(150 * x, 150 * y)
     };
     let queue = QueueLimit::Packets(30);
-    let station = |node| StationConfig { node, position: place(node), queue, battery_uj: None };
+    let station =
+        |node| StationConfig { node, position: place(node), queue, battery_uj: None, sleep: None };
     radio.stations = (0..rows * columns).map(station).collect();
     radio.hops = Hops::Aodv(Aodv::RFC3561);
     radio

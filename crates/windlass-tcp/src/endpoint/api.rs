@@ -141,6 +141,12 @@ impl Endpoint {
         self.send.scoreboard.pipe()
     }
 
+    /// Whether anything that it has sent, a SYN or FIN included, is still to be acknowledged.
+    #[inline]
+    pub fn has_outstanding(&self) -> bool {
+        self.send.una < self.send.max && self.failure.is_none()
+    }
+
     /// What is known of each segment in the network.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.send.scoreboard
