@@ -275,12 +275,16 @@ fn radios(records: &[RunRecord]) -> Table {
         ("receive (%)", &["receive_s"], PERCENT_OF_RUN, 2),
         ("listen (%)", &["listen_s"], PERCENT_OF_RUN, 2),
         ("idle (%)", &["idle_s"], PERCENT_OF_RUN, 2),
+        ("sleep (%)", &["sleep_s"], PERCENT_OF_RUN, 2),
         ("off (%)", &["off_s"], PERCENT_OF_RUN, 2),
         ("energy (J)", &["energy_j"], PLAIN, 3),
         ("died (s)", &["died_s"], PLAIN, 3),
     ];
     let kind = (Kind::Station, &["radio"][..]);
-    listing("Radio time and energy", kind, names(Kind::Station, records), COLUMNS, records)
+    let stations = records.iter().flat_map(|r| &r.radios).flat_map(|cell| &cell.stations);
+    let asleep = stations.into_iter().any(|s| s.sleep_s > 0.0);
+    let columns = if asleep { COLUMNS.to_vec() } else { without("sleep_s", COLUMNS) };
+    listing("Radio time and energy", kind, names(Kind::Station, records), &columns, records)
 }
 
 /// What stands for no value.

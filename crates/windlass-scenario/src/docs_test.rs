@@ -72,6 +72,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),
         ("## `[[wifi]]`", &["fair", "fitness"]),
         ("### `lowpan`", &["lowpan"]),
+        ("### `sleep`", &["cell_sleep", "sleep"]),
         ("### `routing`", &["aodv", "aodv_constants"]),
         ("## `[topology]`", &["dumbbell", "wireless", "two-path"]),
         ("### `grid` and `chain`", &["grid", "chain", "stations"]),

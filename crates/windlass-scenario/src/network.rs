@@ -23,6 +23,8 @@ pub(super) struct Network {
     pub(super) wifi: Vec<WifiSpec>,
     /// Pairs of flows that take disjoint routes in a cell, as the file has them.
     pub(super) disjoint: Vec<(usize, Pair)>,
+    /// Nodes whose stations sleep, and where the file says so.
+    pub(super) sleepers: Vec<(usize, Place)>,
     /// Pairs of the topology, if there is one.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,

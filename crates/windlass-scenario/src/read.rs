@@ -78,6 +78,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
         duration,
     };
     let flows = flow::read(&fields, &context)?;
+    wifi::check_ends(&network)?;
     wifi::find_disjoint(&mut network, &flows)?;
     let Network { nodes, links, wifi, .. } = network;
     Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })

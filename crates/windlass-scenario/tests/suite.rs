@@ -7,3 +7,4 @@ mod errors;
 mod files;
 mod outlook;
 mod properties;
+mod sleep;

@@ -90,6 +90,7 @@ fields! {
     integer transmissions: "Data frames transmitted, retransmissions included";
     integer retransmissions: "Data frames transmitted again", better(Less);
     integer rts_sent: "RTS frames transmitted";
+    integer polls: "Data requests transmitted by a station that sleeps, repetitions included (802.15.4)";
     integer access_failures: "Attempts given up, the channel being found busy each time (802.15.4)", better(Less);
     integer failures: "Attempts without a CTS or an acknowledgement", better(Less);
     integer collisions_seen: "Frames arriving here that others destroyed", better(Less);
@@ -102,6 +103,7 @@ fields! {
     real receive_s: "Time for which frames for it or for all arrived", better(Less);
     real listen_s: "Time for which the channel was busy with others' frames";
     real idle_s: "Time for which nothing was on the air";
+    real sleep_s: "Time for which it slept (802.15.4)";
     real off_s: "Time after its battery ran out", better(Less);
     real_or_null energy_j: "Energy that its radio spent; null if not known", better(Less), needs(Power);
     real_or_null battery_left_j: "What its battery held at the end; null for the mains", better(More), needs(Battery);

@@ -7,6 +7,7 @@ use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, 
 use super::lowpan::{self, LOWPAN};
 use super::routing::{Routing, off, routing};
 use super::scheduling;
+use super::sleep::{self, CELL_SLEEP, CellSleep};
 use crate::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
@@ -41,6 +42,7 @@ section! {
     loss Kinds(&FRAME_LOSS), "frames that are received in error: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to every frame at every receiver", "none";
     eifs Flag, "wait for an extended interframe space after a frame in error, as the standard says", "`true`";
     routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "how packets cross an ad-hoc cell: `static` (over its `hops`, the fewest), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
+    sleep Table(&CELL_SLEEP), "table, of `802.15.4` only: stations that are off most of the time: [`sleep`](#sleep)", "all are always ready to receive";
     off list(list(Text)), "stations that go off for ever, and when: `[[\"n5\", \"20s\"]]`; as if their battery ran out", "none";
     consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "what the radio of each station draws: a preset, `wavelan-11mbps`, `wavelan-2mbps`, `esp32-c3` or `cc2420`, or a table of powers", "energy is not counted";
     battery Of(Energy), "what the battery of each station but the access point holds, such as `20J` or `2.6Wh`", "all are on the mains";
@@ -54,6 +56,7 @@ section! {
     receive Of(Watts), "power drawn while it receives", "required";
     listen Of(Watts), "power drawn while the channel is busy with anything else", "`receive`";
     idle Of(Watts), "power drawn while nothing is on the air", "required";
+    sleep Of(Watts), "power drawn while it sleeps", "`\"0mW\"`";
 }
 
 section! {
@@ -107,6 +110,8 @@ pub(super) struct Air {
     /// What the battery of a station holds unless it says otherwise, microjoules. Access points are on
     /// the mains.
     pub(super) battery_uj: Option<u64>,
+    /// How stations sleep.
+    pub(super) sleep: Option<CellSleep>,
 }
 
 impl Air {
@@ -123,6 +128,7 @@ impl Air {
             routing: fields.opt("routing", routing)?.flatten(),
             off: fields.or("off", off, Vec::new())?,
             battery_uj: None,
+            sleep: fields.opt("sleep", sleep::read_cell)?,
         };
         air.queue = fields.or("queue", |field| air.queue(field), DEFAULT_QUEUE)?;
         let radio = &mut air.radio;
@@ -187,7 +193,7 @@ fn refuse_others(fields: &Fields, phy: &Phy) -> Result<(), Problem> {
     let name = phy.name;
     let (others, why) = match phy.is_lowpan() {
         true => (&DCF_KEYS[..], "it is 802.11's; `lowpan` has the keys of 802.15.4"),
-        false => (&["lowpan"][..], "it is for `standard = \"802.15.4\"`"),
+        false => (&["lowpan", "sleep"][..], "it is for `standard = \"802.15.4\"`"),
     };
     match others.iter().find_map(|key| fields.field(key)) {
         Some(field) => Err(field.error(format!("{name} has no `{}`: {why}", field.key))),
@@ -219,6 +225,7 @@ fn consumption(field: &Field) -> Result<Consumption, Problem> {
         receive_uw,
         listen_uw: fields.or("listen", watts, receive_uw)?,
         idle_uw: fields.req("idle", "\"740mW\"", watts)?,
+        sleep_uw: fields.or("sleep", watts, 0)?,
     })
 }
 

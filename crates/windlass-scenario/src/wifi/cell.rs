@@ -6,6 +6,7 @@ use windlass_sim::radio::{Hops, PathLoss, Position, RadioConfig, StationConfig};
 use windlass_sim::routing::aodv::Aodv;
 
 use super::air::{Air, distance};
+use super::sleep::{self, Asleep, SLEEP};
 use crate::fields::{Field, Fields, choice, name, whole_u32};
 use crate::model::WifiSpec;
 use crate::network::Network;
@@ -37,6 +38,7 @@ section! {
     node Name, "name of the node", "required";
     at list(Of(Distance)), "place: two coordinates, east and north", "the access point at `[\"0m\", \"0m\"]`, others on the circle";
     queue Of(Queue), "as above, for this station", "that of the cell";
+    sleep Table(&SLEEP), "as above, for this station", "that of the cell";
     battery Of(Energy), "as above, for this station; an access point may have one too", "that of the cell";
 }
 
@@ -56,7 +58,8 @@ pub(super) struct Placed {
     pub(super) at: Option<Position>,
     pub(super) queue: Option<SimQueue>,
     pub(super) battery_uj: Option<u64>,
-    /// Whether the cell's battery is not for it.
+    pub(super) sleep: Option<Asleep>,
+    /// Whether the cell's battery and sleep are not for it.
     pub(super) on_mains: bool,
     pub(super) place: Place,
 }
@@ -69,6 +72,7 @@ impl Placed {
             at: None,
             queue: None,
             battery_uj: None,
+            sleep: None,
             on_mains: false,
             place: place.clone(),
         }
@@ -141,13 +145,13 @@ pub(super) fn add(
     hops: Hops,
     place: &Place,
 ) -> Result<(), Problem> {
-    let Air { mut radio, queue, radius_mm, mtu, routing, off, battery_uj } = air;
+    let Air { mut radio, queue, radius_mm, mtu, routing, off, battery_uj, sleep } = air;
     let centre = access_point.as_ref().and_then(|ap| ap.at).unwrap_or_default();
     let (circle, has_centre) = (stations.len(), access_point.is_some());
     let positions = (0..circle).map(|i| on_circle(centre, radius_mm, i, circle));
     let access_point = access_point.map(|ap| Placed { on_mains: true, ..ap });
     let all = access_point.into_iter().zip([centre]).chain(stations.into_iter().zip(positions));
-    let mut places = Vec::with_capacity(circle + 1);
+    let (mut places, mut sleepers) = (Vec::with_capacity(circle + 1), Vec::new());
     for (station, default) in all {
         let node = network.intern(&station.name);
         if radio.stations.iter().any(|other| other.node == node) {
@@ -155,11 +159,15 @@ pub(super) fn add(
                 format!("`{}` stands here twice; a node has one station in a cell", station.name);
             return Err(Problem::new(&station.place, message));
         }
+        let asleep = station.sleep.clone().or_else(|| sleep.as_ref()?.of(&station));
+        let polling = asleep.as_ref().map(|(polling, _)| *polling);
+        sleepers.extend(asleep.map(|(_, place)| (radio.stations.len(), place)));
         radio.stations.push(StationConfig {
             node,
             position: station.at.unwrap_or(default),
             queue: station.queue.unwrap_or(queue),
             battery_uj: station.battery_uj.or(battery_uj.filter(|_| !station.on_mains)),
+            sleep: polling,
         });
         places.push(station.place);
     }
@@ -180,7 +188,14 @@ pub(super) fn add(
         network.disjoint.extend(routing.disjoint.into_iter().map(|pair| (cell, pair)));
     }
     super::routing::find_off(&mut radio, &network.nodes, off)?;
+    if let Some(sleep) = sleep {
+        let known: Vec<&str> =
+            radio.stations.iter().map(|s| network.nodes[s.node].as_str()).collect();
+        sleep.check(&known)?;
+    }
+    sleep::check(&radio, &network.nodes, &sleepers)?;
     check(&radio, &network.nodes, &places, place)?;
+    network.sleepers.extend(sleepers.into_iter().map(|(s, place)| (radio.stations[s].node, place)));
     network.wifi.push(WifiSpec { radio, mtu });
     Ok(())
 }
@@ -269,6 +284,7 @@ fn station(field: &Field, air: &Air) -> Result<Placed, Problem> {
         at: fields.opt("at", position)?,
         queue: fields.opt("queue", |field| air.queue(field))?,
         battery_uj: fields.opt("battery", |field| air.battery(field))?,
+        sleep: fields.opt("sleep", sleep::read)?,
         on_mains: false,
         place,
     })

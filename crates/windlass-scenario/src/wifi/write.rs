@@ -5,7 +5,7 @@ use windlass_sim::radio::{
     Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
 };
 
-use super::{lowpan, routing, scheduling};
+use super::{lowpan, routing, scheduling, sleep};
 use crate::fields::word_of;
 use crate::loss;
 use crate::model::WifiSpec;
@@ -105,6 +105,7 @@ fn station(station: &StationConfig, nodes: &[String]) -> String {
         ("queue", quote(queue)),
     ];
     pairs.extend(station.battery_uj.map(|uj| ("battery", quote(Joules { uj }))));
+    pairs.extend(station.sleep.as_ref().map(|polling| ("sleep", sleep::written(polling))));
     inline(&pairs)
 }
 
@@ -113,12 +114,16 @@ fn consumption(c: &Consumption) -> String {
         return quote(name);
     }
     let watts = |uw| quote(Watts { uw });
-    inline(&[
+    let mut pairs = vec![
         ("transmit", watts(c.transmit_uw)),
         ("receive", watts(c.receive_uw)),
         ("listen", watts(c.listen_uw)),
         ("idle", watts(c.idle_uw)),
-    ])
+    ];
+    if c.sleep_uw > 0 {
+        pairs.push(("sleep", watts(c.sleep_uw)));
+    }
+    inline(&pairs)
 }
 
 fn rts(rts: RtsThreshold) -> String {

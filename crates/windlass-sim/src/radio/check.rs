@@ -6,6 +6,7 @@ use crate::link::QueueLimit;
 use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
 use crate::radio::energy::{MAX_UJ, MAX_UW};
 use crate::radio::phy::Format;
+use crate::radio::sleep::{POLLS, Polling};
 
 /// Most stations of a radio: every pair has an entry in a table.
 pub const MAX_STATIONS: usize = 2000;
@@ -251,6 +252,66 @@ impl RadioConfig {
             ));
         }
         Ok(())
+    }
+
+    /// The stations that sleep, and how.
+    pub fn sleepers(&self) -> impl Iterator<Item = (usize, Polling)> + '_ {
+        let polling = |(i, s): (usize, &StationConfig)| Some((i, s.sleep?));
+        self.stations.iter().enumerate().filter_map(polling)
+    }
+
+    /// The other end of a station's only hop.
+    pub(super) fn parent(&self, station: usize) -> Option<usize> {
+        let other = |[a, b]: [usize; 2]| match station {
+            s if s == a => Some(b),
+            s if s == b => Some(a),
+            _ => None,
+        };
+        let mut others = self.pairs().into_iter().filter_map(other);
+        others.next().filter(|first| others.all(|o| o == *first))
+    }
+
+    /// Whether a station can sleep as it is told to.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence without the radio's name.
+    pub fn check_sleep(&self, station: usize, nodes: &[String]) -> Result<(), String> {
+        let Some(polling) = self.stations[station].sleep else { return Ok(()) };
+        let name = &nodes[self.stations[station].node];
+        if self.lowpan.is_none() {
+            let phy = self.phy.name;
+            return Err(format!(
+                "station \"{name}\" cannot sleep: {phy} has no data requests here; those of 802.15.4 can"
+            ));
+        }
+        let [least, most] = POLLS;
+        let fast = polling.fast_poll.unwrap_or(polling.poll_interval);
+        if !(least..=most).contains(&polling.poll_interval) || fast < least {
+            return Err(format!(
+                "station \"{name}\" must poll at intervals of 1 ms to 1 day, for example every 2 s"
+            ));
+        }
+        if fast > polling.poll_interval {
+            return Err(format!(
+                "station \"{name}\" must poll no less often while it waits for an answer than otherwise"
+            ));
+        }
+        let star = matches!(self.hops, Hops::Star { centre } if centre == station);
+        match self.parent(station).filter(|_| !star && !matches!(self.hops, Hops::Aodv(_))) {
+            None => Err(format!(
+                "station \"{name}\" cannot sleep: others may be routed through it; only a station with a single \
+                 hop sleeps, over which its parent keeps packets for it"
+            )),
+            Some(parent) if self.stations[parent].sleep.is_some() => {
+                let parent = &nodes[self.stations[parent].node];
+                Err(format!(
+                    "station \"{name}\" cannot sleep: its parent \"{parent}\" sleeps too, and must be ready \
+                     when it asks"
+                ))
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     /// Most hops that routes may use, both ways counted.

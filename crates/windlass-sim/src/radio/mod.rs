@@ -7,8 +7,8 @@
 //! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
 //!   view of the channel, and [`energy`] says what that costs; [`mac`] is what any protocol between them
 //!   is made of, in two halves: `exchange` for who transmits, `reception` for who listens. What is DCF's
-//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, [`lowpan`] its frames, and [`sleep`]
-//!   what its stations do that sleep.
+//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, [`lowpan`] its frames; [`sleep`] says
+//!   what its stations do that sleep, and `indirect` does it.
 //! * [`scheduling`] says whose packet a station transmits next.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
@@ -22,6 +22,7 @@ pub mod config;
 mod csma;
 pub mod energy;
 mod exchange;
+mod indirect;
 pub mod lowpan;
 pub mod mac;
 pub mod modulation;

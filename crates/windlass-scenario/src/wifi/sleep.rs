@@ -1,0 +1,130 @@
+//! `sleep`: stations of 802.15.4 whose radio is off between their requests.
+
+use windlass_cc::Span;
+use windlass_sim::radio::RadioConfig;
+use windlass_sim::radio::sleep::{POLLS, Polling};
+
+use super::cell::Placed;
+use crate::fields::{Field, Fields, name, span};
+use crate::network::Network;
+use crate::problem::{Place, Problem, listed};
+use crate::quote::{inline, quote};
+use crate::schema::section;
+use crate::units::Duration;
+
+section! {
+    /// How a station sleeps.
+    SLEEP, "sleep":
+    poll_interval Of(Time), "time from one request to the next, `1ms` to `24h`", "required";
+    fast_poll Of(Time), "the same while TCP at its node has sent what is not acknowledged, or asked what is not answered", "`poll_interval`";
+}
+
+section! {
+    /// How the stations of a cell sleep.
+    CELL_SLEEP, "cell_sleep" with SLEEP:
+    stations list(Name), "of a cell: which stations sleep", "all but the access point or base";
+}
+
+/// A way to sleep, and where the file says so.
+pub(super) type Asleep = (Polling, Place);
+
+/// How a cell's stations sleep.
+pub(super) struct CellSleep {
+    asleep: Asleep,
+    /// Which; `None` for all that are not on the mains.
+    stations: Option<Vec<(String, Place)>>,
+}
+
+pub(super) fn read_cell(field: &Field) -> Result<CellSleep, Problem> {
+    let fields = Fields::open(field.node, "`sleep`", &CELL_SLEEP.all_names())?;
+    let named = |item: &Field| Ok((name(item)?, item.node.place.clone()));
+    let names = |list: &Field| list.array()?.iter().map(named).collect();
+    Ok(CellSleep { asleep: polling(field, &fields)?, stations: fields.opt("stations", names)? })
+}
+
+pub(super) fn read(field: &Field) -> Result<Asleep, Problem> {
+    let fields = Fields::open(field.node, "`sleep`", SLEEP.names)?;
+    polling(field, &fields)
+}
+
+fn polling(field: &Field, fields: &Fields) -> Result<Asleep, Problem> {
+    let poll_interval = fields.req("poll_interval", "\"2s\"", interval)?;
+    let fast = |field: &Field| match interval(field)? {
+        longer if longer > poll_interval => {
+            Err(field.error("must be no longer than `poll_interval`"))
+        }
+        fast => Ok(fast),
+    };
+    let fast_poll = fields.opt("fast_poll", fast)?;
+    Ok((Polling { poll_interval, fast_poll }, field.node.place.clone()))
+}
+
+fn interval(field: &Field) -> Result<Span, Problem> {
+    let [least, most] = POLLS;
+    match span(field)? {
+        time if (least..=most).contains(&time) => Ok(time),
+        _ => Err(field.error("must be between `1ms` and `24h`, for example `2s`")),
+    }
+}
+
+impl CellSleep {
+    /// How a station sleeps that says nothing of it.
+    pub(super) fn of(&self, station: &Placed) -> Option<Asleep> {
+        let sleeps = match &self.stations {
+            Some(stations) => stations.iter().any(|(name, _)| *name == station.name),
+            None => !station.on_mains,
+        };
+        sleeps.then(|| self.asleep.clone())
+    }
+
+    /// Whether all that it names are there.
+    pub(super) fn check(&self, known: &[&str]) -> Result<(), Problem> {
+        let mut named = self.stations.iter().flatten();
+        match named.find(|(name, _)| !known.contains(&name.as_str())) {
+            Some((name, place)) => {
+                let (name, known) = (name.escape_debug(), listed(known));
+                let message = format!(
+                    "`sleep`: `{name}` is no station of this cell; its stations are {known}"
+                );
+                Err(Problem::new(place, message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether stations can sleep as they are told to, each with the place that says so.
+pub(super) fn check(
+    radio: &RadioConfig,
+    nodes: &[String],
+    places: &[(usize, Place)],
+) -> Result<(), Problem> {
+    places.iter().try_for_each(|(station, place)| {
+        let refused = radio.check_sleep(*station, nodes);
+        refused.map_err(|message| Problem::new(place, format!("`sleep`: {message}")))
+    })
+}
+
+/// Whether the nodes of all that sleep have nothing else, once all links and cells are known.
+pub(in super::super) fn check_ends(network: &Network) -> Result<(), Problem> {
+    let stations = || network.wifi.iter().flat_map(|cell| &cell.radio.stations);
+    for (node, place) in &network.sleepers {
+        let linked = network.links.iter().any(|link| link.a == *node || link.b == *node);
+        if linked || stations().filter(|s| s.node == *node).count() > 1 {
+            let name = &network.nodes[*node];
+            let message = format!(
+                "`sleep`: station \"{name}\" cannot sleep: its node has links or other stations, over which others \
+                 may be routed through it"
+            );
+            return Err(Problem::new(place, message));
+        }
+    }
+    Ok(())
+}
+
+/// The text of a station's `sleep`.
+pub(super) fn written(polling: &Polling) -> String {
+    let mut pairs = vec![("poll_interval", quote(Duration(polling.poll_interval)))];
+    pairs.extend(polling.fast_poll.map(|fast| ("fast_poll", quote(Duration(fast)))));
+    inline(&pairs)
+}
