@@ -132,6 +132,8 @@ pub fn cell(n: u64) -> RadioResult {
         offered: n + i,
         airtime_s: 0.5 + i as f64,
         access_failures: 1 + i,
+        polls: 2 + i,
+        sleep_s: 0.5 + i as f64,
         ..StationResult::default()
     };
     RadioResult {
