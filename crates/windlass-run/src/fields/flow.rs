@@ -52,6 +52,8 @@ fields! {
     real_or_null delay_p99_ms: "The same of 99 % of them", better(Less), needs(Delays), metric_only() = flow.transit?.p99_ms;
     real_or_null message_p50_ms: "Latency that half of the messages read do not exceed", better(Less), needs(Deadline), metric_only() = flow.messages?.p50_ms;
     real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has", better(Less), needs(Deadline), metric_only() = flow.messages?.age_mean_ms;
+    real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p50_ms;
+    real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p95_ms;
     real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = flow.messages?.age_max_ms;
     real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);

@@ -52,6 +52,8 @@ pub fn flow(n: u64) -> FlowResult {
             p50_ms: Some(x / 71.0),
             age_mean_ms: Some(x / 73.0),
             age_max_ms: None,
+            age_p50_ms: Some(x / 79.0),
+            age_p95_ms: Some(x / 83.0),
         }),
         radio: n.is_multiple_of(2).then_some(RadioUse {
             sender_s: x / 3.0,
