@@ -446,7 +446,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"s2\"]",
         "{ node = \"s2\", on = [\"1m\"] }]",
-        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`, `battery`",
+        "s.toml:6:34: unknown key `on` in a table in `stations`; the keys of a table in `stations` are `node`, `at`, `queue`, `sleep`, `battery`",
     ),
     (
         "\"s2\"]",

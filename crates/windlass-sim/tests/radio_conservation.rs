@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::common::radio::Driver;
+use crate::common::radio::{Driver, line};
 use crate::common::{cbr, flow, network, rfc};
 use proptest::prelude::*;
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::radio::energy::State;
+use windlass_sim::radio::sleep::Polling;
 use windlass_sim::radio::{
-    BROADCAST, Consumption, FrameErrors, Hops, Outcome, PathLoss, Phy, Position, RadioConfig,
-    Retries, RtsThreshold, StationConfig,
+    BROADCAST, Consumption, FrameErrors, Hops, Lowpan, Outcome, PathLoss, Phy, Position,
+    RadioConfig, Retries, RtsThreshold, StationConfig,
 };
 use windlass_sim::{RunResult, Simulation};
 
@@ -96,6 +98,31 @@ fn radios() -> impl Strategy<Value = RadioConfig> {
     )
 }
 
+/// A parent and its children, most of which sleep.
+fn families() -> impl Strategy<Value = RadioConfig> {
+    let polling = (50u64..3_000, prop::option::of(1u64..50)).prop_map(|(ms, fast)| Polling {
+        poll_interval: Span::from_millis(ms),
+        fast_poll: fast.map(Span::from_millis),
+    });
+    let battery = prop::option::weighted(0.2, 1_000u64..500_000);
+    let child = (prop::option::weighted(0.8, polling), battery);
+    let lowpan = (any::<bool>(), 0u64..50, 0u64..5, 0.0..0.4f64);
+    (prop::collection::vec(child, 1..6), lowpan).prop_map(|(children, lowpan)| {
+        let (retry_busy, delay, prepare, probability) = lowpan;
+        let mut radio = line(Phy::OQPSK_2450, 500, &vec![100; children.len() + 1]);
+        radio.stations[0].position.x_mm = 0;
+        for (station, (sleep, battery_uj)) in radio.stations[1..].iter_mut().zip(children) {
+            (station.sleep, station.battery_uj) = (sleep, battery_uj);
+        }
+        radio.hops = Hops::Star { centre: 0 };
+        radio.consumption = Some(Consumption::CC2420);
+        radio.errors = FrameErrors::Model(LossModel::Drop { probability });
+        let [retry_delay, prepare] = [delay, prepare].map(Span::from_millis);
+        radio.lowpan = Some(Lowpan { retry_busy, retry_delay, prepare, ..Lowpan::default() });
+        radio
+    })
+}
+
 /// Packets: when (µs after the one before), from, to (the same for a broadcast), size.
 fn packets() -> impl Strategy<Value = Vec<(u64, usize, usize, u32)>> {
     prop::collection::vec((0u64..3000, 0usize..7, 0usize..7, 1u32..2300), 1..120)
@@ -150,7 +177,7 @@ fn check(r: &RunResult) -> Result<(), TestCaseError> {
             let end_s = r.end.0 as f64 / 1e9;
             prop_assert!(s.airtime_s <= end_s, "{:?}", s);
             prop_assert_eq!(s.airtime_s, s.transmit_s, "{:?}", s);
-            let times = s.transmit_s + s.receive_s + s.listen_s + s.idle_s + s.off_s;
+            let times = s.transmit_s + s.receive_s + s.listen_s + s.idle_s + s.sleep_s + s.off_s;
             prop_assert!((times - end_s).abs() < 1e-9, "{:?}", s);
             prop_assert_eq!(s.died_s.map(|at| end_s - at).unwrap_or(0.0) > 0.0, s.off_s > 0.0);
         }
@@ -193,7 +220,7 @@ proptest! {
         let mut d = Driver::new(&RadioConfig { hops: Hops::Pairs(vec![]), ..radio.clone() }, seed);
         let (mut now, mut accepted) = (Time::ZERO, Vec::new());
         for (wait, from, to, size) in packets {
-            now += windlass_cc::Span::from_micros(wait);
+            now += Span::from_micros(wait);
             let (from, to) = ((from % n) as u32, (to % n) as u32);
             let to = if from == to { BROADCAST } else { to };
             if let Some(id) = d.try_send(now, from, to, size) {
@@ -222,6 +249,45 @@ proptest! {
         for s in d.radio.stations() {
             prop_assert!(s.conserves_packets() && s.inside() == 0 && s.queue.is_empty());
             prop_assert!(s.signals == 0 && s.energy == 0.0 && s.transmitting_until.is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_kept_for_those_who_sleep_is_taken_once_and_in_order_and_conserved(
+        radio in families(),
+        packets in packets(),
+        off in prop::option::weighted(0.2, 0u64..20_000),
+        seed in any::<u64>(),
+    ) {
+        let n = radio.stations.len();
+        let mut radio = radio;
+        radio.off.extend(off.map(|ms| ((ms % n as u64) as usize, Time::from_millis(ms))));
+        let mut d = Driver::new(&radio, seed);
+        let mut now = Time::ZERO;
+        for (wait, child, up, size) in packets {
+            now += Span::from_micros(20 * wait);
+            let child = 1 + (child % (n - 1)) as u32;
+            let (from, to) = if up % 3 == 0 { (child, 0) } else { (0, child) };
+            d.try_send(now, from, to, size.clamp(48, 2027));
+            for s in d.radio.stations() {
+                prop_assert!(s.conserves_packets(), "{:?}", s.counters);
+            }
+        }
+        let end = now + Span::from_secs(30);
+        d.run_until(end);
+        gather(&d)?;
+        for s in d.radio.stations() {
+            prop_assert!(s.conserves_packets(), "{:?}", s.counters);
+            let states = [
+                State::Transmit,
+                State::Receive,
+                State::Listen,
+                State::Idle,
+                State::Sleep,
+                State::Off,
+            ];
+            let all: u64 = states.iter().map(|state| s.meter.time_ns_by(*state, end)).sum();
+            prop_assert_eq!(all, end.0);
         }
     }
 

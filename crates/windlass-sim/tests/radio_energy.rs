@@ -129,6 +129,20 @@ fn a_station_switched_off_is_silent_and_the_others_go_on() {
     assert_eq!(times(&d, 1, END)[1], us(500).0 - AIR.0);
 }
 
+#[test]
+fn a_station_that_goes_off_with_charge_left_is_not_looked_at_again() {
+    let mut radio = cards(2);
+    radio.stations[0].battery_uj = Some(10_000_000);
+    radio.off = vec![(0, START)];
+    let mut d = Driver::new(&radio, 1);
+    d.finish();
+    let station = &d.radio.stations()[0];
+    assert_eq!(station.off_since, Some(START));
+    // A second at 739.44 mW.
+    let left = station.meter.left_j_by(END).expect("a battery");
+    assert!((left - (10.0 - 0.73944)).abs() < 1e-9, "{left}");
+}
+
 /// A small device that sends a packet of 1000 bytes every 10 ms.
 #[test]
 fn a_runs_results_tell_energy_time_of_death_and_what_a_flows_radios_did() {

@@ -159,7 +159,8 @@ pub(super) fn add(
                 format!("`{}` stands here twice; a node has one station in a cell", station.name);
             return Err(Problem::new(&station.place, message));
         }
-        let asleep = station.sleep.clone().or_else(|| sleep.as_ref()?.of(&station));
+        let asleep =
+            station.sleep.clone().or_else(|| sleep.as_ref()?.of(&station.name, station.on_mains));
         let polling = asleep.as_ref().map(|(polling, _)| *polling);
         sleepers.extend(asleep.map(|(_, place)| (radio.stations.len(), place)));
         radio.stations.push(StationConfig {

@@ -4,7 +4,6 @@ use windlass_cc::Span;
 use windlass_sim::radio::RadioConfig;
 use windlass_sim::radio::sleep::{POLLS, Polling};
 
-use super::cell::Placed;
 use crate::fields::{Field, Fields, name, span};
 use crate::network::Network;
 use crate::problem::{Place, Problem, listed};
@@ -69,10 +68,10 @@ fn interval(field: &Field) -> Result<Span, Problem> {
 
 impl CellSleep {
     /// How a station sleeps that says nothing of it.
-    pub(super) fn of(&self, station: &Placed) -> Option<Asleep> {
+    pub(super) fn of(&self, station: &str, on_mains: bool) -> Option<Asleep> {
         let sleeps = match &self.stations {
-            Some(stations) => stations.iter().any(|(name, _)| *name == station.name),
-            None => !station.on_mains,
+            Some(stations) => stations.iter().any(|(name, _)| name == station),
+            None => !on_mains,
         };
         sleeps.then(|| self.asleep.clone())
     }

@@ -43,7 +43,7 @@ impl Station {
         }
     }
 
-    /// From now on it keeps packets for this station, too.
+    /// From now on it keeps packets for this station, too. They come by rising number.
     pub(super) fn adopt(&mut self, child: u32) {
         let sleep = self.sleep.get_or_insert_with(|| Box::new(Sleep::Parent(Parent::default())));
         if let Sleep::Parent(parent) = &mut **sleep {
@@ -53,7 +53,7 @@ impl Station {
 
     /// Whether it keeps packets for this station.
     pub(super) fn is_parent_of(&self, child: u32) -> bool {
-        self.parent().is_some_and(|parent| parent.children.contains(&child))
+        self.parent().is_some_and(|parent| parent.children.binary_search(&child).is_ok())
     }
 
     /// Whether its radio is off because it has nothing to do.

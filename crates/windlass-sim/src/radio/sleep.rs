@@ -81,6 +81,7 @@ pub(super) struct Device {
 /// A station that keeps packets for others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parent {
+    /// Ascending.
     pub(super) children: Vec<u32>,
     pub(super) kept: VecDeque<Kept>,
     /// Who has asked for a frame, and until when it waits.

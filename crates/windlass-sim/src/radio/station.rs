@@ -481,8 +481,8 @@ impl Station {
     /// When the station must be looked after next.
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
-        let own = own.min(self.meter.check());
-        let own = if self.is_off() { own } else { own.min(self.off_at) };
+        let ends = self.off_at.min(self.meter.check());
+        let own = if self.is_off() { own } else { own.min(ends) };
         let own = own.min(self.sleep_deadline());
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
