@@ -107,6 +107,11 @@ fn listing(
     table
 }
 
+/// These columns but that of a field in which there is nothing to see.
+fn without(field: &str, columns: &[Shown]) -> Vec<Shown> {
+    columns.iter().filter(|(_, fields, ..)| *fields != [field]).copied().collect()
+}
+
 /// The sum of these fields of a part, scaled; `None` where one has no value.
 fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option<f64> {
     let value = |name: &&str| match kind.metric(name)?.value(row)? {
@@ -203,12 +208,15 @@ fn links(records: &[RunRecord]) -> Table {
         ("sent (packets)", &["sent"], PLAIN, 0),
         ("dropped by queue", &["drops_queue"], PLAIN, 0),
         ("dropped by errors", &["drops_error"], PLAIN, 0),
+        ("thinned out", &["drops_thinned"], PLAIN, 0),
         ("utilisation (%)", &["utilisation"], PERCENT, 1),
         ("mean queue (packets)", &["mean_queue_packets"], PLAIN, 2),
         ("mean wait (ms)", &["mean_queue_delay_ms"], PLAIN, 3),
     ];
     let kind = (Kind::Link, &["link"][..]);
-    listing("Links", kind, names(Kind::Link, records), COLUMNS, records)
+    let thinned = records.iter().flat_map(|r| &r.links).any(|l| l.drops_thinned > 0);
+    let columns = if thinned { COLUMNS.to_vec() } else { without("drops_thinned", COLUMNS) };
+    listing("Links", kind, names(Kind::Link, records), &columns, records)
 }
 
 /// The stations of all cells, with the share of time that each cell is busy in a note.

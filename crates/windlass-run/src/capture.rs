@@ -21,6 +21,8 @@ use crate::pcapng::{Packet, Writer};
 /// Comment on a packet that the error model took, by which Wireshark finds it
 /// (`frame.comment contains "lost"`).
 pub const COMMENT_LOST: &str = "windlass: lost to the error model";
+/// Comment on an acknowledgement in whose place a newer one went on.
+pub const COMMENT_THINNED: &str = "windlass: thinned out, a newer one went on in its place";
 /// Comment on a packet for which the queue had no room.
 pub const COMMENT_QUEUE: &str = "windlass: dropped, the queue was full";
 
@@ -134,11 +136,14 @@ fn near_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Fr
             PacketFate::DroppedQueue => {
                 frames.push(Frame { event, comment: Some(COMMENT_QUEUE) });
             }
-            PacketFate::Delivered | PacketFate::DroppedError => {
+            PacketFate::Delivered | PacketFate::DroppedError | PacketFate::DroppedThinned => {
                 let found = sent.iter().position(|&i| same_packet(frames[i].event, event));
-                let frame = found.and_then(|at| sent.remove(at));
-                if let (Some(i), PacketFate::DroppedError) = (frame, event.fate) {
-                    frames[i].comment = Some(COMMENT_LOST);
+                if let Some(frame) = found.and_then(|at| sent.remove(at)) {
+                    frames[frame].comment = match event.fate {
+                        PacketFate::DroppedError => Some(COMMENT_LOST),
+                        PacketFate::DroppedThinned => Some(COMMENT_THINNED),
+                        _ => None,
+                    };
                 }
             }
         }

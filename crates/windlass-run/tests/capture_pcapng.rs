@@ -7,7 +7,9 @@ use std::process::Command;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, InterfaceDescriptionBlock, OptionCode};
 use pcap_parser::{Linktype, PcapBlockOwned, PcapError, PcapNGReader, traits::PcapReaderIterator};
 use windlass_cc::Time;
-use windlass_run::capture::{COMMENT_LOST, COMMENT_QUEUE, CaptureOptions, Tap, write_pcapng};
+use windlass_run::capture::{
+    COMMENT_LOST, COMMENT_QUEUE, COMMENT_THINNED, CaptureOptions, Tap, write_pcapng,
+};
 use windlass_sim::addresses::{FlowAddresses, node_address};
 use windlass_sim::{PacketEvent, PacketFate};
 use windlass_skip::skip;
@@ -115,6 +117,8 @@ fn log() -> Vec<PacketEvent> {
     log.pass(false, ack(base.add(2921), None));
     log.event(true, PacketFate::DroppedQueue, 0, Some(data(base.add(2921), 100)));
     log.pass(true, data(base.add(2921), 100));
+    log.event(false, PacketFate::Sent, 0, Some(ack(base.add(3021), None)));
+    log.event(false, PacketFate::DroppedThinned, 0, Some(ack(base.add(3021), None)));
     log.pass(false, ack(base.add(3021), None));
     log.event(true, PacketFate::Sent, 1, None);
     log.event(true, PacketFate::Delivered, 1, None);
@@ -221,8 +225,8 @@ fn dropped_packets_say_so_and_a_retransmission_carries_the_same_payload() {
         packets.iter().filter(|p| p.comment.as_deref() == Some(text)).collect()
     };
     let (lost, refused) = (with(COMMENT_LOST), with(COMMENT_QUEUE));
-    assert_eq!((lost.len(), refused.len()), (1, 1));
-    assert_eq!(packets.iter().filter(|p| p.comment.is_some()).count(), 2);
+    assert_eq!((lost.len(), refused.len(), with(COMMENT_THINNED).len()), (1, 1, 1));
+    assert_eq!(packets.iter().filter(|p| p.comment.is_some()).count(), 3);
     let again: Vec<&Read> =
         packets.iter().filter(|p| p.comment.is_none() && p.data == lost[0].data).collect();
     assert_eq!(again.len(), 1);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_cc::{Span, Time};
 
+use crate::age::{Age, Ages};
 use crate::arrivals::{ArrivalProcess, Arrivals};
 use crate::quantiles::Histogram;
 use crate::traffic::Cbr;
@@ -140,44 +141,6 @@ impl Ahead {
     }
 }
 
-/// How old the newest message is that the receiver has: the age of information of Kaul, Yates and Gruteser, "Real-time status: How often
-/// should one update?", INFOCOM 2012.
-#[derive(Clone, Copy, Debug, Default)]
-struct Age {
-    /// When the newest message was written, and when it was read; both zero before the first.
-    newest: (Time, Time),
-    first: Option<Time>,
-    /// Time integral of the age, in units of 2 s² · 10⁻¹⁸.
-    doubled: u128,
-    max_ns: u64,
-}
-
-impl Age {
-    fn read(&mut self, written: Time, now: Time) {
-        if self.first.is_some() {
-            self.doubled += self.since_newest(now);
-            self.max_ns = self.max_ns.max(now.since(self.newest.0).0);
-        }
-        self.first.get_or_insert(now);
-        self.newest = (written, now);
-    }
-
-    /// What the integral has grown by since the newest message came.
-    fn since_newest(&self, now: Time) -> u128 {
-        let square = |from: Time| u128::from(now.since(from).0).pow(2);
-        let (written, came) = self.newest;
-        square(written) - u128::from(came.since(written).0).pow(2)
-    }
-
-    /// Mean and largest age from the first message on, milliseconds.
-    fn result(&self, now: Time) -> Option<(f64, f64)> {
-        let time = now.since(self.first?).0;
-        let doubled = self.doubled + self.since_newest(now);
-        let max = self.max_ns.max(now.since(self.newest.0).0) as f64 / 1e6;
-        Some((if time == 0 { max } else { doubled as f64 / 2e6 / time as f64 }, max))
-    }
-}
-
 impl Messages {
     /// Those of a source that begins at `start`, if they have a deadline.
     pub fn new(cbr: Cbr, start: Time) -> Option<Messages> {
@@ -228,7 +191,7 @@ impl Messages {
     }
 
     /// What those of several flows come to at `now`, each message counting once; `None` without a
-    /// flow. Of messages that are rare at each flow only all together have percentiles. The age is the mean of the flows'.
+    /// flow. Of messages that are rare at each flow only all together have percentiles.
     pub fn together<'a>(
         flows: impl IntoIterator<Item = &'a Messages>,
         now: Time,
@@ -239,13 +202,15 @@ impl Messages {
             latencies.extend_from_slice(&flow.latencies_ns);
             sent = Some(sent.unwrap_or(0) + flow.latencies_ns.len() as u64 + waiting);
             late += flow.read_late() + overdue;
-            ages.extend(flow.age.result(now));
+            ages.push(&flow.age);
         }
-        let mean = ages.iter().map(|(mean, _)| mean).sum::<f64>() / ages.len() as f64;
-        let max = ages.iter().map(|(_, max)| *max).reduce(f64::max);
+        let ages = Ages::until(ages, now);
+        let quantile = |share| ages.as_ref().map(|ages| ages.quantile_ms(share));
         sent.map(|sent| MessageResult {
-            age_mean_ms: max.map(|_| mean),
-            age_max_ms: max,
+            age_mean_ms: ages.as_ref().map(Ages::mean_ms),
+            age_p50_ms: quantile(0.5),
+            age_p95_ms: quantile(0.95),
+            age_max_ms: ages.as_ref().map(Ages::max_ms),
             ..summed_up(latencies, sent, late)
         })
     }
@@ -330,6 +295,12 @@ pub struct MessageResult {
     /// Largest age, that at the end included.
     #[serde(default)]
     pub age_max_ms: Option<f64>,
+    /// Age that is not exceeded for half of the time; `None` in results of before it was measured.
+    #[serde(default)]
+    pub age_p50_ms: Option<f64>,
+    /// The same for 95 % of it.
+    #[serde(default)]
+    pub age_p95_ms: Option<f64>,
 }
 
 #[cfg(test)]
@@ -432,5 +403,7 @@ mod tests {
         let mean = (120.0 * 200.0 + 170.0 * 100.0) / 300.0;
         assert!((r.age_mean_ms.unwrap() - mean).abs() < 1e-9, "{r:?}");
         assert_eq!((r.age_max_ms, r.p50_ms), (Some(220.0), Some(20.0)));
+        // 100 ms of the 300 below 120 ms, and then two at once.
+        assert_eq!((r.age_p50_ms, r.age_p95_ms), (Some(145.0), Some(212.5)));
     }
 }

@@ -73,6 +73,7 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+mod age;
 pub mod app;
 mod aqm;
 pub mod arrivals;

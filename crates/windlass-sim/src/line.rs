@@ -103,7 +103,7 @@ impl DelayLine {
         if let Some(dropped) = admitted.replaced {
             self.inside -= 1;
             self.thinned += 1;
-            core.log(core.now, self.link, PacketFate::DroppedError, dropped);
+            core.log(core.now, self.link, PacketFate::DroppedThinned, dropped);
             core.drop_packet(dropped);
         }
         if let Some((round, within)) = admitted.waits {

@@ -218,8 +218,11 @@ pub struct LinkResult {
     /// Of `drops_queue`: there was room, and the discipline decided so.
     #[serde(default)]
     pub drops_early: u64,
-    /// Of `drops`: lost to the error model, or acknowledgements that the link thinned out.
+    /// Of `drops`: lost to the error model.
     pub drops_error: u64,
+    /// Of `drops`: acknowledgements that the link thinned out, a newer one going in their place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub drops_thinned: u64,
     /// Packets that the queue marked instead of dropping (ECN).
     #[serde(default)]
     pub marks: u64,
@@ -451,8 +454,10 @@ pub enum PacketFate {
     Delivered,
     /// The queue had no room, or its discipline decided so.
     DroppedQueue,
-    /// The error model took it, or the place of an acknowledgement was taken by a newer one.
+    /// The error model took it.
     DroppedError,
+    /// An acknowledgement in whose place a newer one went on.
+    DroppedThinned,
 }
 
 /// One line of the packet log.

@@ -23,6 +23,7 @@ impl View<'_> {
             drops_early: 0,
             marks: 0,
             drops_error: c.dropped_error,
+            drops_thinned: 0,
             inside: link.inside(),
             bytes: c.bytes,
             utilisation: ratio(link.busy_ns_by(self.now()) as f64, duration),
@@ -47,7 +48,7 @@ impl View<'_> {
         let waited_ms = m.waited_ns_by(self.now()) as f64 / 1e6;
         LinkResult {
             sent: c.offered,
-            drops: c.dropped + link.drops_error,
+            drops: c.dropped + link.drops_error + link.drops_thinned,
             drops_queue: c.dropped,
             drops_early: c.early,
             marks: c.marked,
@@ -71,7 +72,7 @@ fn with_line(link: LinkResult, line: &DelayLine) -> LinkResult {
     LinkResult {
         delivered: link.delivered - line.inside - line.thinned,
         drops: link.drops + line.thinned,
-        drops_error: link.drops_error + line.thinned,
+        drops_thinned: line.thinned,
         inside: link.inside + line.inside,
         ..link
     }

@@ -263,7 +263,7 @@ fn scenarios() -> impl Strategy<Value = Config> {
 fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
     for l in &r.links {
         prop_assert_eq!(l.sent, l.delivered + l.drops + l.inside);
-        prop_assert_eq!(l.drops, l.drops_queue + l.drops_error);
+        prop_assert_eq!(l.drops, l.drops_queue + l.drops_error + l.drops_thinned);
         prop_assert!(l.drops_early <= l.drops_queue && l.marks <= l.sent, "{:?}", l);
         prop_assert!((0.0..=1.0).contains(&l.utilisation), "{:?}", l);
         prop_assert!(l.mean_queue_packets <= l.max_queue_packets as f64 + 1e-9, "{:?}", l);

@@ -10,7 +10,7 @@ use windlass_sim::course::{
 };
 use windlass_sim::link::QueueLimit;
 use windlass_sim::packet::Body;
-use windlass_sim::queue::{Discipline, Policer};
+use windlass_sim::queue::{CoDel, Discipline, Policer};
 use windlass_sim::{RunResult, Simulation};
 
 const MBPS: u64 = 1_000_000;
@@ -189,9 +189,23 @@ fn thinned_acknowledgements_are_fewer_and_the_transfer_is_whole() {
     }
     let [plain, thin, gathered] = [plain, thin, gathered].map(|r| r.links[1].clone());
     assert_eq!((plain.drops, gathered.drops), (0, 0));
-    assert_eq!(thin.drops, thin.drops_error);
+    assert!(thin.drops_thinned > 0);
+    assert_eq!((thin.drops, thin.drops_error), (thin.drops_thinned, 0));
     let kept = thin.delivered as f64 / thin.sent as f64;
     assert!((0.12..0.25).contains(&kept), "{kept}");
+}
+
+#[test]
+fn a_queue_before_the_link_hides_none_that_are_thinned() {
+    let result = transfer(|l| {
+        l.discipline = Discipline::CoDel(CoDel::DEFAULT);
+        let (rule, within) = (AckRule::Thin, Span::from_millis(30));
+        l.course[1].acks = Some(AckShaping { rule, count: 8, within });
+    });
+    let back = &result.links[1];
+    assert!(back.drops_thinned > 0);
+    assert_eq!(back.drops, back.drops_queue + back.drops_thinned);
+    assert_eq!(back.sent, back.delivered + back.drops + back.inside);
 }
 
 #[test]

@@ -76,6 +76,34 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
     assert!(messages.late >= 2 && messages.max_ms.unwrap() > 200.0, "{messages:?}");
 }
 
+/// Between two messages the age rises evenly from the latency of one to that and the interval.
+#[test]
+fn the_age_of_a_clock_s_messages_is_uniform_over_an_interval_above_their_latency() {
+    let source = Cbr {
+        packet: 500,
+        interval: Span::from_millis(100),
+        spread: Span::ZERO,
+        stop: Time::from_secs(20),
+        deadline: Some(Span::from_millis(100)),
+    };
+    let stack = StackConfig { nagle: false, ..RFC };
+    let flows = vec![flow([0, 1], profile(stack, "reno"), Traffic::CbrTcp(source))];
+    let result = run(network(vec![link([0, 1], 10_000_000, 20)], flows, Time::from_secs(20)));
+    let messages = result.flows[0].messages.unwrap();
+    let latency = messages.p50_ms.unwrap();
+    let ages =
+        [messages.age_p50_ms, messages.age_mean_ms, messages.age_p95_ms, messages.age_max_ms];
+    for (age, share) in ages.into_iter().zip([0.5, 0.5, 0.95, 1.0]) {
+        // The first comes a handshake later, and the last has no successor to end its rise.
+        assert!((age.unwrap() - latency - share * 100.0).abs() < 1.5, "{share}: {messages:?}");
+    }
+    assert_eq!(
+        result.messages.unwrap().age_p95_ms,
+        messages.age_p95_ms,
+        "one flow, taken together"
+    );
+}
+
 /// What is read is what fell due, message by message, and a queue that is never full takes each as long as its bytes.
 #[test]
 fn messages_at_random_arrive_whole_and_as_many_as_fell_due() {

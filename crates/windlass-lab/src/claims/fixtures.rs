@@ -71,6 +71,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
             drops_early: 0,
             marks: 0,
             drops_error: 1,
+            drops_thinned: 0,
             inside: 0,
             bytes: 15_000,
             utilisation: 0.5,

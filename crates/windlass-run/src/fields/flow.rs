@@ -52,6 +52,8 @@ fields! {
     real_or_null delay_p99_ms: "The same of 99 % of them", better(Less), needs(Delays), metric_only() = flow.transit?.p99_ms;
     real_or_null message_p50_ms: "Latency that half of the messages read do not exceed", better(Less), needs(Deadline), metric_only() = flow.messages?.p50_ms;
     real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has", better(Less), needs(Deadline), metric_only() = flow.messages?.age_mean_ms;
+    real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p50_ms;
+    real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p95_ms;
     real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = flow.messages?.age_max_ms;
     real_or_null exchanges_begun: "Exchanges of CoAP begun; null of other flows", needs(Exchanges), metric_only() = flow.coap?.begun as f64;
     real_or_null exchanges_completed: "Of these: answered", better(More), needs(Exchanges), metric_only() = flow.coap?.completed as f64;

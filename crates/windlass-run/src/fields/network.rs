@@ -13,7 +13,8 @@ fields! {
     integer drops: "Packets dropped, for any reason", better(Less);
     integer drops_queue: "Of drops: by the queue", better(Less);
     integer drops_early: "Of drops_queue: there was room", better(Less);
-    integer drops_error: "Of drops: lost to the error model, or acknowledgements thinned out", better(Less);
+    integer drops_error: "Of drops: lost to the error model", better(Less);
+    integer drops_thinned: "Of drops: acknowledgements thinned out";
     integer marks: "Packets that the queue marked (ECN)";
     integer inside: "Packets queued or on the wire at the end";
     integer bytes: "IP bytes handed to the link and not dropped by the queue";

@@ -52,6 +52,10 @@ fields! {
     real_or_null message_p95_ms: "Latency that 95 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p95_ms;
     real_or_null message_p99_ms: "Latency that 99 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p99_ms;
     real_or_null message_max_ms: "Largest latency of messages read", better(Less), needs(Deadline), metric_only() = run.messages?.max_ms;
+    real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has, over the flows' time", better(Less), needs(Deadline), metric_only() = run.messages?.age_mean_ms;
+    real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = run.messages?.age_p50_ms;
+    real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = run.messages?.age_p95_ms;
+    real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = run.messages?.age_max_ms;
     real retransmits: "Data segments retransmitted", better(Less), metric_only() = run.flows.iter().map(|f| f.retransmits as f64).sum::<f64>();
     real rto_count: "Expiries of retransmission timers", better(Less), metric_only() = run.flows.iter().map(|f| f.rto_count as f64).sum::<f64>();
     real_or_null convergence_cwnd_s: "How long the second of two flows takes to four fifths of the first one's window; infinite if it does not get there", better(Less), needs(Bins), or_never(), metric_only() = run.course.as_ref()?.convergence_cwnd_s;

@@ -52,6 +52,8 @@ pub fn flow(n: u64) -> FlowResult {
             p50_ms: Some(x / 71.0),
             age_mean_ms: Some(x / 73.0),
             age_max_ms: None,
+            age_p50_ms: Some(x / 79.0),
+            age_p95_ms: Some(x / 83.0),
         }),
         radio: n.is_multiple_of(2).then_some(RadioUse {
             sender_s: x / 3.0,
@@ -109,11 +111,13 @@ pub fn link(n: u64) -> LinkResult {
         name: "bottleneck:a>b".into(),
         sent: 9 * n,
         delivered: 6 * n,
-        drops: 2 * n,
+        drops: 3 * n + 1,
         drops_queue: n,
         drops_early: n / 2,
         marks: 3 * n,
         drops_error: n,
+        // More than none, which is not written.
+        drops_thinned: n + 1,
         inside: n,
         bytes: 1500 * n,
         utilisation: 1.0 / x,

@@ -45,6 +45,7 @@ fn fate(e: &PacketEvent) -> &'static str {
         PacketFate::Delivered => "recv",
         PacketFate::DroppedQueue => "full",
         PacketFate::DroppedError => "lost",
+        PacketFate::DroppedThinned => "thin",
     }
 }
 

@@ -117,6 +117,7 @@ fn link(config: &Config, index: usize, d: &Direction) -> LinkResult {
         drops_queue: d.drops_queue,
         drops_early: 0,
         drops_error: d.drops_error,
+        drops_thinned: 0,
         marks: d.marks,
         inside: d.sent.saturating_sub(d.delivered + drops),
         bytes: d.bytes,

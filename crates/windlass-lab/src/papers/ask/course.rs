@@ -63,11 +63,12 @@ impl Traced {
 
     /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
     fn counted(&self, flows: &[u32], fate: &str, bytes: bool) -> Result<Course, Error> {
-        const FATES: [(&str, PacketFate); 4] = [
+        const FATES: [(&str, PacketFate); 5] = [
             ("sent", PacketFate::Sent),
             ("delivered", PacketFate::Delivered),
             ("dropped_queue", PacketFate::DroppedQueue),
             ("dropped_error", PacketFate::DroppedError),
+            ("dropped_thinned", PacketFate::DroppedThinned),
         ];
         let Some((_, fate)) = FATES.iter().find(|(name, _)| *name == fate) else {
             let all = FATES.map(|(name, _)| name).join(", ");
