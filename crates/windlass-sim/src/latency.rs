@@ -180,9 +180,7 @@ impl Messages {
         }
         self.overtaken.retain(|written| *written != due);
         self.latencies_ns.push(now.since(due).0);
-        if due >= self.age.newest.0 {
-            self.age.read(due, now);
-        }
+        self.age.read(due, now);
     }
 
     /// What it comes to at `now`.
