@@ -1,9 +1,14 @@
 //! The examination of RFC 9743: its files fit each other, and what literature knows of algorithms comes out.
 
-use windlass_lab::assess::{EXAMINATIONS, Examination, Grade, Scorecard};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use windlass_cc::{AnyParams, Conn, Control, Event, Rate};
+use windlass_lab::assess::{EXAMINATIONS, Examination, Grade, Scorecard, Subject};
 use windlass_lab::reproduce::{Options, Reproduction};
-use windlass_lab::run::{Runner, World};
-use windlass_lab::scenario::Candidate;
+use windlass_lab::run::{Runner, Simulator, World};
+use windlass_lab::scenario::{Candidate, FlowSpec};
+use windlass_tcp::CongestionControl;
 
 fn examination(id: &str) -> &'static Examination {
     EXAMINATIONS.iter().find(|e| e.id() == id).expect("it is built in and right")
@@ -23,6 +28,7 @@ fn assessed_by(whole: &Examination, algorithm: &str, families: &[&str]) -> Score
     let families: Vec<String> = families.iter().map(|f| (*f).to_owned()).collect();
     let examination = whole.only(&families).expect("families of the examination");
     let subject = Candidate::parse(algorithm).expect("an algorithm");
+    let subject = Subject::from(&subject);
     let paper = examination.of(&subject, World::Sim, "windlass assess");
     let options = Options {
         budget: Some(60.0),
@@ -158,4 +164,69 @@ fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
         let error = Examination::read(dir.path()).expect_err("a mistake").to_string();
         assert!(error.contains(expected) && error.contains("claims.toml:"), "{error}");
     }
+}
+
+/// An algorithm from outside that fills the queue at once, and panics when it hears of a loss.
+#[derive(Clone, Debug)]
+struct Panics {
+    window: u64,
+}
+
+impl CongestionControl for Panics {
+    fn begin(&mut self, _: &AnyParams, conn: &Conn) {
+        self.window = 4000 * u64::from(conn.mss);
+    }
+
+    fn on_event(&mut self, _: &Conn, event: &Event) {
+        assert!(matches!(event, Event::Ack(_)), "what is that?");
+    }
+
+    fn control(&self) -> Control {
+        Control { cwnd: self.window, ssthresh: u64::MAX, pacing: Rate(0) }
+    }
+
+    fn boxed(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn an_algorithm_that_panics_leaves_a_scorecard_that_says_what_was_not_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let parts = ["loss.four.50M-50ms-1bdp", "far"].map(str::to_owned);
+    let examination = rfc().only(&parts).expect("families").without("far", "it is near");
+    let seat = Candidate::parse("newreno").expect("an algorithm");
+    let subject = Subject::in_place_of(&seat, "panics".to_owned());
+    let paper = examination.of(&subject, World::Sim, "a test");
+    let options = Options {
+        budget: None,
+        seeds: Some(2),
+        on: vec![World::Sim],
+        out: dir.path().to_path_buf(),
+        command: "a test".to_owned(),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let panics = |flow: &FlowSpec| -> Option<Box<dyn CongestionControl>> {
+        (flow.algorithm() == "newreno").then(|| Box::new(Panics { window: 0 }) as _)
+    };
+    let simulator = Simulator::until(stop.clone()).with_controllers(Arc::new(panics));
+    let runner = Runner::on(simulator, stop, 0);
+    let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
+    let failed = work.work(&runner, |_| ()).expect("the others go on");
+    assert!(failed.iter().any(|f| f.to_string().contains("panicked: what is that?")), "{failed:?}");
+    let assessed = examination.conclude(&subject, &work, &runner, &[]).expect("a scorecard");
+    let card = &assessed.scorecard;
+    assert_eq!(card.algorithm, "panics");
+    assert_eq!(card.family("loss").map(|f| f.grade), Some(Grade::NotRun));
+    assert_eq!(card.family("far").map(|f| f.grade), Some(Grade::NotJudged));
+    assert!(
+        card.families
+            .iter()
+            .flat_map(|f| &f.criteria)
+            .flat_map(|c| &c.networks)
+            .all(|n| n.commands.is_empty())
+    );
+    let reasons =
+        std::fs::read_to_string(assessed.dir.join("failures.jsonl")).expect("the reasons");
+    assert!(reasons.contains("what is that?"), "{reasons}");
 }

@@ -10,29 +10,46 @@ use windlass_cc::{AnyParams, Conn, Control, Event, Rate};
 use windlass_conform::format::{ConnLine, Expect, Line, SetupLine};
 use windlass_conform::parameters::write_params;
 use windlass_lab::run::{Controllers, RunRecord};
+use windlass_lab::scenario::FlowSpec;
 use windlass_tcp::CongestionControl;
 
 use crate::errors::failed;
 
-/// The classes that run on flows, by the flows' names.
+/// Name and class by what a flow is found by: its name, or its algorithm.
+type Named = BTreeMap<String, (String, Py<PyAny>)>;
+
+/// The classes that run on flows.
 pub struct Classes {
-    of: BTreeMap<String, (String, Py<PyAny>)>,
+    of: Named,
+    /// What a flow is found by.
+    key: fn(&FlowSpec) -> String,
     /// The first exception that one of them raised.
     raised: Mutex<Option<PyErr>>,
     stop: Arc<AtomicBool>,
 }
 
 impl Classes {
-    /// Name and class for each flow; what goes wrong in one of them sets `stop`.
-    pub fn new(of: BTreeMap<String, (String, Py<PyAny>)>, stop: Arc<AtomicBool>) -> Arc<Classes> {
-        Arc::new(Classes { of, raised: Mutex::default(), stop })
+    /// Those of flows by their names; what goes wrong in one of them sets `stop`.
+    pub fn of_flows(of: Named, stop: Arc<AtomicBool>) -> Arc<Classes> {
+        Arc::new(Classes { of, key: |flow| flow.name.clone(), raised: Mutex::default(), stop })
+    }
+
+    /// One in place of an algorithm, wherever that runs.
+    pub fn in_place_of(
+        algorithm: &str,
+        (name, class): (String, Py<PyAny>),
+        stop: Arc<AtomicBool>,
+    ) -> Arc<Classes> {
+        let of = [(algorithm.to_owned(), (name, class))].into();
+        let key = |flow: &FlowSpec| flow.algorithm().into_owned();
+        Arc::new(Classes { of, key, raised: Mutex::default(), stop })
     }
 
     /// What the simulator asks for the algorithm of a flow.
     pub fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
         let classes = self.clone();
-        Arc::new(move |flow: &str| {
-            let (_, class) = classes.of.get(flow)?;
+        Arc::new(move |flow: &FlowSpec| {
+            let (_, class) = classes.of.get(&(classes.key)(flow))?;
             let class = Python::attach(|py| class.clone_ref(py));
             Some(Box::new(Seat {
                 classes: classes.clone(),

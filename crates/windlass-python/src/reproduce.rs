@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use windlass_lab::assess::EXAMINATIONS;
+use windlass_lab::assess::{EXAMINATIONS, Subject};
 use windlass_lab::claims::{Judgement, headline};
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{Options, ReproduceError, Reproduction};
 use windlass_lab::run::store::{Column, Format, Table as Plain, Values};
-use windlass_lab::run::{Failed, RunError, Runner, World};
+use windlass_lab::run::{Failed, RunError, Runner, Simulator, World};
 use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::Duration;
 
+use crate::controllers::Classes;
 use crate::errors::{failed, input, of};
 use crate::table::Table;
 use crate::watch::watched;
@@ -57,13 +58,18 @@ pub fn reproduce(
     Ok((verdicts(&outcome.judgements)?, words, outcome.report, without))
 }
 
-/// Puts an algorithm through the built-in examination: the folder with its scorecards, and runs that gave no result.
+/// What the examination holds a subject against, which a class cannot take the place of.
+const RIVALS: [&str; 3] = ["cubic", "reno", "bbr"];
+
+/// Puts an algorithm, or a class with its name that runs in place of one, through the built-in examination: the folder with its scorecards,
+/// and runs that gave no result.
 #[pyfunction]
-#[pyo3(signature = (algorithm, budget, seeds, only, folder, jobs, command, progress))]
+#[pyo3(signature = (algorithm, class, budget, seeds, only, folder, jobs, command, progress))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn assess(
     py: Python<'_>,
     algorithm: &str,
+    class: Option<(String, Py<PyAny>)>,
     budget: String,
     seeds: Option<u32>,
     only: Vec<String>,
@@ -72,13 +78,26 @@ pub fn assess(
     command: String,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PathBuf, Vec<String>)> {
-    let subject = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
-    World::Sim.takes(&subject).map_err(|e| input(&e))?;
+    let seat = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
+    World::Sim.takes(&seat).map_err(|e| input(&e))?;
+    let subject = match &class {
+        Some((name, _)) => Subject::in_place_of(&seat, name.clone()),
+        None => Subject::from(&seat),
+    };
+    if class.is_some() && (RIVALS.contains(&algorithm) || algorithm != seat.controller.info().id) {
+        return Err(input(&format!(
+            "in_place_of: `{algorithm}`: the name of an algorithm alone, and not one that the class is held against, which are {}",
+            RIVALS.join(", ")
+        )));
+    }
     let mut examination = EXAMINATIONS[0].clone();
     if !only.is_empty() {
         let wrong =
             |known: Vec<String>| input(&format!("only: the families are {}", known.join(", ")));
         examination = examination.only(&only).map_err(wrong)?;
+    }
+    if class.is_some() {
+        examination = examination.without("multipath", "A class in Python has one path.");
     }
     let Duration(span) = budget.parse().map_err(|e| input(&format!("budget: {e}")))?;
     let options = Options {
@@ -90,10 +109,20 @@ pub fn assess(
     };
     let paper = examination.of(&subject, World::Sim, &options.command);
     watched(py, progress.as_ref(), |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let classes = class.map(|class| Classes::in_place_of(algorithm, class, watch.stop()));
+        let runner = match &classes {
+            None => Runner::until(watch.stop(), jobs),
+            // Python runs one of them at a time whatever is wanted.
+            Some(classes) => {
+                let simulator = Simulator::until(watch.stop());
+                Runner::on(simulator.with_controllers(classes.controllers()), watch.stop(), 1)
+            }
+        };
         let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
         watch.expect(work.total() - work.finished());
-        let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
+        let without = work.work(&runner, |_| watch.made());
+        classes.map_or(Ok(()), |classes| classes.check())?;
+        let without = without.map_err(wrong)?;
         let assessed = examination.conclude(&subject, &work, &runner, &[Format::Parquet]);
         let dir = assessed.map_err(|e| failed(&e.to_string()))?.dir;
         Ok::<_, PyErr>((dir, without.iter().map(Failed::to_string).collect()))

@@ -217,7 +217,7 @@ fn in_memory(
     let jobs = if classes.is_empty() { jobs } else { 1 };
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
-        let classes = Classes::new(classes, watch.stop());
+        let classes = Classes::of_flows(classes, watch.stop());
         let simulator = Simulator::until(watch.stop()).with_controllers(classes.controllers());
         let runner = Runner::on(simulator, watch.stop(), jobs);
         let mut memory = Memory::default();

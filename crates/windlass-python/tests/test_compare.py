@@ -57,3 +57,27 @@ def test_an_examination_leaves_its_scorecard_and_goes_on_where_it_was(tmp_path):
         wl.assess("reno", only=["nothing"])
     with pytest.raises(wl.InputError, match="cubic"):
         wl.assess("cubik")
+
+
+def test_a_class_is_examined_as_an_algorithm_is(tmp_path):
+    class NoBackOff(wl.WindowController):
+        def threshold(self, conn, cause):
+            return self.cwnd
+
+    given = {"only": ["bufferbloat.wait.10M-40ms-8bdp"], "seeds": 1, "folder": tmp_path}
+    bad, good = wl.assess(NoBackOff, **given), wl.assess(wl.WindowController, **given)
+    assert bad.scorecard["algorithm"].startswith("NoBackOff-") and bad.failed == good.failed == []
+    bad, good = (card.scorecard["families"][0]["criteria"][0]["networks"][0] for card in (bad, good))
+    assert bad["measured"] > good["measured"], "what never backs off keeps the queue full"
+    assert not bad["commands"], "no scenario file makes these runs again"
+    with pytest.raises(wl.InputError, match="in_place_of: `cubic`"):
+        wl.assess(NoBackOff, in_place_of="cubic", **given)
+
+
+def test_what_a_class_raises_in_an_examination_is_raised(tmp_path):
+    class Raises(wl.WindowController):
+        def threshold(self, conn, cause):
+            raise ZeroDivisionError("of nothing")
+
+    with pytest.raises(ZeroDivisionError, match="of nothing"):
+        wl.assess(Raises, only=["bufferbloat.wait.10M-40ms-8bdp"], seeds=1, folder=tmp_path)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass_cc::{Span, Time};
-use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
+use windlass_scenario::{FlowSpec, Scenario};
 use windlass_sim::{Config, RunResult, Simulation};
 use windlass_tcp::CongestionControl;
 
@@ -14,8 +14,8 @@ use crate::{Backend, Ran, RunError, World, no_kernels};
 /// Simulated time after which a run looks whether it is to stop.
 const LOOK_EVERY: Span = Span(1_000_000_000);
 
-/// The algorithm that is to run on a flow, by its name, in place of the scenario's; `None` leaves that.
-pub type Controllers = dyn Fn(&str) -> Option<Box<dyn CongestionControl>> + Send + Sync;
+/// The algorithm that is to run on a flow in place of the scenario's; `None` leaves that.
+pub type Controllers = dyn Fn(&FlowSpec) -> Option<Box<dyn CongestionControl>> + Send + Sync;
 
 /// The simulator.
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ impl Backend for Simulator {
         let mut simulation = Simulation::new(compile(scenario, seed)?)?;
         if let Some(controllers) = &self.controllers {
             for (flow, spec) in scenario.flows.iter().enumerate() {
-                if let Some(controller) = controllers(&spec.name)
+                if let Some(controller) = controllers(spec)
                     && !simulation.set_controller(flow, controller)
                 {
                     return Err(RunError::NoConnection(spec.name.clone()));

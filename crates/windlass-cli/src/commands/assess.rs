@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
-use windlass_lab::assess::{Assessed, EXAMINATIONS, Examination, Scorecard, comparison, one_page};
+use windlass_lab::assess::{
+    Assessed, EXAMINATIONS, Examination, Scorecard, Subject, comparison, one_page,
+};
 use windlass_lab::report::{markdown, text};
 use windlass_lab::reproduce::{Options, Reproduction};
 use windlass_lab::run::store::{Format, replace};
@@ -106,6 +108,7 @@ fn assess(
     chatter: &Chatter,
 ) -> Result<(Assessed, Result<(), Failure>), Failure> {
     let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
+    let subject = &Subject::from(subject);
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;
     let dir = options.out.join(&paper.id);

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::papers::paper::Paper;
+use crate::scenario::Candidate;
 
 /// What a document asks of an algorithm.
 #[derive(Clone, Debug)]
@@ -11,6 +12,35 @@ pub struct Examination {
     pub(super) families: Vec<Asked>,
     /// Beginnings of the claims that are asked, all if there are none.
     pub(super) parts: Vec<String>,
+}
+
+/// What is examined.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What it is called.
+    pub label: String,
+    /// The algorithm of its flows, as scenarios name it. Not what runs, if another runs in its place.
+    pub(super) seat: String,
+}
+
+impl From<&Candidate> for Subject {
+    fn from(candidate: &Candidate) -> Subject {
+        Subject { label: candidate.label.clone(), seat: candidate.label.clone() }
+    }
+}
+
+impl Subject {
+    /// An algorithm from outside, which the back end runs on the flows that have the algorithm `seat`
+    /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file makes its runs again, so
+    /// that its scorecard names none.
+    pub fn in_place_of(seat: &Candidate, label: String) -> Subject {
+        Subject { label, seat: seat.label.clone() }
+    }
+
+    /// Whether scenario files make its runs again.
+    pub(super) fn has_files(&self) -> bool {
+        self.label == self.seat
+    }
 }
 
 /// A family of criteria, as the file has it.

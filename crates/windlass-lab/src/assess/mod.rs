@@ -26,8 +26,8 @@ use crate::run::{Runner, World};
 use crate::scenario::Candidate;
 use crate::template;
 
-pub use examination::Examination;
 use examination::ScorecardFile;
+pub use examination::{Examination, Subject};
 pub use page::{comparison, markdown, one_page};
 pub use scorecard::{Criterion, Family, Grade, Network, Scorecard};
 
@@ -101,9 +101,22 @@ impl Examination {
         Ok(kept)
     }
 
+    /// The same with a family that is not judged, for this reason; nothing else if there is none of that name.
+    pub fn without(&self, family: &str, why: &str) -> Examination {
+        let mut kept = self.clone();
+        for left_out in kept.families.iter_mut().filter(|f| f.id == family) {
+            (left_out.criterion, left_out.not_judged) = (Vec::new(), Some(why.to_owned()));
+        }
+        if kept.parts.is_empty() {
+            kept.parts = self.families.iter().map(|f| format!("{}.", f.id)).collect();
+        }
+        kept.parts.retain(|part| !part.starts_with(&format!("{family}.")));
+        kept
+    }
+
     /// What has to be run and judged for an algorithm in a world; `command` is what makes it again.
-    pub fn of(&self, subject: &Candidate, world: World, command: &str) -> Paper {
-        let given = [("subject", subject.label.clone()), ("world", world.to_string())];
+    pub fn of(&self, subject: &Subject, world: World, command: &str) -> Paper {
+        let given = [("subject", subject.seat.clone()), ("world", world.to_string())];
         let given = given.map(|(name, value)| (name.to_owned(), value.into()));
         let (command, claims) = (command.to_owned(), self.parts.clone());
         let posed = Posed { given: given.into(), command, claims };
@@ -116,7 +129,7 @@ impl Examination {
     ///
     /// Every mistake, with its place.
     pub fn check_for(&self, subject: &Candidate) -> Result<check::Checked, Vec<FileError>> {
-        check::check(&self.of(subject, World::Sim, ""))
+        check::check(&self.of(&Subject::from(subject), World::Sim, ""))
     }
 
     /// Judges the finished runs and writes the scorecard, the long report and tables in `formats`.
@@ -126,7 +139,7 @@ impl Examination {
     /// A file cannot be written.
     pub fn conclude(
         &self,
-        subject: &Candidate,
+        subject: &Subject,
         work: &Reproduction,
         runner: &Runner,
         formats: &[Format],

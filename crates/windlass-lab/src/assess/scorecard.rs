@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::examination::{Asked, AskedCriterion, Examination};
+use super::examination::{Asked, AskedCriterion, Examination, Subject};
 use crate::claims::{Claim, Direction, Judgement, Quantity, Verdict};
 use crate::experiment::Plan;
 use crate::papers::folder::SCORECARD;
 use crate::report::model::{Badge, Tone};
 use crate::reproduce::{ReproduceError, Reproduction};
 use crate::run::{Runner, VERSION};
-use crate::scenario::Candidate;
 
 /// How an algorithm stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -285,13 +284,14 @@ pub(super) fn check(families: &[Asked], claims: &[Claim]) -> Result<(), (Range<u
 /// The scorecard from the finished runs.
 pub(super) fn of(
     examination: &Examination,
-    subject: &Candidate,
+    subject: &Subject,
     work: &Reproduction,
     runner: &Runner,
     runs: usize,
 ) -> Result<Scorecard, ReproduceError> {
     let (plan, claims, judgements) = work.judgements(runner)?;
-    let seen = Seen { plan, claims, judgements: &judgements, kept: &work.kept() };
+    let kept = if subject.has_files() { work.kept() } else { BTreeMap::new() };
+    let seen = Seen { plan, claims, judgements: &judgements, kept: &kept };
     let paper = &examination.paper;
     Ok(Scorecard {
         algorithm: subject.label.clone(),

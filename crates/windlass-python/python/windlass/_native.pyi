@@ -65,6 +65,7 @@ class Sweep:
 def algorithms() -> Table: ...
 def assess(
     algorithm: str,
+    controller: tuple[str, type] | None,
     budget: str,
     seeds: int | None,
     only: list[str],

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from . import _native
+from ._controllers import Controller
 from ._page import Page
 from ._progress import Progress, told
 from ._results import Results, load
@@ -105,8 +109,9 @@ class Assessment:
 
 
 def assess(
-    algorithm: str,
+    algorithm: str | type[Controller],
     *,
+    in_place_of: str = "newreno",
     budget: str = "2min",
     seeds: int | None = None,
     only: Sequence[str] = (),
@@ -117,7 +122,9 @@ def assess(
     """Puts an algorithm through what RFC 9743 asks of a new congestion control. What an earlier call has made is not made again.
 
     Args:
-        algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``.
+        algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``, or a class in Python.
+        in_place_of: the algorithm in whose place a class runs. What the stack does for an algorithm, such as measuring delivery rates,
+            it does as for this one: name ``"bbr3"`` for rate samples.
         budget: time that the runs may take about on two processors; ``"30min"`` makes all that the examination asks for.
         seeds: replications of each network, in place of the examination's own number.
         only: names of the families of criteria to look at; all unless told.
@@ -125,6 +132,22 @@ def assess(
         jobs: runs side by side; 0 takes one for each processor.
         progress: a bar where a person watches unless told.
     """
-    command = f"windlass.assess({algorithm!r}, budget={budget!r})"
-    with told(progress, algorithm) as tell:
-        return Assessment(*_native.assess(algorithm, budget, seeds, list(only), fspath(folder), jobs, command, tell))
+    if isinstance(algorithm, str):
+        seat, given, name, called = algorithm, None, algorithm, repr(algorithm)
+    else:
+        seat, name = in_place_of, f"{algorithm.__name__}-{_version(algorithm)}"
+        given, called = (name, algorithm), f"{algorithm.__name__}, in_place_of={in_place_of!r}"
+    command = f"windlass.assess({called}, budget={budget!r})"
+    with told(progress, name) as tell:
+        return Assessment(*_native.assess(seat, given, budget, seeds, list(only), fspath(folder), jobs, command, tell))
+
+
+def _version(algorithm: type[Controller]) -> str:
+    """Tells the runs of a class from those of its next version: by its source and that of the classes that it extends."""
+    own = [c for c in algorithm.__mro__ if c is not object and not c.__module__.startswith("windlass.")]
+    try:
+        source = "".join(inspect.getsource(c) for c in own)
+    except (OSError, TypeError):
+        # Typed at a prompt that keeps no source: each time another.
+        source = str(uuid4())
+    return sha256(source.encode()).hexdigest()[:8]
