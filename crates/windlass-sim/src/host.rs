@@ -9,7 +9,7 @@ use windlass_tcp::wire::UDP_HEADER;
 use crate::app::App;
 use crate::coap::{Client, Server};
 use crate::multipath::MultipathEnd;
-use crate::random::Stream;
+use crate::random::{Purpose, Stream};
 use crate::traffic::Cbr;
 
 /// One end of a flow.
@@ -85,10 +85,23 @@ pub struct DatagramSource {
 }
 
 impl DatagramSource {
-    /// A source that begins at `start` and falls silent in these pauses, which ascend.
-    pub fn new(cbr: Cbr, start: Time, pauses: &[[Time; 2]], stream: Stream) -> DatagramSource {
+    /// A source of the host with this number, in a run with this seed, that begins at `start` and falls silent in these pauses, which
+    /// ascend.
+    pub fn new(
+        cbr: Cbr,
+        start: Time,
+        pauses: &[[Time; 2]],
+        seed: u64,
+        host: u32,
+    ) -> DatagramSource {
         let pauses = pauses.iter().rev().copied().collect();
+        let stream = Stream::new(seed, u64::from(host), Purpose::Datagrams);
         DatagramSource { cbr, next: start, sent: 0, pauses, stream }
+    }
+
+    /// When the next one leaves, or a pause may begin or end.
+    pub fn next(&self) -> Time {
+        self.next
     }
 
     /// The time to the next datagram.
@@ -195,7 +208,6 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Purpose;
 
     /// The times between a thousand datagrams, microseconds.
     fn gaps(spread_us: u64, seed: u64) -> Vec<u64> {
@@ -206,8 +218,7 @@ mod tests {
             stop: Time::NEVER,
             deadline: None,
         };
-        let stream = Stream::new(seed, 2, Purpose::Datagrams);
-        let mut source = DatagramSource::new(cbr, Time::ZERO, &[], stream);
+        let mut source = DatagramSource::new(cbr, Time::ZERO, &[], seed, 2);
         let mut at = Time::ZERO;
         (0..1000)
             .map(|_| {

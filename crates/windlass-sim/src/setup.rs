@@ -239,11 +239,8 @@ fn links(config: &Config) -> Vec<Link> {
 /// The two ends of a flow.
 fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
     if let Traffic::CbrUdp(cbr) = flow.traffic {
-        let stream = Stream::new(seed, u64::from(host), Purpose::Datagrams);
-        return [
-            Kind::DatagramSource(DatagramSource::new(cbr, flow.start, &flow.pauses, stream)),
-            Kind::DatagramSink { bytes: 0, last: Time::ZERO },
-        ];
+        let source = DatagramSource::new(cbr, flow.start, &flow.pauses, seed, host);
+        return [Kind::DatagramSource(source), Kind::DatagramSink { bytes: 0, last: Time::ZERO }];
     }
     if let Traffic::Coap(coap) = flow.traffic {
         let stream = Stream::new(seed, u64::from(host), Purpose::Coap);

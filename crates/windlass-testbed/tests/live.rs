@@ -240,6 +240,23 @@ fn a_source_of_datagrams_is_silent_in_its_pauses() {
     assert_eq!(simulated.flows[0].packets_sent, flow.packets_sent);
 }
 
+/// The times between datagrams are drawn as the simulator draws them.
+#[test]
+fn spread_datagrams_leave_when_the_simulator_s_do() {
+    need_live!();
+    let cbr = Cbr { spread: Span::from_millis(9), ..readings() };
+    let mut config =
+        config(vec![link(10_000_000, 10)], vec![flow(LINUX, "reno", Traffic::CbrUdp(cbr))]);
+    config.duration = Time::from_secs(3);
+    let live = run(&config).result.flows.remove(0);
+    let mut simulation = windlass_sim::Simulation::new(config).expect("a simulation");
+    simulation.run();
+    let simulated = simulation.finish().expect("every packet accounted for").flows.remove(0);
+    assert_eq!(live.packets_sent, simulated.packets_sent);
+    assert_ne!(live.packets_sent, 200, "as many as without a spread");
+    assert!((live.active_s - simulated.active_s).abs() < 0.05, "{live:?}");
+}
+
 #[test]
 fn datagrams_larger_than_the_path_are_not_fragmented() {
     need_live!();

@@ -7,6 +7,7 @@ use socket2::{SockAddr, Socket};
 use windlass_cc::{Span, Time};
 use windlass_sim::arrivals::ArrivalProcess;
 use windlass_sim::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
+use windlass_sim::host::DatagramSource;
 
 use super::clock::Clock;
 use super::datagrams::{Sink, Source};
@@ -93,12 +94,19 @@ fn role(traffic: &Traffic, sends: bool, start: Time) -> Role {
 }
 
 impl App {
-    /// The application of a host on its socket.
-    pub fn new(flow: &FlowConfig, host: u32, socket: Socket, remote: SocketAddrV4) -> App {
+    /// The application of a host on its socket, in a run with this seed.
+    pub fn new(
+        flow: &FlowConfig,
+        host: u32,
+        socket: Socket,
+        remote: SocketAddrV4,
+        seed: u64,
+    ) -> App {
         let sends = host.is_multiple_of(2);
         let kind = match flow.traffic {
             Traffic::CbrUdp(cbr) if sends => {
-                Kind::Source(Source::new(socket, cbr, flow.start, &flow.pauses))
+                let due = DatagramSource::new(cbr, flow.start, &flow.pauses, seed, host);
+                Kind::Source(Source::new(socket, due))
             }
             Traffic::CbrUdp(cbr) => Kind::Sink(Sink::new(socket, cbr, flow.start)),
             ref traffic => {

@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use socket2::Socket;
 use windlass_cc::Time;
 use windlass_sim::config::Cbr;
+use windlass_sim::host::DatagramSource;
 
 use super::clock::Clock;
 use super::error::Error;
@@ -16,32 +17,17 @@ use super::trace::{self, Arrival, NUMBER};
 #[derive(Debug)]
 pub(crate) struct Source {
     socket: Socket,
-    cbr: Cbr,
-    /// When the next one leaves.
-    next: Time,
-    /// Pauses not yet over, the next one last.
-    pauses: Vec<[Time; 2]>,
+    /// The simulator's, so that datagrams leave when its would.
+    due: DatagramSource,
     payload: Vec<u8>,
     /// The clock of a trace, and when each datagram was sent.
     traced: Option<(Clock, Vec<Time>)>,
 }
 
 impl Source {
-    /// One that begins at `start` and falls silent in these pauses, which ascend.
-    pub fn new(socket: Socket, cbr: Cbr, start: Time, pauses: &[[Time; 2]]) -> Source {
-        let payload = vec![0; cbr.packet as usize];
-        let pauses = pauses.iter().rev().copied().collect();
-        let mut source = Source { socket, cbr, next: start, pauses, payload, traced: None };
-        source.due(start);
-        source
-    }
-
-    /// The next one is due then, or after the pause in which that is, or never.
-    fn due(&mut self, mut next: Time) {
-        while let Some([_, until]) = self.pauses.pop_if(|[from, _]| *from <= next) {
-            next = next.max(until);
-        }
-        self.next = if next < self.cbr.stop { next } else { Time::NEVER };
+    pub fn new(socket: Socket, due: DatagramSource) -> Source {
+        let payload = vec![0; due.cbr.packet as usize];
+        Source { socket, due, payload, traced: None }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -49,12 +35,12 @@ impl Source {
     }
 
     pub fn deadline(&self) -> Time {
-        self.next
+        self.due.next()
     }
 
     /// Keeps a trace from now on, if a datagram has room for its number.
     pub fn trace(&mut self, clock: Clock) {
-        let room = || trace::room(self.cbr, self.next);
+        let room = || trace::room(self.due.cbr, self.due.next());
         self.traced = (self.payload.len() >= NUMBER).then(|| (clock, room()));
     }
 
@@ -65,9 +51,11 @@ impl Source {
 
     /// Sends what is due. A datagram that the kernel does not take is lost, as it would be on a host.
     pub fn act(&mut self, now: Time) {
-        while now >= self.next {
-            self.send();
-            self.due(self.next + self.cbr.interval);
+        while now >= self.due.next() {
+            // One that is late makes those after it no later.
+            if self.due.poll(self.due.next()).is_some() {
+                self.send();
+            }
         }
     }
 

@@ -220,7 +220,7 @@ impl Site {
             multipath: multihomed.is_some(),
         };
         let socket = namespace.enter(|| wanted.open())?;
-        let app = App::new(flow, host, socket, ends.1);
+        let app = App::new(flow, host, socket, ends.1, config.seed);
         Ok(Site { namespace, port: Port { host, tun, pin: settings.pin }, app })
     }
 }
