@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use windlass_cc::rto::{
-    AnyParams, Backoff, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams, Linux, LinuxParams,
-    Peakhopper, PeakhopperParams, Rfc6298, Rfc6298Params, TIMERS, Uip, UipParams,
+    AnyParams, Backoff, Coap, CoapParams, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams, Linux,
+    LinuxParams, Peakhopper, PeakhopperParams, Rfc6298, Rfc6298Params, TIMERS, Uip, UipParams,
 };
 use windlass_cc::{AnyRto, Ratio, RtoEstimator, RttSample, Span, Time};
 
@@ -515,4 +515,25 @@ fn only_the_kinds_of_cocoa_and_icc_want_samples_of_retransmitted_segments() {
         .filter(|id| AnyParams::by_name(id).unwrap().wants_ambiguous())
         .collect();
     assert_eq!(wanting, ["cocoa", "cocoa+", "icc"]);
+}
+
+// CoAP
+
+/// RFC 7252 section 4.2: the timeout is between 2 and 3 s, doubles with each expiry, and begins anew.
+#[test]
+fn the_timer_of_coap_doubles_what_it_has_drawn_and_learns_nothing() {
+    let p = CoapParams::default();
+    let mut timer = Coap::init(&p);
+    let armed = |timer: &mut Coap, entropy| timer.arm(&p, Time::ZERO, entropy);
+    assert_eq!(armed(&mut timer, 0), Span::from_secs(2));
+    assert_eq!(armed(&mut timer, u32::MAX), Span::from_secs(3));
+    let drawn = armed(&mut timer, 0x4000_0000);
+    for power in 1..5 {
+        timer.on_sample(&p, &sample(0.05, 0));
+        timer.on_timeout(&p);
+        let doubled = armed(&mut timer, 0x4000_0000);
+        assert!(close(doubled, seconds(drawn) * f64::from(1 << power), 32.0), "{doubled:?}");
+    }
+    timer.on_progress(&p);
+    assert_eq!(armed(&mut timer, 0), Span::from_secs(2));
 }

@@ -4,8 +4,8 @@ use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::arrivals::{Arrivals, Draw, Law as SimLaw};
 use windlass_sim::config::{
-    Cbr, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy, Record,
-    SubflowConfig, Traffic as SimTraffic,
+    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy,
+    Record, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
@@ -13,7 +13,7 @@ use windlass_sim::random::{Purpose, Stream};
 use windlass_tcp::Profile;
 
 use crate::units::QueueLimit;
-use crate::{DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
+use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
 
 /// Longest time between two messages, nanoseconds: 73 years, beyond any run.
 const MAX_GAP: u64 = 1 << 61;
@@ -233,18 +233,26 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
             SimTraffic::RequestResponse { request, response, requests, think }
         }
         Traffic::Messages { every, gaps, size, sizes, shape, most, phases, stop, deadline } => {
-            let law = |law| match law {
-                Law::Constant => SimLaw::Constant,
-                Law::Exponential => SimLaw::Exponential,
-                Law::Pareto => SimLaw::Pareto(shape),
-            };
             SimTraffic::Messages(Arrivals {
-                gaps: Draw { law: law(gaps), mean: every.0, most: MAX_GAP.max(every.0) },
-                sizes: Draw { law: law(sizes), mean: size, most },
+                gaps: gap(law(gaps, shape), every),
+                sizes: Draw { law: law(sizes, shape), mean: size, most },
                 phases,
                 stop: Time::ZERO + stop.unwrap_or(duration),
                 deadline,
-                seed: Stream::new(seed, entity(&spec.name), Purpose::Arrivals).next_u64(),
+                seed: arrivals_seed(spec, seed),
+            })
+        }
+        Traffic::Coap(coap) => {
+            let Coap { response, token, options, confirmable, nstart, .. } = coap;
+            SimTraffic::Coap(SimCoap {
+                requests: requests(&coap, duration, arrivals_seed(spec, seed)),
+                response,
+                token,
+                options,
+                confirmable,
+                nstart,
+                max_retransmit: coap.max_retransmit,
+                timer: coap.timer,
             })
         }
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
@@ -265,5 +273,34 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
                 Transport::Udp => SimTraffic::CbrUdp(cbr),
             }
         }
+    }
+}
+
+fn law(law: Law, shape: u32) -> SimLaw {
+    match law {
+        Law::Constant => SimLaw::Constant,
+        Law::Exponential => SimLaw::Exponential,
+        Law::Pareto => SimLaw::Pareto(shape),
+    }
+}
+
+fn gap(law: SimLaw, every: Span) -> Draw {
+    Draw { law, mean: every.0, most: MAX_GAP.max(every.0) }
+}
+
+fn arrivals_seed(spec: &FlowSpec, seed: u64) -> u64 {
+    Stream::new(seed, entity(&spec.name), Purpose::Arrivals).next_u64()
+}
+
+/// When requests of CoAP fall due.
+fn requests(coap: &Coap, duration: Span, seed: u64) -> Arrivals {
+    let size = u64::from(coap.size);
+    Arrivals {
+        gaps: gap(law(coap.gaps, coap.shape), coap.every),
+        sizes: Draw { law: SimLaw::Constant, mean: size, most: size },
+        phases: coap.phases,
+        stop: Time::ZERO + coap.stop.unwrap_or(duration),
+        deadline: coap.deadline,
+        seed,
     }
 }

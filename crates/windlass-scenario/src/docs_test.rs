@@ -77,7 +77,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## `[topology]`", &["dumbbell", "wireless", "two-path"]),
         ("### `grid` and `chain`", &["grid", "chain", "stations"]),
         ("## `[[flow]]`", &["flow"]),
-        ("### `traffic`", &["bulk", "request-response", "cbr", "messages"]),
+        ("### `traffic`", &["bulk", "request-response", "cbr", "messages", "coap"]),
         ("### `read`", &["delayed", "rate"]),
         ("### `multipath`", &["multipath", "connection", "subflow"]),
         ("## `[stack]` and `stack`", &["endpoint"]),

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_sim::config::Coap as SimCoap;
 
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
-use crate::model::{FlowSpec, Home, Read, Traffic, Transport};
+use crate::model::{Coap, FlowSpec, Home, Read, Traffic, Transport};
 use crate::multipath::{self, MULTIPATH};
 use crate::network::{MAX_PAIRS, Network};
 use crate::params::{self, algorithms};
@@ -163,7 +164,7 @@ impl Context<'_> {
         let always = (Traffic::Bulk { bytes: None }, Vec::new());
         let (traffic, on) = fields.or("traffic", traffic, always)?;
         self.check_on(&fields, &on)?;
-        let is_udp = matches!(traffic, Traffic::Cbr { transport: Transport::Udp, .. });
+        let is_udp = traffic.is_datagrams();
         let shared = self.stack.map(|node| Field { key: "stack", node });
         let layers: Vec<Field> = shared.into_iter().chain(fields.field("stack")).collect();
         let mut stack = stack::read(&layers)?;
@@ -180,7 +181,9 @@ impl Context<'_> {
         };
         if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
-            let message = if is_udp {
+            let message = if matches!(traffic, Traffic::Coap(_)) {
+                "CoAP has no congestion control but its timer, `rto` in `traffic`; leave `algorithm` out"
+            } else if is_udp {
                 "a flow of datagrams has no congestion control; leave `algorithm` out"
             } else {
                 "`none` is for datagrams only; a TCP flow needs an algorithm such as `reno`"
@@ -291,8 +294,7 @@ impl Context<'_> {
         let start = self.check_start(fields, &name, start)?;
         let jitter = fields.or("jitter", span, Span::ZERO)?;
         let latest = self.check_latest(fields, &name, start, jitter)?;
-        if let Traffic::Cbr { stop: Some(stop), .. } | Traffic::Messages { stop: Some(stop), .. } =
-            template.traffic
+        if let Some(stop) = template.traffic.stop()
             && stop <= latest
         {
             let (stop, start) = (Duration(stop), Duration(latest));
@@ -371,20 +373,32 @@ impl Context<'_> {
         let fields = &template.fields;
         let Network { links, wifi, .. } = self.network;
         let mtu = route.iter().map(|hop| ways::mtu(*hop, links, wifi)).min().unwrap_or(0);
-        let (key, place, size, headers) = match (template.traffic, template.stack.config.mss) {
+        let payload =
+            |key, size, headers| (key, place_within(fields, "traffic", key), size, headers);
+        let sizes = match (template.traffic, template.stack.config.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
-                ("packet", place_within(fields, "traffic", "packet"), packet, UDP_HEADERS)
+                vec![payload("packet", packet, UDP_HEADERS)]
+            }
+            (Traffic::Coap(Coap { size, response, token, options, .. }), _) => {
+                let headers = |options| SimCoap::message_size(token, options, 1) - 1;
+                vec![
+                    payload("size", size, headers(options)),
+                    payload("response", response, headers(0)),
+                ]
             }
             (_, Some(mss)) => {
                 let place = template.stack.mss_place.as_ref();
-                ("mss", place.unwrap_or(fields.place()), mss, TCP_HEADERS)
+                vec![("mss", place.unwrap_or(fields.place()), mss, TCP_HEADERS)]
             }
             (_, None) => return Ok(()),
         };
-        let most = mtu.saturating_sub(headers);
-        if size <= most {
+        let fits = |size: u32, headers| size <= mtu.saturating_sub(headers);
+        let Some((key, place, size, headers)) =
+            sizes.into_iter().find(|(_, _, size, headers)| !fits(*size, *headers))
+        else {
             return Ok(());
-        }
+        };
+        let most = mtu.saturating_sub(headers);
         let message = format!(
             "`{key}`: {size}B and {headers}B of headers exceed the MTU of {mtu}B between `{from}` \
              and `{to}`; write at most `{most}B`"

@@ -96,8 +96,8 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use error::ScenarioError;
 pub use model::{
-    DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, Read, ReceiveWindow,
-    RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
+    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, Read,
+    ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use windlass_cc::{AnyParams, Flavour, Span};
+use windlass_cc::{AnyParams, Flavour, Span, rto};
 use windlass_sim::Series;
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
@@ -334,6 +334,66 @@ pub enum Traffic {
         /// Time within which the other application should have read a message.
         deadline: Option<Span>,
     },
+    /// Requests of CoAP over UDP that fall due at random or by the clock.
+    Coap(Coap),
+}
+
+/// Requests and responses of CoAP over UDP (RFC 7252): `from` asks, `to` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coap {
+    /// Mean time from one request to the next.
+    pub every: Span,
+    /// How these times are distributed.
+    pub gaps: Law,
+    /// Shape of a Pareto distribution, in thousandths.
+    pub shape: u32,
+    /// Payload of a request, bytes.
+    pub size: u32,
+    /// Payload of a response, bytes; may be 0.
+    pub response: u32,
+    /// Bytes of the token.
+    pub token: u32,
+    /// Bytes of the options of a request.
+    pub options: u32,
+    /// Whether requests are confirmable.
+    pub confirmable: bool,
+    /// Exchanges open at a time.
+    pub nstart: u32,
+    /// Retransmissions of a request before it is given up.
+    pub max_retransmit: u32,
+    /// The retransmission timer.
+    pub timer: rto::AnyParams,
+    /// Mean lengths of the phases of sending and of silence.
+    pub phases: Option<[Span; 2]>,
+    /// Simulated time of the end, `None` for the end of the run.
+    pub stop: Option<Span>,
+    /// Time within which a request should have come to the server.
+    pub deadline: Option<Span>,
+}
+
+impl Traffic {
+    /// Whether it goes in datagrams, without a connection.
+    pub fn is_datagrams(&self) -> bool {
+        matches!(self, Traffic::Cbr { transport: Transport::Udp, .. } | Traffic::Coap(_))
+    }
+
+    /// Simulated time of the end, where one is given.
+    pub fn stop(&self) -> Option<Span> {
+        match *self {
+            Traffic::Cbr { stop, .. } | Traffic::Messages { stop, .. } => stop,
+            Traffic::Coap(coap) => coap.stop,
+            Traffic::Bulk { .. } | Traffic::RequestResponse { .. } => None,
+        }
+    }
+
+    /// Time within which each message should have been read.
+    pub fn deadline(&self) -> Option<Span> {
+        match *self {
+            Traffic::Cbr { deadline, .. } | Traffic::Messages { deadline, .. } => deadline,
+            Traffic::Coap(coap) => coap.deadline,
+            Traffic::Bulk { .. } | Traffic::RequestResponse { .. } => None,
+        }
+    }
 }
 
 /// How gaps or sizes of messages are distributed.

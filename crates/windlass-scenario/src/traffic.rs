@@ -1,12 +1,14 @@
 //! Reading what a flow sends, and how the other end's application reads it.
 
-use windlass_cc::Span;
+use windlass_cc::{Span, rto};
+use windlass_sim::config::Coap as SimCoap;
 
 use crate::fields::{
-    Field, Fields, choice, countable_span, number, positive_span, rate, size, size_u32, span,
-    whole_u32,
+    Field, Fields, boolean, choice, countable_span, number, positive_span, rate, size, size_u32,
+    span, whole_u32,
 };
-use crate::model::{Law, Read, Traffic, Transport};
+use crate::model::{Coap, Law, Read, Traffic, Transport};
+use crate::params;
 use crate::problem::Problem;
 use crate::schema::{Kinds, section};
 use crate::units::{Bytes, Duration};
@@ -53,6 +55,25 @@ section! {
 }
 
 section! {
+    /// CoAP over UDP.
+    COAP, "coap":
+    every Of(Time), "mean time from one request to the next, and from the start to the first", "required";
+    size Of(Size), "payload of a request", "required";
+    gaps words(&Law::ALL), "how the times between requests are distributed", "`\"exponential\"`";
+    shape Number, "shape of a Pareto distribution, in thousandths at the finest, above 1, at most 1000", "`1.5`";
+    response Of(Size), "payload of a response, which the acknowledgement of its request carries", "none";
+    token Of(Size), "the token that a request and its response carry, at most `8B`", "`\"4B\"`";
+    options Of(Size), "options of a request, at most `1000B`; a response has none", "`\"8B\"`";
+    confirmable Flag, "whether requests are confirmable; others are sent once and not answered", "`true`";
+    nstart Whole(1, 1_000), "exchanges that are open at a time (`NSTART`); further requests wait", "`1`";
+    max_retransmit Whole(0, 20), "retransmissions before a request is given up (`MAX_RETRANSMIT`)", "`4`";
+    rto Timer, "the retransmission timer: table with its `algorithm`, such as `coap`, `cocoa` or `cocoa+`, and its parameters", "`{ algorithm = \"coap\" }`";
+    phases list(Of(Time)), "as of `messages`", "always sending";
+    stop Of(Time), "simulated time of the end", "the end of the run";
+    deadline Of(Time), "as of `messages`: time within which a request should have come to the server", "none";
+}
+
+section! {
     /// Reading some time after data became readable.
     DELAYED, "delayed":
     after Of(Time), "everything there is, this long after data became readable", "required";
@@ -74,6 +95,7 @@ pub(crate) static TRAFFIC: Kinds = Kinds {
         ("request-response", &[&REQUESTS]),
         ("cbr", &[&CBR]),
         ("messages", &[&MESSAGES]),
+        ("coap", &[&COAP]),
     ],
 };
 
@@ -94,13 +116,15 @@ enum TrafficKind {
     RequestResponse,
     Cbr,
     Messages,
+    Coap,
 }
 
-const TRAFFIC_KINDS: [(&str, TrafficKind); 4] = [
+const TRAFFIC_KINDS: [(&str, TrafficKind); 5] = [
     ("bulk", TrafficKind::Bulk),
     ("request-response", TrafficKind::RequestResponse),
     ("cbr", TrafficKind::Cbr),
     ("messages", TrafficKind::Messages),
+    ("coap", TrafficKind::Coap),
 ];
 
 /// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
@@ -132,6 +156,7 @@ pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Proble
             return cbr(field, &fields);
         }
         TrafficKind::Messages => messages(&fields)?,
+        TrafficKind::Coap => Traffic::Coap(coap(&fields)?),
     };
     Ok((traffic, Vec::new()))
 }
@@ -175,10 +200,6 @@ fn messages(fields: &Fields) -> Result<Traffic, Problem> {
     fields.allow(&TRAFFIC.names("messages"))?;
     let size = fields.req("size", "\"200B\"", super::fields::size(1, MAX_MESSAGE))?;
     let largest = super::fields::size(size, MAX_MESSAGE.max(size.saturating_mul(MOST_OVER_MEAN)));
-    let every = |field: &Field| match countable_span(field)? {
-        Span::ZERO => positive_span(field),
-        every => Ok(every),
-    };
     Ok(Traffic::Messages {
         every: fields.req("every", "\"10s\"", every)?,
         gaps: fields.or("gaps", choice(&Law::ALL), Law::Exponential)?,
@@ -190,6 +211,41 @@ fn messages(fields: &Fields) -> Result<Traffic, Problem> {
         stop: fields.opt("stop", span)?,
         deadline: fields.opt("deadline", positive_span)?,
     })
+}
+
+/// Longest options of a request, bytes.
+const MAX_OPTIONS: u32 = 1_000;
+
+fn coap(fields: &Fields) -> Result<Coap, Problem> {
+    fields.allow(&TRAFFIC.names("coap"))?;
+    let mut timer = rto::AnyParams::Coap(Default::default());
+    if let Some(field) = fields.field("rto") {
+        params::read_timer(&field, &mut timer)?;
+    }
+    Ok(Coap {
+        every: fields.req("every", "\"10s\"", every)?,
+        gaps: fields.or("gaps", choice(&Law::ALL), Law::Exponential)?,
+        shape: fields.or("shape", shape, 1_500)?,
+        size: fields.req("size", "\"100B\"", size_u32(1, MAX_PACKET))?,
+        response: fields.or("response", size_u32(1, MAX_PACKET), 0)?,
+        token: fields.or("token", size_u32(0, SimCoap::MAX_TOKEN), 4)?,
+        options: fields.or("options", size_u32(0, MAX_OPTIONS), 8)?,
+        confirmable: fields.or("confirmable", boolean, true)?,
+        nstart: fields.or("nstart", whole_u32(1, 1_000), 1)?,
+        max_retransmit: fields.or("max_retransmit", whole_u32(0, 20), 4)?,
+        timer,
+        phases: fields.opt("phases", phases)?,
+        stop: fields.opt("stop", span)?,
+        deadline: fields.opt("deadline", positive_span)?,
+    })
+}
+
+/// Mean time between two messages.
+fn every(field: &Field) -> Result<Span, Problem> {
+    match countable_span(field)? {
+        Span::ZERO => positive_span(field),
+        every => Ok(every),
+    }
 }
 
 /// Thousandths.

@@ -10,7 +10,7 @@ use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
 use crate::model::{
-    FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
+    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
     TestbedSpec, Traffic, Transport,
 };
 use crate::quote::{array, inline, quote};
@@ -295,6 +295,7 @@ fn traffic(flow: &FlowSpec) -> String {
             pairs.extend(deadline.map(|after| ("deadline", time(after))));
             inline(&pairs)
         }
+        Traffic::Coap(spec) => inline(&coap(&spec)),
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let mut pairs = vec![
                 ("kind", quote("cbr")),
@@ -314,6 +315,33 @@ fn traffic(flow: &FlowSpec) -> String {
             inline(&pairs)
         }
     }
+}
+
+fn coap(coap: &Coap) -> Vec<(&'static str, String)> {
+    let time = |time: Span| quote(Duration(time));
+    let size = |bytes: u32| quote(Bytes(bytes.into()));
+    let mut pairs = vec![
+        ("kind", quote("coap")),
+        ("every", time(coap.every)),
+        ("gaps", quote(word_of(&Law::ALL, &coap.gaps))),
+        ("size", size(coap.size)),
+        ("token", size(coap.token)),
+        ("options", size(coap.options)),
+        ("confirmable", coap.confirmable.to_string()),
+        ("nstart", coap.nstart.to_string()),
+        ("max_retransmit", coap.max_retransmit.to_string()),
+        ("rto", inline(&params::written_timer(&coap.timer))),
+    ];
+    if coap.gaps == Law::Pareto {
+        pairs.push(("shape", (f64::from(coap.shape) / 1000.0).to_string()));
+    }
+    if coap.response > 0 {
+        pairs.push(("response", size(coap.response)));
+    }
+    pairs.extend(coap.phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
+    pairs.extend(coap.stop.map(|stop| ("stop", time(stop))));
+    pairs.extend(coap.deadline.map(|after| ("deadline", time(after))));
+    pairs
 }
 
 fn read(read: &Read) -> String {

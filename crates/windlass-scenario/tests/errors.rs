@@ -380,6 +380,41 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "\"reno\"",
+        "\"reno\"\ntraffic = { kind = \"coap\", every = \"1s\", size = \"10B\" }",
+        "s.toml:11:13: CoAP has no congestion control but its timer, `rto` in `traffic`; leave `algorithm` out",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"0B\" }",
+        "s.toml:11:49: `size`: 0B is outside the range from 1B to 65507B",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"1456B\" }",
+        "s.toml:11:49: `size`: 1456B and 45B of headers exceed the MTU of 1500B between `server` and `client`; write at most `1455B`",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"1B\", response = \"1464B\" }",
+        "s.toml:11:66: `response`: 1464B and 37B of headers exceed the MTU of 1500B between `server` and `client`; write at most `1463B`",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"1B\", nstart = 0 }",
+        "s.toml:11:64: `nstart`: 0 is outside the range from 1 to 1000",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"1B\", rto = { algorithm = \"coaap\" } }",
+        "s.toml:11:75: `algorithm`: unknown value `coaap`; did you mean `coap`?",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"coap\", every = \"1s\", size = \"1B\", stop = \"0s\" }",
+        "s.toml:11:62: `stop`: 0s is not after the start of `server-client` at 0s",
+    ),
+    (
+        "\"reno\"",
         "\"reno\"\ntraffic = { kind = \"cbr\", rate = \"1kbps\", packet = \"10B\", stop = \"0s\" }",
         "s.toml:12:66: `stop`: 0s is not after the start of `server-client` at 0s",
     ),

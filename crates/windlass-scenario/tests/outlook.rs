@@ -65,6 +65,17 @@ fn without_window_scaling_the_window_ends_at_65535_bytes() {
     assert_eq!(paths(&scenario).expect("paths")[0].window_bytes, Some(65_535));
 }
 
+/// 45 bytes of headers before a request's payload, 36 of an answer without one; each frame has 2 more.
+#[test]
+fn a_request_of_coap_has_its_answer_for_an_acknowledgement() {
+    let udp = "kind = \"cbr\", rate = \"8kbps\", packet = \"98B\", transport = \"udp\"";
+    let text = SENSOR.replace(udp, "kind = \"coap\", every = \"10s\", size = \"127B\"");
+    let path = &paths(&read(&text)).expect("paths")[0];
+    assert_eq!((path.packet_bytes, path.window_bytes), (172, None));
+    let frames = |bytes: u64| bytes * 8 * 10_000;
+    assert_eq!(path.idle_time, Span(10_000_000 + frames(172 + 2) + frames(36 + 2)));
+}
+
 #[test]
 fn a_datagram_has_neither_window_nor_acknowledgement() {
     let paths = paths(&read(SENSOR)).expect("paths");

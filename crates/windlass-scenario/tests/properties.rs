@@ -185,7 +185,22 @@ fn flow() -> impl Strategy<Value = String> {
              rate = \"{rate}bps\", stop = \"60s\" }}\n"
         )
     });
-    (prop_oneof![4 => tcp, 1 => udp], 0u64..50_000, 1u32..4, reading()).prop_map(
+    let timer = prop::sample::select(vec!["coap", "cocoa", "cocoa+", "rfc6298"]);
+    let keys = (1u32..400, 0u32..400, 0u32..9, any::<bool>(), 1u32..9);
+    let coap = (timer, keys, 1u64..1 << 40).prop_map(
+        |(timer, (size, response, token, flag, nstart), every)| {
+            let response = match response {
+                0 => String::new(),
+                bytes => format!("response = \"{bytes}B\", "),
+            };
+            format!(
+                "traffic = {{ kind = \"coap\", every = \"{every}ns\", size = \"{size}B\", {response}\
+                 token = \"{token}B\", confirmable = {flag}, nstart = {nstart}, gaps = \"pareto\", \
+                 rto = {{ algorithm = \"{timer}\" }}, stop = \"60s\", deadline = \"3s\" }}\n"
+            )
+        },
+    );
+    (prop_oneof![4 => tcp, 1 => udp, 1 => coap], 0u64..50_000, 1u32..4, reading()).prop_map(
         |(body, start, count, read)| {
             format!(
                 "{body}start = \"{start}ms\"\ncount = {count}\nstagger = \"1s\"\nread = {read}\n"

@@ -13,8 +13,11 @@ pub struct Age {
 }
 
 impl Age {
-    /// A message that was written at `written` is read.
+    /// A message that was written at `written` is read. One older than the newest makes nothing younger.
     pub fn read(&mut self, written: Time, now: Time) {
+        if self.newest.is_some_and(|(newest, _)| written < newest) {
+            return;
+        }
         self.rises.extend(self.rise(now));
         self.newest = Some((written, now));
     }

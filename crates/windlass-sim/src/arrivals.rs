@@ -59,6 +59,11 @@ impl Draw {
         (drawn.round() as u64).clamp(1, self.most)
     }
 
+    /// Most that is drawn.
+    pub(crate) fn largest(self) -> u64 {
+        if self.law == Law::Constant { self.mean } else { self.most }
+    }
+
     fn check(self) -> Result<(), String> {
         if self.mean == 0 || self.most < self.mean {
             return Err(

@@ -3,7 +3,8 @@
 use windlass_cc::{Span, Time};
 
 use crate::config::{
-    Cbr, Config, ConfigError, FlowConfig, LinkConfig, Multipath, QuickStart, ReadPolicy, Traffic,
+    Cbr, Coap, Config, ConfigError, FlowConfig, LinkConfig, Multipath, QuickStart, ReadPolicy,
+    Traffic,
 };
 use crate::event_queue::MAX_ENTITIES;
 use crate::loss::LossModel;
@@ -12,6 +13,8 @@ use crate::route::Hop;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
+/// Largest IP packet, bytes.
+const MAX_IP_LEN: u32 = 65_535;
 /// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
 const MAX_NANOS: u64 = 1 << 61;
 
@@ -150,6 +153,7 @@ impl Config {
                 }
                 Ok(())
             }
+            Traffic::Coap(coap) => check_coap(&coap),
             Traffic::CbrTcp(cbr) if cbr.spread > Span::ZERO => {
                 Err("only the times between datagrams can be spread".to_string())
             }
@@ -160,7 +164,7 @@ impl Config {
 
     fn check_multipath(&self, flow: &FlowConfig, multipath: &Multipath) -> Result<(), String> {
         let subflows = &multipath.subflows;
-        if matches!(flow.traffic, Traffic::CbrUdp(_)) {
+        if matches!(flow.traffic, Traffic::CbrUdp(_) | Traffic::Coap(_)) {
             return Err("a flow of datagrams has no subflows".to_string());
         }
         multipath.profile()?;
@@ -195,6 +199,22 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
     }
     if cbr.spread >= cbr.interval {
         return Err("times between packets must be spread by less than they are long".to_string());
+    }
+    Ok(())
+}
+
+fn check_coap(coap: &Coap) -> Result<(), String> {
+    let requests = &coap.requests;
+    requests.check()?;
+    if coap.nstart == 0 {
+        return Err("at least 1 exchange must be open at a time".to_string());
+    }
+    if coap.token > Coap::MAX_TOKEN {
+        return Err(format!("a token has at most {} bytes", Coap::MAX_TOKEN));
+    }
+    let request = coap.request_size(u32::try_from(requests.sizes.largest()).unwrap_or(u32::MAX));
+    if request.max(coap.response_size()) > MAX_IP_LEN {
+        return Err(format!("a message of CoAP must fit a datagram of {MAX_DATAGRAM} bytes"));
     }
     Ok(())
 }

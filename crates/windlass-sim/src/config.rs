@@ -11,7 +11,7 @@ use crate::queue::Discipline;
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
-pub use crate::traffic::{Cbr, ReadPolicy, Traffic};
+pub use crate::traffic::{Cbr, Coap, ReadPolicy, Traffic};
 
 /// A network, its flows and what to record.
 #[derive(Clone, Debug, PartialEq)]

@@ -217,7 +217,7 @@ impl Core {
         let (to, path) = self.destined(handle);
         let segment = match self.packets.get(handle.id) {
             Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } => None,
+            Body::Datagram { .. } | Body::Coap(_) => None,
         };
         let sent = self.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(handle.id));
         let Some(evidence) = &mut self.evidence else { return };
@@ -283,6 +283,16 @@ impl Core {
                 let id = self.packets.insert(Body::Datagram { len });
                 Some(PacketHandle { id, size, hop: *route })
             }
+            Kind::CoapClient(client) => {
+                let (message, size) = client.poll(self.now)?;
+                let id = self.packets.insert(Body::Coap(message));
+                Some(PacketHandle { id, size, hop: *route })
+            }
+            Kind::CoapServer(server) => {
+                let (message, size) = server.poll()?;
+                let id = self.packets.insert(Body::Coap(message));
+                Some(PacketHandle { id, size, hop: *route })
+            }
             Kind::Multipath(end) => {
                 end.next_packet(&self.multipath_profiles, self.now, &mut self.packets)
             }
@@ -331,7 +341,7 @@ impl Core {
         let quick_start = if has_option { self.packets.option(handle.id) } else { None };
         let segment = match self.packets.get(handle.id) {
             Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } => None,
+            Body::Datagram { .. } | Body::Coap(_) => None,
         };
         let Some(log) = self.log.as_mut().filter(|log| log.captures(link, time)) else { return };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, handle.size);

@@ -31,6 +31,7 @@ impl Delays {
         let len = match core.packets.get(id) {
             Body::Segment(segment) => segment.len,
             Body::Datagram { len } => *len,
+            Body::Coap(message) => message.len,
         };
         if host % 2 == 1 && len > 0 {
             let sent = core.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(id));

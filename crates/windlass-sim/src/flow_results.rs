@@ -6,10 +6,12 @@ use windlass_tcp::Endpoint;
 use windlass_tcp::mptcp::MultipathStats;
 
 use crate::app::App;
+use crate::coap::Client;
 use crate::config::{FlowConfig, SubflowConfig, Traffic};
 use crate::host::{Host, Kind, Sent};
+use crate::latency::Messages;
 use crate::multipath::MultipathEnd;
-use crate::results::{FlowResult, MultipathResult, SubflowResult, ratio};
+use crate::results::{CoapResult, FlowResult, MultipathResult, SubflowResult, ratio};
 use crate::view::View;
 
 impl View<'_> {
@@ -22,6 +24,7 @@ impl View<'_> {
         let app = app(rx);
         let delivered_bytes = match &rx.kind {
             Kind::DatagramSink { bytes, .. } => *bytes,
+            Kind::CoapServer(server) => server.bytes,
             _ => app.map_or(0, |app| app.delivered),
         };
         let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
@@ -51,10 +54,11 @@ impl View<'_> {
             min_rtt_ms: paths.iter().filter_map(|s| s.min_rtt_ms).fold(None, min),
             cwnd_bytes: sum(|s| s.cwnd_bytes),
             completion_s: completed.map(|t| seconds(flow, t)),
-            responses_s: app.map(|app| app.responses_s.clone()).unwrap_or_default(),
+            responses_s: responses_s([tx, rx]),
             failure: failure(tx).or(failure(rx)),
             transit: self.delays.and_then(|delays| delays.result(i)),
-            messages: app.and_then(|app| Some(app.messages.as_ref()?.result(self.now()))),
+            messages: messages(rx).map(|messages| messages.result(self.now())),
+            coap: coap([tx, rx]),
             radio: self.radios.used_by(self.config, [flow.from, flow.to], self.now()),
             multipath: match (&tx.kind, &rx.kind) {
                 (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths)),
@@ -160,19 +164,39 @@ impl View<'_> {
         [tx, rx]: [&Host; 2],
         active_s: f64,
     ) -> SubflowResult {
-        let udp = matches!(flow.traffic, Traffic::CbrUdp(_));
+        let udp = matches!(flow.traffic, Traffic::CbrUdp(_) | Traffic::Coap(_));
         let algorithm = if udp { "none" } else { flow.profile.params.info().id };
         let ends = [tx, rx].map(endpoint);
         let stats = ends.map(|end| end.map(|end| *end.stats()).unwrap_or_default());
-        SubflowResult {
+        let path = SubflowResult {
             algorithm: algorithm.to_string(),
             retransmits: stats[0].retransmits,
             fast_retransmits: stats[0].fast_retransmits,
             rto_count: stats[0].rto_count + asked(flow, stats[1].rto_count),
             peer_packets_sent: sent(rx).packets,
             ..of_path(ends, sent(tx), self.core.counts.dropped[2 * i], active_s)
+        };
+        match &tx.kind {
+            Kind::CoapClient(client) => of_client(path, client),
+            _ => path,
         }
     }
+}
+
+/// A path with what a client of CoAP knows of it.
+fn of_client(path: SubflowResult, client: &Client) -> SubflowResult {
+    let [srtt, min_rtt, _] = client.times();
+    SubflowResult {
+        retransmits: client.retransmits,
+        rto_count: client.expiries,
+        srtt_ms: known_ms(srtt),
+        min_rtt_ms: known_ms(min_rtt),
+        ..path
+    }
+}
+
+fn known_ms(span: Span) -> Option<f64> {
+    span.is_known().then(|| span.0 as f64 / 1e6)
 }
 
 /// Seconds from a flow's start.
@@ -192,7 +216,6 @@ fn of_path(
     dropped: u64,
     active_s: f64,
 ) -> SubflowResult {
-    let known_ms = |span: Span| span.is_known().then(|| span.0 as f64 / 1e6);
     let failure = sender.and_then(Endpoint::failure).or(receiver.and_then(Endpoint::failure));
     SubflowResult {
         throughput_bps: ratio(sent.data_bytes as f64 * 8.0, active_s),
@@ -219,6 +242,29 @@ pub(crate) fn app(host: &Host) -> Option<&App> {
     match &host.kind {
         Kind::Tcp { app, .. } => Some(app),
         Kind::Multipath(end) => Some(&end.app),
+        _ => None,
+    }
+}
+
+/// The account of the messages that come to a host, if they have a deadline.
+pub(crate) fn messages(host: &Host) -> Option<&Messages> {
+    match &host.kind {
+        Kind::CoapServer(server) => server.messages.as_deref(),
+        _ => app(host)?.messages.as_deref(),
+    }
+}
+
+/// How long each response took that came to one of the ends.
+fn responses_s([tx, rx]: [&Host; 2]) -> Vec<f64> {
+    match &tx.kind {
+        Kind::CoapClient(client) => client.delays_s(),
+        _ => app(rx).map(|app| app.responses_s.clone()).unwrap_or_default(),
+    }
+}
+
+fn coap([tx, rx]: [&Host; 2]) -> Option<CoapResult> {
+    match (&tx.kind, &rx.kind) {
+        (Kind::CoapClient(client), Kind::CoapServer(server)) => client.result(server.duplicates),
         _ => None,
     }
 }
@@ -250,6 +296,10 @@ fn sent(host: &Host) -> Sent {
             data_packets: source.sent,
             data_bytes: source.sent * source.cbr.packet,
         },
+        Kind::CoapClient(client) => {
+            Sent { packets: client.sent, data_packets: client.sent, data_bytes: client.sent_bytes }
+        }
+        Kind::CoapServer(server) => Sent { packets: server.sent, ..Sent::default() },
         Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
     }
 }

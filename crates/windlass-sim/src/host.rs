@@ -7,6 +7,7 @@ use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::app::App;
+use crate::coap::{Client, Server};
 use crate::multipath::MultipathEnd;
 use crate::random::{Purpose, Stream};
 use crate::traffic::Cbr;
@@ -46,6 +47,10 @@ pub enum Kind {
         /// When the last one came.
         last: Time,
     },
+    /// A client of CoAP.
+    CoapClient(Box<Client>),
+    /// A server of CoAP.
+    CoapServer(Box<Server>),
     /// An end of a multipath connection, whose packets come and go by its ports.
     Multipath(Box<MultipathEnd>),
     /// Where packets of one path of a multipath connection come in.
@@ -204,7 +209,11 @@ impl Host {
             Kind::Tcp { endpoint, app } => endpoint.deadline().min(app.deadline()),
             Kind::DatagramSource(source) => source.next,
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
-            Kind::DatagramSink { .. } | Kind::Port { .. } | Kind::External { .. } => Time::NEVER,
+            Kind::CoapClient(client) => client.deadline(),
+            Kind::DatagramSink { .. }
+            | Kind::CoapServer(_)
+            | Kind::Port { .. }
+            | Kind::External { .. } => Time::NEVER,
         }
     }
 }

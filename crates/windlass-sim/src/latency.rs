@@ -110,6 +110,8 @@ pub struct Messages {
     start: Time,
     deadline: Span,
     latencies_ns: Vec<u64>,
+    /// When those were written that have been overtaken by others.
+    overtaken: Vec<Time>,
     /// Bytes of those that have arrived.
     bytes: u64,
     age: Age,
@@ -152,8 +154,8 @@ impl Messages {
     }
 
     fn ahead(ahead: Ahead, start: Time, deadline: Span) -> Messages {
-        let (latencies_ns, age) = (Vec::new(), Age::default());
-        Messages { ahead, start, deadline, latencies_ns, bytes: 0, age }
+        let (latencies_ns, overtaken, age) = (Vec::new(), Vec::new(), Age::default());
+        Messages { ahead, start, deadline, latencies_ns, overtaken, bytes: 0, age }
     }
 
     /// The application has read so many bytes in all.
@@ -166,6 +168,19 @@ impl Messages {
             self.age.read(due, now);
             self.ahead.advance();
         }
+    }
+
+    /// The message written at `due` has arrived by itself, whatever has become of those before it. Each does once.
+    pub fn arrived(&mut self, now: Time, due: Time) {
+        while let Some((next, _)) = self.ahead.next()
+            && next <= due
+        {
+            self.overtaken.push(next);
+            self.ahead.advance();
+        }
+        self.overtaken.retain(|written| *written != due);
+        self.latencies_ns.push(now.since(due).0);
+        self.age.read(due, now);
     }
 
     /// What it comes to at `now`.
@@ -201,14 +216,16 @@ impl Messages {
     /// Messages written by `now` that have not been read, one written at this very moment among them, and how many of these should have
     /// been.
     fn unread(&self, now: Time) -> [u64; 2] {
-        let mut counts = [0, 0];
+        let is_overdue = |due: Time| u64::from(now.since(due) > self.deadline);
+        let overdue = self.overtaken.iter().map(|due| is_overdue(*due)).sum();
+        let mut counts = [self.overtaken.len() as u64, overdue];
         let mut ahead = self.ahead.clone();
         while let Some((due, _)) = ahead.next()
             && due <= now
             && now >= self.start
         {
             counts[0] += 1;
-            counts[1] += u64::from(now.since(due) > self.deadline);
+            counts[1] += is_overdue(due);
             ahead.advance();
         }
         counts
@@ -217,6 +234,12 @@ impl Messages {
     fn read_late(&self) -> u64 {
         self.latencies_ns.iter().filter(|l| **l > self.deadline.0).count() as u64
     }
+}
+
+/// What these latencies come to.
+pub(crate) fn latencies(ns: Vec<u64>) -> MessageResult {
+    let arrived = ns.len() as u64;
+    summed_up(ns, arrived, 0)
 }
 
 /// The result of messages of which those with these latencies have been read.

@@ -78,6 +78,7 @@ pub mod app;
 mod aqm;
 pub mod arrivals;
 mod check;
+pub mod coap;
 pub mod config;
 mod conservation;
 mod core;

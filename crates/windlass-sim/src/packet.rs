@@ -6,6 +6,8 @@ use windlass_tcp::mptcp::MpOption;
 use windlass_tcp::quick_start::Carried;
 use windlass_tcp::segment::Codepoint;
 
+use crate::coap::Message;
+
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body {
@@ -16,6 +18,8 @@ pub enum Body {
         /// Payload, bytes.
         len: u32,
     },
+    /// A message of CoAP, in a datagram.
+    Coap(Message),
 }
 
 impl Body {
@@ -23,7 +27,7 @@ impl Body {
     pub fn is_capable(&self) -> bool {
         match self {
             Body::Segment(segment) => segment.ecn.is_capable(),
-            Body::Datagram { .. } => false,
+            Body::Datagram { .. } | Body::Coap(_) => false,
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum Purpose {
     Line = 17,
     /// When messages fall due, and their sizes.
     Arrivals = 18,
+    /// The random factors of a client's retransmission timers.
+    Coap = 19,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

@@ -54,6 +54,17 @@ impl Recorder {
             }
             Kind::DatagramSink { bytes, .. } => self
                 .observe(core.now, flow, |series| (series == Series::Delivered).then_some(*bytes)),
+            Kind::CoapServer(server) => self.observe(core.now, flow, |series| {
+                (series == Series::Delivered).then_some(server.bytes)
+            }),
+            Kind::CoapClient(client) => {
+                let [srtt, _, rto] = client.times();
+                self.observe(core.now, flow, |series| match series {
+                    Series::Srtt => Some(srtt).filter(|s| s.is_known()).map(|s| s.0),
+                    Series::Rto => Some(rto.0),
+                    _ => None,
+                });
+            }
             Kind::Multipath(end) => self.multipath(core, flow, sends, end),
             _ => {}
         }

@@ -65,12 +65,39 @@ pub struct FlowResult {
     /// What became of its messages, `None` where they have no deadline.
     #[serde(default)]
     pub messages: Option<MessageResult>,
+    /// What became of its exchanges of CoAP; `None` of other flows, and where requests are not confirmable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coap: Option<CoapResult>,
     /// What the radios at its two ends did during the run; `None` if neither node has one.
     #[serde(default)]
     pub radio: Option<RadioUse>,
     /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<MultipathResult>,
+}
+
+/// What became of a flow's exchanges of CoAP. An exchange takes from when the request falls due, waiting for its turn included, to its
+/// response.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct CoapResult {
+    /// Exchanges begun.
+    pub begun: u64,
+    /// Of these: their response has come.
+    pub completed: u64,
+    /// Of these: given up after the last retransmission.
+    pub given_up: u64,
+    /// Requests that came to the server again.
+    pub duplicates: u64,
+    /// Mean time that those completed took; `None` without any, as for all that follow.
+    pub mean_ms: Option<f64>,
+    /// What half of them did not exceed.
+    pub p50_ms: Option<f64>,
+    /// What 95 % of them did not exceed.
+    pub p95_ms: Option<f64>,
+    /// What 99 % of them did not exceed.
+    pub p99_ms: Option<f64>,
+    /// The longest.
+    pub max_ms: Option<f64>,
 }
 
 /// What the Wi-Fi stations of a flow's two nodes did during the run: all of a node's, in all cells,

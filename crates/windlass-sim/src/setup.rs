@@ -8,6 +8,7 @@ use windlass_cc::{Span, Time};
 use crate::app::{App, Role};
 use crate::aqm::AqmQueue;
 use crate::arrivals::ArrivalProcess;
+use crate::coap::{Client, Server};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, SubflowConfig, Traffic};
 use crate::core::{Core, Entities, PacketCounts};
 use crate::event_queue::EventQueue;
@@ -242,6 +243,13 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
         let source = DatagramSource::new(cbr, flow.start, &flow.pauses, seed, host);
         return [Kind::DatagramSource(source), Kind::DatagramSink { bytes: 0, last: Time::ZERO }];
     }
+    if let Traffic::Coap(coap) = flow.traffic {
+        let stream = Stream::new(seed, u64::from(host), Purpose::Coap);
+        return [
+            Kind::CoapClient(Box::new(Client::new(coap, flow.start, stream))),
+            Kind::CoapServer(Box::new(Server::new(coap, flow.start))),
+        ];
+    }
     let tcp = |end: u32, (role, read): (Role, ReadPolicy)| {
         let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
         let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
@@ -264,6 +272,8 @@ fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
             ends.map(|end| (Role::Custom(end), flow.read))
         }
         Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
+        // Flows of datagrams have no such applications.
+        Traffic::Coap(_) => [(Role::Receiver, flow.read), receiver],
         Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
             [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
         }

@@ -243,6 +243,8 @@ impl Simulation {
                 *bytes += u64::from(*len);
                 *last = core.now;
             }
+            (Kind::CoapClient(client), Body::Coap(message)) => client.receive(core.now, message),
+            (Kind::CoapServer(server), Body::Coap(message)) => server.receive(core.now, message),
             (Kind::Port { owner, path }, _) => {
                 let (owner, path) = (*owner, *path as usize);
                 return self.deliver_to_port(owner, path, id);
@@ -296,6 +298,8 @@ impl Simulation {
             Kind::Multipath(end) => end.wake(&core.multipath_profiles, core.now),
             Kind::DatagramSource(_)
             | Kind::DatagramSink { .. }
+            | Kind::CoapClient(_)
+            | Kind::CoapServer(_)
             | Kind::Port { .. }
             | Kind::External { .. } => {}
         }
@@ -451,6 +455,7 @@ impl Simulation {
         let payload = match body {
             Body::Segment(segment) => segment.len,
             Body::Datagram { len } => len,
+            Body::Coap(message) => message.len,
         };
         sent.packets += 1;
         sent.data_packets += u64::from(payload > 0);

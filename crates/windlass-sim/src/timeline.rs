@@ -80,6 +80,7 @@ fn progress(run: View, flow: usize) -> (u64, u64) {
         Kind::Tcp { app, .. } => app.delivered,
         Kind::Multipath(end) => end.app.delivered,
         Kind::DatagramSink { bytes, .. } => *bytes,
+        Kind::CoapServer(server) => server.bytes,
         _ => 0,
     };
     (delivered, cwnd)

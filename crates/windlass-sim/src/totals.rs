@@ -1,7 +1,7 @@
 //! From a finished simulation to its results.
 
 use crate::aqm::AqmQueue;
-use crate::flow_results::app;
+use crate::flow_results::messages;
 use crate::latency::{MessageResult, Messages};
 use crate::line::DelayLine;
 use crate::results::{LinkResult, ratio};
@@ -63,8 +63,7 @@ impl View<'_> {
 
     /// The messages of all flows that have a deadline.
     pub(crate) fn messages(&self) -> Option<MessageResult> {
-        let apps = self.core.hosts.iter().filter_map(app);
-        Messages::together(apps.filter_map(|app| app.messages.as_deref()), self.now())
+        Messages::together(self.core.hosts.iter().filter_map(messages), self.now())
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{Span, Time, rto};
+use windlass_tcp::segment::IPV4_HEADER;
+use windlass_tcp::wire::UDP_HEADER;
 
 use crate::arrivals::Arrivals;
 use crate::extension::{Custom, cloneable};
@@ -33,6 +35,8 @@ pub enum Traffic {
     Messages(Arrivals),
     /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
     CbrUdp(Cbr),
+    /// Requests of CoAP over UDP, from `from`, each answered by `to`.
+    Coap(Coap),
     /// What an application of another crate does, over TCP.
     Custom(Custom<dyn Application>),
 }
@@ -95,6 +99,53 @@ pub struct Cbr {
     /// Over TCP: each packet is a message that the receiving application should have read whole so
     /// long after it was written; `None` to keep no account of that.
     pub deadline: Option<Span>,
+}
+
+/// Requests and responses of CoAP over UDP (RFC 7252).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coap {
+    /// When requests fall due, and their payload.
+    pub requests: Arrivals,
+    /// Payload of a response, bytes.
+    pub response: u32,
+    /// Bytes of the token that a request and its response carry, up to [`MAX_TOKEN`](Coap::MAX_TOKEN).
+    pub token: u32,
+    /// Bytes of the options of a request.
+    pub options: u32,
+    /// Whether requests are confirmable; others are sent once and not answered.
+    pub confirmable: bool,
+    /// Exchanges open at a time, NSTART; at least 1.
+    pub nstart: u32,
+    /// Retransmissions of a request before it is given up, MAX_RETRANSMIT.
+    pub max_retransmit: u32,
+    /// The retransmission timer. Each exchange begins with what it knows, draws its random factor once and backs off by itself.
+    pub timer: rto::AnyParams,
+}
+
+impl Coap {
+    /// Longest token, bytes (RFC 7252 section 3).
+    pub const MAX_TOKEN: u32 = 8;
+    /// Bytes before the token: version, type, length of the token, code, message id.
+    const HEADER: u32 = 4;
+    /// The byte that parts options and payload.
+    const MARKER: u32 = 1;
+
+    /// A request with so many bytes of payload as an IP packet, bytes.
+    pub fn request_size(&self, payload: u32) -> u32 {
+        Coap::message_size(self.token, self.options, payload)
+    }
+
+    /// A response as an IP packet, bytes. It has no options.
+    pub fn response_size(&self) -> u32 {
+        Coap::message_size(self.token, 0, self.response)
+    }
+
+    /// A message as an IP packet, bytes: headers of IPv4, UDP and CoAP, token, options, and the payload after its marker.
+    pub fn message_size(token: u32, options: u32, payload: u32) -> u32 {
+        let marker = if payload > 0 { Coap::MARKER } else { 0 };
+        let headers = IPV4_HEADER + UDP_HEADER + Coap::HEADER + marker;
+        headers.saturating_add(token).saturating_add(options).saturating_add(payload)
+    }
 }
 
 /// How the receiving application reads.

@@ -2,9 +2,9 @@
 
 use crate::common::{self, Traffic, cbr, flow, link, network, profile};
 use proptest::prelude::*;
-use windlass_cc::{Span, Time};
+use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
-use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy};
+use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
 use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, LossModel};
@@ -175,6 +175,31 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             })
         }),
         packets().prop_map(move |p| Traffic::CbrUdp(source(p))),
+        (packets(), any::<u64>(), 1u32..4, any::<bool>()).prop_map(
+            |((bytes, gap_us, stop_ms), seed, nstart, confirmable)| {
+                let draw = |law, mean| Draw { law, mean, most: 1 << 61 };
+                let requests = Arrivals {
+                    gaps: draw(Law::Exponential, 1000 * gap_us),
+                    sizes: draw(Law::Constant, bytes),
+                    phases: None,
+                    stop: Time::from_millis(stop_ms),
+                    deadline: Some(Span(100_000_000)),
+                    seed,
+                };
+                let timer = rto::AnyParams::by_name("cocoa+").expect("a timer");
+                let (response, token, options, max_retransmit) = (bytes as u32 / 2, 4, 8, 4);
+                Traffic::Coap(Coap {
+                    requests,
+                    response,
+                    token,
+                    options,
+                    confirmable,
+                    nstart,
+                    max_retransmit,
+                    timer,
+                })
+            }
+        ),
     ]
 }
 
@@ -269,6 +294,15 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                     process.advance();
                 }
                 prop_assert!(f.delivered_bytes <= most, "{:?}", f);
+            }
+            Traffic::Coap(coap) => {
+                let messages = f.messages.expect("they have a deadline");
+                prop_assert!(messages.arrived <= messages.sent, "{:?}", f);
+                prop_assert_eq!(f.delivered_bytes, messages.arrived * coap.requests.sizes.mean);
+                let done = f.coap.unwrap_or_default();
+                prop_assert!(done.completed <= messages.arrived, "{:?}", f);
+                let open = done.begun - done.completed - done.given_up;
+                prop_assert!(open <= u64::from(coap.nstart), "{:?}", f);
             }
             Traffic::Custom(_) => unreachable!("none is among them"),
             Traffic::RequestResponse { response, requests, .. } => {

@@ -3,7 +3,8 @@
 use crate::common::radio::line;
 use crate::common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
-use windlass_sim::config::{Config, ReadPolicy};
+use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::config::{Coap, Config, ReadPolicy};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red};
@@ -122,6 +123,11 @@ fn rates_sizes_and_times_have_bounds() {
         (Traffic::CbrUdp(cbr(0, 1, end)), "between 1"),
         (Traffic::CbrTcp(cbr(0, 1, end)), "between 1"),
         (Traffic::CbrTcp(cbr(1, 0, end)), "nanosecond"),
+        (coap(|c| c.nstart = 0), "at least 1 exchange"),
+        (coap(|c| c.token = 9), "at most 8 bytes"),
+        (coap(|c| c.requests.sizes = constant(65_507)), "65507"),
+        (coap(|c| c.response = 65_500), "65507"),
+        (coap(|c| c.requests.sizes = constant(0)), "at least 1"),
         (
             Traffic::RequestResponse { request: 1, response: 1, requests: 0, think: Span::ZERO },
             "at least 1",
@@ -130,6 +136,33 @@ fn rates_sizes_and_times_have_bounds() {
         let message = refusal(|c| c.flows[0].traffic = source);
         assert!(message.contains(word), "{message}");
     }
+}
+
+fn constant(mean: u64) -> Draw {
+    Draw { law: Law::Constant, mean, most: mean }
+}
+
+/// A changed flow of CoAP.
+fn coap(change: impl FnOnce(&mut Coap)) -> Traffic {
+    let mut coap = Coap {
+        requests: Arrivals {
+            gaps: constant(1_000_000),
+            sizes: constant(1),
+            phases: None,
+            stop: Time::from_secs(1),
+            deadline: None,
+            seed: 1,
+        },
+        response: 1,
+        token: 4,
+        options: 0,
+        confirmable: true,
+        nstart: 1,
+        max_retransmit: 4,
+        timer: Default::default(),
+    };
+    change(&mut coap);
+    Traffic::Coap(coap)
 }
 
 /// The sentence with which a changed radio of three stations is refused, without its name.

@@ -3,6 +3,7 @@
 mod aodv;
 mod aodv_loops;
 mod bc_cps;
+mod coap;
 mod codel;
 mod common;
 mod conservation;

@@ -5,7 +5,8 @@ mod common;
 
 use common::{bulk, config, flow, link, need_live, run};
 use windlass_cc::{Span, Time};
-use windlass_sim::config::{Cbr, Config, ReadPolicy, Record, Traffic};
+use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::config::{Cbr, Coap, Config, ReadPolicy, Record, Traffic};
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{Discipline, Level, Threshold};
 use windlass_sim::{PacketFate, Series};
@@ -446,6 +447,33 @@ fn an_algorithm_that_no_kernel_has_is_named() {
         error.contains("flow \"a\"") && error.contains("\"copa\"") && error.contains("cubic"),
         "{error}"
     );
+}
+
+#[test]
+fn a_flow_of_coap_is_refused_by_its_name() {
+    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
+    let requests = Arrivals {
+        gaps: constant(1_000_000_000),
+        sizes: constant(100),
+        phases: None,
+        stop: Time::from_secs(1),
+        deadline: None,
+        seed: 1,
+    };
+    let coap = Coap {
+        requests,
+        response: 0,
+        token: 4,
+        options: 8,
+        confirmable: true,
+        nstart: 1,
+        max_retransmit: 4,
+        timer: Default::default(),
+    };
+    let flow = flow(LINUX, "reno", Traffic::Coap(coap));
+    let config = config(vec![link(10_000_000, 5)], vec![flow]);
+    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("flow \"a\": CoAP runs in the simulator only"), "{error}");
 }
 
 #[test]

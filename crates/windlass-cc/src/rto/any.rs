@@ -1,6 +1,7 @@
 //! Every timer by name. Adding one is one file and one line here.
 
 use super::cmbo::Cmbo;
+use super::coap::Coap;
 use super::cocoa::{Cocoa, CocoaPlus};
 use super::icc::Icc;
 use super::linux::Linux;
@@ -53,6 +54,7 @@ timers! {
     Linux: Linux;
     Cocoa: Cocoa;
     CocoaPlus: CocoaPlus;
+    Coap: Coap;
     Peakhopper: Peakhopper;
     Uip: Uip;
     Icc: Icc;

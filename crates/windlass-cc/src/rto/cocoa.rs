@@ -1,8 +1,8 @@
 //! CoCoA and CoCoA+: timers of constrained devices, which learn from retransmissions too.
 
 use super::smoothed::Smoothed;
-use super::{GAIN, POSITIVE_TIME, RtoEstimator, RttSample, WEIGHT};
-use crate::arithmetic::math::{mul, mul_div};
+use super::{DITHER, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, WEIGHT, spread};
+use crate::arithmetic::math::mul;
 use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
@@ -58,9 +58,7 @@ macro_rules! cocoa_parameters {
                 /// after 4 times itself.
                 ageing: bool = $ageing, ParamKind::Flag, $source;
                 /// Each timer is set to between once and so many times the timeout, at random.
-                dither: Ratio = Ratio::of(3, 2),
-                    ParamKind::Ratio { min: Ratio::ONE, max: Ratio(4 * Ratio::ONE.0) },
-                    "RFC 7252 section 4.8, ACK_RANDOM_FACTOR";
+                dither: Ratio = Ratio::of(3, 2), DITHER, "RFC 7252 section 4.8, ACK_RANDOM_FACTOR";
             }
         }
 
@@ -196,9 +194,7 @@ impl Estimate {
         if r.ageing && self.backed_off == 0 {
             self.age(r, now);
         }
-        let timeout = self.timeout();
-        let most = Ratio(r.dither.0.saturating_sub(Ratio::ONE.0)).times(timeout);
-        Span(timeout.saturating_add(mul_div(most, u64::from(entropy), u64::from(u32::MAX))))
+        spread(self.timeout(), r.dither, entropy)
     }
 
     /// Of the estimator that knows better.

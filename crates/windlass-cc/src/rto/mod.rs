@@ -2,6 +2,7 @@
 
 mod any;
 pub mod cmbo;
+mod coap;
 mod cocoa;
 mod icc;
 mod linux;
@@ -10,12 +11,14 @@ mod rfc6298;
 mod smoothed;
 mod uip;
 
+use crate::arithmetic::math::mul_div;
 use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 pub use any::{AnyParams, AnyRto, TIMERS};
 pub use cmbo::{Cmbo, CmboParams};
+pub use coap::{Coap, CoapParams};
 pub use cocoa::{Backoff, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams};
 pub use icc::{Icc, IccParams};
 pub use linux::{Linux, LinuxParams};
@@ -36,6 +39,15 @@ const GAIN: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE };
 const WEIGHT: ParamKind = ParamKind::Count { min: 0, max: 1_000 };
 /// A whole factor by which an expiry multiplies the timeout.
 const FACTOR: ParamKind = ParamKind::Count { min: 1, max: 1_000 };
+
+/// How many times the timeout a timer may be set to at most.
+const DITHER: ParamKind = ParamKind::Ratio { min: Ratio::ONE, max: Ratio(4 * Ratio::ONE.0) };
+
+/// Between once and `dither` times the timeout in nanoseconds, by a random number.
+fn spread(timeout: u64, dither: Ratio, entropy: u32) -> Span {
+    let most = Ratio(dither.0.saturating_sub(Ratio::ONE.0)).times(timeout);
+    Span(timeout.saturating_add(mul_div(most, u64::from(entropy), u64::from(u32::MAX))))
+}
 
 /// A measured round-trip time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

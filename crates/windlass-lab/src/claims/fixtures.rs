@@ -54,6 +54,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
             failure: None,
             transit: None,
             messages: None,
+            coap: None,
             radio: Some(RadioUse {
                 sender_s: 0.5,
                 receiver_s: 0.25,

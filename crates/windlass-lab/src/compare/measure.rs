@@ -200,7 +200,7 @@ fn is_finite(traffic: &Traffic) -> bool {
     match traffic {
         Traffic::Bulk { bytes } => bytes.is_some(),
         Traffic::RequestResponse { .. } => true,
-        Traffic::Cbr { .. } | Traffic::Messages { .. } => false,
+        Traffic::Cbr { .. } | Traffic::Messages { .. } | Traffic::Coap(_) => false,
     }
 }
 

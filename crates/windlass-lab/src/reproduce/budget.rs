@@ -158,6 +158,7 @@ fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
         }
         Traffic::Cbr { rate_bps, .. } => *rate_bps as f64 * seconds,
         Traffic::Messages { every, size, .. } => 8e9 * *size as f64 / every.0 as f64 * seconds,
+        Traffic::Coap(coap) => 8e9 * f64::from(coap.size) / coap.every.0 as f64 * seconds,
     }
 }
 

@@ -65,12 +65,13 @@ impl Item {
         let word = |value: Option<&toml::Value>| {
             value.and_then(toml::Value::as_str).unwrap_or_default().to_owned()
         };
-        let transport = word(flow.get("traffic").and_then(|t| t.get("transport")));
+        let of_traffic = |key| word(flow.get("traffic").and_then(|t| t.get(key)));
+        let [kind, transport] = ["kind", "transport"].map(of_traffic);
         Item {
             name: word(flow.get("name")),
             algorithm: word(flow.get("algorithm")),
             meant: true,
-            datagrams: transport.eq_ignore_ascii_case("udp"),
+            datagrams: transport.eq_ignore_ascii_case("udp") || kind == "coap",
         }
     }
 

@@ -89,14 +89,13 @@ impl Measure {
                 "the scenario counts by no intervals; --set record.bins=1s has it count by seconds",
             ),
             Need::Deadline => {
-                let has_one = |f: &FlowSpec| match f.traffic {
-                    Traffic::Cbr { deadline, .. } | Traffic::Messages { deadline, .. } => {
-                        deadline.is_some()
-                    }
-                    _ => false,
-                };
+                let has_one = |f: &FlowSpec| f.traffic.deadline().is_some();
                 (flows.any(has_one), "no flow has messages with a `deadline`")
             }
+            Need::Exchanges => (
+                flows.any(|f| matches!(f.traffic, Traffic::Coap(coap) if coap.confirmable)),
+                "no flow has confirmable requests of CoAP",
+            ),
             Need::Radio => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
             Need::Power => (
                 radios().any(|r| r.consumption.is_some()),

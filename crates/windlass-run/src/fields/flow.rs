@@ -2,7 +2,7 @@
 
 use super::field::Better::{Less, More};
 use super::field::fields;
-use super::need::Need::{Connection, Deadline, Delays, Power, Radio, WarmUp};
+use super::need::Need::{Connection, Deadline, Delays, Exchanges, Power, Radio, WarmUp};
 use windlass_sim::MultipathResult;
 
 fields! {
@@ -55,6 +55,15 @@ fields! {
     real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p50_ms;
     real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = flow.messages?.age_p95_ms;
     real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = flow.messages?.age_max_ms;
+    real_or_null exchanges_begun: "Exchanges of CoAP begun; null of other flows", needs(Exchanges), metric_only() = flow.coap?.begun as f64;
+    real_or_null exchanges_completed: "Of these: answered", better(More), needs(Exchanges), metric_only() = flow.coap?.completed as f64;
+    real_or_null exchanges_given_up: "Of these: given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap?.given_up as f64;
+    real_or_null exchange_duplicates: "Requests that came to the server again", better(Less), needs(Exchanges), metric_only() = flow.coap?.duplicates as f64;
+    real_or_null exchange_mean_ms: "Mean time from a request's falling due to its response", better(Less), needs(Exchanges), metric_only() = flow.coap?.mean_ms;
+    real_or_null exchange_p50_ms: "That half of the exchanges completed do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap?.p50_ms;
+    real_or_null exchange_p95_ms: "That 95 % of them do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap?.p95_ms;
+    real_or_null exchange_p99_ms: "That 99 % of them do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap?.p99_ms;
+    real_or_null exchange_max_ms: "The longest of them", better(Less), needs(Exchanges), metric_only() = flow.coap?.max_ms;
     real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
     real_or_null steady_goodput_bps: "Goodput after the warm-up, of a sweep that has one", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;

@@ -11,6 +11,8 @@ pub enum Need {
     Bins,
     /// Messages have a deadline.
     Deadline,
+    /// A flow of CoAP has confirmable requests.
+    Exchanges,
     /// There is a Wi-Fi station.
     Radio,
     /// It is said what a radio draws.

@@ -49,6 +49,7 @@ fields! {
     real_or_null messages_arrived: "Messages read", better(More), needs(Deadline), metric_only() = run.messages?.arrived as f64;
     real_or_null messages_late: "Messages past their deadline, read or not", better(Less), needs(Deadline), metric_only() = run.messages?.late as f64;
     real_or_null message_mean_ms: "Mean latency of messages read", better(Less), needs(Deadline), metric_only() = run.messages?.mean_ms;
+    real_or_null message_p50_ms: "Latency that half of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p50_ms;
     real_or_null message_p95_ms: "Latency that 95 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p95_ms;
     real_or_null message_p99_ms: "Latency that 99 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p99_ms;
     real_or_null message_max_ms: "Largest latency of messages read", better(Less), needs(Deadline), metric_only() = run.messages?.max_ms;

@@ -41,6 +41,7 @@ pub fn flow(n: u64) -> FlowResult {
             p95_ms: None,
             p99_ms: Some(x / 67.0),
         }),
+        coap: None,
         messages: n.is_multiple_of(5).then(|| MessageResult {
             sent: 4 * n,
             arrived: 3 * n,

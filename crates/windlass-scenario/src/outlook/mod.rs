@@ -147,7 +147,7 @@ pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
 /// The path over these steps, each of which has so many flows `crossing` it.
 fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Hop, usize>) -> Path {
     let algorithm = match flow.traffic {
-        Traffic::CbrUdp(_) => NO_ALGORITHM,
+        Traffic::CbrUdp(_) | Traffic::Coap(_) => NO_ALGORITHM,
         _ => flow.profile.params.info().id,
     };
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
@@ -201,6 +201,11 @@ fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
         Traffic::CbrUdp(cbr) => {
             let payload = u32::try_from(cbr.packet).unwrap_or(u32::MAX);
             (payload.saturating_add(IPV4_HEADER + UDP_HEADER), None)
+        }
+        Traffic::Coap(coap) => {
+            let payload = u32::try_from(coap.requests.sizes.mean).unwrap_or(u32::MAX);
+            let answer = coap.confirmable.then(|| coap.response_size());
+            (coap.request_size(payload), answer)
         }
         _ => {
             let headers = IPV4_HEADER + TCP_HEADER;
@@ -489,6 +494,10 @@ fn payload(traffic: &Traffic) -> u64 {
         Traffic::RequestResponse { response, requests, .. } => {
             response.saturating_mul(u64::from(requests))
         }
-        Traffic::CbrTcp(_) | Traffic::Messages(_) | Traffic::CbrUdp(_) | Traffic::Custom(_) => 0,
+        Traffic::CbrTcp(_)
+        | Traffic::Messages(_)
+        | Traffic::CbrUdp(_)
+        | Traffic::Coap(_)
+        | Traffic::Custom(_) => 0,
     }
 }

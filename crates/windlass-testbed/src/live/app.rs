@@ -66,8 +66,8 @@ pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
             Purpose::Connect
         }
         Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Messages(_) => Purpose::Listen,
-        // An application of another crate has been refused.
-        Traffic::Custom(_) => Purpose::Listen,
+        // CoAP and applications of other crates have been refused.
+        Traffic::Coap(_) | Traffic::Custom(_) => Purpose::Listen,
     }
 }
 

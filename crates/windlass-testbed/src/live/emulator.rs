@@ -262,6 +262,8 @@ fn write_out(body: &Body, addresses: &wire::Addresses, out: &mut Vec<u8>) -> io:
             wire::emit(segment, addresses, |p| wire::fill_pattern(segment.seq, p), out)
         }
         Body::Datagram { len } => wire::emit_datagram(*len, addresses, |_| {}, out),
+        // A flow of CoAP has been refused.
+        Body::Coap(message) => wire::emit_datagram(message.len, addresses, |_| {}, out),
     };
     written.map_err(|e| io::Error::other(e.to_string()))
 }

@@ -220,6 +220,9 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     if matches!(flow.traffic, Traffic::Custom(_)) {
         return refuse("an application of another crate runs in the simulator only".to_string());
     }
+    if matches!(flow.traffic, Traffic::Coap(_)) {
+        return refuse("CoAP runs in the simulator only".to_string());
+    }
     if let Traffic::CbrUdp(cbr) = flow.traffic
         && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
     {

@@ -99,6 +99,7 @@ fn flow(config: &FlowConfig, f: &Flow, end: Time) -> FlowResult {
         failure: None,
         transit: None,
         messages: None,
+        coap: None,
         radio: None,
         multipath: None,
     }

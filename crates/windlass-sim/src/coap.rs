@@ -1,0 +1,260 @@
+//! CoAP over UDP (RFC 7252): a client whose requests fall due by a process of arrivals, and a server that answers each in its
+//! acknowledgement.
+//!
+//! Left out: a server that answers later and separately, resets, blocks, and a cache of responses. Message ids are as many as there are
+//! requests, so that none is used twice, and the server remembers all of them, as real ones do for EXCHANGE_LIFETIME (section 4.8.2).
+
+use windlass_cc::{AnyRto, RttSample, Span, Time};
+
+use crate::arrivals::ArrivalProcess;
+use crate::latency::{Messages, latencies};
+use crate::random::Stream;
+use crate::results::CoapResult;
+use crate::traffic::Coap;
+
+/// A message of CoAP on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Message id: that of an acknowledgement is its request's.
+    pub id: u32,
+    /// Payload, bytes.
+    pub len: u32,
+    /// Of a request: when it fell due. For the receiver's account; it takes no byte.
+    pub due: Time,
+}
+
+/// The end that asks.
+#[derive(Clone, Debug)]
+pub struct Client {
+    coap: Coap,
+    /// Requests that have not begun, those that wait for their turn included.
+    ahead: ArrivalProcess,
+    open: Vec<Exchange>,
+    /// What is known of round trips; never backed off itself.
+    timer: AnyRto,
+    stream: Stream,
+    next_id: u32,
+    /// Payload bytes of requests begun, and of exchanges that ended with their response.
+    begun_bytes: u64,
+    answered_bytes: u64,
+    /// Requests sent, retransmissions included.
+    pub sent: u64,
+    /// Their payload, bytes.
+    pub sent_bytes: u64,
+    /// Requests sent again.
+    pub retransmits: u64,
+    /// Expiries of retransmission timers, those that ended an exchange included.
+    pub expiries: u64,
+    given_up: u64,
+    /// Times from a request's falling due to its response, in the order of the responses.
+    delays_ns: Vec<u64>,
+    min_rtt: Span,
+}
+
+/// A request that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    request: Message,
+    first_sent: Time,
+    retransmits: u32,
+    expires: Time,
+    /// The client's timer as it was at the beginning, backed off by this exchange's expiries.
+    timer: AnyRto,
+    /// The exchange's place between timeout and timeout times ACK_RANDOM_FACTOR, drawn once (section 4.2).
+    entropy: u32,
+}
+
+impl Client {
+    /// A client whose first request falls due after `start`.
+    pub fn new(coap: Coap, start: Time, stream: Stream) -> Client {
+        Client {
+            coap,
+            ahead: ArrivalProcess::new(coap.requests, start),
+            open: Vec::new(),
+            timer: AnyRto::init(&coap.timer),
+            stream,
+            next_id: 0,
+            begun_bytes: 0,
+            answered_bytes: 0,
+            sent: 0,
+            sent_bytes: 0,
+            retransmits: 0,
+            expiries: 0,
+            given_up: 0,
+            delays_ns: Vec::new(),
+            min_rtt: Span::NONE,
+        }
+    }
+
+    /// When it acts next by itself.
+    pub fn deadline(&self) -> Time {
+        let expiry = self.open.iter().map(|e| e.expires).min().unwrap_or(Time::NEVER);
+        match self.ahead.next() {
+            Some((due, _)) if self.has_turn() => due.min(expiry),
+            _ => expiry,
+        }
+    }
+
+    /// The request that is to be sent now, and its size as an IP packet.
+    pub fn poll(&mut self, now: Time) -> Option<(Message, u32)> {
+        let request = self.send_again(now).or_else(|| self.begin(now))?;
+        self.sent += 1;
+        self.sent_bytes += u64::from(request.len);
+        Some((request, self.coap.request_size(request.len)))
+    }
+
+    fn has_turn(&self) -> bool {
+        self.open.len() < self.coap.nstart as usize
+    }
+
+    fn send_again(&mut self, now: Time) -> Option<Message> {
+        while let Some(place) = self.open.iter().position(|e| e.expires <= now) {
+            self.expiries += 1;
+            let exchange = &mut self.open[place];
+            if exchange.retransmits == self.coap.max_retransmit {
+                self.open.remove(place);
+                self.given_up += 1;
+                continue;
+            }
+            exchange.retransmits += 1;
+            self.retransmits += 1;
+            exchange.timer.on_timeout(&self.coap.timer);
+            exchange.expires = now + exchange.timer.arm(&self.coap.timer, now, exchange.entropy);
+            return Some(exchange.request);
+        }
+        None
+    }
+
+    fn begin(&mut self, now: Time) -> Option<Message> {
+        let (due, bytes) = self.ahead.next().filter(|(due, _)| *due <= now && self.has_turn())?;
+        self.ahead.advance();
+        let request = Message { id: self.next_id, len: bytes as u32, due };
+        self.next_id += 1;
+        self.begun_bytes += bytes;
+        if self.coap.confirmable {
+            let entropy = self.stream.next_u64() as u32;
+            let expires = now + self.timer.arm(&self.coap.timer, now, entropy);
+            let timer = self.timer;
+            let (first_sent, retransmits) = (now, 0);
+            self.open.push(Exchange { request, first_sent, retransmits, expires, timer, entropy });
+        }
+        Some(request)
+    }
+
+    /// An acknowledgement has come, which carries the response. One for no open exchange changes nothing.
+    pub fn receive(&mut self, now: Time, answer: &Message) {
+        let Some(place) = self.open.iter().position(|e| e.request.id == answer.id) else { return };
+        let Exchange { request, first_sent, retransmits, .. } = self.open.remove(place);
+        self.delays_ns.push(now.since(request.due).0);
+        self.answered_bytes += u64::from(request.len);
+        let rtt = now.since(first_sent);
+        if retransmits == 0 {
+            self.min_rtt = self.min_rtt.min(rtt);
+        }
+        if retransmits == 0 || self.coap.timer.wants_ambiguous() {
+            let sample = RttSample {
+                rtt,
+                retransmits,
+                now,
+                una: self.answered_bytes,
+                next_id: self.begun_bytes,
+                sent: self.sent,
+                resent: self.retransmits,
+            };
+            self.timer.on_sample(&self.coap.timer, &sample);
+        }
+    }
+
+    /// Smoothed RTT, least RTT of what was sent once, and timeout of the next exchange before it is spread; the former two
+    /// [`Span::NONE`] without a sample.
+    pub fn times(&self) -> [Span; 3] {
+        [self.timer.srtt(), self.min_rtt, self.timer.rto(&self.coap.timer)]
+    }
+
+    /// How long each exchange took, seconds.
+    pub fn delays_s(&self) -> Vec<f64> {
+        self.delays_ns.iter().map(|ns| *ns as f64 / 1e9).collect()
+    }
+
+    /// What its exchanges come to; `None` where requests are not confirmable. `duplicates` are the server's.
+    pub fn result(&self, duplicates: u64) -> Option<CoapResult> {
+        let delay = latencies(self.delays_ns.clone());
+        self.coap.confirmable.then(|| CoapResult {
+            begun: u64::from(self.next_id),
+            completed: delay.arrived,
+            given_up: self.given_up,
+            duplicates,
+            mean_ms: delay.mean_ms,
+            p50_ms: delay.p50_ms,
+            p95_ms: delay.p95_ms,
+            p99_ms: delay.p99_ms,
+            max_ms: delay.max_ms,
+        })
+    }
+}
+
+/// The end that answers.
+#[derive(Clone, Debug)]
+pub struct Server {
+    coap: Coap,
+    /// A bit for each message id that has come.
+    seen: Vec<u64>,
+    /// What is to be sent at once.
+    answer: Option<Message>,
+    /// Acknowledgements sent.
+    pub sent: u64,
+    /// Payload bytes of requests, each request once.
+    pub bytes: u64,
+    /// Requests that had come before.
+    pub duplicates: u64,
+    /// The account of the requests, if they have a deadline.
+    pub messages: Option<Box<Messages>>,
+}
+
+impl Server {
+    /// The server of a flow that starts at this moment.
+    pub fn new(coap: Coap, start: Time) -> Server {
+        Server {
+            coap,
+            seen: Vec::new(),
+            answer: None,
+            sent: 0,
+            bytes: 0,
+            duplicates: 0,
+            messages: Messages::of_arrivals(coap.requests, start).map(Box::new),
+        }
+    }
+
+    /// A request has come. One that had come before is answered again and goes no further (section 4.5).
+    pub fn receive(&mut self, now: Time, request: &Message) {
+        if self.coap.confirmable {
+            self.answer = Some(Message { len: self.coap.response, ..*request });
+        }
+        if !self.note(request.id) {
+            self.duplicates += 1;
+            return;
+        }
+        self.bytes += u64::from(request.len);
+        if let Some(messages) = &mut self.messages {
+            messages.arrived(now, request.due);
+        }
+    }
+
+    /// The acknowledgement that is to be sent now, and its size as an IP packet.
+    pub fn poll(&mut self) -> Option<(Message, u32)> {
+        let answer = self.answer.take()?;
+        self.sent += 1;
+        Some((answer, self.coap.response_size()))
+    }
+
+    /// Whether this id is new.
+    fn note(&mut self, id: u32) -> bool {
+        let (word, bit) = (id as usize / 64, 1 << (id % 64));
+        if self.seen.len() <= word {
+            self.seen.resize(word + 1, 0);
+        }
+        let new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        new
+    }
+}
