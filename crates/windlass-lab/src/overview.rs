@@ -41,6 +41,12 @@ pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
         all.push(subflows(scenario, records));
     }
     let has = |any: fn(&RunRecord) -> bool| records.iter().any(any);
+    if has(|r| r.flows.iter().any(|f| f.messages.is_some())) {
+        all.push(messages(records));
+    }
+    if has(|r| r.flows.iter().any(|f| f.coap.is_some())) {
+        all.push(exchanges(records));
+    }
     if has(|r| !r.links.is_empty()) {
         all.push(links(records));
     }
@@ -151,6 +157,38 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
             }
         }
     }
+    table
+}
+
+/// What the receiving applications saw of messages that have a deadline.
+fn messages(records: &[RunRecord]) -> Table {
+    const COLUMNS: &[Shown] = &[
+        ("sent", &["messages_sent"], PLAIN, 0),
+        ("late", &["messages_late"], PLAIN, 0),
+        ("median (ms)", &["message_p50_ms"], PLAIN, 1),
+        ("95 % within (ms)", &["message_p95_ms"], PLAIN, 1),
+        ("age, 95 % of the time below (ms)", &["message_age_p95_ms"], PLAIN, 0),
+    ];
+    flows_with("Messages", COLUMNS, records)
+}
+
+/// How CoAP's clients fared.
+fn exchanges(records: &[RunRecord]) -> Table {
+    const COLUMNS: &[Shown] = &[
+        ("begun", &["exchanges_begun"], PLAIN, 0),
+        ("answered", &["exchanges_completed"], PLAIN, 0),
+        ("given up", &["exchanges_given_up"], PLAIN, 0),
+        ("median (ms)", &["exchange_p50_ms"], PLAIN, 1),
+        ("95 % within (ms)", &["exchange_p95_ms"], PLAIN, 1),
+    ];
+    flows_with("Exchanges of CoAP", COLUMNS, records)
+}
+
+/// A table of the flows that have the first of these columns.
+fn flows_with(caption: &str, columns: &[Shown], records: &[RunRecord]) -> Table {
+    let firsts = names(Kind::Flow, records);
+    let mut table = listing(caption, (Kind::Flow, &["flow"][..]), firsts, columns, records);
+    table.rows.retain(|row| row.cells[1] != NOTHING);
     table
 }
 
@@ -302,5 +340,50 @@ fn cell(values: &[f64], digits: usize) -> String {
             Some(s) => format!("{:.digits$}", s.median),
             None => NOTHING.to_string(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Runner, Task, World};
+
+    const SCENARIO: &str = r#"
+duration = "20s"
+[[link]]
+between = ["meter", "base"]
+rate = "250kbps"
+delay = "10ms"
+[[flow]]
+name = "reading"
+from = "meter"
+to = "base"
+traffic = { kind = "coap", every = "2s", size = "40B", deadline = "1s" }
+[[flow]]
+name = "log"
+from = "meter"
+to = "base"
+algorithm = "reno"
+"#;
+
+    #[test]
+    fn messages_and_exchanges_have_tables_of_the_flows_that_have_some() {
+        let scenario = Scenario::from_str(SCENARIO, "street").expect("a scenario");
+        let task = Task {
+            experiment: "street".into(),
+            point: "all".into(),
+            seed: 1,
+            scenario: scenario.clone().into(),
+            scenario_hash: scenario.hash().into(),
+            world: World::Sim,
+        };
+        let record = task.record(&Runner::new(1).run(&task).expect("a run"));
+        let tables = tables(&scenario, &[record]);
+        for caption in ["Messages", "Exchanges of CoAP"] {
+            let table = tables.iter().find(|t| t.caption == caption).expect(caption);
+            let cells: Vec<&str> = table.rows.iter().map(|row| row.cells[0].as_str()).collect();
+            assert_eq!(cells, ["reading"], "the log has none");
+            assert_ne!(table.rows[0].cells[1], "0", "{table:?}");
+        }
     }
 }

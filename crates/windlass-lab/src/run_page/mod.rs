@@ -150,7 +150,10 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     let timeouts = of(|c| matches!(c, Cause::Timeout { .. }));
     let marks = of(|c| *c == Cause::Echo);
     let unfounded = reductions.iter().filter(|r| r.undone.is_some()).count();
-    let dropped: u64 = case.result.links.iter().map(|l| l.drops).sum();
+    let by_links: u64 = case.result.links.iter().map(|l| l.drops).sum();
+    let stations = case.result.radios.iter().flat_map(|r| &r.stations);
+    let by_stations: u64 = stations.map(|s| s.drops_queue + s.drops_retry + s.drops_off).sum();
+    let dropped = by_links + by_stations;
     let text = case.scenario.description.trim();
     let about = match text.is_empty() {
         true => String::new(),
@@ -158,7 +161,7 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     };
     format!(
         "{about}In {seconds} s {}{more}. Windows were reduced {losses} times for losses, {timeouts} times by timeouts and {marks} \
-         times for congestion marks; {unfounded} of these proved unfounded. The links dropped {dropped} packets.",
+         times for congestion marks; {unfounded} of these proved unfounded. The network dropped {dropped} packets.",
         flows.join("; ")
     )
 }
