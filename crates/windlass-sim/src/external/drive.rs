@@ -144,9 +144,9 @@ impl Carrier {
             times = if next > at { 0 } else { times + 1 };
             at = next;
             if times > TOO_OFTEN {
-                let mut due = ends.iter_mut().filter_map(|(host, end)| {
-                    (end.deadline(now) <= now).then_some(*host)
-                });
+                let mut due = ends
+                    .iter_mut()
+                    .filter_map(|(host, end)| (end.deadline(now) <= now).then_some(*host));
                 let host = due.next().unwrap_or_default();
                 return Err(ExternalError::Endless { host, at });
             }
