@@ -16,6 +16,7 @@
 //! There is no access point in it. Whoever is in range of each other may talk, and routes decide
 //! who does.
 
+mod access;
 pub mod channel;
 pub mod check;
 pub mod config;
@@ -31,6 +32,7 @@ pub mod phy;
 pub mod propagation;
 pub mod queued;
 mod reception;
+pub mod results;
 pub mod scheduling;
 pub mod service;
 pub mod sleep;

@@ -1,0 +1,103 @@
+//! When a station may transmit under the DCF: spaces, back-off and virtual carrier sense.
+
+use windlass_cc::{Span, Time};
+
+use crate::radio::station::{Phase, Station, Timing};
+
+impl Station {
+    /// Whether the antenna finds the channel busy, or makes it so.
+    pub fn senses_busy(&self) -> bool {
+        self.signals > 0 || self.transmitting_until.is_some()
+    }
+
+    /// Whether it has a packet and waits for the channel with it.
+    fn wants_access(&self) -> bool {
+        self.phase == Phase::Contend && !self.queue.is_empty()
+    }
+
+    /// Draws a back-off of 0 … `window` slots.
+    pub(super) fn draw(&mut self) -> u32 {
+        let slots = u64::from(self.window) + 1;
+        (((self.stream.next_u64() >> 32) * slots) >> 32) as u32
+    }
+
+    /// Starts a new back-off, in the course of an idle period perhaps: then at a slot boundary of
+    /// that period, the first that is not past.
+    pub fn start_backoff(&mut self, now: Time, timing: &Timing) {
+        self.backoff = Some(self.draw());
+        self.grant = Time::NEVER;
+        let past = now.since(self.slots_from).0.div_ceil(timing.slot.0);
+        self.slots_from += Span(past.saturating_mul(timing.slot.0));
+    }
+
+    /// A packet has come into an empty queue: it goes out at once if the channel has been idle for
+    /// a DIFS and no back-off is under way, or as soon as that is so, or after a back-off if the
+    /// channel is busy (IEEE 802.11-2016 section 10.3.4.2).
+    pub fn request_access(&mut self, now: Time, timing: &Timing) {
+        let busy = self.senses_busy() || self.nav > now;
+        if busy && self.backoff.is_none() {
+            self.backoff = Some(self.draw());
+        }
+        self.plan_access(now, timing);
+    }
+
+    fn end_of(&self, slots: u32, timing: &Timing) -> Time {
+        self.slots_from + Span(u64::from(slots) * timing.slot.0)
+    }
+
+    /// Works out when it may transmit, unless the channel is busy or it has nothing to.
+    pub fn plan_access(&mut self, now: Time, timing: &Timing) {
+        if self.senses_busy() || !self.wants_access() || self.grant != Time::NEVER {
+            return;
+        }
+        self.grant = match self.backoff {
+            Some(slots) => self.end_of(slots, timing),
+            None => self.slots_from,
+        }
+        .max(now);
+    }
+
+    /// The channel falls idle.
+    pub fn on_idle(&mut self, now: Time, timing: &Timing) {
+        self.idle_since = now;
+        let space = if self.after_error { timing.eifs } else { timing.difs };
+        self.slots_from = (now + space).max(self.nav + timing.difs);
+    }
+
+    /// The channel becomes busy: the back-off is frozen, and slots not complete count again. Whoever
+    /// has less than its turnaround left to go transmits all the same.
+    pub fn on_busy(&mut self, now: Time, timing: &Timing) {
+        let seen = now + timing.turnaround;
+        if self.grant <= seen {
+            return;
+        }
+        let passed = seen.since(self.slots_from).0 / timing.slot.0;
+        let wants = self.wants_access();
+        self.backoff = match self.backoff {
+            Some(slots) if !wants && u64::from(slots) <= passed => None,
+            Some(slots) => Some(slots - passed.min(u64::from(slots)) as u32),
+            None if wants => Some(self.draw()),
+            None => None,
+        };
+        self.grant = Time::NEVER;
+    }
+
+    /// Its own transmission begins. What remains of a back-off is for later.
+    pub fn on_transmit(&mut self, now: Time, timing: &Timing) {
+        if self.signals == 0 {
+            self.on_busy(now, timing); // otherwise it is frozen already
+        }
+        self.grant = Time::NEVER;
+        self.reception = None;
+        self.after_error = false;
+    }
+
+    /// A frame begins to arrive: if an RTS asked for silence conditionally, it was right.
+    pub fn confirm_nav(&mut self, now: Time) {
+        if let Some((before, until)) = self.nav_asked.take()
+            && now <= before
+        {
+            self.nav = self.nav.max(until);
+        }
+    }
+}
