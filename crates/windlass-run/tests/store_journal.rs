@@ -337,3 +337,21 @@ proptest! {
         prop_assert_eq!(read, numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
     }
 }
+
+/// A program that is being started holds what this one has open, until it is another program.
+#[cfg(unix)]
+#[test]
+fn a_batch_that_is_closed_is_free_whatever_programs_are_started_meanwhile() {
+    let dir = quick_folder();
+    with_runs(dir.path(), 0..1);
+    std::thread::scope(|scope| {
+        let starts = scope.spawn(|| {
+            for _ in 0..200 {
+                let _ = std::process::Command::new("true").status();
+            }
+        });
+        while !starts.is_finished() {
+            drop(open(dir.path()));
+        }
+    });
+}

@@ -48,9 +48,14 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        if self.lock.is_none() && self.journal.commit().is_ok() {
+        let kept = self.journal.commit().is_ok();
+        match &self.lock {
+            // To close the file is not enough: a program that another thread is just starting has it too, until
+            // it is another program.
+            Some(lock) => drop(lock.unlock()),
             // Without it the part stays a part, and its runs count all the same.
-            let _ = File::create(self.dir.join(FINISHED));
+            None if kept => drop(File::create(self.dir.join(FINISHED))),
+            None => {}
         }
     }
 }
