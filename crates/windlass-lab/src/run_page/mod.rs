@@ -18,6 +18,7 @@ use crate::overview;
 use crate::report::model::{
     Block, Ladder, Moment, MomentKind, Report, Section, Spell, SpellTone, Story, Table, Timeline,
 };
+use crate::report::numbers::{number, rate_unit};
 use crate::run::{Ran, RunError, RunRecord, Task, World};
 use crate::scenario::Scenario;
 use crate::why::{Case, Reduction, brief, sentences};
@@ -133,12 +134,12 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     let seconds = case.result.end.as_nanos() as f64 / 1e9;
     let flows: Vec<String> = (case.result.flows.iter().take(DRAWN))
         .map(|f| {
-            let (rate, unit) = curves::rate_unit(f.goodput_bps);
+            let (rate, unit) = rate_unit(std::iter::once(f.goodput_bps));
             format!(
                 "{} ({}) had a goodput of {} {unit}",
                 f.name,
                 f.algorithm,
-                crate::report::numbers::number((f.goodput_bps / rate * 100.0).round() / 100.0)
+                number((f.goodput_bps / rate * 100.0).round() / 100.0)
             )
         })
         .collect();
