@@ -21,6 +21,7 @@ use crate::report::model::{
 use crate::report::numbers::{number, rate_unit};
 use crate::run::{Ran, RunError, RunRecord, Task, World};
 use crate::scenario::Scenario;
+use crate::stations::Stations;
 use crate::why::{Case, Reduction, brief, sentences};
 
 /// Intervals by which rates and queues are counted.
@@ -55,6 +56,7 @@ pub fn report(
             command: "windlass explain . --at 12.3s".to_owned(),
         });
     }
+    sections.extend(places(scenario, first));
     let made = Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() };
     sections.push(totals(scenario, records, Some(made)));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
@@ -97,6 +99,7 @@ pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, Run
     // Its intervals are the page's, not the scenario's.
     let ran = Ran { result: case.result.clone(), kernel: None };
     let record = RunRecord { course: None, ..task.record(&ran) };
+    sections.extend(places(scenario, &record));
     sections.push(totals(scenario, &[record], None));
     Ok(Report { title: scenario.name.clone(), summary, sections, ..Report::default() })
 }
@@ -274,6 +277,28 @@ fn why(
     }
     blocks.push(Block::Stories(stories));
     Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
+}
+
+/// Where the stations of each cell stand, how long they transmit, and their routes to the node that most flows lead to.
+fn places(scenario: &Scenario, record: &RunRecord) -> Option<Section> {
+    let map = |cell: usize| {
+        let radio = &record.radios[cell];
+        let flows_to =
+            |name: &str| scenario.flows.iter().filter(|f| scenario.nodes[f.to] == name).count();
+        let ends = radio.stations.iter().map(|s| (flows_to(&s.name), s.name.as_str()));
+        let to = ends.filter(|(n, _)| *n > 0).max_by_key(|(n, _)| *n).map(|(_, name)| name);
+        let stations = Stations::of(scenario, record, cell, to)?;
+        Some(Block::Map(stations.drawn(
+            format!("stations-{cell}"),
+            format!(
+                "{}: where its stations stand, and the share of time that each transmits",
+                radio.name
+            ),
+        )))
+    };
+    let blocks: Vec<Block> = (0..record.radios.len()).filter_map(map).collect();
+    let title = "Where the stations stand".to_owned();
+    (!blocks.is_empty()).then(|| Section { id: "stations".into(), title, blocks })
 }
 
 fn totals(scenario: &Scenario, records: &[RunRecord], made: Option<Block>) -> Section {
