@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -21,7 +22,7 @@ try:
     from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import WebDriverWait
+    from selenium.webdriver.support.ui import Select, WebDriverWait
 except ImportError:
     webdriver = None
 
@@ -263,6 +264,41 @@ class ReportTest(unittest.TestCase):
             with self.subTest(width=width):
                 self.emulate(width)
                 self.assertEqual(browser.execute_script(cut), [])
+
+    def test_claims_are_sorted_filtered_and_linked(self):
+        tables = [t for t in all_of(".table") if all_of(".table-controls", t)]
+        self.assertGreater(len(tables), 0)
+        table = max(tables, key=lambda t: len(all_of("tbody tr", t)))
+        # One question for all rows: a claim's table has hundreds.
+        shown = """return [...arguments[0].querySelectorAll('tbody tr:not(.printed-note):not(.row-note)')]
+            .filter((row) => row.checkVisibility()).map((row) => [row.cells[0].textContent, row.textContent])"""
+        rows = lambda: browser.execute_script(shown, table)
+        firsts = lambda: [first for first, _ in rows()]
+        before = firsts()
+        sort = all_of("thead button.sort", table)[0]
+        for order in ("ascending", "descending", None):
+            browser.execute_script('arguments[0].click()', sort)
+            head = sort.find_element(By.XPATH, "..")
+            self.assertEqual(head.get_attribute("aria-sort"), order)
+            self.assertEqual(sorted(firsts()), sorted(before))
+            if order == "descending":
+                self.assertNotEqual(firsts(), before)
+        self.assertEqual(firsts(), before)
+        choice = Select(all_of("select", table)[0])
+        name, count = re.fullmatch(r"(.+) \((\d+)\)", choice.options[-1].text).groups()
+        choice.select_by_index(len(choice.options) - 1)
+        self.assertEqual(len(rows()), int(count))
+        self.assertTrue(all(name in text for _, text in rows()))
+        choice.select_by_index(0)
+        self.assertEqual(firsts(), before)
+        words = all_of("input[type=search]", table)[0]
+        words.send_keys("no row says this")
+        self.assertEqual(rows(), [])
+        words.clear()
+        words.send_keys("a")
+        lost = """return [...document.querySelectorAll('#claims-table tbody a')].map((link) => link.hash.slice(1))
+            .filter((id) => !document.getElementById(id))"""
+        self.assertEqual(browser.execute_script(lost), [])
 
     def test_a_note_opens_by_keyboard(self):
         details = self.some("td.verdict details")[0]

@@ -76,6 +76,7 @@ Examples:
   windlass explain download --flow download --at 12.3s       the one nearest to that moment, in sentences
   windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
   windlass explain download --json | jq '.[].lost[].fate'
+  windlass explain download --qlog download.sqlog            every decision, for tools that read qlog
 
 The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
 
@@ -392,8 +393,11 @@ pub struct Explain {
     #[arg(long, value_name = "POINT")]
     pub point: Option<String>,
     /// Print a JSON list with everything that is known of each reduction.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "qlog")]
     pub json: bool,
+    /// Write every decision and every loss, not only reductions, as a qlog file, such as run.sqlog.
+    #[arg(long, value_name = "FILE", conflicts_with = "at")]
+    pub qlog: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

@@ -1,6 +1,7 @@
 //! What the command says, and how it fails.
 
 use std::fmt::{self, Display};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -129,6 +130,17 @@ impl Failure {
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
+}
+
+/// Writes a file that must not be there yet.
+pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
+    let made = OpenOptions::new().write(true).create_new(true).open(file);
+    made.and_then(|mut out| out.write_all(text.as_bytes())).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::input(format!("{} is there already; name another file", file.display()))
+        }
+        _ => Failure::work(format!("cannot write {}: {e}", file.display())),
+    })
 }
 
 /// A line on standard error. That nobody reads it any more is no reason to stop.

@@ -5,6 +5,7 @@ mod book;
 mod captures;
 mod compare;
 mod contract;
+mod qlog;
 mod repeatability;
 mod schema;
 mod support;

@@ -70,6 +70,7 @@ mod passage;
 pub mod readings;
 pub mod reproduce;
 pub mod run_page;
+mod stations;
 pub mod sweep;
 mod template;
 pub mod why;

@@ -1,6 +1,7 @@
 //! What a person is told of a scenario's runs.
 
 use crate::report::model::{Row, Table};
+use crate::report::numbers::rate_unit;
 use crate::report::text;
 use crate::run::RunRecord;
 use crate::run::fields::{Kind, Row as FieldRow, Value};
@@ -70,14 +71,15 @@ fn place(records: &[RunRecord]) -> String {
     }
 }
 
-/// A column: its heading, the fields whose sum it shows, how that is scaled, and its decimals.
+/// A column: its heading, the fields whose sum it shows, how that is scaled, and its decimals. A heading that ends in
+/// [`BPS`] gets the unit and the decimals that fit its values.
 type Shown = (&'static str, &'static [&'static str], Scale, usize);
 
 /// A value as it is shown, of this run.
 type Scale = fn(f64, &RunRecord) -> f64;
 
+const BPS: &str = " (bps)";
 const PLAIN: Scale = |v, _| v;
-const MEGA: Scale = |v, _| v / 1e6;
 const KILO: Scale = |v, _| v / 1e3;
 const PERCENT: Scale = |v, _| v * 100.0;
 /// A time as a share of the run.
@@ -91,26 +93,49 @@ fn listing(
     columns: &[Shown],
     records: &[RunRecord],
 ) -> Table {
-    let headings = heads.iter().copied().chain(columns.iter().map(|(heading, ..)| *heading));
     let mut table = Table {
         caption: caption.to_string(),
-        columns: headings.map(str::to_owned).collect(),
+        columns: heads.iter().copied().map(str::to_owned).collect(),
+        rows: firsts.into_iter().map(|cells| Row { cells, ..Row::default() }).collect(),
         ..Table::default()
     };
     let parts: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
-    for (i, mut cells) in firsts.into_iter().enumerate() {
-        for (_, fields, scale, digits) in columns {
+    for (heading, fields, scale, digits) in columns {
+        let of_part = |i: usize| -> Vec<f64> {
             let value = |parts: &Vec<FieldRow<'_>>| shown(*parts.get(i)?, kind, fields, *scale);
-            let values: Vec<f64> = parts.iter().filter_map(value).collect();
+            parts.iter().filter_map(value).collect()
+        };
+        let mut values: Vec<Vec<f64>> = (0..table.rows.len()).map(of_part).collect();
+        let (heading, digits) = match heading.strip_suffix(BPS) {
+            Some(name) => {
+                let (unit, digits) = in_one_unit(&mut values);
+                (format!("{name} ({unit})"), digits)
+            }
+            None => ((*heading).to_owned(), *digits),
+        };
+        table.columns.push(heading);
+        for (row, values) in table.rows.iter_mut().zip(values) {
             // A run without the value, such as an unfinished one, must not go unnoticed.
-            cells.push(match values.len() {
-                n if n == records.len() || n == 0 => cell(&values, *digits),
-                n => format!("{} ({n} of {} runs)", cell(&values, *digits), records.len()),
+            row.cells.push(match values.len() {
+                n if n == records.len() || n == 0 => cell(&values, digits),
+                n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
             });
         }
-        table.rows.push(Row { cells, ..Row::default() });
     }
     table
+}
+
+/// Scales rates to the unit that fits all of them; its name, and decimals: four digits of the largest, two of the smallest.
+fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
+    let positive = || rates.iter().flatten().copied().filter(|v| *v > 0.0);
+    let (scale, name) = rate_unit(positive());
+    let decimals = |wanted: i32| {
+        move |rate: f64| usize::try_from(wanted - 1 - (rate / scale).log10().floor() as i32)
+    };
+    let largest = positive().reduce(f64::max).map_or(Ok(0), decimals(4)).unwrap_or(0);
+    let smallest = positive().reduce(f64::min).map_or(Ok(0), decimals(2)).unwrap_or(0);
+    rates.iter_mut().flatten().for_each(|v| *v /= scale);
+    (name, largest.max(smallest))
 }
 
 /// These columns but that of a field in which there is nothing to see.
@@ -137,8 +162,8 @@ fn names(kind: Kind, records: &[RunRecord]) -> Vec<Vec<String>> {
 
 fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
     const COLUMNS: &[Shown] = &[
-        ("goodput (Mbps)", &["goodput_bps"], MEGA, 3),
-        ("throughput (Mbps)", &["throughput_bps"], MEGA, 3),
+        ("goodput (bps)", &["goodput_bps"], PLAIN, 0),
+        ("throughput (bps)", &["throughput_bps"], PLAIN, 0),
         ("retransmits", &["retransmits"], PLAIN, 0),
         ("timeouts", &["rto_count"], PLAIN, 0),
         ("loss (%)", &["loss_rate"], PERCENT, 2),
@@ -195,7 +220,7 @@ fn flows_with(caption: &str, columns: &[Shown], records: &[RunRecord]) -> Table 
 /// The subflows of all multipath flows, with what the connections did in notes.
 fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
     const COLUMNS: &[Shown] = &[
-        ("goodput (Mbps)", &["goodput_bps"], MEGA, 3),
+        ("goodput (bps)", &["goodput_bps"], PLAIN, 0),
         ("share (%)", &["share"], PERCENT, 1),
         ("retransmits", &["retransmits"], PLAIN, 0),
         ("timeouts", &["rto_count"], PLAIN, 0),
@@ -365,6 +390,22 @@ from = "meter"
 to = "base"
 algorithm = "reno"
 "#;
+
+    #[test]
+    fn rates_of_a_column_have_one_unit_and_no_more_digits_than_they_deserve() {
+        for (rates, unit, shown) in [
+            (&[9_512_345.0, 2e6][..], "Mbps", ["9.512", "2.000"]),
+            (&[237_588.0, 0.0], "kbps", ["237.6", "0.0"]),
+            (&[10e6, 212.0], "kbps", ["10000.00", "0.21"]),
+            (&[512.3, 18.4], "bps", ["512.3", "18.4"]),
+        ] {
+            let mut values: Vec<Vec<f64>> = rates.iter().map(|v| vec![*v]).collect();
+            let (name, digits) = in_one_unit(&mut values);
+            let cells: Vec<String> = values.iter().map(|v| cell(v, digits)).collect();
+            assert_eq!((name, &cells[..]), (unit, &shown.map(str::to_owned)[..]));
+        }
+        assert_eq!(in_one_unit(&mut [Vec::new()]), ("bps", 0));
+    }
 
     #[test]
     fn messages_and_exchanges_have_tables_of_the_flows_that_have_some() {

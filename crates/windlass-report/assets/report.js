@@ -1,4 +1,4 @@
-// The report's behaviour: draws the charts, tooltips, zoom buttons, downloads, copy buttons.
+// The report's behaviour: draws the charts, tooltips, zoom buttons, downloads, copy buttons, tables.
 // Text from the report only ever becomes text nodes, never markup.
 const windlass = (() => {
   "use strict";
@@ -262,6 +262,127 @@ const windlass = (() => {
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   }
 
+  // Tables of claims --------------------------------------------------------------------------
+
+  // Rows from which on a table is worth sorting and filtering.
+  const LONG = 8;
+
+  // A row together with what stands below it on paper.
+  function groups(body) {
+    const all = [];
+    for (const row of body.rows) {
+      if (row.classList.contains("printed-note") || row.classList.contains("row-note")) all.at(-1)?.push(row);
+      else all.push([row]);
+    }
+    return all;
+  }
+
+  function compare(a, b) {
+    const [x, y] = [a, b].map((text) => (text.startsWith("±") ? NaN : parseFloat(text)));
+    if (Number.isFinite(x) && Number.isFinite(y)) return x - y;
+    // What has no value comes last.
+    if ((a === "") !== (b === "")) return a === "" ? 1 : -1;
+    return a.localeCompare(b, "en", { numeric: true });
+  }
+
+  function sortable(head, column, body, rows) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const next = { ascending: "descending", descending: null }[head.ariaSort];
+      const order = next === undefined ? "ascending" : next;
+      for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+      if (order) head.setAttribute("aria-sort", order);
+      const text = ([row]) => (row.cells[column].querySelector(".badge") ?? row.cells[column]).textContent.trim();
+      const sign = order === "descending" ? -1 : 1;
+      const sorted = order ? [...rows].sort((a, b) => sign * compare(text(a), text(b))) : rows;
+      body.append(...sorted.flat());
+    });
+  }
+
+  function labelled(text, control) {
+    const label = document.createElement("label");
+    label.append(`${text} `, control);
+    return label;
+  }
+
+  function filterable(table, rows) {
+    const nameOf = ([row]) => row.querySelector(".badge")?.lastChild.textContent.trim() ?? "";
+    const names = new Map();
+    for (const row of rows) names.set(nameOf(row), (names.get(nameOf(row)) ?? 0) + 1);
+    const choice = document.createElement("select");
+    choice.append(new Option(`all (${rows.length})`, ""));
+    for (const [name, count] of names) if (name) choice.append(new Option(`${name} (${count})`, name));
+    const words = document.createElement("input");
+    words.type = "search";
+    const show = () => {
+      const wanted = words.value.toLowerCase();
+      let left = 0;
+      for (const row of rows) {
+        const fits = (!choice.value || nameOf(row) === choice.value) && row[0].textContent.toLowerCase().includes(wanted);
+        left += fits;
+        for (const part of row) part.hidden = !fits;
+      }
+      announce(`${left} of ${rows.length} rows`);
+    };
+    choice.addEventListener("change", show);
+    words.addEventListener("input", show);
+    const controls = document.createElement("p");
+    controls.className = "table-controls";
+    controls.append(labelled("Verdict", choice), labelled("containing", words));
+    table.closest(".scroll").before(controls);
+  }
+
+  // The text of a node with links where `target` knows a place for what the pattern finds.
+  function linkWords(node, pattern, target) {
+    for (const text of [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE)) {
+      const parts = text.textContent.split(pattern).map((part, n) => {
+        const id = n % 2 ? target(part) : undefined;
+        if (!id) return part;
+        const anchor = document.createElement("a");
+        anchor.href = `#${id}`;
+        anchor.textContent = part;
+        return anchor;
+      });
+      if (parts.some((part) => typeof part !== "string")) text.replaceWith(...parts);
+    }
+  }
+
+  // Claims name places in the paper, which are sections here, and notes by their letters and number.
+  function linkClaims(root) {
+    const notes = new Map();
+    for (const head of root.querySelectorAll("#fidelity-table tbody th")) {
+      const name = head.textContent.trim();
+      head.id = `note-${name}`;
+      notes.set(name, head.id);
+    }
+    const places = new Map();
+    for (const heading of root.querySelectorAll("section[id] > h2")) {
+      const [, kind, numbers] = /^(Table|Figure|Equation)s? ([\d and]+)/.exec(heading.textContent) ?? [];
+      for (const number of numbers?.match(/\d+/g) ?? []) places.set(`${kind} ${number}`, heading.parentElement.id);
+    }
+    const place = (name) => places.get(name.replace(/^Figs?\./, "Figure"));
+    for (const row of root.querySelectorAll("#claims-table tbody tr:not(.printed-note)")) {
+      linkWords(row.cells[0], /((?:Table|Figs?\.|Figure|Equation) \d+)/, place);
+    }
+    for (const note of root.querySelectorAll(".note")) linkWords(note, /\b([A-Z]+-\d+)\b/, (name) => notes.get(name));
+  }
+
+  function enliven(root) {
+    for (const head of root.querySelectorAll(".table th.verdict")) {
+      const table = head.closest("table");
+      const [body] = table.tBodies;
+      const rows = groups(body);
+      if (rows.length < LONG) continue;
+      [...head.parentElement.cells].forEach((cell, column) => sortable(cell, column, body, rows));
+      filterable(table, rows);
+    }
+    linkClaims(root);
+  }
+
   // -----------------------------------------------------------------------------------------
 
   // Brings a page, or new sections of one, to life.
@@ -269,6 +390,7 @@ const windlass = (() => {
     for (const button of root.querySelectorAll(".copy")) {
       button.addEventListener("click", () => copy(button));
     }
+    enliven(root);
     for (const figure of root.querySelectorAll("figure.drawing")) {
       offerSvg(figure, async () => new XMLSerializer().serializeToString(figure.querySelector("svg")));
     }

@@ -77,6 +77,16 @@ fn in_powers_of_ten(all: [f64; 3], digits: usize) -> String {
     format!("{value} [{low}, {high}]e{exponent}")
 }
 
+/// A unit for these rates, in bits per second, and its name as scenarios spell it: the largest rate's, or a smaller one in
+/// which the smallest still has two digits that say something after a decimal point and three places.
+pub fn rate_unit(rates: impl Iterator<Item = f64>) -> (f64, &'static str) {
+    let (least, most) =
+        rates.fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)));
+    let fits = |scale: f64| most >= scale && least >= scale / 100.0;
+    let units = [(1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")];
+    units.into_iter().find(|(scale, _)| fits(*scale)).unwrap_or((1.0, "bps"))
+}
+
 /// Per cent with one decimal and sign.
 pub fn signed(v: f64) -> String {
     let rounded = format!("{v:+.1}");
@@ -102,6 +112,21 @@ mod tests {
             (90.5, 80.25, f64::INFINITY, "90.5 [80.25, not finished]"),
         ] {
             assert_eq!(interval(value, low, high), text);
+        }
+    }
+
+    #[test]
+    fn rates_have_the_unit_that_fits_all_of_them() {
+        for (rates, unit) in [
+            (&[2.5e9, 4e7][..], "Gbps"),
+            (&[2.5e9, 4e6], "Mbps"),
+            (&[9.5e6, 1e4], "Mbps"),
+            (&[9.5e6, 9e3], "kbps"),
+            (&[999_999.0], "kbps"),
+            (&[512.0], "bps"),
+            (&[], "bps"),
+        ] {
+            assert_eq!(rate_unit(rates.iter().copied()).1, unit, "{rates:?}");
         }
     }
 

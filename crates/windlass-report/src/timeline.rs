@@ -1,10 +1,17 @@
 //! Charts over one axis of time: each a chart like any other, with spans of time behind the curves and moments above them, by
 //! which a reader gets to what is said of them.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use serde_json::{Value, json};
 
 use super::model::{Moment, MomentKind, Spell, SpellTone, Timeline};
 use super::palette::INK;
+
+/// Most spans, and most moments, that are drawn one by one; of more, those that fall into one of so many parts of the time
+/// are one.
+const LIMIT: usize = 1000;
 
 /// Spans of time with their colours and names.
 const TONES: [(SpellTone, &str, &str); 2] = [
@@ -77,10 +84,9 @@ fn at_field(x: &Value, field: &str) -> Value {
 }
 
 fn spells(t: &Timeline, tone: SpellTone, colour: &str, x: &Value) -> Option<Value> {
-    let rows: Vec<Value> = (t.spells.iter())
-        .filter(|s| s.tone == tone)
-        .map(|Spell { from, to, .. }| json!({"from": from, "to": to}))
-        .collect();
+    let all = t.spells.iter().filter(|s| s.tone == tone).map(|Spell { from, to, .. }| [*from, *to]);
+    let rows: Vec<Value> =
+        joined(all.collect()).iter().map(|[from, to]| json!({"from": from, "to": to})).collect();
     (!rows.is_empty()).then(|| {
         json!({
             "data": {"values": rows},
@@ -90,14 +96,62 @@ fn spells(t: &Timeline, tone: SpellTone, colour: &str, x: &Value) -> Option<Valu
     })
 }
 
+/// The length of a part of the time between two moments.
+fn part(from: f64, to: f64) -> f64 {
+    ((to - from) / LIMIT as f64).max(f64::MIN_POSITIVE)
+}
+
+/// Spans as they are; of too many, those that nothing visible lies between as one.
+fn joined(mut spans: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if spans.len() <= LIMIT {
+        return spans;
+    }
+    spans.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let end = spans.iter().map(|s| s[1]).fold(spans[0][1], f64::max);
+    let near = part(spans[0][0], end);
+    let mut out: Vec<[f64; 2]> = Vec::new();
+    for [from, to] in spans {
+        match out.last_mut() {
+            Some(last) if from - last[1] < near => last[1] = last[1].max(to),
+            _ => out.push([from, to]),
+        }
+    }
+    out
+}
+
+/// Moments as they are; of too many, all that are explained and the first of each part of the time, which tells of the others.
+fn gathered(all: Vec<&Moment>) -> Vec<(&Moment, usize)> {
+    let times = || all.iter().map(|m| m.at);
+    let Some(first) = times().reduce(f64::min).filter(|_| all.len() > LIMIT) else {
+        return all.into_iter().map(|m| (m, 0)).collect();
+    };
+    let width = part(first, times().fold(first, f64::max));
+    let mut firsts: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut out: Vec<(&Moment, usize)> = Vec::new();
+    for moment in all {
+        if moment.story.is_some() {
+            out.push((moment, 0));
+            continue;
+        }
+        match firsts.entry(((moment.at - first) / width) as u64) {
+            Entry::Occupied(place) => out[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(out.len());
+                out.push((moment, 0));
+            }
+        }
+    }
+    out
+}
+
 fn moments(t: &Timeline, kind: MomentKind, x: &Value) -> Option<Value> {
-    let rows: Vec<Value> = (t.moments.iter())
-        .filter(|m| m.kind == kind)
-        .map(|Moment { at, text, story, .. }| {
-            let href = story.as_ref().map_or(String::new(), |id| format!("#{id}"));
-            json!({"at": at, "text": text, "href": href})
-        })
-        .collect();
+    let all = gathered(t.moments.iter().filter(|m| m.kind == kind).collect());
+    let row = |(Moment { at, text, story, .. }, more): (&Moment, usize)| {
+        let href = story.as_ref().map_or(String::new(), |id| format!("#{id}"));
+        let more = if more > 0 { format!("; {more} more close by") } else { String::new() };
+        json!({"at": at, "text": format!("{text}{more}"), "href": href})
+    };
+    let rows: Vec<Value> = all.into_iter().map(row).collect();
     let (shape, colour, _) = kind.look();
     (!rows.is_empty()).then(|| {
         json!({
@@ -145,6 +199,42 @@ mod tests {
         assert_eq!(first[1]["data"]["values"][0]["href"], "#why-0");
         let other = layers(&timeline(), false, &x);
         assert_eq!(other, first[..1]);
+    }
+
+    #[test]
+    fn thousands_of_moments_and_spells_are_thinned_and_what_is_explained_stays() {
+        let many = 10 * LIMIT;
+        let at = |i: usize| i as f64;
+        let moment = |i: usize| Moment {
+            at: at(i),
+            kind: MomentKind::Loss,
+            text: format!("{i}"),
+            story: i.is_multiple_of(2500).then(|| format!("why-{i}")),
+        };
+        let t = Timeline {
+            spells: (0..many)
+                .filter(|i| i % 1000 != 0)
+                .map(|i| Spell { from: at(i), to: at(i) + 0.5, tone: SpellTone::Recovery })
+                .chain([Spell { from: 1e5, to: 1e5 + 1.0, tone: SpellTone::Recovery }])
+                .collect(),
+            moments: (0..many).map(moment).collect(),
+            ..Timeline::default()
+        };
+        let drawn = layers(&t, true, &json!({}));
+        let rows = |layer: &Value| layer["data"]["values"].as_array().cloned().expect("rows");
+        let spells = rows(&drawn[0]);
+        assert_eq!(spells.len(), 2, "one that goes on, and one far away");
+        assert_eq!((&spells[0]["from"], &spells[1]["to"]), (&json!(1.0), &json!(1e5 + 1.0)));
+        let moments = rows(&drawn[1]);
+        assert!((LIMIT..=LIMIT + 5).contains(&moments.len()), "{}", moments.len());
+        let told = moments.iter().filter(|m| m["href"] != "").count();
+        assert_eq!(told, 4);
+        let also = |m: &Value| -> usize {
+            let text = m["text"].as_str().expect("a text");
+            let more = text.split_once("; ").and_then(|(_, rest)| rest.split_once(" more"));
+            1 + more.map_or(0, |(n, _)| n.parse().expect("a number"))
+        };
+        assert_eq!(moments.iter().map(also).sum::<usize>(), many, "none is forgotten");
     }
 
     #[test]

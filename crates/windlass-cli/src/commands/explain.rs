@@ -3,17 +3,30 @@
 use windlass_cc::Time;
 use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
-use windlass_lab::why::{Case, Choice, Explained, Reduction, brief, find, in_force, sentences};
+use windlass_lab::why::{
+    Case, Choice, Explained, Reduction, brief, find, in_force, qlog, sentences,
+};
+use windlass_sim::Decided;
 
 use crate::args::Explain;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, print, width, write_new};
 
 /// Says why windows fell.
 pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     let choice = Choice { point: args.point.clone(), seed: args.seed };
     let case = find(&args.result, &choice).map_err(Failure::of)?;
-    let all = case.reductions();
-    let mut chosen = of_flow(&case, all, args.flow.as_deref())?;
+    let senders = of_flow(&case, args.flow.as_deref())?;
+    if let Some(file) = &args.qlog {
+        let text = qlog(&case, &senders);
+        write_new(file, &text)?;
+        return print(&format!(
+            "{} is written: {} records\n",
+            file.display(),
+            text.lines().count()
+        ));
+    }
+    let mut chosen = case.reductions();
+    chosen.retain(|r| senders.iter().any(|s| std::ptr::eq(*s, r.sender)));
     if let Some(at) = args.at {
         chosen = nearest(chosen, Time::ZERO + at.0);
     }
@@ -35,24 +48,21 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     }
 }
 
-/// Those of one flow, if it is named; subflows are found by their flow's name too.
-fn of_flow<'a>(
-    case: &'a Case,
-    all: Vec<Reduction<'a>>,
-    flow: Option<&str>,
-) -> Result<Vec<Reduction<'a>>, Failure> {
-    let Some(flow) = flow else { return Ok(all) };
+/// All senders, or those of one flow; subflows are found by their flow's name too.
+fn of_flow<'a>(case: &'a Case, flow: Option<&str>) -> Result<Vec<&'a Decided>, Failure> {
+    let all = case.decisions().senders.iter();
+    let Some(flow) = flow else { return Ok(all.collect()) };
     let tracks = case.scenario.tracks();
     let known: Vec<&str> = tracks.iter().map(String::as_str).collect();
     if !known.contains(&flow) {
         return Err(Failure::unknown("flow", flow, &known));
     }
     let part = format!("{flow}:");
-    let ours = |r: &Reduction<'_>| {
-        let name = case.name(r.sender);
+    let ours = |s: &&Decided| {
+        let name = case.name(s);
         name == flow || name.starts_with(&part)
     };
-    Ok(all.into_iter().filter(ours).collect())
+    Ok(all.filter(ours).collect())
 }
 
 /// The one nearest to a moment.

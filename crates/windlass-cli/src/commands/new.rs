@@ -1,12 +1,10 @@
 //! `windlass new`.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
 use crate::args::New;
-use crate::output::{Failure, print};
+use crate::output::{Failure, print, write_new};
 use crate::templates::TEMPLATES;
 
 /// Lists the templates, or writes one as a scenario file, which must not be there yet.
@@ -17,15 +15,8 @@ pub fn run(args: &New) -> Result<(), Failure> {
         return Err(Failure::unknown("template", name, &known));
     };
     let file = args.file.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    let made = OpenOptions::new().write(true).create_new(true).open(&file);
-    let written = made.and_then(|mut out| out.write_all(text.as_bytes()));
-    match written {
-        Ok(()) => print(&format!("{0} is written; windlass run {0}\n", file.display())),
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-            Err(Failure::input(format!("{} is there already; name another file", file.display())))
-        }
-        Err(e) => Err(Failure::work(format!("cannot write {}: {e}", file.display()))),
-    }
+    write_new(&file, text)?;
+    print(&format!("{0} is written; windlass run {0}\n", file.display()))
 }
 
 fn list() -> String {

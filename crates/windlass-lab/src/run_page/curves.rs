@@ -4,26 +4,14 @@ use windlass_cc::Time;
 use windlass_sim::{Decided, Series, Timeline};
 
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
-use crate::why::Case;
+use crate::report::numbers::rate_unit;
+use crate::why::{Case, NEVER_SET};
 
 /// Most flows or subflows that are drawn.
 pub(super) const DRAWN: usize = 6;
 /// What is recorded for them.
 pub(super) const SERIES: [Series; 5] =
     [Series::Cwnd, Series::Ssthresh, Series::InFlight, Series::Srtt, Series::Pacing];
-
-/// Larger thresholds were never set.
-const NEVER_SET: u64 = 1 << 40;
-
-/// A unit for rates up to `most` bits per second, and its name.
-pub(super) fn rate_unit(most: f64) -> (f64, &'static str) {
-    match most {
-        m if m >= 1e9 => (1e9, "Gbit/s"),
-        m if m >= 1e6 => (1e6, "Mbit/s"),
-        m if m >= 1e3 => (1e3, "kbit/s"),
-        _ => (1.0, "bit/s"),
-    }
-}
 
 fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 / 1e9
@@ -56,7 +44,7 @@ pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
     let rtt = series(case, senders, Series::Srtt, "smoothed RTT", 1e6, alone);
     let rates = rates(case);
     let most = rates.iter().flat_map(|s| &s.points).map(|p| p.y).fold(0.0, f64::max);
-    let (unit, name) = rate_unit(most);
+    let (unit, name) = rate_unit(std::iter::once(most));
     let rates = rates.into_iter().map(|mut s| {
         s.points.iter_mut().for_each(|p| p.y /= unit);
         s

@@ -18,8 +18,10 @@ use crate::overview;
 use crate::report::model::{
     Block, Ladder, Moment, MomentKind, Report, Section, Spell, SpellTone, Story, Table, Timeline,
 };
+use crate::report::numbers::{number, rate_unit};
 use crate::run::{Ran, RunError, RunRecord, Task, World};
 use crate::scenario::Scenario;
+use crate::stations::Stations;
 use crate::why::{Case, Reduction, brief, sentences};
 
 /// Intervals by which rates and queues are counted.
@@ -54,6 +56,7 @@ pub fn report(
             command: "windlass explain . --at 12.3s".to_owned(),
         });
     }
+    sections.extend(places(scenario, first));
     let made = Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() };
     sections.push(totals(scenario, records, Some(made)));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
@@ -96,6 +99,7 @@ pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, Run
     // Its intervals are the page's, not the scenario's.
     let ran = Ran { result: case.result.clone(), kernel: None };
     let record = RunRecord { course: None, ..task.record(&ran) };
+    sections.extend(places(scenario, &record));
     sections.push(totals(scenario, &[record], None));
     Ok(Report { title: scenario.name.clone(), summary, sections, ..Report::default() })
 }
@@ -133,12 +137,12 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     let seconds = case.result.end.as_nanos() as f64 / 1e9;
     let flows: Vec<String> = (case.result.flows.iter().take(DRAWN))
         .map(|f| {
-            let (rate, unit) = curves::rate_unit(f.goodput_bps);
+            let (rate, unit) = rate_unit(std::iter::once(f.goodput_bps));
             format!(
                 "{} ({}) had a goodput of {} {unit}",
                 f.name,
                 f.algorithm,
-                crate::report::numbers::number((f.goodput_bps / rate * 100.0).round() / 100.0)
+                number((f.goodput_bps / rate * 100.0).round() / 100.0)
             )
         })
         .collect();
@@ -273,6 +277,28 @@ fn why(
     }
     blocks.push(Block::Stories(stories));
     Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
+}
+
+/// Where the stations of each cell stand, how long they transmit, and their routes to the node that most flows lead to.
+fn places(scenario: &Scenario, record: &RunRecord) -> Option<Section> {
+    let map = |cell: usize| {
+        let radio = &record.radios[cell];
+        let flows_to =
+            |name: &str| scenario.flows.iter().filter(|f| scenario.nodes[f.to] == name).count();
+        let ends = radio.stations.iter().map(|s| (flows_to(&s.name), s.name.as_str()));
+        let to = ends.filter(|(n, _)| *n > 0).max_by_key(|(n, _)| *n).map(|(_, name)| name);
+        let stations = Stations::of(scenario, record, cell, to)?;
+        Some(Block::Map(stations.drawn(
+            format!("stations-{cell}"),
+            format!(
+                "{}: where its stations stand, and the share of time that each transmits",
+                radio.name
+            ),
+        )))
+    };
+    let blocks: Vec<Block> = (0..record.radios.len()).filter_map(map).collect();
+    let title = "Where the stations stand".to_owned();
+    (!blocks.is_empty()).then(|| Section { id: "stations".into(), title, blocks })
 }
 
 fn totals(scenario: &Scenario, records: &[RunRecord], made: Option<Block>) -> Section {

@@ -8,6 +8,7 @@ use crate::experiment::Axis;
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Report, Row, Scale, Section, Table,
 };
+use crate::report::numbers::rate_unit;
 use crate::stats::sequential::Rule;
 use crate::units::{BitRate, Bytes, Duration};
 
@@ -302,11 +303,9 @@ struct Unit {
 
 impl Unit {
     fn of(measure: &Measure, largest: f64) -> Unit {
-        let (name, scale) = match (measure.unit(), largest) {
-            ("bps", m) if m >= 1e9 => ("Gbps", 1e9),
-            ("bps", m) if m >= 1e6 => ("Mbps", 1e6),
-            ("bps", m) if m >= 1e3 => ("kbps", 1e3),
-            (name, _) => (name, 1.0),
+        let (scale, name) = match measure.unit() {
+            "bps" => rate_unit(std::iter::once(largest)),
+            name => (1.0, name),
         };
         // Four significant digits of the largest.
         let whole = (largest / scale).max(1e-6).log10().floor() as i32 + 1;

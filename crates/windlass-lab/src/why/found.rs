@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use windlass_cc::Time;
 use windlass_sim::{Fate, Incident};
-use windlass_tcp::{Cause, LossRule};
+use windlass_tcp::{Cause, LossRule, LostSegment};
 
 use super::{Case, Reduction, sentences};
 
@@ -91,6 +91,24 @@ fn fate(fate: Fate) -> &'static str {
     }
 }
 
+/// Why something was decided, in a word.
+pub(super) fn cause(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::Acks => "algorithm",
+        Cause::Losses => "losses",
+        Cause::Timeout { .. } => "timeout",
+        Cause::Echo => "mark",
+        Cause::RepairedByProbe => "probe",
+        Cause::Idle(_) => "idle",
+        Cause::Coupling => "coupling",
+        Cause::RecoveryEnds => "recovery ends",
+        Cause::Undo(_) => "undo",
+        Cause::Handshake => "handshake",
+        Cause::ProbeTimer => "probe timer",
+        Cause::PersistTimer => "persist timer",
+    }
+}
+
 fn rule(rule: LossRule) -> &'static str {
     match rule {
         LossRule::Duplicates => "duplicates",
@@ -106,10 +124,7 @@ impl Explained {
     /// A reduction of a run.
     pub fn of(case: &Case, r: &Reduction<'_>) -> Explained {
         let d = r.decision;
-        let lost = r.lost.iter().map(|(lost, incident)| Packet {
-            rule: Some(rule(lost.rule)),
-            ..packet(case, [lost.seq.0, lost.len], lost.sent, *incident)
-        });
+        let lost = r.lost.iter().map(|(lost, incident)| lost_packet(case, lost, *incident));
         let marked = r.marks.iter().map(|mark| {
             let which = mark.segment.map_or([0; 2], |s| [s.seq.0, s.seq_len()]);
             packet(case, which, mark.sent, Some(mark))
@@ -118,15 +133,7 @@ impl Explained {
             flow: case.name(r.sender),
             algorithm: case.scenario.flows[r.sender.flow as usize].algorithm().into_owned(),
             time_s: seconds(d.since),
-            cause: match d.cause {
-                Cause::Losses => "losses",
-                Cause::Timeout { .. } => "timeout",
-                Cause::Echo => "mark",
-                Cause::RepairedByProbe => "probe",
-                Cause::Idle(_) => "idle",
-                Cause::Coupling => "coupling",
-                _ => "algorithm",
-            },
+            cause: cause(&d.cause),
             cwnd_before_bytes: d.before.cwnd,
             cwnd_after_bytes: d.after.cwnd,
             ssthresh_before_bytes: d.before.ssthresh,
@@ -138,6 +145,14 @@ impl Explained {
             undone_s: r.undone.map(|(time, _)| seconds(time)),
             sentences: sentences(case, r),
         }
+    }
+}
+
+/// A segment that was deemed lost, and what befell it.
+pub(super) fn lost_packet(case: &Case, lost: &LostSegment, befell: Option<&Incident>) -> Packet {
+    Packet {
+        rule: Some(rule(lost.rule)),
+        ..packet(case, [lost.seq.0, lost.len], lost.sent, befell)
     }
 }
 

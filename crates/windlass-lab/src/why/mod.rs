@@ -4,6 +4,7 @@
 //! same totals; the record itself only looks ([`windlass_sim::evidence`]).
 
 mod found;
+mod qlog;
 mod source;
 mod words;
 
@@ -17,7 +18,9 @@ use crate::run::{RunError, simulate_as};
 use crate::scenario::Scenario;
 
 pub use found::{Explained, FilledBy, Packet};
+pub use qlog::qlog;
 pub use source::{Choice, find};
+pub(crate) use words::NEVER_SET;
 pub use words::{brief, in_force, sentences};
 
 /// A run with its record of decisions.

@@ -39,7 +39,7 @@ fn plural(n: usize, one: &str, many: &str) -> String {
 }
 
 /// A threshold that has not been set yet is as large as can be.
-const NEVER_SET: u64 = 1 << 40;
+pub(crate) const NEVER_SET: u64 = 1 << 40;
 
 fn threshold(n: u64) -> String {
     if n >= NEVER_SET { "never set".to_owned() } else { format!("{} B", bytes(n)) }

@@ -1,0 +1,109 @@
+//! The stations of a run where they stand, their load, and the routes at its end.
+
+use windlass_sim::StationResult;
+
+use crate::compile::senders;
+use crate::report::model::{NetworkMap, Place, Role};
+use crate::run::RunRecord;
+use crate::scenario::Scenario;
+
+/// The stations of one cell of a run.
+pub(crate) struct Stations<'a> {
+    scenario: &'a Scenario,
+    record: &'a RunRecord,
+    cell: usize,
+    stations: &'a [StationResult],
+    /// The station that the data are for.
+    to: Option<usize>,
+}
+
+impl<'a> Stations<'a> {
+    /// Those of this cell, with the data for that node; none where there is no such cell, or no such station in it.
+    pub(crate) fn of(
+        scenario: &'a Scenario,
+        record: &'a RunRecord,
+        cell: usize,
+        to: Option<&str>,
+    ) -> Option<Stations<'a>> {
+        let stations = record.radios.get(cell)?.stations.as_slice();
+        let place = |name: &str| stations.iter().position(|s| s.name == name);
+        let to = match to {
+            Some(name) => Some(place(name)?),
+            None => None,
+        };
+        Some(Stations { scenario, record, cell, stations, to })
+    }
+
+    /// Indices of the senders' stations.
+    fn senders(&self) -> Vec<usize> {
+        let nodes = senders(self.scenario, self.record.seed);
+        let names: Vec<&String> = nodes.iter().map(|n| &self.scenario.nodes[*n]).collect();
+        (0..self.stations.len()).filter(|k| names.contains(&&self.stations[*k].name)).collect()
+    }
+
+    /// The station after this one on its way at the end of the run.
+    fn next(&self, station: usize) -> Option<usize> {
+        let routing = self.record.radios[self.cell].routing.as_ref()?;
+        let mut routes = routing.routes.iter();
+        let is_mine = |of: usize, to: usize| (of, Some(to)) == (station, self.to);
+        let mine = routes.find(|r| is_mine(r.station as usize, r.to as usize))?;
+        Some(mine.next as usize)
+    }
+
+    /// A sender's route at the end of the run, if it leads there.
+    fn route(&self, sender: usize) -> Option<Vec<usize>> {
+        let mut route = vec![sender];
+        while let Some(at) = route.last().copied().filter(|at| Some(*at) != self.to) {
+            let next = self.next(at).filter(|next| !route.contains(next))?;
+            route.push(next);
+        }
+        Some(route)
+    }
+
+    fn place(&self, k: usize, senders: &[usize]) -> Place {
+        let spot = &self.scenario.wifi[self.cell].radio.stations[k].position;
+        let s = &self.stations[k];
+        let role = match k {
+            k if Some(k) == self.to => Role::Base,
+            k if senders.contains(&k) => Role::Sender,
+            _ => Role::Relay,
+        };
+        let left = s.battery_left_j.map_or("mains".to_owned(), |j| format!("{j:.1}"));
+        let next = self.next(k).map_or("–".to_owned(), |n| self.stations[n].name.clone());
+        let end_s = self.record.end_s;
+        Place {
+            name: s.name.clone(),
+            at: [spot.x_mm, spot.y_mm].map(|mm| mm as f64 / 1000.0),
+            role,
+            value: (end_s > 0.0).then(|| 100.0 * s.airtime_s / end_s),
+            more: vec![s.delivered.to_string(), left, next],
+        }
+    }
+
+    /// The map; its caption goes on with how many senders have a route, where stations find their own.
+    pub(crate) fn drawn(&self, id: String, caption: String) -> NetworkMap {
+        let senders = self.senders();
+        let routed = self.record.radios[self.cell].routing.is_some() && self.to.is_some();
+        let routes: Vec<Vec<usize>> = match routed {
+            true => senders.iter().filter_map(|s| self.route(*s)).collect(),
+            false => Vec::new(),
+        };
+        let (have, all) = (routes.len(), senders.len());
+        let caption = match routed {
+            true => {
+                format!("{caption}. At the end of the run {have} of {all} senders have a route.")
+            }
+            false => format!("{caption}."),
+        };
+        NetworkMap {
+            id,
+            caption,
+            value: "transmitting (%)".to_owned(),
+            columns: ["Packets passed on", "Battery left (J)", "Next on the way"]
+                .map(str::to_owned)
+                .to_vec(),
+            places: (0..self.stations.len()).map(|k| self.place(k, &senders)).collect(),
+            routes,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), with the recovery
+//! events of draft-ietf-quic-qlog-quic-events-12.
+
+use serde::Serialize;
+use windlass_cc::{Control, Phase, Span, Time};
+use windlass_sim::Decided;
+use windlass_tcp::{Cause, Decision, LossRule, LostSegment};
+
+use super::Case;
+use super::found::{Packet, cause, lost_packet};
+use super::words::NEVER_SET;
+use crate::run::VERSION;
+
+/// Begins each record (RFC 7464).
+const SEPARATOR: char = '\u{1e}';
+
+#[derive(Serialize)]
+struct Header<'a> {
+    // The drafts want these two within the first 256 bytes.
+    file_schema: &'static str,
+    serialization_format: &'static str,
+    title: &'a str,
+    description: String,
+    trace: Trace,
+}
+
+#[derive(Serialize)]
+struct Trace {
+    common_fields: CommonFields,
+    event_schemas: [&'static str; 1],
+}
+
+#[derive(Serialize)]
+struct CommonFields {
+    time_format: &'static str,
+    reference_time: ReferenceTime,
+}
+
+#[derive(Serialize)]
+struct ReferenceTime {
+    clock_type: &'static str,
+    epoch: &'static str,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    /// Milliseconds of simulated time.
+    time: f64,
+    name: &'static str,
+    group_id: &'a str,
+    data: Data,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data {
+    Metrics(Metrics),
+    State {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        old: Option<&'static str>,
+        new: &'static str,
+        trigger: &'static str,
+    },
+    Lost(Box<Lost>),
+}
+
+/// Window and threshold in bytes, rate in bits per second, times in milliseconds.
+#[derive(Serialize, Default)]
+struct Metrics {
+    congestion_window: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ssthresh: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pacing_rate: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_in_flight: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smoothed_rtt: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pto_count: Option<u32>,
+    /// The retransmission timeout, which QUIC does not have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rto: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Lost {
+    header: PacketHeader,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trigger: Option<&'static str>,
+    #[serde(flatten)]
+    packet: Packet,
+}
+
+/// QUIC's: a segment of data is nearest to a packet of type 1RTT, its sequence number to a packet number.
+#[derive(Serialize)]
+struct PacketHeader {
+    packet_type: &'static str,
+    packet_number: u32,
+}
+
+/// Everything that these senders decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
+pub fn qlog(case: &Case, senders: &[&Decided]) -> String {
+    let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
+    let mut events = Vec::new();
+    for (sender, name) in senders.iter().zip(&names) {
+        losses(case, sender, name, &mut events);
+        decisions(sender, name, &mut events);
+    }
+    // Stable: what a sender does in one moment stays in order, losses before their answer.
+    events.sort_by_key(|(time, _)| *time);
+    let mut out = record(&header(case));
+    for (_, event) in &events {
+        out.push_str(&record(event));
+    }
+    out
+}
+
+fn record(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).expect("a record is plain data");
+    format!("{SEPARATOR}{text}\n")
+}
+
+fn header(case: &Case) -> Header<'_> {
+    Header {
+        file_schema: "urn:ietf:params:qlog:file:sequential",
+        serialization_format: "application/qlog+json-seq",
+        title: &case.scenario.name,
+        description: format!("seed {}, Windlass {VERSION}", case.seed),
+        trace: Trace {
+            common_fields: CommonFields {
+                time_format: "relative_to_epoch",
+                reference_time: ReferenceTime { clock_type: "monotonic", epoch: "unknown" },
+            },
+            event_schemas: ["urn:ietf:params:qlog:events:quic-12"],
+        },
+    }
+}
+
+fn millis(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
+}
+
+fn known(span: Span) -> Option<f64> {
+    span.is_known().then_some(millis(span.0))
+}
+
+fn losses<'a>(case: &Case, sender: &Decided, name: &'a str, out: &mut Vec<(Time, Event<'a>)>) {
+    for lost in sender.journal.losses() {
+        let data = Data::Lost(Box::new(Lost {
+            header: PacketHeader { packet_type: "1RTT", packet_number: lost.seq.0 },
+            trigger: trigger(lost),
+            packet: lost_packet(case, lost, case.befell(sender, lost)),
+        }));
+        out.push((lost.time, event(lost.time, "quic:packet_lost", name, data)));
+    }
+}
+
+/// QUIC's word for the rule, where it has one.
+fn trigger(lost: &LostSegment) -> Option<&'static str> {
+    match lost.rule {
+        LossRule::Duplicates | LossRule::Count => Some("reordering_threshold"),
+        LossRule::Overtaken => Some("time_threshold"),
+        LossRule::Timeout => Some("pto_expired"),
+        LossRule::Partial | LossRule::GoBack => None,
+    }
+}
+
+fn decisions<'a>(sender: &Decided, name: &'a str, out: &mut Vec<(Time, Event<'a>)>) {
+    let mut state = None;
+    for d in sender.journal.decisions() {
+        let new = state_after(d);
+        if state != Some(new) {
+            let data = Data::State { old: state.replace(new), new, trigger: cause(&d.cause) };
+            out.push((d.since, event(d.since, "quic:congestion_state_updated", name, data)));
+        }
+        let mut add = |time: Time, metrics: Metrics| {
+            let data = Data::Metrics(metrics);
+            out.push((time, event(time, "quic:recovery_metrics_updated", name, data)));
+        };
+        // A stretch of growth goes from where it began.
+        if d.count > 1 {
+            add(d.since, metrics(d.before));
+        }
+        add(d.time, metrics_after(d));
+    }
+}
+
+fn event<'a>(time: Time, name: &'static str, group_id: &'a str, data: Data) -> Event<'a> {
+    Event { time: millis(time.as_nanos()), name, group_id, data }
+}
+
+/// RFC 9002's names where it has the state.
+fn state_after(d: &Decision) -> &'static str {
+    match d.to {
+        Phase::Open if d.after.cwnd < d.after.ssthresh => "slow_start",
+        Phase::Open => "congestion_avoidance",
+        Phase::Recovery => "recovery",
+        Phase::Loss => "recovery_after_timeout",
+        Phase::Cwr => "recovery_from_mark",
+    }
+}
+
+fn metrics(control: Control) -> Metrics {
+    Metrics {
+        congestion_window: control.cwnd,
+        ssthresh: (control.ssthresh < NEVER_SET).then_some(control.ssthresh),
+        pacing_rate: (control.pacing.0 > 0).then(|| control.pacing.0.saturating_mul(8)),
+        ..Metrics::default()
+    }
+}
+
+fn metrics_after(d: &Decision) -> Metrics {
+    let expiries = match d.cause {
+        Cause::Timeout { expiries, .. } => Some(expiries),
+        _ => None,
+    };
+    Metrics {
+        bytes_in_flight: Some(d.flight_size),
+        smoothed_rtt: known(d.srtt),
+        pto_count: expiries,
+        rto: known(d.rto),
+        ..metrics(d.after)
+    }
+}
