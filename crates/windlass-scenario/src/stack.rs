@@ -4,7 +4,7 @@ use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{LeastRtt, Lies, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
@@ -31,6 +31,8 @@ section! {
 const AUTO: &str = "auto";
 /// The word for a limit that never binds.
 const UNLIMITED: &str = "unlimited";
+/// The key for what a receiver says that is not so.
+pub(super) const LIES: &str = "lies";
 /// The key for whose version of an algorithm runs.
 pub(super) const FLAVOUR: &str = "flavour";
 /// What an IPv4 packet can carry beside two headers without options.
@@ -66,6 +68,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     nagle: Codec::flag(), "Nagle's algorithm", "";
     delayed_ack_segments: Codec::whole(1, 1_000), "acknowledge every so many segments", "";
     delayed_ack_timeout: Codec::time(span), "longest delay of an acknowledgement", "";
+    lies: Codec::word(&Lies::ALL), "what a receiver says that is not so: `hides-losses` acknowledges what is missing below what has arrived, and its holes count as read; `hides-marks` echoes no mark; `splits-acks` acknowledges a quarter of a segment at a time", "";
     fast_retransmit: Codec::flag(), "retransmit on duplicate acknowledgements", "";
     dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
     loss_detection: Codec::word(&LossDetection::ALL), "`dupthresh` by counting what arrived later, `rack` by time (RFC 8985) where recovery is `sack` or `prr` and both ends have SACK; then as in Linux what was lost beyond the point where recovery ends begins another, and the timer starts anew at each retransmission of the first segment", "";

@@ -7,6 +7,7 @@ use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
+use windlass_tcp::stack::Lies;
 
 use crate::fields::word_of;
 use crate::model::{
@@ -75,6 +76,8 @@ impl Controllers {
     fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
         let mut fields = stack::written(config);
         fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
+        // Left out at its default, so that it is new to no scenario's hash.
+        fields.retain(|(key, _)| *key != stack::LIES || config.lies != Lies::None);
         fields
     }
 }
@@ -112,7 +115,9 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
 /// Everything but name, description, seed and what to record.
 fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
-    let shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
+    let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
+    // Who lies not says nothing of it, so that it cannot be said for all.
+    shared.retain(|(key, _)| *key != stack::LIES);
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);

@@ -7,6 +7,7 @@ use super::{Endpoint, Profile};
 use crate::reassembly::Ranges;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
+use crate::stack::Lies;
 
 /// The receiving half of an endpoint.
 #[derive(Clone, Debug)]
@@ -76,6 +77,8 @@ impl Receiver {
 impl Endpoint {
     /// Payload or FIN of an acceptable segment that starts at offset `start`.
     pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
+        let hides = p.stack.lies == Lies::HidesLosses;
+        let start = if hides { start.min(self.recv.nxt) } else { start };
         let right = self.recv.adv.max(self.recv.nxt);
         let text_end = start + u64::from(s.len);
         if s.flags.has(Flags::FIN) && text_end <= right && self.recv.fin_at.is_none() {

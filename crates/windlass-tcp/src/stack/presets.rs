@@ -5,7 +5,7 @@ use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Flavour, Ratio, Span};
 
-use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
+use super::{InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -84,6 +84,7 @@ pub const RFC: StackConfig = StackConfig {
     nagle: true,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
     loss_detection: LossDetection::DupThresh,
@@ -141,6 +142,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     nagle: false,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
     loss_detection: LossDetection::DupThresh,
@@ -200,6 +202,7 @@ pub const LINUX: StackConfig = StackConfig {
     growth_credit: Credit::Delivered,
     // TCP_DELACK_MIN; tcp_rcv_mss twice.
     delayed_ack_timeout: Span::from_millis(40),
+    lies: Lies::None,
     // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
     loss_detection: LossDetection::Rack,
     tlp: true,
@@ -252,6 +255,7 @@ pub const NS3: StackConfig = StackConfig {
     // DelAckCount, DelAckTimeout.
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     // ReTxThreshold, LimitedTransmit.
     dupthresh: 3,
     limited_transmit: true,
@@ -297,6 +301,7 @@ pub const NS2: StackConfig = StackConfig {
     // Agent/TCPSink; Agent/TCPSink/DelAck would wait 100 ms for a second packet.
     delayed_ack_segments: 1,
     delayed_ack_timeout: Span::from_millis(100),
+    lies: Lies::None,
     // numdupacks_, singledup_.
     dupthresh: 3,
     limited_transmit: true,
@@ -335,6 +340,7 @@ pub const UIP: StackConfig = StackConfig {
     nagle: false,
     delayed_ack_segments: 1,
     delayed_ack_timeout: Span::ZERO,
+    lies: Lies::None,
     // "uip_process: UIP_ACKDATA" knows no duplicates.
     fast_retransmit: false,
     limited_transmit: false,
