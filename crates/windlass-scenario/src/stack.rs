@@ -31,8 +31,6 @@ section! {
 const AUTO: &str = "auto";
 /// The word for a limit that never binds.
 const UNLIMITED: &str = "unlimited";
-/// The key for what a receiver says that is not so.
-pub(super) const LIES: &str = "lies";
 /// The key for whose version of an algorithm runs.
 pub(super) const FLAVOUR: &str = "flavour";
 /// What an IPv4 packet can carry beside two headers without options.
@@ -92,6 +90,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     rack_tick: Codec::time(span), "ticks by which the timer of `rack` for late segments goes, as in Linux; `0s` is exact", "";
     persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";
     max_syn_retries: Codec::whole(0, 1_000), "retransmissions of a SYN", "";
+    spared_syns: Codec::whole(0, 1_000), "retransmissions of a SYN, or of its answer, that leave the first window whole; after more of them it is one segment", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);

@@ -7,7 +7,6 @@ use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
-use windlass_tcp::stack::Lies;
 
 use crate::fields::word_of;
 use crate::model::{
@@ -76,14 +75,19 @@ impl Controllers {
     fn stack(self, config: &StackConfig) -> Vec<(&'static str, String)> {
         let mut fields = stack::written(config);
         fields.retain(|(key, _)| self == Controllers::Whole || !OWN_TO_OURS.contains(key));
-        // Left out at its default, so that it is new to no scenario's hash.
-        fields.retain(|(key, _)| *key != stack::LIES || config.lies != Lies::None);
         fields
     }
 }
 
+/// Keys of the stack that are left out at these values, so that they are new to no scenario's hash.
+const UNDERSTOOD: [(&str, &str); 2] = [("lies", "\"none\""), ("spared_syns", "0")];
+
+fn is_understood((key, text): &(&'static str, String)) -> bool {
+    UNDERSTOOD.contains(&(*key, text.as_str()))
+}
+
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 10] = [
+const OWN_TO_OURS: [&str; 11] = [
     "receive_autotuning",
     "initial_receive_buffer",
     "quick_acks",
@@ -93,6 +97,7 @@ const OWN_TO_OURS: [&str; 10] = [
     "loss_cut",
     "mark_cut",
     "rack_tick",
+    "spared_syns",
     "least_rtt",
 ];
 
@@ -116,8 +121,7 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
 fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
     let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
-    // Who lies not says nothing of it, so that it cannot be said for all.
-    shared.retain(|(key, _)| *key != stack::LIES);
+    shared.retain(|pair| !is_understood(pair));
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);
@@ -226,7 +230,11 @@ fn flow(
         lines.quoted(stack::FLAVOUR, word_of(&stack::flavours(), &flow.flavour));
     }
     let own = controllers.stack(&flow.stack);
-    let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
+    let said = |key: &str| shared.iter().any(|(known, _)| *known == key);
+    let differs = |pair: &(&'static str, String)| {
+        !shared.contains(pair) && (said(pair.0) || !is_understood(pair))
+    };
+    let differing: Vec<_> = own.into_iter().filter(differs).collect();
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
     }

@@ -77,10 +77,10 @@ impl Receiver {
 impl Endpoint {
     /// Payload or FIN of an acceptable segment that starts at offset `start`.
     pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
-        let hides = p.stack.lies == Lies::HidesLosses;
-        let start = if hides { start.min(self.recv.nxt) } else { start };
         let right = self.recv.adv.max(self.recv.nxt);
         let text_end = start + u64::from(s.len);
+        let hides = p.stack.lies == Lies::HidesLosses;
+        let start = if hides { start.min(self.recv.nxt) } else { start };
         if s.flags.has(Flags::FIN) && text_end <= right && self.recv.fin_at.is_none() {
             self.recv.fin_at = Some(text_end);
         }

@@ -235,6 +235,9 @@ pub struct StackConfig {
     pub persist_timeout: Span,
     /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).
     pub max_syn_retries: u32,
+    /// Retransmissions of a SYN, or of its answer, that leave the first window whole: none in RFC 5681, one in Linux
+    /// (`tcp_init_transfer`).
+    pub spared_syns: u32,
     /// Retransmissions of the same data, or unanswered probes in a row, before the connection fails
     /// (RFC 1122's R2).
     pub max_data_retries: u32,

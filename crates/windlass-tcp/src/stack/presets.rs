@@ -118,6 +118,7 @@ pub const RFC: StackConfig = StackConfig {
     rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
 };
@@ -176,6 +177,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
 };
@@ -233,6 +235,7 @@ pub const LINUX: StackConfig = StackConfig {
     persist_timeout: Span::from_millis(200),
     // tcp_syn_retries, tcp_retries2 and TCP_TIMEWAIT_LEN.
     max_syn_retries: 6,
+    spared_syns: 1,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
     ..RFC
@@ -278,6 +281,7 @@ pub const NS3: StackConfig = StackConfig {
     persist_timeout: Span::from_secs(6),
     // ConnCount, DataRetries.
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 6,
     // Twice MaxSegLifetime.
     time_wait: Span::from_secs(240),
@@ -321,6 +325,7 @@ pub const NS2: StackConfig = StackConfig {
     }),
     // NS-2 never gives up.
     max_syn_retries: 1_000,
+    spared_syns: 0,
     max_data_retries: 1_000,
     ..RFC
 };
@@ -358,6 +363,7 @@ pub const UIP: StackConfig = StackConfig {
     timer_tick: Span::from_millis(500),
     // UIP_MAXSYNRTX, UIP_MAXRTX, UIP_TIME_WAIT_TIMEOUT ticks.
     max_syn_retries: 5,
+    spared_syns: 0,
     max_data_retries: 8,
     time_wait: Span::from_secs(60),
     ..RFC
