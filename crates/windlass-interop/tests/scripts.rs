@@ -175,10 +175,6 @@ struct Fake {
 }
 
 impl Stack for Fake {
-    fn world(&self) -> World {
-        World::Linux
-    }
-
     fn now(&self) -> Time {
         self.now
     }

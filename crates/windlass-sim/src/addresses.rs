@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use windlass_tcp::wire::Addresses;
 
+use crate::config::{FlowConfig, Traffic};
+
 /// First of the ports that applications take from (RFC 6335 section 6: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
 const PORTS: u32 = 16_384;
@@ -34,6 +36,15 @@ impl FlowAddresses {
             from: SocketAddrV4::new(node_address(from_node), port(flow)),
             to: SocketAddrV4::new(node_address(to_node), port(flow / PORTS)),
             to_opens: false,
+        }
+    }
+
+    /// Those of a flow of a network, which has this index there.
+    pub fn of_flow(index: u32, flow: &FlowConfig) -> FlowAddresses {
+        let addresses = FlowAddresses::new(index, flow.from as u32, flow.to as u32);
+        match flow.traffic {
+            Traffic::RequestResponse { .. } => addresses.opened_by_to(),
+            _ => addresses,
         }
     }
 

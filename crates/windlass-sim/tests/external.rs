@@ -2,17 +2,20 @@
 
 use crate::common::{self, flow, link, network, profile};
 use windlass_cc::Time;
+use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::app::{App, Bound, Role};
 use windlass_sim::config::{
     Config, FlowConfig, Multipath, ReadPolicy, Record, SubflowConfig, Traffic,
 };
+use windlass_sim::external::{self, ExternalError, PacketEnd, packet};
 use windlass_sim::loss::LossModel;
 use windlass_sim::packet::Body;
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::{FlowResult, RunResult, Simulation};
 use windlass_tcp::mptcp::MultipathConfig;
 use windlass_tcp::stack::LINUX;
-use windlass_tcp::{Endpoint, Seq};
+use windlass_tcp::wire::{self, Addresses};
+use windlass_tcp::{Endpoint, Profile, Seq};
 
 const BYTES: u64 = 300_000;
 
@@ -28,7 +31,8 @@ fn config() -> Config {
 
 /// An end outside: what a host of the simulation is, but with a life of its own.
 struct End {
-    host: u32,
+    profile: Profile,
+    addresses: Addresses,
     endpoint: Endpoint,
     app: App,
 }
@@ -37,59 +41,77 @@ impl End {
     fn new(config: &Config, host: u32, role: Role) -> End {
         let mut iss = Stream::new(config.seed, host.into(), Purpose::InitialSequence);
         let iss = Seq(iss.next_u64() as u32);
-        let mut endpoint = Endpoint::new(&config.flows[0].profile, iss);
+        let profile = config.flows[0].profile;
+        let mut endpoint = Endpoint::new(&profile, iss);
         if matches!(role, Role::Receiver) {
             endpoint.listen();
         }
-        End { host, endpoint, app: App::new(role, ReadPolicy::Immediate, Time::ZERO) }
+        let addresses = FlowAddresses::of_flow(0, &config.flows[0]).addresses(host == 0);
+        let app = App::new(role, ReadPolicy::Immediate, Time::ZERO);
+        End { profile, addresses, endpoint, app }
+    }
+}
+
+impl PacketEnd for End {
+    fn receive(&mut self, now: Time, packet: &[u8]) {
+        let packet = wire::parse(packet).expect("a segment was sent");
+        assert_eq!(packet.addresses, self.addresses.reversed());
+        self.endpoint.on_segment(&self.profile, now, &packet.segment);
     }
 
-    fn deadline(&self) -> Time {
-        self.endpoint.deadline().min(self.app.deadline())
-    }
-
-    /// The application acts, and what the endpoint has to say is carried into the network.
-    fn act(&mut self, simulation: &mut Simulation, config: &Config) {
-        let (p, now) = (&config.flows[0].profile, simulation.now());
-        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: p });
-        while let Some(segment) = self.endpoint.poll_transmit(p, now) {
-            simulation.inject(self.host, segment.ip_len(), Body::Segment(segment));
+    fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+        if self.endpoint.deadline() <= now {
+            self.endpoint.on_deadline(&self.profile, now);
         }
+        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: &self.profile });
+        let segment = self.endpoint.poll_transmit(&self.profile, now)?;
+        let mut packet = Vec::new();
+        packet::write(&Body::Segment(segment), &self.addresses, &mut packet).unwrap();
+        Some(packet)
+    }
+
+    fn deadline(&mut self, _: Time) -> Time {
+        self.endpoint.deadline().min(self.app.deadline())
     }
 }
 
 /// The run with these hosts outside.
 fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
-    let p = &config.flows[0].profile;
-    let mut simulation = Simulation::new(config.clone()).unwrap();
     let mut ends = hosts.map(|host| {
-        simulation.make_external(host);
         let sender = Role::Sender { bytes: Some(BYTES) };
         End::new(config, host, if host == 0 { sender } else { Role::Receiver })
     });
-    loop {
-        let due = ends.iter().map(End::deadline).min().unwrap_or(Time::NEVER);
-        let next = simulation.next_event().unwrap_or(Time::NEVER).min(due);
-        if next > config.duration {
-            break;
-        }
-        simulation.run_until(next.max(simulation.now()));
-        let arrived: Vec<_> = simulation.take_egress().collect();
-        for departure in arrived {
-            let Body::Segment(segment) = departure.body else { panic!("a segment was sent") };
-            let end = ends.iter_mut().find(|e| e.host == departure.host).unwrap();
-            end.endpoint.on_segment(p, departure.time, &segment);
-            end.act(&mut simulation, config);
-        }
-        let now = simulation.now();
-        for end in &mut ends {
-            if end.deadline() <= now {
-                end.endpoint.on_deadline(p, now);
-                end.act(&mut simulation, config);
-            }
-        }
+    let mut outside: Vec<(u32, &mut dyn PacketEnd)> = Vec::new();
+    for (host, end) in hosts.iter().zip(&mut ends) {
+        outside.push((*host, end));
     }
-    (simulation.finish().unwrap(), ends)
+    (external::run(config, &mut outside).unwrap(), ends)
+}
+
+/// An end that misbehaves: it sends this at once, or wants to act for ever.
+struct Broken(Option<Vec<u8>>);
+
+impl PacketEnd for Broken {
+    fn receive(&mut self, _: Time, _: &[u8]) {}
+
+    fn transmit(&mut self, _: Time) -> Option<Vec<u8>> {
+        self.0.take()
+    }
+
+    fn deadline(&mut self, now: Time) -> Time {
+        now
+    }
+}
+
+#[test]
+fn an_end_that_makes_no_sense_is_an_error() {
+    let config = config();
+    let with =
+        |host: u32, mut end: Broken| external::run(&config, &mut [(host, &mut end)]).unwrap_err();
+    let at = Time::ZERO;
+    assert_eq!(with(0, Broken(Some(vec![7; 40]))), ExternalError::NoPacket { host: 0, at });
+    assert_eq!(with(1, Broken(None)), ExternalError::Endless { host: 1, at });
+    assert_eq!(with(2, Broken(None)), ExternalError::NoSuchEnd { host: 2 });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
-use windlass_sim::external::Egress;
+use windlass_sim::external::{Egress, packet};
 use windlass_sim::packet::Body;
 use windlass_sim::results::{PacketEvent, PacketFate, PathPacket};
 use windlass_tcp::mptcp::Numbers;
@@ -28,7 +28,6 @@ use super::{Direction, Side};
 use windlass_testbed::live::Error;
 use windlass_testbed::live::clock::Clock;
 use windlass_testbed::live::lateness::Log;
-use windlass_testbed::live::packet;
 use windlass_testbed::live::path_manager::Multihomed;
 
 /// From set-up to time zero.

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 use windlass_tcp::{Segment, State};
 
-use super::ast::{Action, Check, ErrorKind, World};
+use super::ast::{Action, Check, ErrorKind};
 
 /// A segment that left the stack under test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,9 +41,6 @@ pub struct Tolerance {
 /// An end of one connection that a script acts on: it hands in what the peer sends, takes what
 /// leaves, and keeps the time.
 pub trait Stack {
-    /// Which world it belongs to.
-    fn world(&self) -> World;
-
     /// The time since the script began.
     fn now(&self) -> Time;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 use windlass_tcp::{Endpoint, Failure, Profile, Segment, Seq};
 
-use super::ast::{Action, Check, ErrorKind, INFINITE, World};
+use super::ast::{Action, Check, ErrorKind, INFINITE};
 use super::settings::Settings;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 
@@ -63,10 +63,6 @@ fn known(span: Span) -> Result<Seen, String> {
 }
 
 impl Stack for VirtualTime {
-    fn world(&self) -> World {
-        World::Sim
-    }
-
     fn now(&self) -> Time {
         self.now
     }

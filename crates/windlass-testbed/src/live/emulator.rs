@@ -12,16 +12,14 @@ use nix::poll::{PollFd, PollFlags};
 use windlass_cc::{Span, Time};
 use windlass_sim::Simulation;
 use windlass_sim::addresses::FlowAddresses;
-use windlass_sim::config::{Config, FlowConfig, Traffic};
-use windlass_sim::external::Egress;
+use windlass_sim::config::Config;
+use windlass_sim::external::{Egress, packet};
 use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
-use windlass_tcp::wire;
 
 use super::clock::Clock;
 use super::error::Error;
 use super::lateness::{Lateness, Log};
-use super::packet;
 use super::tun::Tun;
 use super::vigil::Vigil;
 use super::wiretap::Wiretap;
@@ -86,7 +84,7 @@ impl<'a> Emulator<'a> {
             of_port.iter().for_each(|gate| by_gate[*gate as usize] = Some(i));
             gates.push(of_port);
         }
-        let addresses = (0..).zip(&config.flows).map(|(i, flow)| of_flow(i, flow));
+        let addresses = (0..).zip(&config.flows).map(|(i, flow)| FlowAddresses::of_flow(i, flow));
         Ok(Emulator {
             ports,
             clock,
@@ -188,7 +186,7 @@ impl<'a> Emulator<'a> {
         } else {
             self.written.clear();
             let addresses = self.addresses[host / 2].addresses(!host.is_multiple_of(2));
-            write_out(&egress.body, &addresses, &mut self.written)?;
+            packet::write(&egress.body, &addresses, &mut self.written).map_err(io::Error::other)?;
             &self.written
         };
         self.log.add(self.clock.now().since(egress.time));
@@ -244,26 +242,4 @@ impl<'a> Emulator<'a> {
         let mut paths = (0..).zip(gates);
         paths.find(|(path, _)| ends.contains(&flow.client(*path))).map(|(_, gate)| *gate)
     }
-}
-
-/// Addresses and ports of the flow with this index.
-pub(crate) fn of_flow(index: u32, flow: &FlowConfig) -> FlowAddresses {
-    let addresses = FlowAddresses::new(index, flow.from as u32, flow.to as u32);
-    match flow.traffic {
-        Traffic::RequestResponse { .. } => addresses.opened_by_to(),
-        _ => addresses,
-    }
-}
-
-/// What an end inside the simulation has sent, as bytes.
-fn write_out(body: &Body, addresses: &wire::Addresses, out: &mut Vec<u8>) -> io::Result<()> {
-    let written = match body {
-        Body::Segment(segment) => {
-            wire::emit(segment, addresses, |p| wire::fill_pattern(segment.seq, p), out)
-        }
-        Body::Datagram { len } => wire::emit_datagram(*len, addresses, |_| {}, out),
-        // A flow of CoAP has been refused.
-        Body::Coap(message) => wire::emit_datagram(message.len, addresses, |_| {}, out),
-    };
-    written.map_err(|e| io::Error::other(e.to_string()))
 }

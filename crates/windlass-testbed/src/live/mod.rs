@@ -21,7 +21,6 @@ mod multipath;
 pub mod namespace;
 pub mod netlink;
 mod options;
-pub mod packet;
 pub mod path_manager;
 pub(crate) mod release;
 mod run;

@@ -1,8 +1,8 @@
 //! Multipath TCP at the kernel: what its own connections cannot be asked, and how their ends are set up.
 
+use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{Config, FlowConfig, Multipath};
 
-use super::emulator::of_flow;
 use super::error::Error;
 use super::path_manager::Multihomed;
 
@@ -46,7 +46,7 @@ fn refused(multipath: &Multipath, stays: bool) -> Option<String> {
 /// What the host of a multipath flow has besides: the client an address for each further path.
 pub(super) fn of_host(flow: &FlowConfig, host: u32) -> Option<Multihomed> {
     let multipath = flow.multipath.as_ref()?;
-    let addresses = of_flow(host / 2, flow);
+    let addresses = FlowAddresses::of_flow(host / 2, flow);
     let client = addresses.to_opens != host.is_multiple_of(2);
     let paths = if client { multipath.subflows.len() } else { 1 };
     Some(Multihomed {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use windlass_cc::Span;
+use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::results::RunResult;
 use windlass_tcp::Pacing;
@@ -14,7 +15,7 @@ use super::app::{self, App};
 use super::clock::Clock;
 use super::counters::Counters;
 use super::desk::Desk;
-use super::emulator::{Emulator, Port, Stopped, of_flow};
+use super::emulator::{Emulator, Port, Stopped};
 use super::error::Error;
 use super::info::Info;
 use super::lateness::Lateness;
@@ -189,7 +190,7 @@ impl Site {
         let index = host / 2;
         let flow = &config.flows[index as usize];
         let settings = Settings::new(flow, options.receive_window);
-        let ends = socket::ends(&of_flow(index, flow), host);
+        let ends = socket::ends(&FlowAddresses::of_flow(index, flow), host);
         let namespace = Namespace::new().map_err(Error::on("making a network namespace"))?;
         namespace.enter(|| settings.apply_sysctls())?;
         let device = tun::Settings {

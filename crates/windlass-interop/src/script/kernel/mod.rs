@@ -18,7 +18,7 @@ use windlass_tcp::{Flags, Segment, Seq};
 
 use self::settings::{NAME, told};
 use self::socket::Application;
-use super::ast::{Action, Check, World};
+use super::ast::{Action, Check};
 use super::peer::{PEER_ISS, pattern};
 use super::settings::Settings;
 use super::stack::{Departure, Seen, Stack, Tolerance};
@@ -133,10 +133,6 @@ fn refused(what: &str) -> impl FnOnce(io::Error) -> String {
 }
 
 impl Stack for Kernel {
-    fn world(&self) -> World {
-        World::Linux
-    }
-
     fn now(&self) -> Time {
         Time(self.begin.elapsed().as_nanos() as u64)
     }

@@ -1,16 +1,24 @@
 //! Ends of flows outside the simulation: a kernel's sockets, or anything that speaks packets.
 //!
-//! The network stays what it is: the same links, queues, error models and seeds. Whoever owns the end
-//! keeps the time. It [takes the end out](crate::Simulation::make_external) before the run, lets the simulation come
-//! up to its clock ([`run_until`](crate::Simulation::run_until)), hands in what the end sends
+//! The network stays what it is: the same links, queues, error models and seeds. A stack that can be
+//! told the time is a [`PacketEnd`], and [`run`] carries its packets in the simulation's time.
+//!
+//! Who keeps another time, such as a kernel's, does that himself. He
+//! [takes the end out](crate::Simulation::make_external) before the run, lets the simulation come
+//! up to his clock ([`run_until`](crate::Simulation::run_until)), hands in what the end sends
 //! ([`inject`](crate::Simulation::inject)), takes what has reached it
 //! ([`take_egress`](crate::Simulation::take_egress)), and sleeps until the
 //! [next event](crate::Simulation::next_event). A packet is known by its number from `inject` to its
 //! egress, so that its bytes can stay with the owner.
 
+mod drive;
+pub mod packet;
+
 use windlass_cc::Time;
 
 use crate::packet::Body;
+
+pub use drive::{ExternalError, PacketEnd, run};
 
 /// A packet that has reached an end outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

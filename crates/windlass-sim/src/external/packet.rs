@@ -1,11 +1,12 @@
-//! The bytes of a packet in the emulator's hands: what they mean to the simulation, and the two
-//! fields that a network may change.
+//! The bytes of a packet of an end outside: what they mean to the simulation, and the two fields that
+//! a network may change.
 
 use std::net::Ipv4Addr;
 
-use windlass_sim::packet::Body;
 use windlass_tcp::segment::Codepoint;
-use windlass_tcp::wire::{self, UDP_HEADER};
+use windlass_tcp::wire::{self, Addresses, EmitError, UDP_HEADER};
+
+use crate::packet::Body;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -35,14 +36,29 @@ pub fn body(packet: &[u8]) -> Option<Body> {
     }
 }
 
+/// Appends what an end inside the simulation has sent, as an IPv4 packet; its payload is the test pattern.
+///
+/// # Errors
+///
+/// It does not fit the formats.
+pub fn write(body: &Body, addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), EmitError> {
+    match body {
+        Body::Segment(segment) => {
+            wire::emit(segment, addresses, |p| wire::fill_pattern(segment.seq, p), out)
+        }
+        Body::Datagram { len } => wire::emit_datagram(*len, addresses, |_| {}, out),
+        Body::Coap(message) => wire::emit_datagram(message.len, addresses, |_| {}, out),
+    }
+}
+
 /// Whether a packet that is nothing to the simulation should have been: it says that it is TCP or UDP.
 /// Others, such as the ICMP answer to a datagram that nobody awaits, belong to no flow.
-pub(crate) fn is_of_a_flow(packet: &[u8]) -> bool {
+pub fn is_of_a_flow(packet: &[u8]) -> bool {
     matches!(packet.get(PROTOCOL), Some(&TCP | &UDP))
 }
 
 /// Source and destination of an IPv4 packet.
-pub(crate) fn ends(packet: &[u8]) -> Option<[Ipv4Addr; 2]> {
+pub fn ends(packet: &[u8]) -> Option<[Ipv4Addr; 2]> {
     let address = |at: usize| {
         let octets: [u8; 4] = packet.get(at..at + 4)?.try_into().ok()?;
         Some(Ipv4Addr::from(octets))
@@ -51,7 +67,7 @@ pub(crate) fn ends(packet: &[u8]) -> Option<[Ipv4Addr; 2]> {
 }
 
 /// Lowers the window field of a TCP segment to `most`.
-pub(crate) fn pin_window(packet: &mut [u8], most: u16) {
+pub fn pin_window(packet: &mut [u8], most: u16) {
     let tcp = header_len(packet);
     let (field, checksum) = (word(packet, tcp + WINDOW), word(packet, tcp + TCP_CHECKSUM));
     if field > most {
@@ -90,7 +106,7 @@ fn set_word(packet: &mut [u8], at: usize, value: u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_sim::addresses::FlowAddresses;
+    use crate::addresses::FlowAddresses;
     use windlass_tcp::{Flags, Segment, Seq};
 
     fn segment(window: u16, ecn: Codepoint) -> (Segment, Vec<u8>) {
