@@ -424,7 +424,8 @@ fn read_by_all(
     Ok(claims.iter().map(|claim| read_by(claim, plan, &sources)).collect())
 }
 
-/// The runs of each of the simulator's points within a budget of seconds, and the seconds that they are foretold to take.
+/// The runs of each point within a budget of seconds, and the seconds that they are foretold to take: of a paper those of the
+/// simulator's points, what else it has being asked for by the world's name; of an examination those of the world in which it is.
 fn within(
     paper: &Paper,
     plan: &Plan,
@@ -441,17 +442,19 @@ fn within(
         quantities.flatten().map(|at| plan.traces[*at].place()).collect();
     let mut sites = Vec::new();
     for experiment in &plan.experiments {
-        let simulated = |p: &Point| experiment.world(p) == World::Sim;
-        for point in experiment.points().into_iter().filter(simulated) {
+        let within = |p: &Point| experiment.world(p) == World::Sim || paper.question().is_some();
+        for point in experiment.points().into_iter().filter(within) {
+            let world = experiment.world(&point);
             let place = place(experiment, &point);
             // A run that a claim reads traced is made twice.
             let times = if traced.contains(&place) { 2.0 } else { 1.0 };
             let scenario = load(paper, &experiment.scenario, &point.overrides)?;
             sites.push(Site {
                 place,
-                cost: times * budget::cost(&scenario),
+                cost: times * budget::cost_in(world, &scenario),
                 all: all_seeds(experiment, &point),
                 few: *experiment.seeds(&point, true).end(),
+                first: budget::first(world),
                 granted: 0,
             });
         }

@@ -1,8 +1,8 @@
 //! The adversary finds what literature knows, the same each time, and what it finds stays found when it is made smaller.
 
 use windlass_lab::adversary::{Bounds, Found, Goal, Search};
-use windlass_lab::run::Runner;
-use windlass_lab::scenario::Candidate;
+use windlass_lab::run::{Runner, simulate};
+use windlass_lab::scenario::{Candidate, Scenario};
 
 const NOTHING: Bounds = Bounds {
     losses: 0,
@@ -49,4 +49,34 @@ fn what_leaves_nothing_to_search_is_refused() {
     let bursts = Bounds { bursts: 0.9, ..NOTHING };
     let bursts = search("reno", Goal::Idleness, bursts, 25).expect_err("nothing left");
     assert!(bursts.contains("half of the time"), "{bursts}");
+}
+
+/// Bytes that BBR delivers in so many seconds, and its timeouts, where every second of 240 packets is lost while the path becomes two
+/// seconds longer for 200 ms: retransmissions too, and what has arrived is told after the timer has expired.
+fn with_acknowledgements_after_a_timeout(seconds: u64) -> (u64, u64) {
+    let losses: Vec<String> = (0..120).map(|n| (4000 + 2 * n).to_string()).collect();
+    let losses = format!("{{ model = \"list\", packets = [{}] }}", losses.join(", "));
+    let changes = [
+        ("duration", format!("{seconds}s")),
+        ("flow.subject.algorithm", "bbr".to_owned()),
+        ("link.access.delay", r#"[["0s", "1ms"], ["5s", "1001ms"], ["5.2s", "1ms"]]"#.to_owned()),
+        ("link.bottleneck.loss", losses),
+    ]
+    .map(|(key, value)| (key.to_owned(), value));
+    let path = include_str!("../src/adversary/path.toml");
+    let scenario = Scenario::with_overrides(path, "path.toml", &changes).expect("a scenario");
+    let result = simulate(&scenario, 1).expect("a run");
+    let flow = &result.flows[0];
+    (flow.delivered_bytes, flow.rto_count)
+}
+
+#[test]
+fn retransmissions_that_were_not_needed_do_not_stall_bbr_for_good() {
+    // CC-Fuzz (HotNets 2022): each of them ends a round, ten rounds pass at once, and the estimate is of the last few packets.
+    // Where a sample over less than the least round trip ends none, the rate comes back.
+    let (until_20, timeouts) = with_acknowledgements_after_a_timeout(20);
+    let (until_30, _) = with_acknowledgements_after_a_timeout(30);
+    assert!(timeouts >= 2, "{timeouts} timeouts");
+    let rate = (until_30 - until_20) as f64 * 8.0 / 10.0;
+    assert!(rate > 9.0e6, "{rate} bit/s in the last ten seconds");
 }

@@ -58,6 +58,17 @@ fn the_files_of_the_examination_fit_each_other() {
 }
 
 #[test]
+fn a_subject_with_one_path_is_not_asked_for_several_and_rivals_are_told() {
+    assert_eq!(rfc().rivals(), ["cubic", "reno", "bbr"]);
+    let parts = ["path.goodput.policer", "multipath"].map(str::to_owned);
+    let both = rfc().only(&parts).expect("parts");
+    let subject = Candidate::parse("reno").expect("an algorithm");
+    let claims = |asked: &Examination| asked.check_for(&subject).expect("right").claims;
+    assert_eq!(claims(&both), 6);
+    assert_eq!(claims(&both.on_one_path("it has one")), 2);
+}
+
+#[test]
 fn an_algorithm_without_back_off_fails_where_it_must_and_cubic_does_not() {
     let families = ["loss.four.50M-50ms-1bdp", "bufferbloat.wait.10M-40ms-8bdp"];
     let bad = assessed("scalable:cut=0.001:acks_per_segment=1:legacy_window=0pkt", &families);

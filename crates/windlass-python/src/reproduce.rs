@@ -58,9 +58,6 @@ pub fn reproduce(
     Ok((verdicts(&outcome.judgements)?, words, outcome.report, without))
 }
 
-/// What the examination holds a subject against, which a class cannot take the place of.
-const RIVALS: [&str; 3] = ["cubic", "reno", "bbr"];
-
 /// Puts an algorithm, or a class with its name that runs in place of one, through the built-in examination: the folder with its scorecards,
 /// and runs that gave no result.
 #[pyfunction]
@@ -84,20 +81,22 @@ pub fn assess(
         Some((name, _)) => Subject::in_place_of(&seat, name.clone()),
         None => Subject::from(&seat),
     };
-    if class.is_some() && (RIVALS.contains(&algorithm) || algorithm != seat.controller.info().id) {
+    let mut examination = EXAMINATIONS[0].clone();
+    let rivals = examination.rivals();
+    let alone = algorithm == seat.controller.info().id;
+    if class.is_some() && (!alone || rivals.iter().any(|rival| rival == algorithm)) {
         return Err(input(&format!(
             "in_place_of: `{algorithm}`: the name of an algorithm alone, and not one that the class is held against, which are {}",
-            RIVALS.join(", ")
+            rivals.join(", ")
         )));
     }
-    let mut examination = EXAMINATIONS[0].clone();
     if !only.is_empty() {
         let wrong =
             |known: Vec<String>| input(&format!("only: the families are {}", known.join(", ")));
         examination = examination.only(&only).map_err(wrong)?;
     }
     if class.is_some() {
-        examination = examination.without("multipath", "A class in Python has one path.");
+        examination = examination.on_one_path("A class in Python has one path.");
     }
     let Duration(span) = budget.parse().map_err(|e| input(&format!("budget: {e}")))?;
     let options = Options {

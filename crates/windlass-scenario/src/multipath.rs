@@ -6,6 +6,7 @@ use windlass_cc::{AnyParams, Flavour};
 use windlass_sim::radio::Hops;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
+use windlass_tcp::stack::Lies;
 
 use crate::codec::{Codec, table};
 use crate::context::Context;
@@ -82,6 +83,9 @@ pub(super) fn read(
     stack: &Stack,
 ) -> Result<Template, Problem> {
     let fields = Fields::open(field.node, "`multipath`", &MULTIPATH.all_names())?;
+    if stack.config.lies != Lies::None {
+        return Err(field.error("a receiver of several paths does not lie; leave `stack.lies` out"));
+    }
     let mut config = defaults(stack);
     apply(&mut config, &fields)?;
     let example = "[{ via = [\"a1\"] }, { via = [\"a2\"] }]";

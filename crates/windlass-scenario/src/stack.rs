@@ -4,7 +4,7 @@ use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LeastRtt, LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{LeastRtt, Lies, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
@@ -66,6 +66,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     nagle: Codec::flag(), "Nagle's algorithm", "";
     delayed_ack_segments: Codec::whole(1, 1_000), "acknowledge every so many segments", "";
     delayed_ack_timeout: Codec::time(span), "longest delay of an acknowledgement", "";
+    lies: Codec::word(&Lies::ALL), "what a receiver says that is not so: `hides-losses` acknowledges what is missing below what has arrived, and its holes count as read; `hides-marks` echoes no mark; `splits-acks` acknowledges a quarter of a segment at a time", "";
     fast_retransmit: Codec::flag(), "retransmit on duplicate acknowledgements", "";
     dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
     loss_detection: Codec::word(&LossDetection::ALL), "`dupthresh` by counting what arrived later, `rack` by time (RFC 8985) where recovery is `sack` or `prr` and both ends have SACK; then as in Linux what was lost beyond the point where recovery ends begins another, and the timer starts anew at each retransmission of the first segment", "";
@@ -89,6 +90,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     rack_tick: Codec::time(span), "ticks by which the timer of `rack` for late segments goes, as in Linux; `0s` is exact", "";
     persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";
     max_syn_retries: Codec::whole(0, 1_000), "retransmissions of a SYN", "";
+    spared_syns: Codec::whole(0, 1_000), "retransmissions of a SYN, or of its answer, that leave the first window whole; after more of them it is one segment", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);

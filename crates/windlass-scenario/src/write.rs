@@ -79,8 +79,15 @@ impl Controllers {
     }
 }
 
+/// Keys of the stack that are left out at these values, so that they are new to no scenario's hash.
+const UNDERSTOOD: [(&str, &str); 2] = [("lies", "\"none\""), ("spared_syns", "0")];
+
+fn is_understood((key, text): &(&'static str, String)) -> bool {
+    UNDERSTOOD.contains(&(*key, text.as_str()))
+}
+
 /// The keys of the stack that only our endpoints know.
-const OWN_TO_OURS: [&str; 10] = [
+const OWN_TO_OURS: [&str; 11] = [
     "receive_autotuning",
     "initial_receive_buffer",
     "quick_acks",
@@ -90,6 +97,7 @@ const OWN_TO_OURS: [&str; 10] = [
     "loss_cut",
     "mark_cut",
     "rack_tick",
+    "spared_syns",
     "least_rtt",
 ];
 
@@ -112,7 +120,8 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
 /// Everything but name, description, seed and what to record.
 fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
-    let shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
+    let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
+    shared.retain(|pair| !is_understood(pair));
     lines.header("[stack]");
     for (key, text) in &shared {
         lines.raw(key, text);
@@ -221,7 +230,11 @@ fn flow(
         lines.quoted(stack::FLAVOUR, word_of(&stack::flavours(), &flow.flavour));
     }
     let own = controllers.stack(&flow.stack);
-    let differing: Vec<_> = own.into_iter().filter(|pair| !shared.contains(pair)).collect();
+    let said = |key: &str| shared.iter().any(|(known, _)| *known == key);
+    let differs = |pair: &(&'static str, String)| {
+        !shared.contains(pair) && (said(pair.0) || !is_understood(pair))
+    };
+    let differing: Vec<_> = own.into_iter().filter(differs).collect();
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
     }

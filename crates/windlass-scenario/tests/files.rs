@@ -192,6 +192,22 @@ fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
 }
 
 #[test]
+fn what_is_left_out_at_its_default_is_written_where_flows_differ_in_it() {
+    let other = "[[flow]]\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"reno\"\n";
+    let cases = [["hides-losses", "none"], ["none", "splits-acks"], ["none", "none"]];
+    for [first, second] in cases {
+        let own = |lies: &str| format!("stack = {{ lies = \"{lies}\" }}\n");
+        let text = format!("{MINIMAL}{}{other}{}", own(first), own(second));
+        let scenario = read(&text);
+        let written = scenario.resolved_toml();
+        assert_eq!(written.contains("lies"), [first, second] != ["none"; 2], "{written}");
+        let again = read(&written);
+        let stacks = |s: &Scenario| [s.flows[0].stack, s.flows[1].stack];
+        assert_eq!(stacks(&again), stacks(&scenario), "{written}");
+    }
+}
+
+#[test]
 fn the_linux_flavour_brings_the_scheduler_of_the_kernel() {
     let of = |more: &str, stack: &str| {
         let text = format!("{MINIMAL}multipath = {{ {more}subflows = [{{}}] }}\n{stack}");

@@ -125,6 +125,28 @@ fn an_unanswered_attempt_fails_after_its_last_retry() {
 }
 
 #[test]
+fn a_stack_may_spare_the_first_window_one_lost_syn_and_not_two() {
+    let linux = || Script::new(plain_with(|s| s.spared_syns = 1));
+    linux().run(
+        "0 connect
+         0 > S 0
+         1000 > S 0
+         1100 < S. 0 ack 1 mss 1000
+         1100 > . 1 ack 1
+         1100 = cwnd 10000",
+    );
+    linux().run(
+        "0 connect
+         0 > S 0
+         1000 > S 0
+         3000 > S 0
+         3100 < S. 0 ack 1 mss 1000
+         3100 > . 1 ack 1
+         3100 = cwnd 1000",
+    );
+}
+
+#[test]
 fn a_lost_syn_ack_is_repeated_by_timer_and_by_a_repeated_syn() {
     Script::new(plain()).run(
         "0 listen

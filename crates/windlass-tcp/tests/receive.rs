@@ -3,6 +3,7 @@
 
 use crate::script::{Script, plain, plain_with};
 use windlass_cc::Span;
+use windlass_tcp::stack::Lies;
 use windlass_tcp::{Preset, Profile};
 
 fn delaying(segments: u32) -> Script {
@@ -28,6 +29,35 @@ fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay
          210 < . 1001+1000 ack 1
          220 < . 2001+1000 ack 1
          220 > . 1 ack 3001",
+    );
+}
+
+fn lying(lies: Lies) -> Script {
+    Script::connected(plain_with(|s| s.lies = lies))
+}
+
+#[test]
+fn a_receiver_that_hides_losses_acknowledges_what_never_arrived() {
+    lying(Lies::HidesLosses).run(
+        "200 < . 1001+1000 ack 1          # the first is lost
+         200 > . 1 ack 2001 bare
+         200 = received 2000
+         201 < . 1+1000 ack 1             # it was late: a duplicate like any
+         201 > . 1 ack 2001 bare
+         201 = received 2000",
+    );
+}
+
+#[test]
+fn a_receiver_that_splits_acknowledgements_covers_a_quarter_of_a_segment_at_a_time() {
+    lying(Lies::SplitsAcks).run(
+        "200 < . 1+1000 ack 1
+         200 > . 1 ack 251
+         200 > . 1 ack 501
+         200 > . 1 ack 751
+         200 > . 1 ack 1001
+         201 < . 2001+1000 ack 1          # a hole is reported once
+         201 > . 1 ack 1001",
     );
 }
 

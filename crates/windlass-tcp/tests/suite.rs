@@ -2,6 +2,7 @@
 
 mod board;
 mod close;
+mod delivery_rate;
 mod ecn;
 mod handshake;
 mod hostile;

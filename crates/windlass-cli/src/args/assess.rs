@@ -13,7 +13,7 @@ Examples:
   windlass assess cubic:keep=0.5                   with another parameter
   windlass assess --quick cubic bbr3 tcp-modified  beside each other
   windlass assess cubic --only general,loss        two families
-  windlass assess cubic --on linux-vt --seeds 3    Linux's own, on a kernel in virtual time
+  windlass assess cubic --on linux-vt --budget 2h  Linux's own, on a kernel in virtual time
   windlass assess linux:nv --on linux-vt --seeds 3 --only reordering,mixed-short
                                                    one that only a kernel has, by the kernel's name
 
@@ -35,7 +35,8 @@ pub struct Assess {
     /// Replications of each point, instead of as many as it takes to decide.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "budget"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
-    /// Where to run it: sim, linux or linux-vt. Outside of the simulator the algorithm is the kernel's of this name, and --seeds has to be said.
+    /// Where to run it: sim, linux or linux-vt. Outside of the simulator the algorithm is the kernel's of this name, a run takes many times as long, and a budget
+    /// makes as many fewer.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
     /// These parts only, FAMILY, FAMILY.CRITERION or FAMILY.CRITERION.NETWORK by the names of scorecard.json. Their runs count

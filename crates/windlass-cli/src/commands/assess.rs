@@ -38,13 +38,6 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
         .collect::<Result<_, _>>()
         .map_err(Failure::input)?;
     subjects.iter().try_for_each(|s| args.on.takes(s)).map_err(Failure::input)?;
-    if args.on != World::Sim && args.seeds.is_none() {
-        return Err(Failure::input(format!(
-            "a budget reckons the simulator's work; in world {} say how often each network is run, such as --seeds 3, \
-             and with --only which families",
-            args.on
-        )));
-    }
     let runner = runner(args.work.jobs.into());
     let out = args.work.out.join(examination.id());
     let mut cards = Vec::new();

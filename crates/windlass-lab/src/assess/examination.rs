@@ -10,6 +10,7 @@ use crate::scenario::Candidate;
 pub struct Examination {
     pub(super) paper: Paper,
     pub(super) families: Vec<Asked>,
+    pub(super) rivals: Vec<String>,
     /// Beginnings of the claims that are asked, all if there are none.
     pub(super) parts: Vec<String>,
 }
@@ -54,6 +55,9 @@ pub(super) struct Asked {
     #[serde(default)]
     pub criterion: Vec<AskedCriterion>,
     pub not_judged: Option<String>,
+    /// It takes a subject that uses several paths.
+    #[serde(default)]
+    pub several_paths: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -67,4 +71,6 @@ pub(super) struct AskedCriterion {
 #[serde(deny_unknown_fields)]
 pub(super) struct ScorecardFile {
     pub family: Vec<Asked>,
+    #[serde(default)]
+    pub rivals: Vec<String>,
 }

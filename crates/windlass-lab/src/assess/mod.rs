@@ -60,7 +60,8 @@ impl Examination {
         let missing = || FolderError::Missing { folder: paper.place("").into(), file: SCORECARD };
         let text = paper.file(SCORECARD).ok_or_else(missing)?;
         let file: ScorecardFile = template::read(text, &paper.place(SCORECARD))?;
-        let examination = Examination { families: file.family, paper, parts: Vec::new() };
+        let ScorecardFile { family: families, rivals } = file;
+        let examination = Examination { families, rivals, paper, parts: Vec::new() };
         examination.check()?;
         Ok(examination)
     }
@@ -81,6 +82,11 @@ impl Examination {
     /// The document.
     pub fn title(&self) -> &str {
         &self.paper.title
+    }
+
+    /// The algorithms that a subject is held against, as scenarios name them.
+    pub fn rivals(&self) -> &[String] {
+        &self.rivals
     }
 
     /// The same with these parts only: families, or `FAMILY.CRITERION`, or `FAMILY.CRITERION.NETWORK`.
@@ -112,6 +118,12 @@ impl Examination {
         }
         kept.parts.retain(|part| !part.starts_with(&format!("{family}.")));
         kept
+    }
+
+    /// The same for a subject that has one path: what takes several is not judged, for this reason.
+    pub fn on_one_path(&self, why: &str) -> Examination {
+        let several = self.families.iter().filter(|f| f.several_paths);
+        several.fold(self.clone(), |kept, f| kept.without(&f.id, why))
     }
 
     /// What has to be run and judged for an algorithm in a world; `command` is what makes it again.

@@ -15,13 +15,20 @@ use crate::stats::decision::MIN_RUNS;
 
 /// After how many runs it is looked whether a claim is decided.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
-/// Runs with which a claim begins: fewer decide no median beside a hundred others.
+/// Runs with which a claim begins in the simulator: fewer decide no median beside a hundred others.
 const FIRST: u64 = 12;
+/// And in other worlds, whose runs are dear: what hardly differs is decided by so many.
+const FIRST_ELSEWHERE: u64 = 3;
 /// Packet-hops that two processors are taken to simulate in a second: those of the papers on wires, of 2026, do 7 to 12
 /// million each.
 const SPEED: f64 = 15e6;
 /// Acknowledgements and retransmissions for each data packet, about.
 const ANSWERS: f64 = 0.6;
+/// Seconds of one processor that a kernel in virtual time takes to boot and to idle through a run, and packet-hops that it makes of
+/// one after that: of Linux 6.12 under QEMU 7.2, 8 s, 34 s and 126 s at 1, 10 and 50 Mbit/s for 40 s.
+const GUEST: [f64; 2] = [5.0, 4000.0];
+/// Packet-hops of the simulator in the time of one of ns-3's, the package of PyPI: 112 to 396 over wires.
+const NS3: f64 = 200.0;
 /// What a packet-hop costs where there is Wi-Fi, beside one where there is none, and for each station, which hears it: so
 /// that cells of four stations and a mesh of a hundred take about as long a unit as wires.
 const AIR: [f64; 2] = [4.0, 1.5];
@@ -37,6 +44,8 @@ pub(super) struct Site {
     pub all: u64,
     /// Runs that are enough where no claim reads the point.
     pub few: u64,
+    /// Runs with which a claim begins.
+    pub first: u64,
     /// Runs that are made.
     pub granted: u64,
 }
@@ -78,10 +87,11 @@ pub(super) fn spend(sites: &mut [Site], read: &[BTreeSet<String>], seconds: f64)
         (0..purse.sites.len()).filter(|i| !read.iter().any(|places| places.contains(i))).collect();
     others.sort_by(|a, b| purse.sites[*a].cost.total_cmp(&purse.sites[*b].cost));
 
-    read.iter().for_each(|places| purse.grant(places, |_| FIRST));
+    read.iter().for_each(|places| purse.grant(places, |site| site.first));
     others.iter().for_each(|i| purse.grant(&[*i], |site| site.few));
-    for look in LOOKS.into_iter().filter(|look| *look > FIRST) {
-        read.iter().for_each(|places| purse.grant(places, |_| look));
+    for look in LOOKS {
+        let wanted = |site: &Site| if look > site.first { look } else { 0 };
+        read.iter().for_each(|places| purse.grant(places, wanted));
     }
     others.iter().for_each(|i| purse.grant(&[*i], |site| site.all));
     seconds - purse.left / SPEED
@@ -105,6 +115,23 @@ impl Purse<'_> {
         for i in places {
             self.sites[*i].granted = goal(&self.sites[*i]);
         }
+    }
+}
+
+/// Runs of a point with which a claim that reads it begins.
+pub(super) fn first(world: World) -> u64 {
+    if world == World::Sim { FIRST } else { FIRST_ELSEWHERE }
+}
+
+/// About what a run costs in a world, in packet-hops of the simulator.
+pub(super) fn cost_in(world: World, scenario: &Scenario) -> f64 {
+    let hops = cost(scenario);
+    match world {
+        World::Sim => hops,
+        World::Ns3 => NS3 * hops,
+        // One at a time, for as long as it lasts.
+        World::Linux => scenario.duration.0 as f64 / 1e9 * SPEED,
+        World::LinuxVt(_) => (GUEST[0] + hops / GUEST[1]) * SPEED / 2.0,
     }
 }
 
@@ -176,7 +203,14 @@ mod tests {
     use crate::run::store::Batch;
 
     fn site(place: &str, cost: f64) -> Site {
-        Site { place: place.to_owned(), cost: cost * SPEED, all: 40, few: 2, granted: 0 }
+        Site {
+            place: place.to_owned(),
+            cost: cost * SPEED,
+            all: 40,
+            few: 2,
+            first: FIRST,
+            granted: 0,
+        }
     }
 
     fn granted(seconds: f64) -> [u64; 4] {

@@ -6,6 +6,7 @@ use windlass_cc::{Ecn, Phase, Time};
 use super::{Endpoint, Profile};
 use crate::decision::Cause;
 use crate::segment::{Codepoint, Flags, Segment};
+use crate::stack::Lies;
 
 /// Marks received and marks echoed, of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -72,7 +73,7 @@ impl Endpoint {
 
     /// A segment with data arrived: what is to be echoed from now on.
     pub(super) fn on_mark(&mut self, p: &Profile, s: &Segment) {
-        if !self.ecn.agreed {
+        if !self.ecn.agreed || p.stack.lies == Lies::HidesMarks {
             return;
         }
         let marked = s.ecn == Codepoint::Ce;
@@ -96,6 +97,13 @@ impl Endpoint {
     pub(super) fn poll_pending_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         let (ack, echo) = self.ecn.pending_ack?;
         Some(self.acknowledge_apart(p, now, ack, echo))
+    }
+
+    /// One of the acknowledgements of a receiver that splits them, but for the last.
+    pub(super) fn poll_part_of_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        let part = self.recv.last_ack_sent + u64::from(self.agreed.mss / 4).max(1);
+        let due = self.recv.ack_now && part < self.recv.nxt;
+        due.then(|| self.acknowledge_apart(p, now, part, self.ecn.echo))
     }
 
     #[cold]

@@ -173,14 +173,17 @@ impl Endpoint {
         self.state = State::Established;
         self.established = true;
         self.timers.rto = Time::NEVER;
+        let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
         self.choose_recovery(p, now);
         let mut params = p.params_for(self.agreed.mss);
         params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {
+            self.send.rto.after_lost_syn(&p.stack.rto);
+        }
+        if again > p.stack.spared_syns {
             let one_segment = u64::from(self.agreed.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });
-            self.send.rto.after_lost_syn(&p.stack.rto);
         }
         let initial = params.common().initial_window;
         if self.quick.is_some() {

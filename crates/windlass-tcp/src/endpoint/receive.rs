@@ -7,6 +7,7 @@ use super::{Endpoint, Profile};
 use crate::reassembly::Ranges;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
+use crate::stack::Lies;
 
 /// The receiving half of an endpoint.
 #[derive(Clone, Debug)]
@@ -78,6 +79,8 @@ impl Endpoint {
     pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
         let right = self.recv.adv.max(self.recv.nxt);
         let text_end = start + u64::from(s.len);
+        let hides = p.stack.lies == Lies::HidesLosses;
+        let start = if hides { start.min(self.recv.nxt) } else { start };
         if s.flags.has(Flags::FIN) && text_end <= right && self.recv.fin_at.is_none() {
             self.recv.fin_at = Some(text_end);
         }

@@ -88,6 +88,30 @@ impl LeastRtt {
         [("any", LeastRtt::Any), ("data", LeastRtt::Data)];
 }
 
+/// What a receiver says that is not so, to be sent more than its share (Savage and others, CCR 29(5), 1999; RFC 3540).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lies {
+    /// Nothing.
+    None,
+    /// What is missing below something that has arrived is acknowledged as if it had arrived too. The stream has holes that
+    /// count as read.
+    HidesLosses,
+    /// No mark is echoed.
+    HidesMarks,
+    /// A quarter of a segment is acknowledged at a time.
+    SplitsAcks,
+}
+
+impl Lies {
+    /// Every value with its name in scenarios.
+    pub const ALL: [(&'static str, Lies); 4] = [
+        ("none", Lies::None),
+        ("hides-losses", Lies::HidesLosses),
+        ("hides-marks", Lies::HidesMarks),
+        ("splits-acks", Lies::SplitsAcks),
+    ];
+}
+
 /// What a loss or a mark cuts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossCut {
@@ -150,6 +174,8 @@ pub struct StackConfig {
     pub delayed_ack_segments: u32,
     /// Longest delay of an acknowledgement (RFC 1122: below 500 ms).
     pub delayed_ack_timeout: Span,
+    /// What it says as a receiver that is not so.
+    pub lies: Lies,
     /// Retransmit on duplicate acknowledgements at all.
     pub fast_retransmit: bool,
     /// Duplicate acknowledgements that signal a loss (RFC 5681: 3), at least 1.
@@ -209,6 +235,9 @@ pub struct StackConfig {
     pub persist_timeout: Span,
     /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).
     pub max_syn_retries: u32,
+    /// Retransmissions of a SYN, or of its answer, that leave the first window whole: none in RFC 5681, one in Linux
+    /// (`tcp_init_transfer`).
+    pub spared_syns: u32,
     /// Retransmissions of the same data, or unanswered probes in a row, before the connection fails
     /// (RFC 1122's R2).
     pub max_data_retries: u32,

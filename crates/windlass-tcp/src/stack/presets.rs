@@ -5,7 +5,7 @@ use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Flavour, Ratio, Span};
 
-use super::{InitialWindow, LeastRtt, LossCut, LossDetection, Pacing, Preset, StackConfig};
+use super::{InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset, StackConfig};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -84,6 +84,7 @@ pub const RFC: StackConfig = StackConfig {
     nagle: true,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
     loss_detection: LossDetection::DupThresh,
@@ -117,6 +118,7 @@ pub const RFC: StackConfig = StackConfig {
     rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
 };
@@ -141,6 +143,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     nagle: false,
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
     loss_detection: LossDetection::DupThresh,
@@ -174,6 +177,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     rack_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
 };
@@ -200,6 +204,7 @@ pub const LINUX: StackConfig = StackConfig {
     growth_credit: Credit::Delivered,
     // TCP_DELACK_MIN; tcp_rcv_mss twice.
     delayed_ack_timeout: Span::from_millis(40),
+    lies: Lies::None,
     // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
     loss_detection: LossDetection::Rack,
     tlp: true,
@@ -230,6 +235,7 @@ pub const LINUX: StackConfig = StackConfig {
     persist_timeout: Span::from_millis(200),
     // tcp_syn_retries, tcp_retries2 and TCP_TIMEWAIT_LEN.
     max_syn_retries: 6,
+    spared_syns: 1,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
     ..RFC
@@ -252,6 +258,7 @@ pub const NS3: StackConfig = StackConfig {
     // DelAckCount, DelAckTimeout.
     delayed_ack_segments: 2,
     delayed_ack_timeout: Span::from_millis(200),
+    lies: Lies::None,
     // ReTxThreshold, LimitedTransmit.
     dupthresh: 3,
     limited_transmit: true,
@@ -274,6 +281,7 @@ pub const NS3: StackConfig = StackConfig {
     persist_timeout: Span::from_secs(6),
     // ConnCount, DataRetries.
     max_syn_retries: 6,
+    spared_syns: 0,
     max_data_retries: 6,
     // Twice MaxSegLifetime.
     time_wait: Span::from_secs(240),
@@ -297,6 +305,7 @@ pub const NS2: StackConfig = StackConfig {
     // Agent/TCPSink; Agent/TCPSink/DelAck would wait 100 ms for a second packet.
     delayed_ack_segments: 1,
     delayed_ack_timeout: Span::from_millis(100),
+    lies: Lies::None,
     // numdupacks_, singledup_.
     dupthresh: 3,
     limited_transmit: true,
@@ -316,6 +325,7 @@ pub const NS2: StackConfig = StackConfig {
     }),
     // NS-2 never gives up.
     max_syn_retries: 1_000,
+    spared_syns: 0,
     max_data_retries: 1_000,
     ..RFC
 };
@@ -335,6 +345,7 @@ pub const UIP: StackConfig = StackConfig {
     nagle: false,
     delayed_ack_segments: 1,
     delayed_ack_timeout: Span::ZERO,
+    lies: Lies::None,
     // "uip_process: UIP_ACKDATA" knows no duplicates.
     fast_retransmit: false,
     limited_transmit: false,
@@ -352,6 +363,7 @@ pub const UIP: StackConfig = StackConfig {
     timer_tick: Span::from_millis(500),
     // UIP_MAXSYNRTX, UIP_MAXRTX, UIP_TIME_WAIT_TIMEOUT ticks.
     max_syn_retries: 5,
+    spared_syns: 0,
     max_data_retries: 8,
     time_wait: Span::from_secs(60),
     ..RFC

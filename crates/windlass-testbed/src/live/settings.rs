@@ -8,7 +8,7 @@ use windlass_cc::Span;
 use windlass_cc::rto::AnyParams as Rto;
 use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 use windlass_tcp::segment::IPV4_HEADER;
-use windlass_tcp::stack::LossDetection;
+use windlass_tcp::stack::{Lies, LossDetection};
 use windlass_tcp::wire::{MAX_IP_LEN, UDP_HEADER};
 use windlass_tcp::{Pacing, Profile};
 
@@ -231,6 +231,12 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
             "a datagram over IPv4 has at most {most} bytes, not {}",
             cbr.packet
         ));
+    }
+    if flow.profile.stack.lies != Lies::None {
+        return refuse(
+            "a kernel's receiver does not lie; one that does runs in the simulator only"
+                .to_string(),
+        );
     }
     if flow.profile.mtu > MAX_IP_LEN {
         return refuse(format!("an IPv4 packet has at most {MAX_IP_LEN} bytes: lower the MTU"));

@@ -5,6 +5,7 @@ use windlass_cc::{Span, Time, flags};
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile, State};
 use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::stack::Lies;
 
 impl Endpoint {
     /// The next segment to send now, `None` when there is nothing more to say.
@@ -30,6 +31,11 @@ impl Endpoint {
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if !self.recv.ack_now {
             return None;
+        }
+        if p.stack.lies == Lies::SplitsAcks
+            && let Some(part) = self.poll_part_of_ack(p, now)
+        {
+            return Some(part);
         }
         Some(self.acknowledgement(p, now))
     }
