@@ -276,6 +276,10 @@ fn sample(value: &Value, claim: &Claim, worst: f64) -> Result<Sample, Missing> {
 /// A quantity with its interval, if chance has a part in it; its sign is turned back by `sign`.
 fn shown(sample: &Sample, sign: f64, level: f64) -> String {
     let center = sign * sample.center();
+    // A run without a value counts as the worst, which is infinite.
+    if !center.is_finite() {
+        return "without bound, as in some runs one side has no value".to_owned();
+    }
     match (sample, sample.interval(level).map(|ends| ends.map(|end| sign * end))) {
         (Sample::Runs(_), Some([a, b])) if (a - b).abs() > 1e-9 * center.abs() => {
             let confidence = number(100.0 * (1.0 - 2.0 * level));

@@ -95,6 +95,12 @@ fn fewer_than_six_runs_decide_nothing_that_is_random() {
 }
 
 #[test]
+fn a_difference_with_runs_that_have_no_value_is_told_in_words() {
+    let j = order("stuck", "greater_than", "fast");
+    assert!(j.note.contains("the difference is without bound"), "{}", j.note);
+}
+
+#[test]
 fn runs_that_are_equal_in_everything_are_one_value_without_chance() {
     let j = size("fixed", 7.0, 0.0);
     assert_eq!((j.verdict, j.ci95, j.n), (Verdict::Reproduced, None, 20));
