@@ -1,11 +1,12 @@
 //! The charts of a run over time.
 
 use windlass_cc::Time;
+use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::{Decided, Series, Timeline};
 
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::report::numbers::rate_unit;
-use crate::why::{Case, NEVER_SET};
+use crate::why::Case;
 
 /// Most flows or subflows that are drawn.
 pub(super) const DRAWN: usize = 6;
@@ -84,7 +85,7 @@ fn series(
             None => sender.flow,
         };
         let mine = case.result.samples.iter().filter(|s| s.flow == track && s.series == of);
-        let set = mine.filter(|s| s.value < NEVER_SET);
+        let set = mine.filter(|s| s.value < MAX_WINDOW);
         ChartSeries {
             name: if alone { what.to_owned() } else { case.name(sender) },
             mark: Mark::Step,

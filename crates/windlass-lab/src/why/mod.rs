@@ -20,7 +20,6 @@ use crate::scenario::Scenario;
 pub use found::{Explained, FilledBy, Packet};
 pub use qlog::qlog;
 pub use source::{Choice, find};
-pub(crate) use words::NEVER_SET;
 pub use words::{brief, in_force, sentences};
 
 /// A run with its record of decisions.

@@ -2,13 +2,13 @@
 //! events of draft-ietf-quic-qlog-quic-events-12.
 
 use serde::Serialize;
+use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Control, Phase, Span, Time};
 use windlass_sim::Decided;
 use windlass_tcp::{Cause, Decision, LossRule, LostSegment};
 
 use super::Case;
 use super::found::{Packet, cause, lost_packet};
-use super::words::NEVER_SET;
 use crate::run::VERSION;
 
 /// Begins each record (RFC 7464).
@@ -204,7 +204,7 @@ fn state_after(d: &Decision) -> &'static str {
 fn metrics(control: Control) -> Metrics {
     Metrics {
         congestion_window: control.cwnd,
-        ssthresh: (control.ssthresh < NEVER_SET).then_some(control.ssthresh),
+        ssthresh: (control.ssthresh < MAX_WINDOW).then_some(control.ssthresh),
         pacing_rate: (control.pacing.0 > 0).then(|| control.pacing.0.saturating_mul(8)),
         ..Metrics::default()
     }

@@ -1,5 +1,6 @@
 //! Reductions in sentences.
 
+use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Phase, Time, Undo};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::{Backlog, Fate, Incident};
@@ -38,11 +39,9 @@ fn plural(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// A threshold that has not been set yet is as large as can be.
-pub(crate) const NEVER_SET: u64 = 1 << 40;
-
+/// One that has not been set yet is as large as can be.
 fn threshold(n: u64) -> String {
-    if n >= NEVER_SET { "never set".to_owned() } else { format!("{} B", bytes(n)) }
+    if n >= MAX_WINDOW { "never set".to_owned() } else { format!("{} B", bytes(n)) }
 }
 
 /// One line: when, whose, from what to what, and why.
@@ -251,7 +250,7 @@ fn how_much(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
     let info = case.profile(r.sender).params.info();
     let share = d.after.ssthresh as f64 / d.before.cwnd.max(1) as f64;
-    let set = match d.after.ssthresh >= NEVER_SET {
+    let set = match d.after.ssthresh >= MAX_WINDOW {
         true => String::new(),
         false => format!(
             " It sets the threshold to {share:.2} of the window before, {} B having been in flight.",
