@@ -211,7 +211,6 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         (format!("{profile} --aim energy"), "no battery life"),
         (format!("{profile} --seeds 3"), "6 or more do"),
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
-        ("assess cubic --on linux-vt".to_owned(), "such as --seeds 3"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
         ("break bbr --goal harm".to_owned(), "`--rival cubic`"),
         ("break bbr --runs 0".to_owned(), "25 or more may"),
