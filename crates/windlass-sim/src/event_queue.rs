@@ -138,9 +138,7 @@ impl EventQueue {
     fn sift_down(&mut self, key: Key) {
         let heap = &mut self.heap[..];
         let mut at = ROOT;
-        while let Some(&[a, b, c, d]) =
-            heap.get(4 * at - 8..).and_then(<[Key]>::first_chunk)
-        {
+        while let Some(&[a, b, c, d]) = heap.get(4 * at - 8..).and_then(<[Key]>::first_chunk) {
             let lesser = |a: (usize, Key), b: (usize, Key)| if b.1 < a.1 { b } else { a };
             let (least, least_key) = lesser(lesser((0, a), (1, b)), lesser((2, c), (3, d)));
             if key < least_key {
