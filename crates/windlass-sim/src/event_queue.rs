@@ -18,6 +18,10 @@ const NEVER: Key = Key::MAX;
 /// Where the root stands: the groups of four children then begin at multiples of four, each in a cache line or two.
 const ROOT: usize = 3;
 
+/// A place in the order of events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket(Key);
+
 /// A four-ary heap of events.
 ///
 /// The event being processed stays at the root meanwhile: whatever is scheduled in its course
@@ -117,7 +121,25 @@ impl EventQueue {
     /// The event at the root is done and the same entity goes on at `time`.
     #[inline]
     pub fn replace_next(&mut self, time: Time, entity: u32) {
-        let key = self.key(time, entity);
+        let ticket = self.ticket(time, entity);
+        self.replace_next_by(ticket);
+    }
+
+    /// The place in the order of an event that would be scheduled now.
+    #[inline]
+    pub(crate) fn ticket(&mut self, time: Time, entity: u32) -> Ticket {
+        Ticket(self.key(time, entity))
+    }
+
+    /// Whether nothing but the event at the root comes before the one with this ticket.
+    #[inline]
+    pub(crate) fn comes_next(&self, Ticket(key): Ticket) -> bool {
+        self.heap.iter().skip(ROOT + 1).take(4).all(|other| key < *other)
+    }
+
+    /// The event at the root is done, and the one with this ticket is scheduled.
+    #[inline]
+    pub(crate) fn replace_next_by(&mut self, Ticket(key): Ticket) {
         self.sift_down(key);
     }
 

@@ -338,15 +338,20 @@ impl Simulation {
         if self.radios.is_stale(self.core.now, radio) {
             return; // an earlier event took its place
         }
+        let end = end.min(self.next_bin);
+        let others = |core: &Core| core.events.next().map_or(Time::NEVER, |(time, _)| time);
         loop {
-            while self.radios.step(self.core.now, radio) {
+            let now = self.core.now;
+            if let Some(passed) = self.radios.step(now, radio, others(&self.core), end) {
+                self.core.now = passed.now;
+                self.processed += passed.moments;
                 if !self.radios.outcomes(radio).is_empty() {
                     self.on_outcomes(radio);
                 }
+                continue;
             }
-            let others = self.core.events.next().map_or(Time::NEVER, |(time, _)| time);
-            let Some(next) = self.radios.next_alone(radio, others) else { break };
-            if next > end.min(self.next_bin) {
+            let Some(next) = self.radios.next_alone(radio, others(&self.core)) else { break };
+            if next > end {
                 break;
             }
             self.core.now = next;
