@@ -19,16 +19,15 @@ use windlass_cc::Time;
 use crate::event_queue::EventQueue;
 use crate::loss::LossProcess;
 use crate::packet::PacketHandle;
-use crate::radio::aggregation::Aggregator;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::{Channel, Transmission};
 use crate::radio::config::{FrameErrors, LateCapture, RadioConfig, Retries, RtsThreshold};
 use crate::radio::energy::EnergyMeter;
 use crate::radio::lowpan::{ACK_BYTES, Lowpan};
-pub use crate::radio::phy::DATA_OVERHEAD;
 use crate::radio::phy::Phy;
+pub use crate::radio::phy::{CONTROL_BYTES, DATA_OVERHEAD};
 use crate::radio::propagation::from_db;
 use crate::radio::queued::Queued;
-use crate::radio::rate_adaptation::Adapter;
 use crate::radio::rates::{CONTROL, Rates};
 use crate::radio::reception::Passed;
 use crate::radio::scheduling::NOBODY;
@@ -37,8 +36,6 @@ use crate::random::{Purpose, Stream};
 
 /// Bytes of an RTS.
 pub const RTS_BYTES: u32 = 20;
-/// Bytes of a CTS and of an acknowledgement.
-pub const CONTROL_BYTES: u32 = 14;
 
 /// What a radio tells those above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +168,7 @@ impl Radio {
             let scheduler = config.scheduling.scheduler(config.data_rate_bps);
             let mut station = Station::new(s.queue, &timing, streams, errors, meter, scheduler);
             let sampling = stream(Purpose::RateSampling);
-            station.adapter = Adapter::new(config, sampling).map(Box::new);
+            station.adapter = Rates::adapter(config, sampling).map(Box::new);
             station.aggregator = config.aggregation.map(|limits| Box::new(Aggregator::new(limits)));
             station
         });
