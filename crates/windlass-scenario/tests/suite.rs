@@ -8,3 +8,4 @@ mod files;
 mod outlook;
 mod properties;
 mod sleep;
+mod wifi_used;

@@ -32,6 +32,7 @@ impl RadioConfig {
         self.check_errors()?;
         self.check_scheduling()?;
         self.check_hops(nodes)?;
+        self.check_wifi()?;
         self.sleepers().try_for_each(|(station, _)| self.check_sleep(station, nodes))
     }
 
@@ -181,6 +182,19 @@ impl RadioConfig {
         match self.scheduling.window {
             0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
             _ => Ok(()),
+        }
+    }
+
+    /// Rate adaptation, aggregation and beacons.
+    fn check_wifi(&self) -> Result<(), String> {
+        self.rate_adaptation.map_or(Ok(()), |minstrel| minstrel.check(self))?;
+        self.aggregation.map_or(Ok(()), |limits| limits.check(self))?;
+        match self.beacons {
+            None => Ok(()),
+            Some(_) if self.lowpan.is_some() || !matches!(self.hops, Hops::Star { .. }) => {
+                Err("beacons are those of an 802.11 access point: stations must talk to one".into())
+            }
+            Some(beacons) => beacons.check(self),
         }
     }
 
