@@ -56,17 +56,17 @@ fn of<T: Copy + Default + 'static>(
 pub(super) fn read(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
     let minstrel = |f: &Field| of(f, "minstrel", MINSTREL.names, apply_minstrel);
     radio.rate_adaptation = fields.or("rate_adaptation", minstrel, None)?;
-    let check = |key, checked: Option<Result<(), String>>| match (checked, fields.field(key)) {
-        (Some(Err(message)), Some(field)) => Err(field.error(message)),
+    let check = |key, checked: Result<(), String>| match (checked, fields.field(key)) {
+        (Err(message), Some(field)) => Err(field.error(message)),
         _ => Ok(()),
     };
-    check("rate_adaptation", radio.rate_adaptation.map(|m| m.check(radio)))?;
+    check("rate_adaptation", radio.check_rate_adaptation())?;
     let aggregation = |f: &Field| of(f, "a-mpdu", AGGREGATION.names, apply_aggregation);
     radio.aggregation = fields.or("aggregation", aggregation, None)?;
-    check("aggregation", radio.aggregation.map(|a| a.check(radio)))?;
+    check("aggregation", radio.check_aggregation())?;
     let beacons = |f: &Field| of(f, "usual", BEACONS.names, apply_beacons);
     radio.beacons = fields.or("beacons", beacons, None)?;
-    check("beacons", radio.beacons.map(|b| b.check(radio)))?;
+    check("beacons", radio.check_beacons())?;
     radio.late_capture =
         fields.or("late_capture", choice(&LateCapture::ALL), radio.late_capture)?;
     Ok(())

@@ -2,7 +2,8 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::radio::aggregation::{Aggregator, BLOCK_ACK_BYTES};
+use crate::radio::aggregation::BLOCK_ACK_BYTES;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::{Frame, FrameKind, Transmission};
 use crate::radio::mac::{CONTROL_BYTES, Outcome, RTS_BYTES, Radio};
 use crate::radio::queued::{BROADCAST, Queued};

@@ -19,25 +19,23 @@ use windlass_cc::Time;
 use crate::event_queue::EventQueue;
 use crate::loss::LossProcess;
 use crate::packet::PacketHandle;
-use crate::radio::aggregation::Aggregator;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::{Channel, Transmission};
 use crate::radio::config::{FrameErrors, LateCapture, RadioConfig, Retries, RtsThreshold};
 use crate::radio::energy::EnergyMeter;
 use crate::radio::lowpan::{ACK_BYTES, Lowpan};
-pub use crate::radio::phy::DATA_OVERHEAD;
 use crate::radio::phy::Phy;
+pub use crate::radio::phy::{CONTROL_BYTES, DATA_OVERHEAD};
 use crate::radio::propagation::from_db;
 use crate::radio::queued::Queued;
-use crate::radio::rate_adaptation::Adapter;
 use crate::radio::rates::{CONTROL, Rates};
+use crate::radio::reception::Passed;
 use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
 /// Bytes of an RTS.
 pub const RTS_BYTES: u32 = 20;
-/// Bytes of a CTS and of an acknowledgement.
-pub const CONTROL_BYTES: u32 = 14;
 
 /// What a radio tells those above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,7 +168,7 @@ impl Radio {
             let scheduler = config.scheduling.scheduler(config.data_rate_bps);
             let mut station = Station::new(s.queue, &timing, streams, errors, meter, scheduler);
             let sampling = stream(Purpose::RateSampling);
-            station.adapter = Adapter::new(config, sampling).map(Box::new);
+            station.adapter = Rates::adapter(config, sampling).map(Box::new);
             station.aggregator = config.aggregation.map(|limits| Box::new(Aggregator::new(limits)));
             station
         });
@@ -252,20 +250,23 @@ impl Radio {
 
     /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).
     pub fn step(&mut self, now: Time) -> bool {
-        let Some((_, entity)) = self.events.next().filter(|(time, _)| *time <= now) else {
-            return false;
-        };
+        self.step_until(now, Time::ZERO).is_some()
+    }
+
+    /// The same, and goes on until `last` as long as it is the same frame that reaches stations or leaves them and nothing has
+    /// come of it.
+    pub(crate) fn step_until(&mut self, now: Time, last: Time) -> Option<Passed> {
+        let (_, entity) = self.events.next().filter(|(time, _)| *time <= now)?;
         let n = self.stations.len() as u32;
         if entity >= n {
-            self.on_frame_event(entity - n, now);
-            return true;
+            return Some(self.on_frame_event(entity - n, now, last));
         }
         self.events.finish_next();
         if self.stations[entity as usize].disarm(now) {
             self.on_station(entity, now);
             self.wake(entity, now);
         }
-        true
+        Some(Passed { now, moments: 0 })
     }
 
     /// Takes what has happened, in order.

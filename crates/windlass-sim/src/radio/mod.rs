@@ -9,8 +9,8 @@
 //!   is made of, in two halves: `exchange` for who transmits, `reception` for who listens. What is DCF's
 //!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, [`lowpan`] its frames; [`sleep`] says
 //!   what its stations do that sleep, and `indirect` does it.
-//! * `rates` knows which rates frames go at; [`rate_adaptation`] chooses among them, [`aggregation`] puts several packets into
-//!   a frame, and [`beacons`] announces the access point.
+//! * `rates` knows which rates frames go at; [`rate_adaptation`] chooses among them, [`aggregation`] says what
+//!   goes into one frame, `block_ack` what became of it, and `aggregate` does it; [`beacons`] are what `announce` sends.
 //! * [`scheduling`] says whose packet a station transmits next.
 //! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
 //!   stations, and a node with a station may have links and other stations too.
@@ -19,8 +19,11 @@
 //! who does.
 
 mod access;
+mod aggregate;
 pub mod aggregation;
+mod announce;
 pub mod beacons;
+mod block_ack;
 pub mod channel;
 pub mod check;
 pub mod config;

@@ -13,6 +13,8 @@ pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
 
 /// Bytes that a data frame adds to an IP packet, without QoS.
 pub const DATA_OVERHEAD: u32 = 36;
+/// Bytes of a CTS and of an acknowledgement.
+pub const CONTROL_BYTES: u32 = 14;
 /// Bytes of the QoS control field.
 const QOS_BYTES: u32 = 2;
 /// What the mixed format of HT adds to the older preamble: HT-SIG, HT-STF and one HT-LTF.

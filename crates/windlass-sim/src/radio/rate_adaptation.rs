@@ -15,9 +15,6 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::radio::config::RadioConfig;
-use crate::radio::mac::CONTROL_BYTES;
-use crate::radio::rates::Rates;
 use crate::random::Stream;
 
 /// Settings of Minstrel.
@@ -42,37 +39,8 @@ impl Default for Minstrel {
 /// Range of the interval.
 pub const INTERVALS: [Span; 2] = [Span::from_millis(1), Span::from_secs(60)];
 
-impl Minstrel {
-    /// Whether the stations of this radio can do so.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong and what would be right, as a sentence.
-    pub fn check(&self, radio: &RadioConfig) -> Result<(), String> {
-        let [least, most] = INTERVALS;
-        if Rates::choices(&radio.phy, radio.data_rate_bps).next().is_none() {
-            return Err("the rate of data frames is below all those that rate adaptation chooses from, which with \
-                        802.11n are 6.5 Mbit/s and more"
-                .into());
-        }
-        if radio.lowpan.is_some() {
-            return Err(format!("{} has one rate, and nothing to adapt", radio.phy.name));
-        }
-        if !(least..=most).contains(&self.interval) {
-            return Err("rate adaptation must update its averages each 1 ms to 60 s".into());
-        }
-        if !(0.0..=0.99).contains(&self.memory) {
-            return Err("what rate adaptation remembers must be 0 to 99 %".into());
-        }
-        if !(0.01..=0.5).contains(&self.lookaround) {
-            return Err("rate adaptation must sample with 1 to 50 % of the frames".into());
-        }
-        Ok(())
-    }
-}
-
 /// Payload that throughputs are reckoned with, as Linux does, bytes.
-const PAYLOAD: u32 = 1200;
+pub(super) const PAYLOAD: u32 = 1200;
 /// Attempts of a stage, and the time that they may take together.
 const STAGE: (u32, Span) = (2, Span::from_millis(6));
 /// Of how many times a slower rate is considered for a sample it is taken once.
@@ -82,11 +50,11 @@ const SAMPLE_WAIT: f64 = 16.0;
 
 /// What a frame of [`PAYLOAD`] costs at a rate.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+pub(super) struct Cost {
     /// Space, mean back-off, preamble, and answer, nanoseconds.
-    overhead: f64,
+    pub(super) overhead: f64,
     /// The bits, nanoseconds.
-    bits: f64,
+    pub(super) bits: f64,
 }
 
 /// What is known of a rate to a receiver.
@@ -141,23 +109,15 @@ pub(super) struct Adapter {
 }
 
 impl Adapter {
-    /// That of a station which knows nothing yet; `None` if the radio's rates are fixed.
-    pub(super) fn new(config: &RadioConfig, stream: Stream) -> Option<Adapter> {
-        let settings = config.rate_adaptation?;
-        let phy = &config.phy;
-        let back_off = Span(u64::from(phy.cw_min) * phy.slot.0 / 2);
-        let (mut places, mut costs) = (Vec::new(), Vec::new());
-        for (place, rate) in Rates::choices(phy, config.data_rate_bps) {
-            let answer = phy.rate(phy.control_rate_for(rate.bps)).unwrap_or(rate);
-            let fixed = phy.difs() + back_off + phy.preamble(rate) + phy.sifs;
-            places.push(place);
-            costs.push(Cost {
-                overhead: (fixed + phy.airtime(CONTROL_BYTES, answer)).0 as f64,
-                bits: f64::from(8 * PAYLOAD) * 1e9 / rate.bps.max(1) as f64,
-            });
-        }
-        let aggregates = config.aggregation.is_some();
-        Some(Adapter { settings, aggregates, places, costs, peers: Vec::new(), stream })
+    /// That of a station which knows nothing yet: with its rates, ascending, each with its place and cost.
+    pub(super) fn new(
+        settings: Minstrel,
+        aggregates: bool,
+        rates: impl Iterator<Item = (u8, Cost)>,
+        stream: Stream,
+    ) -> Adapter {
+        let (places, costs) = rates.unzip();
+        Adapter { settings, aggregates, places, costs, peers: Vec::new(), stream }
     }
 
     fn peer(&mut self, station: u32, now: Time) -> usize {
@@ -314,13 +274,15 @@ impl Adapter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::config::RadioConfig;
     use crate::radio::phy::Phy;
+    use crate::radio::rates::Rates;
     use crate::random::Purpose;
 
     fn adapter(phy: Phy) -> Adapter {
         let mut radio = RadioConfig::new("air", phy);
         radio.rate_adaptation = Some(Minstrel::default());
-        Adapter::new(&radio, Stream::new(1, 0, Purpose::RateSampling)).expect("adapts")
+        Rates::adapter(&radio, Stream::new(1, 0, Purpose::RateSampling)).expect("adapts")
     }
 
     /// Packets over a channel on which each rate has this chance of an acknowledgement; attempts by rate, counted from

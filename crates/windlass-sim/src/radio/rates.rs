@@ -1,7 +1,11 @@
 //! Which rates the frames of a radio go at, and their answers.
 
+use windlass_cc::Span;
+
 use crate::radio::config::RadioConfig;
-use crate::radio::phy::{Phy, Rate};
+use crate::radio::phy::{CONTROL_BYTES, Phy, Rate};
+use crate::radio::rate_adaptation::{Adapter, Cost, PAYLOAD};
+use crate::random::Stream;
 
 /// Place of the rate of data frames; that of a station that adapts it is a later one.
 pub const DATA: u8 = 0;
@@ -61,6 +65,24 @@ impl Rates {
     /// All, by place.
     pub fn all(&self) -> &[Rate] {
         &self.all
+    }
+
+    /// What chooses among them at one station; `None` if the radio's rates are fixed.
+    pub(super) fn adapter(config: &RadioConfig, stream: Stream) -> Option<Adapter> {
+        let settings = config.rate_adaptation?;
+        let phy = &config.phy;
+        let back_off = Span(u64::from(phy.cw_min) * phy.slot.0 / 2);
+        let cost = |rate: Rate| {
+            let answer = phy.rate(phy.control_rate_for(rate.bps)).unwrap_or(rate);
+            let fixed = phy.difs() + back_off + phy.preamble(rate) + phy.sifs;
+            Cost {
+                overhead: (fixed + phy.airtime(CONTROL_BYTES, answer)).0 as f64,
+                bits: f64::from(8 * PAYLOAD) * 1e9 / rate.bps.max(1) as f64,
+            }
+        };
+        let rates = Rates::choices(phy, config.data_rate_bps);
+        let rates = rates.map(|(place, rate)| (place, cost(rate)));
+        Some(Adapter::new(settings, config.aggregation.is_some(), rates, stream))
     }
 
     /// The places of those that stations choose from, rates ascending.

@@ -6,8 +6,8 @@ use windlass_cc::{Span, Time};
 
 use crate::link::QueueLimit;
 use crate::loss::LossProcess;
-use crate::radio::aggregation::Aggregator;
 use crate::radio::beacons::Announcer;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::Frame;
 use crate::radio::energy::{EnergyMeter, State};
 use crate::radio::queued::{BROADCAST, Queued};
