@@ -165,8 +165,14 @@ impl Channel {
 
 impl Transmission {
     /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
+    #[inline]
     pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
-        let hearing = channel.of(self.frame.from);
+        self.next_of(channel.of(self.frame.from))
+    }
+
+    /// The same with those who hear it at hand.
+    #[inline(always)]
+    pub(super) fn next_of(&self, hearing: &[Neighbour]) -> Option<(Time, bool)> {
         let leaves = self.start + hearing.get(self.left)?.delay + self.airtime;
         match hearing.get(self.reached) {
             Some(n) if self.start + n.delay < leaves => Some((self.start + n.delay, false)),

@@ -29,6 +29,7 @@ pub use crate::radio::phy::{CONTROL_BYTES, DATA_OVERHEAD};
 use crate::radio::propagation::from_db;
 use crate::radio::queued::Queued;
 use crate::radio::rates::{CONTROL, Rates};
+use crate::radio::reception::Passed;
 use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
@@ -249,20 +250,23 @@ impl Radio {
 
     /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).
     pub fn step(&mut self, now: Time) -> bool {
-        let Some((_, entity)) = self.events.next().filter(|(time, _)| *time <= now) else {
-            return false;
-        };
+        self.step_until(now, Time::ZERO).is_some()
+    }
+
+    /// The same, and goes on until `last` as long as it is the same frame that reaches stations or leaves them and nothing has
+    /// come of it.
+    pub(crate) fn step_until(&mut self, now: Time, last: Time) -> Option<Passed> {
+        let (_, entity) = self.events.next().filter(|(time, _)| *time <= now)?;
         let n = self.stations.len() as u32;
         if entity >= n {
-            self.on_frame_event(entity - n, now);
-            return true;
+            return Some(self.on_frame_event(entity - n, now, last));
         }
         self.events.finish_next();
         if self.stations[entity as usize].disarm(now) {
             self.on_station(entity, now);
             self.wake(entity, now);
         }
-        true
+        Some(Passed { now, moments: 0 })
     }
 
     /// Takes what has happened, in order.

@@ -12,37 +12,67 @@ use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
 
+/// How far the time has come with a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Passed {
+    /// The moment of the last thing that was done.
+    pub(crate) now: Time,
+    /// Moments after the first at which something was done.
+    pub(crate) moments: u64,
+}
+
 impl Radio {
-    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it.
-    pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time) {
-        let f = &mut self.transmissions[transmission as usize];
-        let leaves = f.leaves;
-        let place = if leaves { f.left } else { f.reached };
-        f.left += usize::from(leaves);
-        f.reached += usize::from(!leaves);
-        let from = f.frame.from;
+    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it, and then others as long as
+    /// that comes next, until `last`, and nothing has come of it that others must be told.
+    pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time, last: Time) -> Passed {
+        let mut passed = Passed { now, moments: 0 };
         let entity = self.stations.len() as u32 + transmission;
-        match f.next(&self.channel) {
-            Some((at, leaves)) => {
-                f.leaves = leaves;
-                self.events.replace_next(at, entity);
-            }
-            None => {
+        loop {
+            let now = passed.now;
+            let f = &mut self.transmissions[transmission as usize];
+            let hearing = self.channel.of(f.frame.from);
+            let leaves = f.leaves;
+            let place = if leaves { f.left } else { f.reached };
+            f.left += usize::from(leaves);
+            f.reached += usize::from(!leaves);
+            let neighbour = hearing[place];
+            let Some((at, leaves_next)) = f.next_of(hearing) else {
                 self.events.finish_next();
                 self.free.push(transmission);
+                self.passes(transmission, place, neighbour, now);
+                return passed;
+            };
+            f.leaves = leaves_next;
+            let ticket = self.events.ticket(at, entity);
+            if leaves {
+                self.passes(transmission, place, neighbour, now);
+            } else {
+                self.on_start(transmission, neighbour, now);
+                self.has_reached(neighbour.station, now);
             }
+            if at > last || !self.outcomes.is_empty() || !self.events.comes_next(ticket) {
+                self.events.replace_next_by(ticket);
+                return passed;
+            }
+            passed.moments += u64::from(at > now);
+            passed.now = at;
         }
-        let neighbour = self.channel.of(from)[place];
-        if leaves {
-            self.on_end(transmission, place, neighbour, now);
-        } else {
-            self.on_start(transmission, neighbour, now);
-        }
-        let s = &mut self.stations[neighbour.station as usize];
+    }
+
+    /// A frame leaves a station.
+    fn passes(&mut self, transmission: u32, place: usize, neighbour: Neighbour, now: Time) {
+        self.on_end(transmission, place, neighbour, now);
+        self.stations[neighbour.station as usize].update_meter(now);
+        self.wake(neighbour.station, now);
+    }
+
+    /// A frame has reached a station, which brings nothing nearer but the end of a battery.
+    #[inline]
+    fn has_reached(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
         s.update_meter(now);
-        // What begins to arrive brings nothing nearer but the end of a battery.
-        if leaves || s.meter.has_battery() {
-            self.wake(neighbour.station, now);
+        if s.meter.has_battery() {
+            self.wake(station, now);
         }
     }
 
