@@ -14,8 +14,8 @@ use crate::{guest, linux, live, vm};
 struct Task {
     scenario: String,
     seed: u64,
-    /// Whether the events of our algorithms are replayed.
-    replay: bool,
+    /// What is kept of our algorithms.
+    watch: live::Watch,
 }
 
 /// What it answers.
@@ -36,7 +36,7 @@ impl Backend for LinuxVt {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        self.ask(scenario, seed, false).map(|(ran, _)| ran)
+        self.ask(scenario, seed, live::Watch::Nothing).map(|(ran, _)| ran)
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -58,13 +58,13 @@ impl LinuxVt {
         self,
         scenario: &Scenario,
         seed: u64,
-        replay: bool,
+        watch: live::Watch,
     ) -> Result<(Ran, Vec<Replayed>), RunError> {
         linux::no_radio(self.world(), scenario)?;
         let ours = linux::ours(scenario);
         let params = ours.iter().filter_map(|place| scenario.flows[*place].controller);
         let objects = bpf::object::for_guest(params).map_err(RunError::backend)?;
-        let task = Task { scenario: scenario.resolved_toml(), seed, replay };
+        let task = Task { scenario: scenario.resolved_toml(), seed, watch };
         let Answer { result, kernel, replayed } = guest::ask(self.0, &task, objects)?;
         let kernel = emulated(&kernel).map_err(RunError::backend)?;
         Ok((Ran { result, kernel: Some(kernel) }, replayed))
@@ -79,9 +79,9 @@ fn emulated(kernel: &str) -> Result<String, vm::Error> {
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
 /// at the very start of the program.
 pub fn serve_if_guest() {
-    guest::serve(|Task { scenario, seed, replay }| {
+    guest::serve(|Task { scenario, seed, watch }| {
         let scenario = Scenario::from_str(&scenario, "the task")?;
-        let options = live::Options { replay, ..live::Options::in_virtual_time() };
+        let options = live::Options { watch, ..live::Options::in_virtual_time() };
         let (ran, replayed) = linux::run(&scenario, seed, options)?;
         let kernel = ran.kernel.unwrap_or_default();
         let answer = Answer { result: ran.result, kernel, replayed };

@@ -60,8 +60,13 @@ fn run(id: &str, objects: PathBuf) -> live::Outcome {
     lossy.loss[0] = Some(LossModel::Drop { probability: 0.002 });
     let mut config = config(vec![lossy], vec![flow]);
     config.duration = windlass_cc::Time::from_secs(3);
-    let options =
-        Options { bound: None, ours: vec![0], objects, replay: true, ..Options::default() };
+    let options = Options {
+        bound: None,
+        ours: vec![0],
+        objects,
+        watch: live::Watch::Replay,
+        ..Options::default()
+    };
     live::run(&config, &options).expect("a run")
 }
 

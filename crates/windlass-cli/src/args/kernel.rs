@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use windlass_lab::run::World;
 
 /// Examples.
 pub const HELP: &str = "\
@@ -40,6 +41,14 @@ pub enum KernelVerb {
         /// Its name in the kernel, instead of `wl_` and the algorithm's.
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
+    },
+    /// Have a kernel count how long an algorithm runs at each acknowledgement (BPF run statistics).
+    Cost {
+        /// The algorithms; all for single paths when none is named.
+        algorithms: Vec<String>,
+        /// The kernel: linux-vt=6.12 or linux-vt=6.1, where a nanosecond is an instruction, or linux (this machine's; root).
+        #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+        on: World,
     },
     /// Print the names of the algorithms that are loaded.
     List,

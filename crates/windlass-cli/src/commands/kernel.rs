@@ -4,10 +4,12 @@ use std::env;
 use std::path::Path;
 
 use windlass_cc::{AnyParams, Setup};
+use windlass_lab::run::World;
 use windlass_lab::scenario::Candidate;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LINUX;
 use windlass_testbed::bpf::{Algorithm, Error, object, params_of, pins};
+use windlass_testbed::twin;
 
 use crate::args::{Kernel, KernelVerb};
 use crate::output::{Chatter, Failure, print};
@@ -20,6 +22,7 @@ pub fn run(args: &Kernel, chatter: &Chatter) -> Result<(), Failure> {
     match &args.verb {
         KernelVerb::Build { algorithms, source } => build(algorithms, source.as_deref(), chatter),
         KernelVerb::Load { algorithm, name } => load(algorithm, name.as_deref(), chatter),
+        KernelVerb::Cost { algorithms, on } => cost(algorithms, *on, chatter),
         KernelVerb::List => {
             let names = pins::list().map_err(failure)?;
             print(&names.iter().map(|name| format!("{name}\n")).collect::<String>())
@@ -54,6 +57,31 @@ fn build(algorithms: &[String], source: Option<&Path>, chatter: &Chatter) -> Res
     chatter.say("building the core for BPF: a minute or two the first time");
     for path in object::build(&checkout, &params).map_err(failure)? {
         print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+/// What each algorithm takes, a line as soon as it is known.
+fn cost(algorithms: &[String], on: World, chatter: &Chatter) -> Result<(), Failure> {
+    let known = object::algorithms();
+    let named: Vec<&str> = algorithms.iter().map(String::as_str).collect();
+    let ids = if named.is_empty() { known.clone() } else { named };
+    let params = ids.iter().map(|id| AnyParams::by_name(id).ok_or_else(|| unknown(id, &known)));
+    let params = params.collect::<Result<Vec<AnyParams>, Failure>>()?;
+    let virtual_time = matches!(on, World::LinuxVt(_));
+    let unit = if virtual_time { "instructions" } else { "ns" };
+    chatter.say(format!("{unit} of an acknowledgement, with what the kernel's counting adds"));
+    print("algorithm        acknowledgements   each   other events   an empty program\n")?;
+    for params in &params {
+        let counted = twin::cost(on, params).map_err(Failure::of)?;
+        let empty = counted.counting.map_or_else(|| "-".to_owned(), |c| format!("{c:.0}"));
+        print(&format!(
+            "{:<16} {:>16} {:>6.0} {:>14.0} {empty:>18}\n",
+            params.info().id,
+            counted.acknowledgements,
+            counted.acknowledgement,
+            counted.others,
+        ))?;
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ pub struct Replayed {
     pub mss: u32,
     /// The windows of the connection with most events: one for each change by whole segments.
     pub course: Vec<Moment>,
+    /// What each of the kernel's programs has run, if that was counted: name, how often, and nanoseconds.
+    pub ran: Vec<(String, u64, u64)>,
     /// What that connection heard.
     pub heard: Vec<Heard>,
 }

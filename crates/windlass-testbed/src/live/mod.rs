@@ -42,7 +42,7 @@ pub use differences::differences;
 pub use error::Error;
 pub use info::Info;
 pub use lateness::{Bound, Lateness};
-pub use options::Options;
+pub use options::{Options, Watch};
 pub use release::kernel;
 pub use run::{Outcome, run};
 pub use trace::{Arrival, Trace};

@@ -1,5 +1,6 @@
 //! How a configuration is run.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 use windlass_cc::Span;
@@ -30,8 +31,20 @@ pub struct Options {
     pub named: Vec<(usize, String)>,
     /// The folder with the objects of these algorithms.
     pub objects: PathBuf,
-    /// Whether each event of these algorithms is recorded and replayed.
-    pub replay: bool,
+    /// What is kept of these algorithms.
+    pub watch: Watch,
+}
+
+/// What is kept of our algorithms in a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Watch {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Each event is recorded and replayed.
+    Replay,
+    /// The kernel counts how long their programs run.
+    Count,
 }
 
 impl Default for Options {
@@ -48,7 +61,7 @@ impl Default for Options {
             ours: Vec::new(),
             named: Vec::new(),
             objects: PathBuf::new(),
-            replay: false,
+            watch: Watch::Nothing,
         }
     }
 }

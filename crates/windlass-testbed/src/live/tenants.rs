@@ -10,7 +10,7 @@ use windlass_cc::AnyParams;
 use windlass_sim::config::{Config, FlowConfig};
 
 use super::error::Error;
-use super::options::Options;
+use super::options::{Options, Watch};
 use crate::bpf::record::Record;
 use crate::bpf::replay::{Replayed, replay};
 use crate::bpf::{self, Algorithm, Attached};
@@ -29,6 +29,7 @@ pub struct Tenant {
     params: AnyParams,
     attached: Option<Attached>,
     reader: Option<Reader>,
+    counting: Option<bpf::Statistics>,
 }
 
 /// A thread that collects what the kernel records.
@@ -53,7 +54,8 @@ fn fresh_name() -> String {
 impl Tenant {
     fn new(place: usize, flow: &FlowConfig, options: &Options) -> Result<Tenant, Error> {
         let (name, params) = (fresh_name(), bpf::params_of(&flow.profile));
-        let algorithm = Algorithm { params, name: name.clone(), recording: options.replay };
+        let algorithm =
+            Algorithm { params, name: name.clone(), recording: options.watch == Watch::Replay };
         let home = |source| Error::Home { flow: flow.name.clone(), source };
         let attached = algorithm.load(&options.objects).map_err(home)?;
         let mut tenant = Tenant {
@@ -63,20 +65,30 @@ impl Tenant {
             params,
             attached: None,
             reader: None,
+            counting: None,
         };
-        match options.replay {
-            true => tenant.reader = Some(Reader::new(attached)),
-            false => tenant.attached = Some(attached),
+        match options.watch {
+            Watch::Replay => tenant.reader = Some(Reader::new(attached)),
+            Watch::Count => {
+                tenant.counting = Some(bpf::Statistics::on().map_err(home)?);
+                tenant.attached = Some(attached);
+            }
+            Watch::Nothing => tenant.attached = Some(attached),
         }
         Ok(tenant)
     }
 
     /// The run is over: the algorithm leaves. What it recorded is replayed.
     pub fn leave(self) -> Result<Replayed, Error> {
-        let Some(Reader { done, thread }) = self.reader else { return Ok(Replayed::default()) };
+        let home = |source| Error::Home { flow: self.of.clone(), source };
+        let Some(Reader { done, thread }) = self.reader else {
+            let counted = self.attached.filter(|_| self.counting.is_some());
+            let ran = counted.map_or(Ok(Vec::new()), |a| a.run_times()).map_err(home)?;
+            return Ok(Replayed { ran, ..Replayed::default() });
+        };
         done.store(true, Ordering::Relaxed);
         let records = thread.join().unwrap_or(Ok(Vec::new()));
-        let records = records.map_err(|source| Error::Home { flow: self.of, source })?;
+        let records = records.map_err(home)?;
         Ok(replay(&self.params, &records))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use facts::{Difference, Heard, Listener, Log};
 use windlass_cc::{AnyParams, Setup};
-use windlass_run::{Backend, RunError, Simulator, World};
+use windlass_run::{Backend, Ran, RunError, Simulator, World};
 use windlass_scenario::{FlowSpec, Home, Scenario};
 use windlass_sim::{FlowResult, RunResult, Series};
 use windlass_tcp::CongestionControl;
@@ -18,6 +18,7 @@ use windlass_tcp::CongestionControl;
 use crate::bpf::object;
 use crate::bpf::record::Moment;
 use crate::bpf::replay::Replayed;
+use crate::live::Watch;
 use crate::{LinuxVt, linux, live};
 
 /// What is run.
@@ -83,15 +84,7 @@ pub fn run(
     seed: u64,
 ) -> Result<Twins, RunError> {
     let scenario = prepared(params, networks)?;
-    let (kernel, replayed) = match world {
-        World::Linux => {
-            let objects = object::folder().map_err(RunError::backend)?;
-            let options = live::Options { objects, replay: true, ..live::Options::default() };
-            linux::run(&scenario, seed, options)?
-        }
-        World::LinuxVt(series) => LinuxVt(series).ask(&scenario, seed, true)?,
-        World::Sim | World::Ns3 => return Err(RunError::NoKernel),
-    };
+    let (kernel, replayed) = watched(world, &scenario, seed, Watch::Replay)?;
     let mut simulated = scenario;
     simulated.record.series = vec![Series::Cwnd];
     let rates = params.requirements().rate_samples;
@@ -107,6 +100,71 @@ pub fn run(
         Twin { network, parting, heard, fact, replayed, kernel, simulated: of_simulator }
     });
     Ok(Twins { kernel: kernel.kernel.unwrap_or_default(), twins: twins.collect() })
+}
+
+/// What a kernel makes of a scenario, and what was kept of our algorithms there.
+fn watched(
+    world: World,
+    scenario: &Scenario,
+    seed: u64,
+    watch: Watch,
+) -> Result<(Ran, Vec<Replayed>), RunError> {
+    match world {
+        World::Linux => {
+            let objects = object::folder().map_err(RunError::backend)?;
+            let options = live::Options { objects, watch, ..live::Options::default() };
+            linux::run(scenario, seed, options)
+        }
+        World::LinuxVt(series) => LinuxVt(series).ask(scenario, seed, watch),
+        World::Sim | World::Ns3 => Err(RunError::NoKernel),
+    }
+}
+
+/// What an algorithm's programs take in a kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    /// The kernel's release.
+    pub kernel: String,
+    /// Acknowledgements.
+    pub acknowledgements: u64,
+    /// Nanoseconds of an acknowledgement, mean; in virtual time each is an instruction.
+    pub acknowledgement: f64,
+    /// The same of all other programs, for each acknowledgement.
+    pub others: f64,
+    /// The same of a program of a few instructions: what the counting itself shows.
+    pub counting: Option<f64>,
+}
+
+/// Has the kernel count how long an algorithm runs over the network `lossy`.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn cost(world: World, params: &AnyParams) -> Result<Cost, RunError> {
+    let scenario = prepared(params, &["lossy".to_owned()])?;
+    let (kernel, counted) = watched(world, &scenario, 1, Watch::Count)?;
+    let ran = counted.first().map_or(&[][..], |flow| &flow.ran);
+    let (mut own, mut others, mut least) = ((0, 0), 0, None);
+    for (name, runs, nanoseconds) in ran {
+        match name.as_str() {
+            "acknowledge" => own = (*runs, *nanoseconds),
+            _ => others += nanoseconds,
+        }
+        if name == "threshold" && *runs > 0 {
+            least = Some(*nanoseconds as f64 / *runs as f64);
+        }
+    }
+    if own.0 == 0 {
+        return Err(RunError::backend("the kernel has counted no acknowledgement"));
+    }
+    let each = |sum: u64| sum as f64 / own.0 as f64;
+    Ok(Cost {
+        kernel: kernel.kernel.unwrap_or_default(),
+        acknowledgements: own.0,
+        acknowledgement: each(own.1),
+        others: each(others),
+        counting: least,
+    })
 }
 
 /// What the simulator makes of a scenario, and what each flow's algorithm heard there.
