@@ -221,9 +221,11 @@ fn completions_exist_for_every_shell() {
         "link.*.mean_queue_packets",
         "run.jain_index",
     ];
-    for (shell, more) in
-        [("fish", &[][..]), ("zsh", &["rfc6298", "cocoa3plus"]), ("bash", &["rfc6298", "cocoa3plus"])]
-    {
+    for (shell, more) in [
+        ("fish", &[][..]),
+        ("zsh", &["rfc6298", "cocoa3plus"]),
+        ("bash", &["rfc6298", "cocoa3plus"]),
+    ] {
         let script = done(&["completions", shell]).out;
         for word in everywhere.iter().chain(more) {
             assert!(script.contains(word), "{shell} offers no {word}");
