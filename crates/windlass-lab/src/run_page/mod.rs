@@ -247,11 +247,12 @@ fn between(
         return Ok(None);
     }
     let end = first.result.end.as_nanos() as f64 / 1e9;
-    let text = format!(
-        "Of {} runs of {}: the curve is the median, and every run is in the band around it.",
-        runs.len(),
-        records.len()
-    );
+    let which = match runs.len() {
+        all if all == records.len() => format!("{all} runs"),
+        some => format!("The first {some} of {} runs", records.len()),
+    };
+    let text =
+        format!("{which}: the curve is the median, and every run lies in the band around it.");
     let charts = bands::bands(&runs, end);
     let timeline = Block::Timeline(Timeline { charts, ..Timeline::default() });
     Ok(Some(Section {
