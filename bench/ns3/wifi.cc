@@ -45,7 +45,7 @@ const double ASSOCIATION_S = 0.5;
 struct Run
 {
     std::string key;       // comes back in the result
-    std::string standard;  // b or g
+    std::string standard;  // b, g or n
     std::string rate;      // ns-3's name of the mode of data frames
     std::string control;   // and of RTS frames
     std::string direction; // up, down or both
@@ -63,6 +63,11 @@ struct Run
     bool shortPreamble;
     bool detection;        // ns-3's preamble detection: a preamble needs 4 dB over what else is on the air
     uint64_t seed;
+    // Of Wi-Fi as it is used; what is not said is as above.
+    bool minstrel = false; // rates are adapted, instead of `rate`
+    uint32_t aggregate = 0; // most bytes of an A-MPDU
+    bool noisy = false;     // every frame arrives `snr` dB above the noise
+    double snr = 0;
 
     explicit Run(const Words& words)
     {
@@ -93,6 +98,13 @@ struct Run
         shortPreamble = word("short_preamble") == "1";
         detection = word("detection") == "1";
         seed = std::stoull(word("seed"));
+        if (words.count("minstrel"))
+        {
+            minstrel = word("minstrel") == "1";
+            aggregate = std::stoul(word("aggregate"));
+            noisy = word("snr") != "none";
+            snr = noisy ? std::stod(word("snr")) : 0;
+        }
     }
 };
 
@@ -163,22 +175,50 @@ SetDefaults(const Run& run)
 NetDeviceContainer
 BuildRadio(const Run& run, const NodeContainer& stations, Ptr<Node> accessPoint)
 {
-    YansWifiChannelHelper channel = YansWifiChannelHelper::Default();
+    YansWifiChannelHelper channel;
+    if (run.noisy)
+    {
+        // Thermal noise of 290 K in 20 MHz and the noise figure of 7 dB.
+        channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+        channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(run.snr - 93.965));
+    }
+    else
+    {
+        channel = YansWifiChannelHelper::Default();
+    }
     YansWifiPhyHelper phy;
+    if (run.noisy)
+    {
+        phy.SetErrorRateModel("ns3::NistErrorRateModel");
+    }
+    if (run.standard == "n")
+    {
+        phy.Set("ChannelSettings", StringValue("{0, 20, BAND_2_4GHZ, 0}"));
+    }
     phy.SetChannel(channel.Create());
     if (!run.detection)
     {
         phy.DisablePreambleDetectionModel();
     }
     WifiHelper wifi;
-    wifi.SetStandard(run.standard == "b" ? WIFI_STANDARD_80211b : WIFI_STANDARD_80211g);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
-                                 "DataMode", StringValue(run.rate),
-                                 "ControlMode", StringValue(run.control));
+    wifi.SetStandard(run.standard == "b"   ? WIFI_STANDARD_80211b
+                     : run.standard == "n" ? WIFI_STANDARD_80211n
+                                           : WIFI_STANDARD_80211g);
+    if (run.minstrel)
+    {
+        wifi.SetRemoteStationManager(run.standard == "n" ? "ns3::MinstrelHtWifiManager" : "ns3::MinstrelWifiManager");
+    }
+    else
+    {
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode", StringValue(run.rate),
+                                     "ControlMode", StringValue(run.control));
+    }
     WifiMacHelper mac;
-    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(Ssid("cell")));
+    UintegerValue aggregate(run.aggregate);
+    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(Ssid("cell")), "BE_MaxAmpduSize", aggregate);
     NetDeviceContainer devices = wifi.Install(phy, mac, accessPoint);
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(Ssid("cell")));
+    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(Ssid("cell")), "BE_MaxAmpduSize", aggregate);
     devices.Add(wifi.Install(phy, mac, stations));
 
     MobilityHelper mobility;

@@ -2,7 +2,7 @@
 """Holds Windlass's Wi-Fi cell against that of ns-3 3.44.
 
 One access point and 1 to 10 stations, uploads, downloads and both, TCP and saturating datagrams, 802.11b and g,
-with and without RTS. Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was.
+with and without RTS; with `--used` 802.11n, its aggregates by length, and rates that are adapted, by signal. Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was.
 `--quick` makes sixteen cells with one seed. Exit code 0: compared; 1: something failed; 3: skipped, since this
 machine lacks what it takes.
 """
@@ -23,12 +23,13 @@ import setup
 from differences import RADIO_PAGE, STUDENT, aligned, jain
 from program import ended, put
 from runs import Kept, Stream
-from wifi_cells import grid, ns3_line, scenario
+from wifi_cells import grid, ns3_line, scenario, used_grid
 
 # Raised when wifi.cc or a cell changes what ns-3 simulates: results of another version are run again.
 NS3_VERSION = 1
 NS3_RESULTS = setup.CACHE / "wifi-ns3.jsonl"
 WINDLASS_RESULTS = setup.CACHE / "wifi-windlass.jsonl"
+USED_MARKS = ("<!-- wifi-used: written by bench/ns3/wifi.py --used --write -->", "<!-- /wifi-used -->")
 MARKS = ("<!-- wifi: written by bench/ns3/wifi.py --write -->", "<!-- /wifi -->")
 # Beyond this a difference is explained on the page.
 GOAL = 0.10
@@ -133,16 +134,17 @@ def summary(found):
     return f"{len(found)} cells: median difference {statistics.median(distances):.1%}, {beyond} beyond {GOAL:.0%}"
 
 
-def write_page(found):
+def write_page(found, marks):
     head, *lines = cells_of_table(found)
     table = [head, ("---", *["---:"] * (len(head) - 1)), *lines]
     text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    put(RADIO_PAGE, MARKS, f"{text}\n\n{summary(found)}.")
+    put(RADIO_PAGE, marks, f"{text}\n\n{summary(found)}.")
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="sixteen cells, one seed")
+    parser.add_argument("--used", action="store_true", help="802.11n, aggregation and rate adaptation instead")
     parser.add_argument("--ns3-only", action="store_true", help="only run ns-3 and keep its results")
     parser.add_argument("--kept", action="store_true", help="compare what ns-3 has results of, running no more of it")
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
@@ -153,7 +155,8 @@ def parse_arguments():
 
 
 def compare_cells(arguments):
-    runs, ns3, ours = measure(grid(arguments.quick), arguments)
+    cells, marks = (used_grid, USED_MARKS) if arguments.used else (grid, MARKS)
+    runs, ns3, ours = measure(cells(arguments.quick), arguments)
     if arguments.ns3_only:
         return
     found = rows(runs, ns3, ours)
@@ -161,7 +164,7 @@ def compare_cells(arguments):
         raise compare.Failed("ns-3 has no results yet; run without --kept")
     print(json.dumps(found, indent=2) if arguments.json else f"{aligned(cells_of_table(found))}\n{summary(found)}")
     if arguments.write:
-        write_page(found)
+        write_page(found, marks)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """The Wi-Fi cells of the comparison, and what each of the two simulators is told about them."""
 
+import math
 from dataclasses import dataclass
 
 PAYLOAD = 1448  # bytes of a segment or datagram; timestamps and headers make a segment 1500
+FRAME = 1520  # a datagram with 28 B of headers, 38 B of an 802.11n frame, delimiter and padding
 TIMESTAMPS = 12  # which our stack takes off the announced size (RFC 6691), and ns-3 does not
 BUFFER = 4 << 20  # socket buffers that never limit
+USED_QUEUE = 300  # the same where aggregates must never want for packets
 QUEUE = 100  # packets that a radio holds, the one in transmission included
 START_S = 1.0  # by then ns-3's stations are associated
 STAGGER_S = 0.1
@@ -30,6 +33,7 @@ RATES = {
     "b-11": Rate("b", 11, 2, "DsssRate11Mbps", "DsssRate2Mbps", 15),
     "b-2": Rate("b", 2, 2, "DsssRate2Mbps", "DsssRate2Mbps", 20),
     "g-54": Rate("g", 54, 24, "ErpOfdmRate54Mbps", "ErpOfdmRate24Mbps", 6),
+    "n-65": Rate("n", 65, 24, "HtMcs7", "ErpOfdmRate24Mbps", 6),
     "g-6": Rate("g", 6, 6, "ErpOfdmRate6Mbps", "ErpOfdmRate6Mbps", 10),
 }
 
@@ -46,11 +50,25 @@ class Cell:
     # How stations take a collision: as mere noise (ns-3's default, which detects no preamble below 4 dB), or as
     # a frame in error, after which they wait an EIFS (the standard).
     eifs: bool = False
+    frames: int = 1  # of an aggregate at most; 64 stands for what the standard allows
+    minstrel: bool = False
+    snr_db: float | None = None  # of every frame; otherwise nothing is lost to noise
+
+    def used(self):
+        """Whether it has anything of Wi-Fi as it is used."""
+        return self.rate.startswith("n") or self.minstrel or self.snr_db is not None
+
+    def aggregate_bytes(self):
+        """Most bytes of an aggregate: of so many frames, each with its delimiter and padding."""
+        return 0 if self.frames == 1 else min(65535, self.frames * FRAME)
 
     def name(self):
         words = [self.rate, self.traffic, self.direction, f"{self.stations} st."]
         words += ["RTS"] if self.rts else []
         words += ["EIFS"] if self.eifs else []
+        words += [f"A-MPDU of {self.frames}"] if self.frames > 1 else []
+        words += ["Minstrel"] if self.minstrel else []
+        words += [f"{self.snr_db:g} dB"] if self.snr_db is not None else []
         return " ".join(words)
 
     def flows(self):
@@ -92,6 +110,19 @@ def grid(quick):
     return [Run(cell, seed) for seed in seeds for cell in cells]
 
 
+def used_grid(quick):
+    """Wi-Fi as it is used: aggregates by length, stations that share the air with them, and rates by signal."""
+    cells = [Cell("n-65", "udp", "up", 1, frames=frames) for frames in ((1, 8, 64) if quick else (1, 2, 4, 8, 16, 64))]
+    if not quick:
+        cells += [Cell("n-65", "udp", "up", n, frames=frames) for n in (5, 10) for frames in (1, 8, 64)]
+        cells += [Cell("n-65", "tcp", way, 1, frames=frames) for way in ("up", "down") for frames in (1, 64)]
+    levels = (8, 18) if quick else (5, 8, 11, 14, 18, 22, 27)
+    for rate, frames in (("g-54", 1), ("n-65", 1), ("n-65", 64)):
+        cells += [Cell(rate, "udp", "up", 1, frames=frames, minstrel=True, snr_db=snr) for snr in levels]
+    seeds = 1 if quick else SEEDS
+    return [Run(cell, seed) for seed in range(1, seeds + 1) for cell in cells]
+
+
 def ns3_line(run):
     """A run as wifi.cc reads it."""
     cell, rate = run.cell, RATES[run.cell.rate]
@@ -113,10 +144,33 @@ def ns3_line(run):
         "duration": rate.duration_s,
         "rts": int(cell.rts),
         "short_preamble": 0,
-        "detection": int(not cell.eifs),
+        "detection": int(not cell.eifs and cell.snr_db is None),
         "seed": run.seed,
     }
+    if cell.used():
+        words |= {"minstrel": int(cell.minstrel), "aggregate": cell.aggregate_bytes()}
+        words |= {"snr": "none" if cell.snr_db is None else cell.snr_db, "queue": USED_QUEUE}
     return " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def used_keys(cell):
+    """What a cell has of Wi-Fi as it is used, as keys of `[[wifi]]`."""
+    lines = []
+    if cell.frames > 1:
+        lines.append(f'aggregation = {{ max_size = "{cell.aggregate_bytes()}B" }}')
+    if cell.minstrel:
+        lines.append('rate_adaptation = "minstrel"')
+    if cell.snr_db is not None:
+        # The noise is at -93.965 dBm, and 40 dB are lost at the first metre and none after it.
+        loss = 40 + 10 * 0.1 * math.log10(RADIUS_M)
+        lines += [
+            'loss = { model = "snr" }',
+            'path_loss = { exponent = 0.1, reference = "40dB" }',
+            f'power = "{cell.snr_db - 93.965 + loss:.4f}dBm"',
+            'sensitivity = "-120dBm"',
+            'carrier_sense = "-120dBm"',
+        ]
+    return lines
 
 
 def scenario(run):
@@ -139,10 +193,11 @@ def scenario(run):
         'stations = "s*"',
         f"count = {cell.stations}",
         f'radius = "{RADIUS_M}m"',
-        f'queue = "{QUEUE}pkt"',
+        f'queue = "{USED_QUEUE if cell.used() else QUEUE}pkt"',
         f'rts = "{"always" if cell.rts else "never"}"',
         "long_retry_limit = 7",  # ns-3 3.44 has one limit, 7
         f"eifs = {str(cell.eifs).lower()}",
+        *used_keys(cell),
         "[[link]]",
         'between = ["ap", "server"]',
         'rate = "1Gbps"',

@@ -71,6 +71,10 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "list"]),
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),
         ("## `[[wifi]]`", &["fair", "fitness"]),
+        (
+            "### `rate_adaptation`, `aggregation` and `beacons`",
+            &["rate_adaptation", "aggregation", "beacons"],
+        ),
         ("### `lowpan`", &["lowpan"]),
         ("### `sleep`", &["cell_sleep", "sleep"]),
         ("### `routing`", &["aodv", "aodv_constants"]),

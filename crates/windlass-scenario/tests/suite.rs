@@ -9,3 +9,4 @@ mod files;
 mod outlook;
 mod properties;
 mod sleep;
+mod wifi_used;

@@ -13,8 +13,9 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::host::{Host, Kind};
 use crate::link::{Link, QueueLimit};
-use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Radio};
+use crate::radio::mac::{CONTROL_BYTES, Radio};
 use crate::radio::network::Radios;
+use crate::radio::rates::{CONTROL, DATA};
 use crate::radio::service::Service;
 use crate::radio::station::Station;
 use crate::route::{self, RadioHop};
@@ -118,9 +119,9 @@ fn exchange(radio: &Radio, mtu: u32) -> Span {
     if let Some(lowpan) = &radio.lowpan {
         return lowpan.exchange(&radio.phy, mtu);
     }
-    let [data, control] = [radio.data, radio.control];
+    let [data, control] = [DATA, CONTROL].map(|place| radio.rates.at(place));
     radio.timing.difs
-        + radio.phy.airtime(mtu + DATA_OVERHEAD, data)
+        + radio.phy.airtime(mtu + radio.phy.data_overhead(), data)
         + radio.timing.sifs
         + radio.phy.airtime(CONTROL_BYTES, control)
 }

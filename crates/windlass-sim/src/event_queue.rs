@@ -12,37 +12,65 @@ const ORDER_BITS: u32 = 40;
 /// Most entities that an event queue can address.
 pub const MAX_ENTITIES: usize = 1 << ENTITY_BITS;
 
+/// After all events.
+const NEVER: Key = Key::MAX;
+
+/// Where the root stands: the groups of four children then begin at multiples of four, each in a cache line or two.
+const ROOT: usize = 3;
+
+/// A place in the order of events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket(Key);
+
 /// A four-ary heap of events.
 ///
 /// The event being processed stays at the root meanwhile: whatever is scheduled in its course
 /// comes later, and an entity that goes on replaces its own entry with one sift.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EventQueue {
+    /// The heap from [`ROOT`] on, filled up to whole groups with [`NEVER`], so that each group can be looked at as a whole.
     heap: Vec<Key>,
+    /// Where the next one comes.
+    end: usize,
     order: u64,
 }
 
+impl Default for EventQueue {
+    fn default() -> EventQueue {
+        EventQueue::with_capacity(0)
+    }
+}
+
 impl EventQueue {
-    /// An empty events with room for `n` events.
+    /// An empty queue with room for `n` events.
     pub fn with_capacity(n: usize) -> EventQueue {
-        EventQueue { heap: Vec::with_capacity(n), order: 0 }
+        let mut heap = Vec::with_capacity(n + 2 * ROOT + 2);
+        heap.resize(ROOT + 1, NEVER);
+        EventQueue { heap, end: ROOT, order: 0 }
     }
 
     /// The next event: when, and whose.
     #[inline]
     pub fn next(&self) -> Option<(Time, u32)> {
-        let key = *self.heap.first()?;
-        Some((Time((key >> 64) as u64), key as u32 & ((1 << ENTITY_BITS) - 1)))
+        let key = self.heap[ROOT];
+        (key != NEVER).then_some((Time((key >> 64) as u64), entity_of(key)))
+    }
+
+    /// The entities that may be next after the next one: those of the root's children.
+    #[inline(always)]
+    pub fn candidates(&self) -> impl Iterator<Item = u32> {
+        let group = self.heap.get(4 * ROOT - 8..).and_then(<[Key]>::first_chunk::<4>);
+        group.into_iter().flatten().filter(|key| **key != NEVER).map(|key| entity_of(*key))
     }
 
     /// Pending events.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.end - ROOT
     }
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.end == ROOT
     }
 
     #[inline]
@@ -60,26 +88,31 @@ impl EventQueue {
     /// list is a heap, and the event at the root, which is the least, stays there.
     #[cold]
     fn renumber(&mut self) {
-        self.heap.sort_unstable();
+        let pending = &mut self.heap[ROOT..self.end];
+        pending.sort_unstable();
         let others = !(((1 << ORDER_BITS) - 1) << ENTITY_BITS);
-        for (order, key) in (0u128..).zip(&mut self.heap) {
+        for (order, key) in (0u128..).zip(pending) {
             *key = *key & others | order << ENTITY_BITS;
         }
-        self.order = self.heap.len() as u64;
+        self.order = self.len() as u64;
     }
 
     /// Adds an event.
     #[inline]
     pub fn schedule(&mut self, time: Time, entity: u32) {
         let key = self.key(time, entity);
-        let mut at = self.heap.len();
-        self.heap.push(key);
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if self.heap[parent] < key {
+        let mut at = self.end;
+        self.end += 1;
+        if at == self.heap.len() {
+            self.heap.resize(at + 4, NEVER);
+        }
+        while at > ROOT {
+            let parent = at / 4 + ROOT - 1;
+            let above = self.heap[parent];
+            if above < key {
                 break;
             }
-            self.heap[at] = self.heap[parent];
+            self.heap[at] = above;
             at = parent;
         }
         self.heap[at] = key;
@@ -88,17 +121,37 @@ impl EventQueue {
     /// The event at the root is done and the same entity goes on at `time`.
     #[inline]
     pub fn replace_next(&mut self, time: Time, entity: u32) {
-        let key = self.key(time, entity);
+        let ticket = self.ticket(time, entity);
+        self.replace_next_by(ticket);
+    }
+
+    /// The place in the order of an event that would be scheduled now.
+    #[inline]
+    pub(crate) fn ticket(&mut self, time: Time, entity: u32) -> Ticket {
+        Ticket(self.key(time, entity))
+    }
+
+    /// Whether nothing but the event at the root comes before the one with this ticket.
+    #[inline]
+    pub(crate) fn comes_next(&self, Ticket(key): Ticket) -> bool {
+        self.heap.iter().skip(ROOT + 1).take(4).all(|other| key < *other)
+    }
+
+    /// The event at the root is done, and the one with this ticket is scheduled.
+    #[inline]
+    pub(crate) fn replace_next_by(&mut self, Ticket(key): Ticket) {
         self.sift_down(key);
     }
 
     /// The event at the root is done.
     #[inline]
     pub fn finish_next(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sift_down(last);
+        if self.end > ROOT {
+            self.end -= 1;
+            let last = std::mem::replace(&mut self.heap[self.end], NEVER);
+            if self.end > ROOT {
+                self.sift_down(last);
+            }
         }
     }
 
@@ -106,31 +159,23 @@ impl EventQueue {
     #[inline]
     fn sift_down(&mut self, key: Key) {
         let heap = &mut self.heap[..];
-        let mut at = 0;
-        while let Some((least, least_key)) = least_child(heap, at) {
+        let mut at = ROOT;
+        while let Some(&[a, b, c, d]) = heap.get(4 * at - 8..).and_then(<[Key]>::first_chunk) {
+            let lesser = |a: (usize, Key), b: (usize, Key)| if b.1 < a.1 { b } else { a };
+            let (least, least_key) = lesser(lesser((0, a), (1, b)), lesser((2, c), (3, d)));
             if key < least_key {
                 break;
             }
             heap[at] = least_key;
-            at = least;
+            at = 4 * at - 8 + least;
         }
         heap[at] = key;
     }
 }
 
-/// The least of the up to four children of a place in the heap, with its own place.
 #[inline(always)]
-fn least_child(heap: &[Key], at: usize) -> Option<(usize, Key)> {
-    let first = 4 * at + 1;
-    let lesser = |a: (usize, Key), b: (usize, Key)| if b.1 < a.1 { b } else { a };
-    if let Some(&[a, b, c, d]) = heap.get(first..).and_then(<[Key]>::first_chunk) {
-        return Some(lesser(
-            lesser((first, a), (first + 1, b)),
-            lesser((first + 2, c), (first + 3, d)),
-        ));
-    }
-    let few = heap.get(first..)?.iter().copied();
-    (first..).zip(few).reduce(lesser)
+fn entity_of(key: Key) -> u32 {
+    key as u32 & ((1 << ENTITY_BITS) - 1)
 }
 
 #[cfg(test)]

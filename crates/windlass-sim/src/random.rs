@@ -40,6 +40,8 @@ pub enum Purpose {
     Arrivals = 18,
     /// The random factors of a client's retransmission timers.
     Coap = 19,
+    /// Which rates a station of a radio samples.
+    RateSampling = 20,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

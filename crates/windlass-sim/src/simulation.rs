@@ -1,5 +1,7 @@
 //! The event loop, and the way of a packet from one part of the network to the next.
 
+mod outside;
+
 use windlass_cc::{CrossLayer, Time};
 use windlass_tcp::CongestionControl;
 
@@ -11,7 +13,7 @@ use crate::core::{Core, Entity};
 use crate::cross_layer::{Sensors, Surroundings};
 use crate::delays::Delays;
 use crate::external::Egress;
-use crate::host::{Host, Kind, Sent};
+use crate::host::{Host, Kind};
 use crate::line::DelayLine;
 use crate::packet::{Body, PacketHandle};
 use crate::quick_start::{self, QuickStartRouters};
@@ -336,15 +338,20 @@ impl Simulation {
         if self.radios.is_stale(self.core.now, radio) {
             return; // an earlier event took its place
         }
+        let end = end.min(self.next_bin);
+        let others = |core: &Core| core.events.next().map_or(Time::NEVER, |(time, _)| time);
         loop {
-            while self.radios.step(self.core.now, radio) {
+            let now = self.core.now;
+            if let Some(passed) = self.radios.step(now, radio, others(&self.core), end) {
+                self.core.now = passed.now;
+                self.processed += passed.moments;
                 if !self.radios.outcomes(radio).is_empty() {
                     self.on_outcomes(radio);
                 }
+                continue;
             }
-            let others = self.core.events.next().map_or(Time::NEVER, |(time, _)| time);
-            let Some(next) = self.radios.next_alone(radio, others) else { break };
-            if next > end.min(self.next_bin) {
+            let Some(next) = self.radios.next_alone(radio, others(&self.core)) else { break };
+            if next > end {
                 break;
             }
             self.core.now = next;
@@ -404,28 +411,6 @@ impl Simulation {
         self.sensors.as_ref()?.look_at_path(&self.core, around, port)
     }
 
-    /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
-    /// called before the run begins. Returns its gates, the hosts by which its packets go and come:
-    /// itself, or one for each path of a multipath flow, whose two ends must both be outside then.
-    /// The gate of the path whose [track](Config::track) is `t` is `2t`, or `2t + 1` for the end that
-    /// receives the data.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such host, or the run has begun.
-    pub fn make_external(&mut self, host: u32) -> Vec<u32> {
-        assert_eq!(self.processed, 0, "an end is made external before the run begins");
-        let gates = match &self.core.hosts[host as usize].kind {
-            Kind::Multipath(end) => end.paths.iter().map(|path| path.port).collect(),
-            _ => vec![host],
-        };
-        for &outside in gates.iter().chain([&host]) {
-            let kind = Kind::External { owner: host, sent: Sent::default() };
-            self.core.hosts[outside as usize].kind = kind;
-        }
-        gates
-    }
-
     /// Has this algorithm decide for the end of the flow that sends the data, in place of its profile's. Whether the
     /// flow is an ordinary TCP connection: others keep what they have.
     ///
@@ -439,36 +424,6 @@ impl Simulation {
             _ => return false,
         }
         true
-    }
-
-    /// An end outside sends an IP packet of `size` bytes, now, by this gate. Returns the packet's number.
-    ///
-    /// # Panics
-    ///
-    /// If the gate is none of an end outside.
-    pub fn inject(&mut self, gate: u32, size: u32, body: Body) -> u32 {
-        let Host { route, kind: Kind::External { sent, .. }, .. } =
-            &mut self.core.hosts[gate as usize]
-        else {
-            panic!("host {gate} is not outside")
-        };
-        let payload = match body {
-            Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => len,
-            Body::Coap(message) => message.len,
-        };
-        sent.packets += 1;
-        sent.data_packets += u64::from(payload > 0);
-        sent.data_bytes += u64::from(payload);
-        let hop = *route;
-        let id = self.core.packets.insert(body);
-        self.launch(PacketHandle { id, size, hop });
-        id
-    }
-
-    /// Takes what has reached ends outside, in the order of its arrival.
-    pub fn take_egress(&mut self) -> std::vec::Drain<'_, Egress> {
-        self.egress.drain(..)
     }
 
     fn view(&self) -> View<'_> {

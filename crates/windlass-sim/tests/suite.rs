@@ -1,8 +1,10 @@
 //! The tests of the simulator: one program, since each takes a second to link.
 
+mod aggregation;
 mod aodv;
 mod aodv_loops;
 mod bc_cps;
+mod beacons;
 mod coap;
 mod codel;
 mod common;
@@ -16,6 +18,7 @@ mod delays;
 mod determinism;
 mod ecn;
 mod effects;
+mod error_model;
 mod extensions;
 mod external;
 mod invalid;

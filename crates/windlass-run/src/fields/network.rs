@@ -92,6 +92,11 @@ fields! {
     integer rts_sent: "RTS frames transmitted";
     integer polls: "Data requests transmitted by a station that sleeps, repetitions included (802.15.4)";
     integer access_failures: "Attempts given up, the channel being found busy each time (802.15.4)", better(Less);
+    integer beacons: "Beacons transmitted";
+    integer beacons_heard: "Beacons of its access point that it received";
+    integer aggregates: "Aggregates of several data frames transmitted (A-MPDU)";
+    integer aggregated: "Data frames transmitted in these";
+    real_or_null mean_rate_mbps: "Mean rate of the data frames transmitted to single stations; null where rates are not adapted", better(More);
     integer failures: "Attempts without a CTS or an acknowledgement", better(Less);
     integer collisions_seen: "Frames arriving here that others destroyed", better(Less);
     integer frame_errors: "Frames arriving here that the error model took", better(Less);

@@ -136,6 +136,11 @@ pub fn cell(n: u64) -> RadioResult {
         airtime_s: 0.5 + i as f64,
         access_failures: 1 + i,
         polls: 2 + i,
+        beacons: 3 + i,
+        beacons_heard: 4 + i,
+        aggregates: 5 + i,
+        aggregated: 6 + i,
+        mean_rate_mbps: (i > 0).then_some(6.5 * i as f64),
         sleep_s: 0.5 + i as f64,
         ..StationResult::default()
     };

@@ -1,7 +1,8 @@
 //! What can be said of radio cells before they run.
 
 use windlass_cc::Span;
-use windlass_sim::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, RTS_BYTES};
+use windlass_sim::radio::aggregation::BLOCK_ACK_BYTES;
+use windlass_sim::radio::mac::{CONTROL_BYTES, RTS_BYTES};
 use windlass_sim::radio::{RadioConfig, RtsThreshold};
 
 use windlass_stats::models::dcf::{Access, Saturation};
@@ -36,8 +37,9 @@ impl CellOutlook {
         let together = radio.lowpan.is_none().then(|| {
             let Saturation { successes, collision_probability, .. } =
                 access(radio, packet_bytes).saturation(stations);
+            let (packets, _) = frames(radio, packet_bytes);
             Together {
-                bps: successes * 8.0 * f64::from(packet_bytes),
+                bps: successes * 8.0 * f64::from(packets) * f64::from(packet_bytes),
                 collisions: collision_probability,
             }
         });
@@ -79,11 +81,11 @@ impl CellOutlook {
 pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
     let phy = &radio.phy;
     let seconds = |span: Span| span.0 as f64 / 1e9;
-    let answer = control(radio, CONTROL_BYTES);
+    let answer = answer(radio, ip_bytes);
     let lowest = phy.rate(phy.lowest_mandatory());
     let slowest = lowest.map_or(Span::ZERO, |rate| phy.airtime(CONTROL_BYTES, rate));
     let after = if radio.eifs { phy.sifs + slowest + phy.difs() } else { phy.difs() };
-    let by_rts = radio.rts.asks_for(ip_bytes + DATA_OVERHEAD);
+    let by_rts = radio.rts.asks_for(frames(radio, ip_bytes).1);
     let first = if by_rts { control(radio, RTS_BYTES) } else { frame(radio, ip_bytes) };
     Access {
         cw_min: phy.cw_min,
@@ -96,13 +98,26 @@ pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
     }
 }
 
+/// Packets of this size that go in one frame, as many as may, and its bytes.
+fn frames(radio: &RadioConfig, ip_bytes: u32) -> (u32, u32) {
+    let alone = (1, ip_bytes + radio.phy.data_overhead());
+    let limits = radio.aggregation.zip(radio.phy.rate(radio.data_rate_bps));
+    limits.map_or(alone, |(limits, rate)| limits.fill(alone.1, &radio.phy, rate))
+}
+
+/// Time on the air of the answer to such a frame.
+fn answer(radio: &RadioConfig, ip_bytes: u32) -> Span {
+    let several = frames(radio, ip_bytes).0 > 1;
+    control(radio, if several { BLOCK_ACK_BYTES } else { CONTROL_BYTES })
+}
+
 /// Time from a packet's turn on an idle channel to its arrival, without a back-off.
 pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
     let phy = &radio.phy;
     if let Some(lowpan) = &radio.lowpan {
         return lowpan.crossing(phy, ip_bytes);
     }
-    let reserved = if radio.rts.asks_for(ip_bytes + DATA_OVERHEAD) {
+    let reserved = if radio.rts.asks_for(frames(radio, ip_bytes).1) {
         control(radio, RTS_BYTES) + phy.sifs + control(radio, CONTROL_BYTES) + phy.sifs
     } else {
         Span::ZERO
@@ -118,18 +133,19 @@ pub(super) fn alone_bps(radio: &RadioConfig, ip_bytes: u32) -> u64 {
         Some(lowpan) => lowpan.mean_back_off(phy, ip_bytes) + lowpan.exchange(phy, ip_bytes),
         None => {
             let back_off = Span(phy.slot.0 * u64::from(phy.cw_min) / 2);
-            back_off + crossing(radio, ip_bytes) + phy.sifs + control(radio, CONTROL_BYTES)
+            back_off + crossing(radio, ip_bytes) + phy.sifs + answer(radio, ip_bytes)
         }
     }
     .0;
-    let bits = 8_000_000_000 * u128::from(ip_bytes);
+    let packets = frames(radio, ip_bytes).0;
+    let bits = 8_000_000_000 * u128::from(packets) * u128::from(ip_bytes);
     u64::try_from(bits / u128::from(cycle.max(1))).unwrap_or(u64::MAX)
 }
 
 /// Time on the air of a data frame.
 fn frame(radio: &RadioConfig, ip_bytes: u32) -> Span {
     let rate = radio.phy.rate(radio.data_rate_bps);
-    rate.map_or(Span::ZERO, |rate| radio.phy.airtime(ip_bytes + DATA_OVERHEAD, rate))
+    rate.map_or(Span::ZERO, |rate| radio.phy.airtime(frames(radio, ip_bytes).1, rate))
 }
 
 /// Time on the air of a control frame.

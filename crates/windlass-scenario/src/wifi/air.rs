@@ -2,12 +2,15 @@
 
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
-use windlass_sim::radio::{Consumption, FrameErrors, PathLoss, Phy, RadioConfig, RtsThreshold};
+use windlass_sim::radio::{
+    Consumption, FrameErrors, LateCapture, PathLoss, Phy, RadioConfig, RtsThreshold,
+};
 
 use super::lowpan::{self, LOWPAN};
 use super::routing::{Routing, off, routing};
 use super::scheduling;
 use super::sleep::{self, CELL_SLEEP, CellSleep};
+use super::used::{self, AGGREGATION, BEACONS, MINSTREL};
 use crate::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
@@ -22,15 +25,18 @@ use crate::wifi::scheduling::SCHEDULING;
 section! {
     /// What the air of a cell is like; a cell and the senders of a dumbbell have it in common.
     AIR, "air":
-    standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11ah-1mhz`, `802.11ah-2mhz`, or `802.15.4` with 6LoWPAN", "required";
-    rate Of(Rate), "rate of data frames, one of the standard's", "the highest";
+    standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11n` (20 MHz, one stream), `802.11ah-1mhz`, `802.11ah-2mhz`, or `802.15.4` with 6LoWPAN", "required";
+    rate Of(Rate), "rate of data frames, one of the standard's; with `rate_adaptation` the highest that stations try", "the highest";
+    rate_adaptation used::word_or("minstrel", &MINSTREL), "how stations choose the rate of data frames: `none`, `minstrel`, or a table: [`rate_adaptation`](#rate_adaptation-aggregation-and-beacons)", "`\"none\"`: `rate`, whatever comes of it";
+    aggregation used::word_or("a-mpdu", &AGGREGATION), "of `802.11n`: several packets go in one frame under block acknowledgement: `none`, `a-mpdu`, or a table of limits", "`\"none\"`";
+    beacons used::word_or("usual", &BEACONS), "what the access point announces: `none`, `usual`, or a table", "`\"none\"`";
     control_rate Of(Rate), "rate of RTS, CTS and acknowledgements, one of the standard's", "the highest mandatory rate not above `rate`";
     broadcast_rate Of(Rate), "rate of broadcasts, one of the standard's", "the lowest mandatory rate";
     radius Of(Distance), "stations without a place stand at equal angles on a circle of this radius about the access point, or the origin", "`\"10m\"`";
     queue Of(Queue), "most packets or bytes that a station holds, **the packet being sent included**; no share of a `bdp`", "`\"100pkt\"`";
     mtu Of(Size), "largest IP packet, `68B` to `2296B`, of `802.15.4` to `2027B`", "`\"1500B\"`, of `802.15.4` `\"1260B\"`: IPv6's least, whose header is 20 B longer";
     lowpan Table(&LOWPAN), "table, of `802.15.4` only: [`lowpan`](#lowpan)", "the standard's defaults";
-    rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "before which frames the channel is reserved by RTS and CTS: `never`, `always`, or those larger than a size (IP packet and 36 B)", "`\"never\"`";
+    rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "before which frames the channel is reserved by RTS and CTS: `never`, `always`, or those larger than a size (IP packet and 36 B, of `802.11n` 38 B, or an aggregate)", "`\"never\"`";
     short_retry_limit Whole(1, 255), "attempts of an RTS, or of a data frame without one, 1 to 255", "`7`";
     long_retry_limit Whole(1, 255), "attempts of a data frame after RTS and CTS, 1 to 255", "`4`";
     power Of(Power), "power that stations transmit with, antenna gains included", "`\"16dBm\"`, of `802.15.4` `\"0dBm\"`";
@@ -39,6 +45,7 @@ section! {
     sensitivity Of(Power), "least power that a frame is received with", "the same";
     noise_figure Of(Decibels), "noise of the receivers above thermal noise, for `loss = { model = \"snr\" }`", "`\"7dB\"`";
     capture Either(vec![Words(vec!["none"]), Of(Decibels)]), "a frame survives others on the air if it is stronger than their sum by this; `none`: never", "`\"none\"`";
+    late_capture words(&LateCapture::ALL), "with `capture`: when a receiver turns from a frame to a stronger one: `always`, or only during the `preamble` of the first", "`\"always\"`";
     loss Kinds(&FRAME_LOSS), "frames that are received in error: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to every frame at every receiver", "none";
     eifs Flag, "wait for an extended interframe space after a frame in error, as the standard says", "`true`";
     routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "how packets cross an ad-hoc cell: `static` (over its `hops`, the fewest), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
@@ -86,7 +93,15 @@ pub(crate) static PATH_LOSS: Kinds = Kinds {
 const MTU_RANGE: (u32, u32) = (68, 2_296);
 const DEFAULT_MTU: u32 = 1_500;
 /// What the distributed coordination function alone has.
-const DCF_KEYS: [&str; 4] = ["rts", "short_retry_limit", "long_retry_limit", "eifs"];
+const DCF_KEYS: [&str; 7] = [
+    "rts",
+    "short_retry_limit",
+    "long_retry_limit",
+    "eifs",
+    "rate_adaptation",
+    "aggregation",
+    "beacons",
+];
 const DEFAULT_QUEUE: SimQueue = SimQueue::Packets(100);
 const DEFAULT_RADIUS_MM: i64 = 10_000;
 /// Farthest that anything stands from anything, millimetres.
@@ -147,6 +162,7 @@ impl Air {
         };
         radio.eifs = fields.or("eifs", boolean, radio.eifs)?;
         radio.scheduling = fields.or("scheduling", scheduling::read, radio.scheduling)?;
+        used::read(fields, radio)?;
         levels(fields, radio)?;
         radio.path_loss = fields.or("path_loss", |f| path_loss(f, &phy), radio.path_loss)?;
         radio.errors = fields.or("loss", |f| errors(f, radio.path_loss), FrameErrors::None)?;

@@ -7,6 +7,7 @@ mod lowpan;
 mod routing;
 mod scheduling;
 mod sleep;
+mod used;
 mod write;
 
 pub(super) use air::AIR;

@@ -5,7 +5,7 @@ use windlass_sim::radio::{
     Consumption, FrameErrors, Hops, PathLoss, Phy, RtsThreshold, StationConfig,
 };
 
-use super::{lowpan, routing, scheduling, sleep};
+use super::{lowpan, routing, scheduling, sleep, used};
 use crate::fields::word_of;
 use crate::loss;
 use crate::model::WifiSpec;
@@ -48,6 +48,7 @@ pub(in super::super) fn written(
     if radio.lowpan.is_none() {
         pairs.push(("eifs", radio.eifs.to_string()));
     }
+    pairs.extend(used::written(radio));
     pairs.push(("scheduling", scheduling::written(&radio.scheduling)));
     match &radio.errors {
         FrameErrors::None => {}

@@ -10,9 +10,10 @@ impl Station {
         self.signals > 0 || self.transmitting_until.is_some()
     }
 
-    /// Whether it has a packet and waits for the channel with it.
+    /// Whether it has a packet or a beacon and waits for the channel with it.
     fn wants_access(&self) -> bool {
-        self.phase == Phase::Contend && !self.queue.is_empty()
+        let announces = || self.announcer.as_ref().is_some_and(|a| a.waiting > 0);
+        self.phase == Phase::Contend && (!self.queue.is_empty() || announces())
     }
 
     /// Draws a back-off of 0 … `window` slots.

@@ -5,7 +5,7 @@ use windlass_cc::{Span, Time};
 use crate::packet::PacketHandle;
 use crate::radio::config::{FrameErrors, RadioConfig};
 use crate::radio::propagation::from_db;
-use crate::radio::queued::BROADCAST;
+use crate::radio::rates::Rates;
 
 /// What a frame is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +18,8 @@ pub enum FrameKind {
     Data,
     /// Acknowledgement.
     Ack,
+    /// A beacon.
+    Beacon,
     /// IEEE 802.15.4: a data request, by which a device that sleeps asks for what is kept for it.
     Request,
 }
@@ -29,7 +31,7 @@ pub struct Frame {
     pub kind: FrameKind,
     /// Transmitter, by its index among the radio's stations.
     pub from: u32,
-    /// Receiver, or [`BROADCAST`].
+    /// Receiver, or [`BROADCAST`](crate::radio::BROADCAST).
     pub to: u32,
     /// Duration field: for how long after its end the channel is taken.
     pub nav: Span,
@@ -42,6 +44,10 @@ pub struct Frame {
     pub part: u8,
     /// In how many parts its packet goes.
     pub parts: u8,
+    /// How many frames are in it, or are acknowledged: more than one in an aggregate.
+    pub mpdus: u8,
+    /// Place of its rate among the radio's.
+    pub rate: u8,
     /// IEEE 802.15.4: whether more is kept for the receiver, or anything if this acknowledges a data request.
     pub pending: bool,
     /// The packet of a data frame.
@@ -100,18 +106,23 @@ pub struct Neighbour {
 pub struct Channel {
     /// The neighbours of all stations, the nearest first.
     neighbours: Vec<Neighbour>,
-    /// Bit-error rates of data, control and broadcast frames at these; empty unless they follow
-    /// from signal and noise.
-    error_rates: Vec<[f64; 3]>,
+    /// Bit-error rates at these, one for each rate of the radio; empty unless they follow from signal and noise.
+    error_rates: Vec<f64>,
+    /// How many rates the radio has.
+    rates: usize,
     /// Where the neighbours of each station begin; one entry more than there are stations.
     begins: Vec<usize>,
 }
 
 impl Channel {
     /// The channel of a radio that has been checked.
-    pub fn new(radio: &RadioConfig) -> Channel {
-        let mut channel =
-            Channel { neighbours: Vec::new(), error_rates: Vec::new(), begins: vec![0] };
+    pub fn new(radio: &RadioConfig, rates: &Rates) -> Channel {
+        let mut channel = Channel {
+            neighbours: Vec::new(),
+            error_rates: Vec::new(),
+            rates: rates.all().len(),
+            begins: vec![0],
+        };
         for (i, a) in radio.stations.iter().enumerate() {
             let others = radio.stations.iter().enumerate().filter(|(j, _)| *j != i);
             let audible = others.filter_map(|(j, b)| {
@@ -129,8 +140,12 @@ impl Channel {
             channel.begins.push(channel.neighbours.len());
         }
         if radio.errors == FrameErrors::Snr {
-            channel.error_rates =
-                channel.neighbours.iter().map(|n| error_rates(radio, n)).collect();
+            let noise = from_db(radio.noise_dbm());
+            let at = |n: &Neighbour| {
+                let snr = n.power / noise;
+                rates.all().iter().map(move |rate| rate.modulation.bit_error_rate(snr))
+            };
+            channel.error_rates = channel.neighbours.iter().flat_map(at).collect();
         }
         channel
     }
@@ -143,27 +158,21 @@ impl Channel {
 
     /// Bit-error rate of this frame at one of those who hear its transmitter.
     pub fn bit_error_rate(&self, frame: &Frame, place: usize) -> f64 {
-        let rates = &self.error_rates[self.begins[frame.from as usize] + place];
-        match frame.kind {
-            FrameKind::Data if frame.to == BROADCAST => rates[2],
-            FrameKind::Data => rates[0],
-            _ => rates[1],
-        }
+        let neighbour = self.begins[frame.from as usize] + place;
+        self.error_rates[neighbour * self.rates + usize::from(frame.rate)]
     }
-}
-
-fn error_rates(radio: &RadioConfig, neighbour: &Neighbour) -> [f64; 3] {
-    let snr = neighbour.power / from_db(radio.noise_dbm());
-    [radio.data_rate_bps, radio.control_rate_bps, radio.broadcast_rate_bps].map(|bps| {
-        let rate = radio.phy.rate(bps);
-        rate.map_or(0.0, |r| r.modulation.bit_error_rate(snr))
-    })
 }
 
 impl Transmission {
     /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
+    #[inline]
     pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
-        let hearing = channel.of(self.frame.from);
+        self.next_of(channel.of(self.frame.from))
+    }
+
+    /// The same with those who hear it at hand.
+    #[inline(always)]
+    pub(super) fn next_of(&self, hearing: &[Neighbour]) -> Option<(Time, bool)> {
         let leaves = self.start + hearing.get(self.left)?.delay + self.airtime;
         match hearing.get(self.reached) {
             Some(n) if self.start + n.delay < leaves => Some((self.start + n.delay, false)),

@@ -3,9 +3,14 @@
 use windlass_cc::Span;
 
 use crate::link::QueueLimit;
+use crate::radio::aggregation::{MAX_AIRTIME, MAX_BYTES, WINDOW};
+use crate::radio::beacons::{self, MAX_NETWORKS};
 use crate::radio::config::{FrameErrors, Hops, PathLoss, RadioConfig, StationConfig};
 use crate::radio::energy::{MAX_UJ, MAX_UW};
 use crate::radio::phy::Format;
+use crate::radio::rate_adaptation;
+use crate::radio::rates::Rates;
+use crate::radio::scheduling::Rule;
 use crate::radio::sleep::{POLLS, Polling};
 
 /// Most stations of a radio: every pair has an entry in a table.
@@ -32,6 +37,7 @@ impl RadioConfig {
         self.check_errors()?;
         self.check_scheduling()?;
         self.check_hops(nodes)?;
+        self.check_wifi()?;
         self.sleepers().try_for_each(|(station, _)| self.check_sleep(station, nodes))
     }
 
@@ -182,6 +188,96 @@ impl RadioConfig {
             0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
             _ => Ok(()),
         }
+    }
+
+    /// Whether its stations can adapt their rates as they are told to.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence.
+    pub fn check_rate_adaptation(&self) -> Result<(), String> {
+        let Some(m) = self.rate_adaptation else { return Ok(()) };
+        let [least, most] = rate_adaptation::INTERVALS;
+        if Rates::choices(&self.phy, self.data_rate_bps).next().is_none() {
+            return Err("the rate of data frames is below all those that rate adaptation chooses from, which with \
+                        802.11n are 6.5 Mbit/s and more"
+                .into());
+        }
+        if self.lowpan.is_some() {
+            return Err(format!("{} has one rate, and nothing to adapt", self.phy.name));
+        }
+        if !(least..=most).contains(&m.interval) {
+            return Err("rate adaptation must update its averages each 1 ms to 60 s".into());
+        }
+        if !(0.0..=0.99).contains(&m.memory) {
+            return Err("what rate adaptation remembers must be 0 to 99 %".into());
+        }
+        if !(0.01..=0.5).contains(&m.lookaround) {
+            return Err("rate adaptation must sample with 1 to 50 % of the frames".into());
+        }
+        Ok(())
+    }
+
+    /// Whether its stations can aggregate frames as they are told to.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence.
+    pub fn check_aggregation(&self) -> Result<(), String> {
+        let Some(a) = self.aggregation else { return Ok(()) };
+        if !self.phy.is_ht() {
+            let name = self.phy.name;
+            return Err(format!("{name} aggregates no frames; 802.11n does"));
+        }
+        if self.scheduling.rule != Rule::Fifo {
+            return Err("frames are aggregated in the order of arrival (`fifo`) only".into());
+        }
+        if !(1..=WINDOW).contains(&a.max_frames) {
+            return Err(format!("an aggregate holds 1 to {WINDOW} frames"));
+        }
+        if !(1..=MAX_BYTES).contains(&a.max_size) {
+            return Err(format!("an aggregate holds 1 to {MAX_BYTES} bytes"));
+        }
+        if a.max_airtime == Span::ZERO || a.max_airtime > MAX_AIRTIME {
+            return Err("an aggregate takes at most 10 ms, and some time".into());
+        }
+        Ok(())
+    }
+
+    /// Whether its access point, which it may not know yet, can send such beacons.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and what would be right, as a sentence.
+    pub fn check_beacons(&self) -> Result<(), String> {
+        let Some(b) = self.beacons else { return Ok(()) };
+        let ([soonest, latest], [least, most]) = (beacons::INTERVALS, beacons::SIZES);
+        if !(soonest..=latest).contains(&b.interval) {
+            return Err("beacons must come each 1 ms to 67.1 s, usually each 102.4 ms".into());
+        }
+        if !(least..=most).contains(&b.size) {
+            return Err(format!("a beacon must have {least} to {most} bytes"));
+        }
+        if !(1..=MAX_NETWORKS).contains(&b.networks) {
+            return Err(format!("an access point announces 1 to {MAX_NETWORKS} networks"));
+        }
+        let one = self.phy.rate(self.broadcast_rate_bps).map(|rate| self.phy.airtime(b.size, rate));
+        if one.is_some_and(|one| one.0 * u64::from(b.networks) >= b.interval.0) {
+            return Err("beacons alone would take all the airtime".into());
+        }
+        Ok(())
+    }
+
+    fn check_wifi(&self) -> Result<(), String> {
+        self.check_rate_adaptation()?;
+        self.check_aggregation()?;
+        let centred = matches!(self.hops, Hops::Star { .. });
+        if self.beacons.is_some() && (self.lowpan.is_some() || !centred) {
+            return Err(
+                "beacons are those of an 802.11 access point: stations must talk to one".into()
+            );
+        }
+        self.check_beacons()
     }
 
     fn check_errors(&self) -> Result<(), String> {

@@ -4,9 +4,12 @@ use windlass_cc::Time;
 
 use crate::link::QueueLimit;
 use crate::loss::LossModel;
+use crate::radio::aggregation::Aggregation;
+use crate::radio::beacons::Beacons;
 use crate::radio::energy::Consumption;
 use crate::radio::lowpan::Lowpan;
 use crate::radio::phy::Phy;
+use crate::radio::rate_adaptation::Minstrel;
 use crate::radio::scheduling::Scheduling;
 use crate::radio::sleep::Polling;
 use crate::routing::aodv::Aodv;
@@ -19,9 +22,16 @@ pub struct RadioConfig {
     pub name: String,
     /// Timing, frame format and rates.
     pub phy: Phy,
-    /// Bits per second of unicast data frames; one of the PHY's rates.
+    /// Bits per second of unicast data frames; one of the PHY's rates. Where stations adapt it, the highest that they try.
     pub data_rate_bps: u64,
-    /// Bits per second of RTS, CTS and ACK; one of the PHY's rates.
+    /// How stations choose the rate of data frames; `None` if it is fixed.
+    pub rate_adaptation: Option<Minstrel>,
+    /// How stations put several packets into a frame; `None` if they do not.
+    pub aggregation: Option<Aggregation>,
+    /// What the access point announces; `None` for nothing.
+    pub beacons: Option<Beacons>,
+    /// Bits per second of RTS, CTS and ACK; one of the PHY's rates. Where stations adapt rates, data frames are
+    /// answered at the highest mandatory rate not above theirs.
     pub control_rate_bps: u64,
     /// Bits per second of broadcast frames; one of the PHY's rates.
     pub broadcast_rate_bps: u64,
@@ -41,6 +51,8 @@ pub struct RadioConfig {
     /// with `None` every overlap destroys it. Neither matters over a [`PathLoss::Disc`], which
     /// knows no powers.
     pub capture_db: Option<f64>,
+    /// When a frame that is strong enough for that is received in place of one that came before it.
+    pub late_capture: LateCapture,
     /// Which frames are received in error although nothing overlaps them.
     pub errors: FrameErrors,
     /// Which data frames are preceded by RTS and CTS. DCF only, as the next two.
@@ -77,6 +89,9 @@ impl RadioConfig {
             name: name.into(),
             phy,
             data_rate_bps: fastest,
+            rate_adaptation: None,
+            aggregation: None,
+            beacons: None,
             control_rate_bps: phy.control_rate_for(fastest),
             broadcast_rate_bps: phy.lowest_mandatory(),
             tx_power_dbm: if lowpan.is_some() { 0.0 } else { 16.0 },
@@ -88,6 +103,7 @@ impl RadioConfig {
             sensitivity_dbm: phy.carrier_sense_dbm,
             noise_figure_db: 7.0,
             capture_db: None,
+            late_capture: LateCapture::Always,
             errors: FrameErrors::None,
             rts: RtsThreshold::Never,
             retries: Retries::STANDARD,
@@ -161,6 +177,23 @@ pub enum PathLoss {
         /// `receive_mm`.
         sense_mm: u64,
     },
+}
+
+/// Until when a receiver turns from the frame that it is receiving to a stronger one. The standard leaves capture to the
+/// receiver; both kinds are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LateCapture {
+    /// At any time: it goes on looking for preambles ("message in message").
+    #[default]
+    Always,
+    /// While the preamble of the first lasts; afterwards the stronger one destroys it, and is lost too.
+    Preamble,
+}
+
+impl LateCapture {
+    /// Every choice with its name in scenarios.
+    pub const ALL: [(&'static str, LateCapture); 2] =
+        [("always", LateCapture::Always), ("preamble", LateCapture::Preamble)];
 }
 
 /// Which frames are received in error although nothing overlaps them. Frames of every kind are

@@ -2,10 +2,12 @@
 
 use windlass_cc::{Span, Time};
 
+use crate::radio::aggregation::BLOCK_ACK_BYTES;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::{Frame, FrameKind, Transmission};
-use crate::radio::mac::{CONTROL_BYTES, DATA_OVERHEAD, Outcome, RTS_BYTES, Radio};
-use crate::radio::phy::Rate;
+use crate::radio::mac::{CONTROL_BYTES, Outcome, RTS_BYTES, Radio};
 use crate::radio::queued::{BROADCAST, Queued};
+use crate::radio::rates::{BROADCAST_RATE, CONTROL};
 use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 
@@ -28,7 +30,7 @@ impl Radio {
         {
             s.response = None;
             s.on_transmit(now, &self.timing);
-            self.transmit(station, frame, self.control, now);
+            self.transmit(station, frame, now);
         }
         if self.stations[station as usize].phase_until <= now {
             self.on_phase_end(station, now);
@@ -40,6 +42,9 @@ impl Radio {
         if self.stations[station as usize].sleep.is_some() {
             self.on_sleep(station, now);
         }
+        if self.stations[station as usize].announcer.is_some() {
+            self.on_target_time(station, now);
+        }
     }
 
     pub(super) fn on_phase_end(&mut self, station: u32, now: Time) {
@@ -47,7 +52,7 @@ impl Radio {
             self.on_csma_phase_end(station, now);
             return;
         }
-        let preamble = self.phy.preamble(self.control);
+        let preamble = self.phy.preamble(self.rates.at(CONTROL));
         let s = &mut self.stations[station as usize];
         s.phase_until = Time::NEVER;
         match s.phase {
@@ -69,16 +74,26 @@ impl Radio {
     pub(super) fn begin_exchange(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         s.grant = Time::NEVER;
+        if s.announcer.is_some() && self.send_beacon(station, now) {
+            return;
+        }
+        let s = &mut self.stations[station as usize];
         let Some(head) = s.queue.front().copied() else { return };
         s.backoff = None;
-        let bytes = head.handle.size + DATA_OVERHEAD;
+        if head.to != BROADCAST {
+            self.prepare(station, head.to, now);
+        }
+        let bytes = self.data_bytes(station, &head);
         if head.to == BROADCAST || !self.rts.asks_for(bytes) {
             self.send_data(station, now);
             return;
         }
-        let control = self.phy.airtime(CONTROL_BYTES, self.control);
+        let rate = self.stations[station as usize].rate;
+        let control = self.phy.airtime(CONTROL_BYTES, self.rates.at(CONTROL));
         let sifs = self.timing.sifs;
-        let data = self.phy.airtime(bytes, self.data);
+        let data = self.phy.airtime(bytes, self.rates.at(rate));
+        let answer = self.answer_time(station, self.mpdus(station, &head));
+        let s = &mut self.stations[station as usize];
         s.phase = Phase::SendRts;
         s.counters.rts_sent += 1;
         s.on_transmit(now, &self.timing);
@@ -86,26 +101,99 @@ impl Radio {
             kind: FrameKind::Rts,
             from: station,
             to: head.to,
-            nav: sifs + control + sifs + data + sifs + control,
+            nav: sifs + control + sifs + data + sifs + answer,
             sequence: s.sequence,
             retry: s.failed[0] > 0,
             part: 0,
             parts: 1,
+            mpdus: 1,
+            rate: CONTROL,
             pending: false,
             handle: head.handle,
             bytes: RTS_BYTES,
         };
-        self.transmit(station, frame, self.control, now);
+        self.transmit(station, frame, now);
+    }
+
+    /// What goes out with the first packet of the queue, and at which rate.
+    fn prepare(&mut self, station: u32, to: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let mut alone = false;
+        if let Some(adapter) = s.adapter.as_deref_mut() {
+            let tries = |a: &Aggregator| a.unanswered();
+            let failed = s.aggregator.as_deref().map_or(s.failed[0] + s.failed[1], tries);
+            let choice = adapter.choose(to, failed, now);
+            (s.rate, alone) = (choice.place, choice.sample);
+        }
+        if s.aggregator.is_some() {
+            s.gather(&self.phy, self.rates.at(s.rate), alone, now);
+        }
+    }
+
+    /// Bytes of the frame that brings the first packet of the queue, from MAC header to check sequence.
+    fn data_bytes(&self, station: u32, head: &Queued) -> u32 {
+        match &self.stations[station as usize].aggregator {
+            Some(aggregator) if head.to != BROADCAST => aggregator.bytes(),
+            _ => head.handle.size + self.phy.data_overhead(),
+        }
+    }
+
+    /// How many packets it brings.
+    fn mpdus(&self, station: u32, head: &Queued) -> u8 {
+        match &self.stations[station as usize].aggregator {
+            Some(aggregator) if head.to != BROADCAST => aggregator.frames() as u8,
+            _ => 1,
+        }
+    }
+
+    /// Bytes of the answer to so many frames.
+    pub(super) fn answer_bytes(&self, mpdus: u8) -> u32 {
+        if mpdus > 1 { BLOCK_ACK_BYTES } else { self.ack_bytes }
+    }
+
+    /// Time on the air of the answer to what a station is about to send to another.
+    #[inline]
+    fn answer_time(&self, station: u32, mpdus: u8) -> Span {
+        let s = &self.stations[station as usize];
+        self.phy.airtime(self.answer_bytes(mpdus), self.rates.at(self.rates.answer(s.rate)))
+    }
+
+    /// Most attempts of the first packet in this phase.
+    pub(super) fn retry_limit(&self, station: u32, phase: Phase) -> u32 {
+        let long = self.is_long(station, phase);
+        if long { self.retries.long } else { self.retries.short }
+    }
+
+    /// Whether it is data after an RTS that fails in this phase.
+    fn is_long(&self, station: u32, phase: Phase) -> bool {
+        let head = self.stations[station as usize].queue.front();
+        phase == Phase::AwaitAck
+            && head.is_some_and(|head| self.rts.asks_for(self.data_bytes(station, head)))
     }
 
     pub(super) fn send_data(&mut self, station: u32, now: Time) {
-        let control = self.phy.airtime(CONTROL_BYTES, self.control);
-        let s = &mut self.stations[station as usize];
-        let Some(head) = s.queue.front().copied() else { return };
+        let Some(head) = self.stations[station as usize].queue.front().copied() else { return };
         let to_all = head.to == BROADCAST;
+        let mpdus = self.mpdus(station, &head);
+        let answer = if to_all { Span::ZERO } else { self.answer_time(station, mpdus) };
+        let s = &self.stations[station as usize];
+        let bytes = match &self.lowpan {
+            None => self.data_bytes(station, &head),
+            Some(lowpan) => lowpan.framing().bytes(head.handle.size, u32::from(s.part[0])),
+        };
+        let rate = if to_all { BROADCAST_RATE } else { s.rate };
+        let s = &mut self.stations[station as usize];
         s.phase = Phase::SendData;
-        s.counters.transmissions += 1;
-        s.counters.retransmissions += u64::from(s.tried);
+        if s.aggregator.is_some() && !to_all {
+            s.count_flight();
+        } else {
+            s.counters.transmissions += 1;
+            s.counters.retransmissions += u64::from(s.tried);
+        }
+        if !to_all && s.adapter.is_some() {
+            let kbps = self.rates.at(rate).bps / 1000;
+            s.counters.rates_kbps += u64::from(mpdus) * kbps;
+        }
         let [part, parts] = s.part;
         s.counters.later_parts += u64::from(part > 0 && !s.tried);
         s.on_transmit(now, &self.timing);
@@ -113,26 +201,24 @@ impl Radio {
             kind: FrameKind::Data,
             from: station,
             to: head.to,
-            nav: if to_all { Span::ZERO } else { self.timing.sifs + control },
+            nav: if to_all { Span::ZERO } else { self.timing.sifs + answer },
             sequence: s.sequence,
             retry: s.tried,
             part,
             parts,
+            mpdus,
+            rate,
             pending: s.announces_more(),
             handle: head.handle,
-            bytes: match &self.lowpan {
-                None => head.handle.size + DATA_OVERHEAD,
-                Some(lowpan) => lowpan.framing().bytes(head.handle.size, u32::from(part)),
-            },
+            bytes,
         };
         s.tried = true;
-        let rate = if to_all { self.broadcast } else { self.data };
-        self.transmit(station, frame, rate, now);
+        self.transmit(station, frame, now);
     }
 
     /// Puts a frame on the air.
-    pub(super) fn transmit(&mut self, station: u32, frame: Frame, rate: Rate, now: Time) {
-        let airtime = self.phy.airtime(frame.bytes, rate);
+    pub(super) fn transmit(&mut self, station: u32, frame: Frame, now: Time) {
+        let airtime = self.phy.airtime(frame.bytes, self.rates.at(frame.rate));
         let s = &mut self.stations[station as usize];
         s.transmitting_until = Some(now + airtime);
         s.counters.airtime_ns += airtime.0;
@@ -183,6 +269,7 @@ impl Radio {
             {
                 self.on_broadcast(station, now);
             }
+            Phase::SendBeacon => self.on_beacon_sent(station, now),
             Phase::SendData => {
                 s.phase = Phase::AwaitAck;
                 s.phase_until = now + wait;
@@ -228,6 +315,7 @@ impl Radio {
         }
         let cut = s.transmitting_until.is_some_and(|until| until > now);
         let lost = s.switch_off(now);
+        self.release_all(station);
         if cut {
             self.on_air -= 1;
             if self.on_air == 0 {
@@ -245,12 +333,21 @@ impl Radio {
 
     /// No CTS came, or no acknowledgement.
     pub(super) fn on_failure(&mut self, station: u32, now: Time) {
+        let phase = self.stations[station as usize].phase;
+        let long = self.is_long(station, phase);
+        let limit = self.retry_limit(station, phase);
         let s = &mut self.stations[station as usize];
         let Some(head) = s.queue.front() else { return };
-        let after_rts = self.rts.asks_for(head.handle.size + DATA_OVERHEAD);
-        let long = s.phase == Phase::AwaitAck && after_rts;
-        let limit = if long { self.retries.long } else { self.retries.short };
         s.counters.failures += 1;
+        if phase == Phase::AwaitAck {
+            if s.aggregator.is_some() {
+                self.end_flight(station, false, now);
+                return;
+            }
+            if let Some(adapter) = s.adapter.as_deref_mut() {
+                adapter.report(head.to, s.rate, 1, 0);
+            }
+        }
         let failed = &mut s.failed[usize::from(long)];
         *failed += 1;
         if *failed >= limit {
@@ -266,6 +363,10 @@ impl Radio {
     pub(super) fn give_up(&mut self, from: u32, now: Time) {
         if self.stations[from as usize].job != Job::Packet {
             self.finish_job(from, None, now);
+            return;
+        }
+        if self.stations[from as usize].aggregator.is_some() {
+            self.give_up_reserved(from, now);
             return;
         }
         let taken = self.stations[from as usize].taken;

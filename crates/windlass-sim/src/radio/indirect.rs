@@ -8,6 +8,7 @@ use crate::radio::config::RadioConfig;
 use crate::radio::lowpan::Lowpan;
 use crate::radio::mac::{Outcome, Radio};
 use crate::radio::queued::Queued;
+use crate::radio::rates::CONTROL;
 use crate::radio::sleep::{AGAIN, Device, Job, Kept, MAX_ATTEMPTS, Parent, Progress, Sleep};
 use crate::radio::station::{Phase, Station};
 
@@ -254,11 +255,13 @@ impl Radio {
             retry: false,
             part: 0,
             parts: 1,
+            mpdus: 1,
+            rate: CONTROL,
             pending: false,
             handle: PacketHandle { id: 0, size: 0, hop: 0 },
             bytes: request_bytes(&lowpan),
         };
-        self.transmit(station, frame, self.control, now);
+        self.transmit(station, frame, now);
     }
 
     /// A device asks for what is kept for it.
@@ -276,7 +279,7 @@ impl Radio {
         }
         let answer =
             Frame { kind: FrameKind::Ack, from: at, to: request.from, pending, ..*request };
-        let answer = Frame { bytes: self.ack_bytes, ..answer };
+        let answer = Frame { bytes: self.ack_bytes, rate: CONTROL, ..answer };
         s.response = Some((now + self.timing.sifs, answer));
     }
 

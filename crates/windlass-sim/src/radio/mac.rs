@@ -1,7 +1,7 @@
 //! What stations do with packets, and what becomes of frames.
 //!
-//! Under the distributed coordination function after IEEE 802.11-2016 section 10.3, without fragments, bursts and rate adaptation. Points where
-//! simulators differ:
+//! Under the distributed coordination function after IEEE 802.11-2016 section 10.3, without fragments and bursts; QoS stations
+//! (802.11n) differ by EDCA's space and by their header. Points where simulators differ:
 //!
 //! * A station does not notice what begins to arrive during its last turnaround before it
 //!   transmits, so that stations whose back-off ends in the same slot collide wherever they stand.
@@ -19,24 +19,23 @@ use windlass_cc::Time;
 use crate::event_queue::EventQueue;
 use crate::loss::LossProcess;
 use crate::packet::PacketHandle;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::{Channel, Transmission};
-use crate::radio::config::{FrameErrors, RadioConfig, Retries, RtsThreshold};
+use crate::radio::config::{FrameErrors, LateCapture, RadioConfig, Retries, RtsThreshold};
 use crate::radio::energy::EnergyMeter;
 use crate::radio::lowpan::{ACK_BYTES, Lowpan};
-use crate::radio::phy::{Phy, Rate};
+use crate::radio::phy::Phy;
+pub use crate::radio::phy::{CONTROL_BYTES, DATA_OVERHEAD};
 use crate::radio::propagation::from_db;
 use crate::radio::queued::Queued;
+use crate::radio::rates::{CONTROL, Rates};
+use crate::radio::reception::Passed;
 use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
-/// Bytes that a data frame adds to an IP packet: MAC header 24, LLC and SNAP header 8, check
-/// sequence 4.
-pub const DATA_OVERHEAD: u32 = 36;
 /// Bytes of an RTS.
 pub const RTS_BYTES: u32 = 20;
-/// Bytes of a CTS and of an acknowledgement.
-pub const CONTROL_BYTES: u32 = 14;
 
 /// What a radio tells those above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,9 +94,7 @@ pub struct Radio {
     pub(super) channel: Channel,
     pub(crate) phy: Phy,
     pub(crate) timing: Timing,
-    pub(crate) data: Rate,
-    pub(crate) control: Rate,
-    pub(super) broadcast: Rate,
+    pub(crate) rates: Rates,
     pub(super) rts: RtsThreshold,
     pub(super) retries: Retries,
     /// What IEEE 802.15.4 has in place of DCF.
@@ -106,6 +103,9 @@ pub struct Radio {
     pub(super) ack_bytes: u32,
     /// Ratio of powers at which a frame survives others.
     pub(super) capture: Option<f64>,
+    pub(super) late_capture: LateCapture,
+    /// Whether there are errors at all, and whether they follow from signal and noise.
+    pub(super) has_errors: bool,
     pub(super) by_snr: bool,
     /// For each receiver and transmitter the number of the last packet taken, or taken in part: see
     /// [`Frame::token`](crate::radio::channel::Frame::token).
@@ -130,8 +130,10 @@ impl Radio {
     /// If the configuration has not been checked and names a rate that the PHY lacks.
     pub fn new(config: &RadioConfig, seed: u64, index: usize) -> Radio {
         let phy = config.phy;
-        let rate = |bps| phy.rate(bps).expect("a checked configuration");
-        let lowest = rate(phy.lowest_mandatory());
+        let rates = Rates::new(config);
+        let lowest = phy.rate(phy.lowest_mandatory()).expect("a checked configuration");
+        // The slowest that may answer.
+        let answer = if config.rate_adaptation.is_some() { lowest } else { rates.at(CONTROL) };
         let difs = phy.difs();
         let timing = Timing {
             slot: phy.slot,
@@ -147,7 +149,7 @@ impl Radio {
             answer_wait: match config.lowpan {
                 Some(_) => Lowpan::ack_wait(&phy),
                 // aSIFSTime + aSlotTime + aRxPHYStartDelay, section 10.3.2.9.
-                None => phy.sifs + phy.slot + phy.preamble(rate(config.control_rate_bps)),
+                None => phy.sifs + phy.slot + phy.preamble(answer),
             },
             assessment: Lowpan::assessment(&phy),
         };
@@ -164,21 +166,25 @@ impl Radio {
             let streams = [stream(Purpose::Backoff), stream(Purpose::RadioErrors)];
             let meter = EnergyMeter::new(config.consumption, s.battery_uj);
             let scheduler = config.scheduling.scheduler(config.data_rate_bps);
-            Station::new(s.queue, &timing, streams, errors, meter, scheduler)
+            let mut station = Station::new(s.queue, &timing, streams, errors, meter, scheduler);
+            let sampling = stream(Purpose::RateSampling);
+            station.adapter = Rates::adapter(config, sampling).map(Box::new);
+            station.aggregator = config.aggregation.map(|limits| Box::new(Aggregator::new(limits)));
+            station
         });
         let mut radio = Radio {
             stations: stations.collect(),
-            channel: Channel::new(config),
+            channel: Channel::new(config, &rates),
             phy,
             timing,
-            data: rate(config.data_rate_bps),
-            control: rate(config.control_rate_bps),
-            broadcast: rate(config.broadcast_rate_bps),
+            rates,
             rts: config.rts,
             retries: config.retries,
             lowpan: config.lowpan,
             ack_bytes: if config.lowpan.is_some() { ACK_BYTES } else { CONTROL_BYTES },
             capture: config.capture_db.map(from_db),
+            late_capture: config.late_capture,
+            has_errors: config.errors != FrameErrors::None,
             by_snr: config.errors == FrameErrors::Snr,
             last_taken: vec![0; n * n],
             transmissions: Vec::with_capacity(n),
@@ -190,6 +196,7 @@ impl Radio {
             busy_ns: 0,
         };
         radio.put_to_sleep(config);
+        radio.announce(config);
         for &(station, at) in &config.off {
             radio.stations[station].off_at = at;
         }
@@ -243,20 +250,23 @@ impl Radio {
 
     /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).
     pub fn step(&mut self, now: Time) -> bool {
-        let Some((_, entity)) = self.events.next().filter(|(time, _)| *time <= now) else {
-            return false;
-        };
+        self.step_until(now, Time::ZERO).is_some()
+    }
+
+    /// The same, and goes on until `last` as long as it is the same frame that reaches stations or leaves them and nothing has
+    /// come of it.
+    pub(crate) fn step_until(&mut self, now: Time, last: Time) -> Option<Passed> {
+        let (_, entity) = self.events.next().filter(|(time, _)| *time <= now)?;
         let n = self.stations.len() as u32;
         if entity >= n {
-            self.on_frame_event(entity - n, now);
-            return true;
+            return Some(self.on_frame_event(entity - n, now, last));
         }
         self.events.finish_next();
         if self.stations[entity as usize].disarm(now) {
             self.on_station(entity, now);
             self.wake(entity, now);
         }
-        true
+        Some(Passed { now, moments: 0 })
     }
 
     /// Takes what has happened, in order.

@@ -10,6 +10,7 @@ use crate::packet::PacketHandle;
 use crate::radio::config::{Hops, RadioConfig};
 use crate::radio::energy::{EnergyMeter, State};
 use crate::radio::mac::{Outcome, Radio};
+use crate::radio::reception::Passed;
 use crate::radio::scheduling::{Rule, Scheduling, Users};
 use crate::radio::station::Station;
 use crate::results::{RadioResult, RadioUse, StationResult};
@@ -186,9 +187,22 @@ impl Radios {
         stale
     }
 
-    /// Does one thing that is due, if anything is. What it comes to is among the radio's outcomes.
-    pub(crate) fn step(&mut self, now: Time, number: u32) -> bool {
-        self.cells[number as usize].radio.step(now)
+    /// Does what is due at a radio, and what follows at once: not at or after the event of any `others`, nor after `end`. What it
+    /// comes to is among the radio's outcomes.
+    pub(crate) fn step(
+        &mut self,
+        now: Time,
+        number: u32,
+        others: Time,
+        end: Time,
+    ) -> Option<Passed> {
+        let Cell { radio, armed, .. } = &mut self.cells[number as usize];
+        let last = Time(others.min(armed[0]).0.saturating_sub(1)).min(end);
+        let passed = radio.step_until(now, last)?;
+        if passed.moments > 0 {
+            armed[1] = Time::NEVER; // what its event would have pushed out
+        }
+        Some(passed)
     }
 
     /// When a radio has something to do before all `others`, and before what it has an event for. It is then taken to
@@ -196,7 +210,7 @@ impl Radios {
     pub(crate) fn next_alone(&mut self, number: u32, others: Time) -> Option<Time> {
         let Cell { radio, armed, .. } = &mut self.cells[number as usize];
         let next = radio.next_event().filter(|at| *at < others.min(armed[0]))?;
-        armed[1] = Time::NEVER; // what its event would have pushed out
+        armed[1] = Time::NEVER;
         Some(next)
     }
 
@@ -376,6 +390,11 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         retransmissions: c.retransmissions,
         rts_sent: c.rts_sent,
         polls: c.polls,
+        beacons: c.beacons,
+        beacons_heard: c.beacons_heard,
+        aggregates: c.aggregates,
+        aggregated: c.aggregated,
+        mean_rate_mbps: s.adapter.as_ref().map(|_| ratio(c.rates_kbps, c.transmissions) / 1e3),
         access_failures: c.access_failures,
         failures: c.failures,
         collisions_seen: c.collisions_seen,

@@ -1,7 +1,8 @@
 //! Physical layers: timing, the time that a frame takes, rates and their bit-error curves.
 //!
 //! Figures are those of IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM,
-//! ERP-OFDM), of IEEE 802.11ah-2016, clause 23 (S1G), and of IEEE 802.15.4-2015, clause 12 (O-QPSK).
+//! ERP-OFDM) and 19 (HT), of IEEE 802.11ah-2016, clause 23 (S1G), and of IEEE 802.15.4-2015, clause 12
+//! (O-QPSK).
 
 use windlass_cc::Span;
 
@@ -9,6 +10,15 @@ pub use crate::radio::modulation::{Code, Modulation};
 
 /// Speed of light, metres per second.
 pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
+
+/// Bytes that a data frame adds to an IP packet, without QoS.
+pub const DATA_OVERHEAD: u32 = 36;
+/// Bytes of a CTS and of an acknowledgement.
+pub const CONTROL_BYTES: u32 = 14;
+/// Bytes of the QoS control field.
+const QOS_BYTES: u32 = 2;
+/// What the mixed format of HT adds to the older preamble: HT-SIG, HT-STF and one HT-LTF.
+const HT_PREAMBLE: Span = Span::from_micros(8 + 4 + 4);
 
 /// A physical layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +36,8 @@ pub struct Phy {
     pub cw_min: u32,
     /// Largest contention window (aCWmax).
     pub cw_max: u32,
+    /// Slots between SIFS and back-off: 2 of the DCF, 3 of EDCA's best effort (AIFSN).
+    pub aifsn: u32,
     /// How frames are framed.
     pub format: Format,
     /// Carrier frequency, for [`crate::radio::PathLoss::Friis`], hertz.
@@ -73,17 +85,23 @@ pub struct Rate {
     pub bits_per_symbol: u32,
     /// Modulation and coding.
     pub modulation: Modulation,
-    /// Whether every station must have it.
+    /// Whether every station in range has it, older ones too, so that broadcasts and answers may use it.
     pub mandatory: bool,
+    /// Whether its frames have the preamble of HT (802.11n, mixed format, one stream) after the older one.
+    pub ht: bool,
 }
 
 const fn dsss(bps: u64, modulation: Modulation) -> Rate {
-    Rate { bps, bits_per_symbol: 0, modulation, mandatory: bps <= 2_000_000 }
+    Rate { bps, bits_per_symbol: 0, modulation, mandatory: bps <= 2_000_000, ht: false }
 }
 
 const fn ofdm(bps: u64, bits_per_symbol: u32, bits: u32, code: Code, mandatory: bool) -> Rate {
     let modulation = Modulation::Coded { bits, code };
-    Rate { bps, bits_per_symbol, modulation, mandatory }
+    Rate { bps, bits_per_symbol, modulation, mandatory, ht: false }
+}
+
+const fn ht(bps: u64, bits_per_symbol: u32, bits: u32, code: Code) -> Rate {
+    Rate { ht: true, ..ofdm(bps, bits_per_symbol, bits, code, false) }
 }
 
 use Code::{FiveSixths, Half, ThreeQuarters, TwoThirds};
@@ -95,8 +113,13 @@ const DSSS_RATES: [Rate; 4] = [
     dsss(11_000_000, Modulation::Cck11),
 ];
 
-const OQPSK_RATES: [Rate; 1] =
-    [Rate { bps: 250_000, bits_per_symbol: 4, modulation: Modulation::Oqpsk, mandatory: true }];
+const OQPSK_RATES: [Rate; 1] = [Rate {
+    bps: 250_000,
+    bits_per_symbol: 4,
+    modulation: Modulation::Oqpsk,
+    mandatory: true,
+    ht: false,
+}];
 
 const ERP_OFDM_RATES: [Rate; 8] = [
     ofdm(6_000_000, 24, 1, Half, true),
@@ -109,6 +132,26 @@ const ERP_OFDM_RATES: [Rate; 8] = [
     ofdm(54_000_000, 216, 6, ThreeQuarters, false),
 ];
 
+/// Those of ERP-OFDM, and HT MCS 0 … 7 in 20 MHz: one spatial stream, guard interval of 800 ns.
+const HT_RATES: [Rate; 16] = [
+    ERP_OFDM_RATES[0],
+    ht(6_500_000, 26, 1, Half),
+    ERP_OFDM_RATES[1],
+    ERP_OFDM_RATES[2],
+    ht(13_000_000, 52, 2, Half),
+    ERP_OFDM_RATES[3],
+    ht(19_500_000, 78, 2, ThreeQuarters),
+    ERP_OFDM_RATES[4],
+    ht(26_000_000, 104, 4, Half),
+    ERP_OFDM_RATES[5],
+    ht(39_000_000, 156, 4, ThreeQuarters),
+    ERP_OFDM_RATES[6],
+    ht(52_000_000, 208, 6, TwoThirds),
+    ERP_OFDM_RATES[7],
+    ht(58_500_000, 234, 6, ThreeQuarters),
+    ht(65_000_000, 260, 6, FiveSixths),
+];
+
 /// S1G MCS 10 and 0 … 9 in 1 MHz, one spatial stream, guard interval of 8 µs.
 const S1G_1MHZ_RATES: [Rate; 11] = [
     Rate {
@@ -116,6 +159,7 @@ const S1G_1MHZ_RATES: [Rate; 11] = [
         bits_per_symbol: 6,
         modulation: Modulation::Repeated { bits: 1, code: Half },
         mandatory: true,
+        ht: false,
     },
     ofdm(300_000, 12, 1, Half, true),
     ofdm(600_000, 24, 2, Half, true),
@@ -151,6 +195,7 @@ impl Phy {
         turnaround: Span::from_micros(5),
         cw_min: 31,
         cw_max: 1023,
+        aifsn: 2,
         format: Format::Dsss { short_preamble: false },
         frequency_hz: 2_437_000_000,
         bandwidth_hz: 22_000_000,
@@ -167,6 +212,7 @@ impl Phy {
         turnaround: Span::from_micros(2),
         cw_min: 15,
         cw_max: 1023,
+        aifsn: 2,
         format: Format::Ofdm {
             preamble: Span::from_micros(20),
             symbol: Span::from_micros(4),
@@ -178,6 +224,9 @@ impl Phy {
         carrier_sense_dbm: -82.0,
         rates: &ERP_OFDM_RATES,
     };
+    /// 802.11n at 2.4 GHz in 20 MHz among its like and 802.11g's (HT mixed format, one stream, long guard interval): 6.5
+    /// … 65 Mbit/s, and 802.11g's rates. Stations are QoS stations whose traffic is EDCA's best effort.
+    pub const N: Phy = Phy { name: "802.11n", aifsn: 3, rates: &HT_RATES, ..Phy::G };
     /// 802.11ah in 1 MHz (MCS 10 and 0 … 9, one stream): 150 kbit/s … 4 Mbit/s. Control frames are
     /// those of other PHYs, not S1G's short NDP ones; no restricted access windows.
     pub const AH_1MHZ: Phy = Phy {
@@ -187,6 +236,7 @@ impl Phy {
         turnaround: Span::from_micros(5),
         cw_min: 15,
         cw_max: 1023,
+        aifsn: 2,
         format: Format::Ofdm {
             preamble: Span::from_micros(560),
             symbol: Span::from_micros(40),
@@ -222,6 +272,7 @@ impl Phy {
         turnaround: Span::from_micros(192),
         cw_min: 7,
         cw_max: 31,
+        aifsn: 2,
         format: Format::Oqpsk { symbol: Span::from_micros(16) },
         frequency_hz: 2_450_000_000,
         bandwidth_hz: 2_000_000,
@@ -229,18 +280,30 @@ impl Phy {
         rates: &OQPSK_RATES,
     };
     /// Every preset with its name in scenarios.
-    pub const ALL: [(&'static str, Phy); 6] = [
+    pub const ALL: [(&'static str, Phy); 7] = [
         ("802.11b", Phy::B_LONG),
         ("802.11b-short", Phy::B_SHORT),
         ("802.11g", Phy::G),
+        ("802.11n", Phy::N),
         ("802.11ah-1mhz", Phy::AH_1MHZ),
         ("802.11ah-2mhz", Phy::AH_2MHZ),
         ("802.15.4", Phy::OQPSK_2450),
     ];
 
-    /// DCF interframe space: SIFS and two slots.
+    /// DCF interframe space, SIFS and two slots; of QoS stations EDCA's in its place (AIFS).
     pub fn difs(&self) -> Span {
-        self.sifs + self.slot + self.slot
+        self.sifs + Span(u64::from(self.aifsn) * self.slot.0)
+    }
+
+    /// Whether its stations are QoS stations with HT, as A-MPDUs need.
+    pub fn is_ht(&self) -> bool {
+        self.rates.last().is_some_and(|r| r.ht) // the fastest
+    }
+
+    /// Bytes that a data frame adds to an IP packet: MAC header of 24, or 26 with QoS, LLC and SNAP header of 8, check
+    /// sequence of 4.
+    pub fn data_overhead(&self) -> u32 {
+        if self.is_ht() { DATA_OVERHEAD + QOS_BYTES } else { DATA_OVERHEAD }
     }
 
     /// The rate of so many bits per second, if there is one.
@@ -271,6 +334,7 @@ impl Phy {
             // The short preamble is for frames of 2 Mbit/s and more.
             Format::Dsss { short_preamble: true } if rate.bps > 1_000_000 => Span::from_micros(96),
             Format::Dsss { .. } => Span::from_micros(192),
+            Format::Ofdm { preamble, .. } if rate.ht => preamble + HT_PREAMBLE,
             Format::Ofdm { preamble, .. } => preamble,
             Format::Oqpsk { symbol } => Span(12 * symbol.0),
         }
@@ -318,6 +382,9 @@ mod tests {
         assert_eq!(us(Phy::G, 14, 24_000_000), 20 + 8 + 6);
         // 1536 bytes at 54 Mbit/s: 12310 bits in 57 symbols.
         assert_eq!(us(Phy::G, 1536, 54_000_000), 20 + 4 * 57 + 6);
+        // An MPDU of 1538 bytes at 65 Mbit/s: 12326 bits in 48 symbols after 36 µs of preamble.
+        assert_eq!(us(Phy::N, 1538, 65_000_000), 36 + 4 * 48 + 6);
+        assert_eq!(us(Phy::N, 1538, 54_000_000), us(Phy::G, 1538, 54_000_000));
         // The longest frame of 802.15.4, 133 bytes with preamble, delimiter and length; its ACK, 11.
         assert_eq!(us(Phy::OQPSK_2450, 127, 250_000), 133 * 32);
         assert_eq!(us(Phy::OQPSK_2450, 5, 250_000), 11 * 32);
@@ -342,7 +409,12 @@ mod tests {
         assert_eq!(Phy::G.control_rate_for(54_000_000), 24_000_000);
         assert_eq!(Phy::G.control_rate_for(18_000_000), 12_000_000);
         assert_eq!(Phy::B_LONG.control_rate_for(11_000_000), 2_000_000);
+        for (data, answer) in [(65, 24), (19, 12), (13, 12), (6, 6)] {
+            let rate = Phy::N.rates.iter().find(|r| r.ht && r.bps / 1_000_000 == data).unwrap();
+            assert_eq!(Phy::N.control_rate_for(rate.bps), answer * 1_000_000);
+        }
         assert_eq!(Phy::G.difs(), Span::from_micros(28));
+        assert_eq!(Phy::N.difs(), Span::from_micros(37));
         assert_eq!(Phy::B_LONG.difs(), Span::from_micros(50));
         assert_eq!(Phy::AH_1MHZ.difs(), Span::from_micros(264));
     }

@@ -4,48 +4,89 @@ use windlass_cc::{Span, Time};
 
 use crate::loss::{BerFormula, frame_error_rate};
 use crate::radio::channel::{Frame, FrameKind, Neighbour};
+use crate::radio::config::LateCapture;
 use crate::radio::mac::{CONTROL_BYTES, Outcome, Radio};
 use crate::radio::queued::BROADCAST;
+use crate::radio::rates::CONTROL;
 use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
 
+/// How far the time has come with a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Passed {
+    /// The moment of the last thing that was done.
+    pub(crate) now: Time,
+    /// Moments after the first at which something was done.
+    pub(crate) moments: u64,
+}
+
 impl Radio {
-    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it.
-    pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time) {
-        let f = &mut self.transmissions[transmission as usize];
-        let leaves = f.leaves;
-        let place = if leaves { f.left } else { f.reached };
-        f.left += usize::from(leaves);
-        f.reached += usize::from(!leaves);
-        let from = f.frame.from;
+    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it, and then others as long as
+    /// that comes next, until `last`, and nothing has come of it that others must be told.
+    pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time, last: Time) -> Passed {
+        let mut passed = Passed { now, moments: 0 };
         let entity = self.stations.len() as u32 + transmission;
-        match f.next(&self.channel) {
-            Some((at, leaves)) => {
-                f.leaves = leaves;
-                self.events.replace_next(at, entity);
-            }
-            None => {
+        loop {
+            let now = passed.now;
+            let f = &mut self.transmissions[transmission as usize];
+            let hearing = self.channel.of(f.frame.from);
+            let leaves = f.leaves;
+            let place = if leaves { f.left } else { f.reached };
+            f.left += usize::from(leaves);
+            f.reached += usize::from(!leaves);
+            let neighbour = hearing[place];
+            let Some((at, leaves_next)) = f.next_of(hearing) else {
                 self.events.finish_next();
                 self.free.push(transmission);
+                self.passes(transmission, place, neighbour, now);
+                return passed;
+            };
+            f.leaves = leaves_next;
+            let ticket = self.events.ticket(at, entity);
+            if leaves {
+                self.passes(transmission, place, neighbour, now);
+            } else {
+                self.on_start(transmission, neighbour, now);
+                self.has_reached(neighbour.station, now);
             }
+            if at > last || !self.outcomes.is_empty() || !self.events.comes_next(ticket) {
+                self.events.replace_next_by(ticket);
+                return passed;
+            }
+            passed.moments += u64::from(at > now);
+            passed.now = at;
         }
-        let neighbour = self.channel.of(from)[place];
-        if leaves {
-            self.on_end(transmission, place, neighbour, now);
-        } else {
-            self.on_start(transmission, neighbour, now);
-        }
-        let s = &mut self.stations[neighbour.station as usize];
+    }
+
+    /// A frame leaves a station.
+    fn passes(&mut self, transmission: u32, place: usize, neighbour: Neighbour, now: Time) {
+        self.on_end(transmission, place, neighbour, now);
+        self.stations[neighbour.station as usize].update_meter(now);
+        self.wake(neighbour.station, now);
+    }
+
+    /// A frame has reached a station, which brings nothing nearer but the end of a battery.
+    #[inline]
+    fn has_reached(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
         s.update_meter(now);
-        // What begins to arrive brings nothing nearer but the end of a battery.
-        if leaves || s.meter.has_battery() {
-            self.wake(neighbour.station, now);
+        if s.meter.has_battery() {
+            self.wake(station, now);
         }
     }
 
     pub(super) fn captures(&self, power: f64, others: f64) -> bool {
         self.capture.is_some_and(|ratio| power >= ratio * others)
+    }
+
+    /// Whether a receiver that is at this may still turn to a stronger frame.
+    fn turns_to_late(&self, current: &Option<Reception>, now: Time) -> bool {
+        let Some(current) = current else { return true };
+        self.late_capture == LateCapture::Always || {
+            let frame = &self.transmissions[current.transmission as usize].frame;
+            now < current.began + self.phy.preamble(self.rates.at(frame.rate))
+        }
     }
 
     /// A frame begins to arrive at a station.
@@ -66,7 +107,8 @@ impl Radio {
             s.confirm_nav(now);
         }
         let before = s.reception;
-        let strongest = self.captures(power, others) && receivable;
+        let strongest =
+            self.captures(power, others) && receivable && self.turns_to_late(&before, now);
         let survives = before.is_some_and(|r| self.captures(r.power, (all - r.power).max(0.0)));
         let s = &mut self.stations[station as usize];
         let to = self.transmissions[transmission as usize].frame.to;
@@ -106,6 +148,7 @@ impl Radio {
     }
 
     /// Whether the error model takes a frame that nothing has destroyed.
+    #[inline]
     pub(super) fn has_error(&mut self, station: u32, frame: &Frame, place: usize) -> bool {
         let s = &mut self.stations[station as usize];
         if let Some(process) = &mut s.errors {
@@ -117,6 +160,25 @@ impl Radio {
         let ber = self.channel.bit_error_rate(frame, place);
         let per = frame_error_rate(ber, 8 * u64::from(frame.bytes), BerFormula::Exact);
         Chance::new(per).draw(&mut s.error_stream)
+    }
+
+    /// The same of any frame, entered into the receiver's account.
+    #[inline]
+    fn arrives_in_error(&mut self, at: u32, frame: &Frame, place: usize) -> bool {
+        if !self.has_errors && frame.mpdus == 1 {
+            return false;
+        }
+        self.draws_error(at, frame, place)
+    }
+
+    #[inline(never)]
+    fn draws_error(&mut self, at: u32, frame: &Frame, place: usize) -> bool {
+        if frame.mpdus > 1 && frame.kind == FrameKind::Data {
+            return self.aggregate_has_error(at, frame, place);
+        }
+        let error = self.has_error(at, frame, place);
+        self.stations[at as usize].counters.frame_errors += u64::from(error);
+        error
     }
 
     pub(super) fn on_reception(
@@ -133,9 +195,7 @@ impl Radio {
             self.stations[at as usize].counters.collisions_seen += 1;
             true
         } else {
-            let error = self.has_error(at, frame, place);
-            self.stations[at as usize].counters.frame_errors += u64::from(error);
-            error
+            self.arrives_in_error(at, frame, place)
         };
         let s = &mut self.stations[at as usize];
         s.after_error = failed;
@@ -163,8 +223,10 @@ impl Radio {
                 }
                 FrameKind::Ack if answers => self.on_ack(at, frame, now),
                 FrameKind::Request => self.answer_request(at, frame, now),
-                FrameKind::Cts | FrameKind::Ack => {}
+                FrameKind::Cts | FrameKind::Ack | FrameKind::Beacon => {}
             }
+        } else if frame.kind == FrameKind::Beacon {
+            self.stations[at as usize].counters.beacons_heard += 1;
         } else if frame.to == BROADCAST {
             if !self.has_all(at, frame) {
                 return;
@@ -192,6 +254,14 @@ impl Radio {
     }
 
     fn on_ack(&mut self, at: u32, ack: &Frame, now: Time) {
+        let s = &mut self.stations[at as usize];
+        if s.aggregator.is_some() {
+            self.end_flight(at, true, now);
+            return;
+        }
+        if let (Some(adapter), Some(head)) = (s.adapter.as_deref_mut(), s.queue.front()) {
+            adapter.report(head.to, s.rate, 1, 1);
+        }
         if self.stations[at as usize].job != Job::Packet {
             self.finish_job(at, Some(*ack), now);
         } else if !self.begin_next_part(at, now) {
@@ -207,8 +277,9 @@ impl Radio {
             return;
         }
         // Section 10.3.2.4: if no frame is heard by then, the NAV may be reset.
-        let (t, answer) = (&self.timing, self.phy.airtime(CONTROL_BYTES, self.control));
-        let wait = t.sifs + t.sifs + answer + self.phy.preamble(self.control) + t.slot + t.slot;
+        let (t, control) = (&self.timing, self.rates.at(CONTROL));
+        let answer = self.phy.airtime(CONTROL_BYTES, control);
+        let wait = t.sifs + t.sifs + answer + self.phy.preamble(control) + t.slot + t.slot;
         s.nav = s.nav.max(until.min(now + wait));
         s.nav_asked = (until > now + wait).then_some((now + wait, until));
     }
@@ -218,7 +289,7 @@ impl Radio {
         if s.nav > now {
             return;
         }
-        let taken = self.timing.sifs + self.phy.airtime(CONTROL_BYTES, self.control);
+        let taken = self.timing.sifs + self.phy.airtime(CONTROL_BYTES, self.rates.at(CONTROL));
         let nav = Span(rts.nav.0.saturating_sub(taken.0));
         let answer = Frame { kind: FrameKind::Cts, from: at, to: rts.from, nav, ..*rts };
         let answer = Frame { bytes: CONTROL_BYTES, ..answer };
@@ -228,7 +299,13 @@ impl Radio {
     pub(super) fn take_data(&mut self, at: u32, data: &Frame, now: Time) {
         let (from, to, handle) = (data.from, at, data.handle);
         let ack = Frame { kind: FrameKind::Ack, from: at, to: from, nav: Span::ZERO, ..*data };
-        let ack = Frame { bytes: self.ack_bytes, pending: false, ..ack };
+        let rate = self.rates.answer(data.rate);
+        let ack = Frame { bytes: self.answer_bytes(data.mpdus), rate, pending: false, ..ack };
+        if self.stations[from as usize].aggregator.is_some() {
+            self.stations[at as usize].response = Some((now + self.timing.sifs, ack));
+            self.take_mpdus(at, data);
+            return;
+        }
         let n = self.stations.len();
         let last = &mut self.last_taken[at as usize * n + from as usize];
         let duplicate = data.retry && *last == data.token();

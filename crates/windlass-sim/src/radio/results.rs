@@ -93,6 +93,21 @@ pub struct StationResult {
     /// Data requests transmitted by a station that sleeps, repetitions included.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub polls: u64,
+    /// Beacons transmitted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beacons: u64,
+    /// Beacons of its access point that it received.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beacons_heard: u64,
+    /// Aggregates of several data frames transmitted (A-MPDU).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aggregates: u64,
+    /// Data frames transmitted in these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aggregated: u64,
+    /// Mean rate of the data frames that it transmitted to single stations, Mbit/s; `None` where rates are not adapted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_rate_mbps: Option<f64>,
     /// Time for which its radio transmitted, seconds: as `airtime_s`. This and the next five add up
     /// to the length of the run.
     #[serde(default)]

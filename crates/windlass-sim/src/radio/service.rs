@@ -37,6 +37,12 @@ pub struct StationCounters {
     pub duplicates: u64,
     pub broadcasts_received: u64,
     pub polls: u64,
+    pub beacons: u64,
+    pub beacons_heard: u64,
+    pub aggregates: u64,
+    pub aggregated: u64,
+    /// Sum of the rates of the data frames transmitted to single stations, kbit/s.
+    pub rates_kbps: u64,
     pub bytes: u64,
     pub airtime_ns: u64,
     /// Integral of the queue length, packets times nanoseconds, up to the last change.

@@ -6,9 +6,13 @@ use windlass_cc::{Span, Time};
 
 use crate::link::QueueLimit;
 use crate::loss::LossProcess;
+use crate::radio::beacons::Announcer;
+use crate::radio::block_ack::Aggregator;
 use crate::radio::channel::Frame;
 use crate::radio::energy::{EnergyMeter, State};
-use crate::radio::queued::Queued;
+use crate::radio::queued::{BROADCAST, Queued};
+use crate::radio::rate_adaptation::Adapter;
+use crate::radio::rates::DATA;
 use crate::radio::scheduling::Scheduler;
 use crate::radio::service::{Neighbours, Service, StationCounters};
 use crate::radio::sleep::{Job, Sleep};
@@ -27,6 +31,8 @@ pub enum Phase {
     Gap,
     /// Transmitting data.
     SendData,
+    /// Transmitting a beacon.
+    SendBeacon,
     /// Waiting for the acknowledgement.
     AwaitAck,
     /// IEEE 802.15.4: the space before a frame, and what its station needs to prepare it; or before it is
@@ -154,6 +160,14 @@ pub struct Station {
     pub(super) job: Job,
     /// IEEE 802.15.4: what it does about sleep, its own or that of others.
     pub(super) sleep: Option<Box<Sleep>>,
+    /// Place among the radio's rates of that of the data frame being tried.
+    pub(super) rate: u8,
+    /// Chooses it, `None` where it is fixed.
+    pub(super) adapter: Option<Box<Adapter>>,
+    /// Sends several packets in a frame.
+    pub(super) aggregator: Option<Box<Aggregator>>,
+    /// Sends beacons.
+    pub(super) announcer: Option<Box<Announcer>>,
     /// Totals.
     pub counters: StationCounters,
     pub(super) neighbours: Option<Box<Neighbours>>,
@@ -209,6 +223,10 @@ impl Station {
             off_since: None,
             job: Job::Packet,
             sleep: None,
+            rate: DATA,
+            adapter: None,
+            aggregator: None,
+            announcer: None,
             counters: StationCounters::default(),
             neighbours: None,
         }
@@ -234,6 +252,9 @@ impl Station {
             return true;
         }
         self.queue.push_back(queued);
+        if let Some(aggregator) = &mut self.aggregator {
+            aggregator.push();
+        }
         if self.queue.len() == 1 {
             self.serve(now);
         }
@@ -248,13 +269,21 @@ impl Station {
     /// The first packet of the queue is the one to be tried now.
     pub(super) fn serve(&mut self, now: Time) {
         let Some(head) = self.queue.front() else { return };
-        self.counters.waited_ns += now.since(head.since).0;
-        self.counters.served += 1;
+        // With aggregation its turn comes when it is first sent.
+        if self.aggregator.is_none() || head.to == BROADCAST {
+            self.counters.waited_ns += now.since(head.since).0;
+            self.counters.served += 1;
+        }
         self.head_since = now;
         self.taken = false;
         self.tried = false;
         self.failed = [0; 2];
         self.part = [0, 1];
+        self.renumber();
+    }
+
+    /// What is transmitted next is nothing that has been before.
+    pub(super) fn renumber(&mut self) {
         self.issued += 1;
         self.sequence = self.issued;
     }
@@ -277,6 +306,9 @@ impl Station {
     pub fn finish_head(&mut self, now: Time) -> Option<Queued> {
         self.account(now);
         let head = self.queue.pop_front()?;
+        if let Some(aggregator) = &mut self.aggregator {
+            aggregator.pop();
+        }
         self.schedule(now, &head);
         self.enter(now, &head);
         self.serve(now);
@@ -291,7 +323,7 @@ impl Station {
         Some(head)
     }
 
-    fn enter(&mut self, now: Time, done: &Queued) {
+    pub(super) fn enter(&mut self, now: Time, done: &Queued) {
         self.note_neighbour(now, done);
         self.queued_bytes -= u64::from(done.handle.size);
         self.counters.service_ns += now.since(self.head_since).0;
@@ -309,7 +341,7 @@ impl Station {
         self.counters.airtime_ns - ahead
     }
 
-    fn account(&mut self, now: Time) {
+    pub(super) fn account(&mut self, now: Time) {
         self.counters.held_ns = self.held_ns_by(now);
         self.changed = now;
     }
@@ -317,7 +349,8 @@ impl Station {
     /// Packets queued that their receiver has not taken.
     pub fn inside(&self) -> u64 {
         let taken = self.taken && !self.queue.is_empty();
-        self.len() - u64::from(taken) - self.kept_and_taken()
+        let (held, accepted) = self.aggregator.as_ref().map_or((0, 0), |a| a.correction());
+        self.len() + held - accepted - u64::from(taken) - self.kept_and_taken()
     }
 
     /// Whether everything handed in is accounted for.
@@ -365,14 +398,15 @@ impl Station {
         let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
         self.counters.airtime_ns -= ahead;
         self.counters.unconfirmed += u64::from(self.taken && !self.queue.is_empty());
-        let mut lost: Vec<Queued> =
-            self.queue.drain(..).skip(usize::from(std::mem::take(&mut self.taken))).collect();
+        let mut lost = self.drain_aggregated().unwrap_or_else(|| {
+            self.queue.drain(..).skip(usize::from(std::mem::take(&mut self.taken))).collect()
+        });
         self.drop_kept(&mut lost);
         self.counters.drops_off += lost.len() as u64;
         self.queued_bytes = 0;
         // A frame that is still arriving somewhere is of a packet that no longer exists.
-        self.issued += 1;
-        self.sequence = self.issued;
+        self.renumber();
+        self.announcer = None;
         self.job = Job::Packet;
         (self.phase, self.phase_until) = (Phase::Contend, Time::NEVER);
         (self.grant, self.backoff) = (Time::NEVER, None);
@@ -388,6 +422,7 @@ impl Station {
         let ends = self.off_at.min(self.meter.check());
         let own = if self.is_off() { own } else { own.min(ends) };
         let own = own.min(self.sleep_deadline());
+        let own = own.min(self.announcer.as_ref().map_or(Time::NEVER, |a| a.due));
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 

@@ -5,6 +5,7 @@ pub mod bottleneck;
 pub mod pftk;
 pub mod radio;
 pub mod trace;
+pub mod wifi;
 
 use windlass_cc::{AnyParams, Span, Time, rto};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};

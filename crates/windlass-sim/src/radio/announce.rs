@@ -1,0 +1,72 @@
+//! An access point that sends [beacons](crate::radio::beacons).
+
+use windlass_cc::{Span, Time};
+
+use crate::packet::PacketHandle;
+use crate::radio::beacons::Announcer;
+use crate::radio::channel::{Frame, FrameKind};
+use crate::radio::config::{Hops, RadioConfig};
+use crate::radio::mac::Radio;
+use crate::radio::queued::BROADCAST;
+use crate::radio::rates::BROADCAST_RATE;
+use crate::radio::station::Phase;
+
+impl Radio {
+    /// At the beginning: an access point that announces networks does so from a random moment of the interval on.
+    pub(super) fn announce(&mut self, config: &RadioConfig) {
+        let (Some(beacons), Hops::Star { centre }) = (config.beacons, &config.hops) else { return };
+        let s = &mut self.stations[*centre];
+        let first = Span(s.stream.next_u64() % beacons.interval.0.max(1));
+        s.announcer = Some(Box::new(Announcer { beacons, due: Time::ZERO + first, waiting: 0 }));
+    }
+
+    /// What is due at a station that announces.
+    pub(super) fn on_target_time(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        let Some(announcer) = s.announcer.as_deref_mut().filter(|a| a.due <= now) else { return };
+        announcer.due += announcer.beacons.interval;
+        let idle = announcer.waiting == 0 && s.queue.is_empty();
+        announcer.waiting = announcer.beacons.networks;
+        if idle && s.phase == Phase::Contend {
+            s.request_access(now, &self.timing);
+        }
+    }
+
+    /// The channel is a station's: whether it uses it for a beacon.
+    pub(super) fn send_beacon(&mut self, station: u32, now: Time) -> bool {
+        let s = &mut self.stations[station as usize];
+        let Some(announcer) = s.announcer.as_deref_mut().filter(|a| a.waiting > 0) else {
+            return false;
+        };
+        announcer.waiting -= 1;
+        let bytes = announcer.beacons.size;
+        s.backoff = None;
+        s.phase = Phase::SendBeacon;
+        s.counters.beacons += 1;
+        s.on_transmit(now, &self.timing);
+        let frame = Frame {
+            kind: FrameKind::Beacon,
+            from: station,
+            to: BROADCAST,
+            nav: Span::ZERO,
+            sequence: 0,
+            retry: false,
+            part: 0,
+            parts: 1,
+            mpdus: 1,
+            rate: BROADCAST_RATE,
+            pending: false,
+            handle: PacketHandle { id: 0, size: 0, hop: 0 },
+            bytes,
+        };
+        self.transmit(station, frame, now);
+        true
+    }
+
+    /// A beacon has been transmitted: the packets that wait are next, after a back-off of their own.
+    pub(super) fn on_beacon_sent(&mut self, station: u32, now: Time) {
+        let s = &mut self.stations[station as usize];
+        s.phase = Phase::Contend;
+        s.start_backoff(now, &self.timing);
+    }
+}
