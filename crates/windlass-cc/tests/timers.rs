@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use windlass_cc::rto::{
-    Backoff, Coap, CoapParams, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams, Linux, LinuxParams,
-    Peakhopper, PeakhopperParams, Rfc6298, Rfc6298Params, Uip, UipParams,
+    Backoff, Coap, CoapParams, Cocoa, CocoaParams, CocoaPlus, CocoaPlusParams, Fasor, FasorParams,
+    Linux, LinuxParams, Peakhopper, PeakhopperParams, Rfc6298, Rfc6298Params, Uip, UipParams,
 };
 use windlass_cc::{Ratio, RtoEstimator, RttSample, Span, Time};
 
@@ -392,4 +392,68 @@ fn the_timer_of_coap_doubles_what_it_has_drawn_and_learns_nothing() {
     }
     timer.on_progress(&p);
     assert_eq!(armed(&mut timer, 0), Span::from_secs(2));
+}
+
+// FASOR
+
+/// The timeouts that an exchange would go through, without dithering, milliseconds.
+fn series(p: &FasorParams, timer: &Fasor) -> Vec<u64> {
+    let mut timer = *timer;
+    let timeouts = (0..5).map(|_| {
+        let timeout = timer.arm(p, Time::ZERO, 0).0 / 1_000_000;
+        timer.on_timeout(p);
+        timeout
+    });
+    timeouts.collect()
+}
+
+/// The draft's state machine: a fast timeout of 150 ms after one sample of 100 ms, R + 4 R/(2 4).
+#[test]
+fn fasor_goes_from_fast_over_one_quick_probe_to_slow_and_back_at_once() {
+    let p = FasorParams { dither: false, ..Default::default() };
+    let mut timer = Fasor::init(&p);
+    assert_eq!(series(&p, &timer), [2_000, 4_000, 8_000, 16_000, 32_000]);
+    timer.on_sample(&p, &sample(0.1, 0));
+    assert_eq!(series(&p, &timer), [150, 300, 600, 1_200, 2_400]);
+    // An exchange that took 1 s with retransmissions: 1.5 s is slow.
+    timer.on_sample(&p, &sample(1.0, 2));
+    assert_eq!(series(&p, &timer), [150, 1_500, 300, 600, 1_200]);
+    assert_eq!(timer.srtt(), Span::from_millis(100), "no sample of the fast timeout");
+    timer.on_sample(&p, &sample(2.0, 1));
+    assert_eq!(series(&p, &timer), [3_000, 150, 300, 600, 1_200]);
+    timer.on_sample(&p, &sample(4.0, 1));
+    assert_eq!(series(&p, &timer), [6_000, 150, 300, 600, 1_200]);
+    timer.on_sample(&p, &sample(0.1, 0));
+    // The same sample again: the deviation falls to three quarters, 9.375 ms.
+    assert_eq!(series(&p, &timer), [137, 275, 550, 1_100, 2_200]);
+}
+
+/// Where the slow timeout is shorter than the second fast one, that counts; and nothing is above the largest.
+#[test]
+fn fasor_takes_the_longer_of_slow_and_doubled_fast_and_keeps_to_its_largest() {
+    let p = FasorParams { dither: false, max: Span::from_secs(3), ..Default::default() };
+    let mut timer = Fasor::init(&p);
+    timer.on_sample(&p, &sample(1.0, 0));
+    timer.on_sample(&p, &sample(1.2, 1));
+    assert_eq!(series(&p, &timer), [1_500, 3_000, 3_000, 3_000, 3_000]);
+    timer.on_sample(&p, &sample(100.0, 1));
+    assert_eq!(series(&p, &timer)[0], 3_000);
+}
+
+/// A quarter to the whole of the smoothed round-trip time on top; before a sample that is a third of the initial timeout.
+#[test]
+fn fasor_spreads_the_fast_timeout_by_a_quarter_to_a_whole_round_trip() {
+    let p = FasorParams::default();
+    let mut timer = Fasor::init(&p);
+    let ends = |timer: &mut Fasor| {
+        [0, u32::MAX].map(|entropy| seconds(timer.arm(&p, Time::ZERO, entropy)))
+    };
+    let near =
+        |got: [f64; 2], want: [f64; 2]| got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-6);
+    assert!(near(ends(&mut timer), [2.0 + 1.0 / 6.0, 2.0 + 2.0 / 3.0]));
+    timer.on_sample(&p, &sample(0.1, 0));
+    assert!(near(ends(&mut timer), [0.175, 0.25]));
+    timer.on_sample(&p, &sample(1.0, 1));
+    timer.on_sample(&p, &sample(1.0, 1));
+    assert!(near(ends(&mut timer), [1.5, 1.5]), "the slow one is not spread");
 }

@@ -67,7 +67,7 @@ section! {
     confirmable Flag, "whether requests are confirmable; others are sent once and not answered", "`true`";
     nstart Whole(1, 1_000), "exchanges that are open at a time (`NSTART`); further requests wait", "`1`";
     max_retransmit Whole(0, 20), "retransmissions before a request is given up (`MAX_RETRANSMIT`)", "`4`";
-    rto Timer, "the retransmission timer: table with its `algorithm`, such as `coap`, `cocoa` or `cocoa+`, and its parameters", "`{ algorithm = \"coap\" }`";
+    rto Timer, "the retransmission timer: table with its `algorithm`, such as `coap`, `cocoa`, `cocoa+` or `fasor`, and its parameters", "`{ algorithm = \"coap\" }`";
     phases list(Of(Time)), "as of `messages`", "always sending";
     stop Of(Time), "simulated time of the end", "the end of the run";
     deadline Of(Time), "as of `messages`: time within which a request should have come to the server", "none";

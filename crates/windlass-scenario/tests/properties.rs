@@ -185,7 +185,7 @@ fn flow() -> impl Strategy<Value = String> {
              rate = \"{rate}bps\", stop = \"60s\" }}\n"
         )
     });
-    let timer = prop::sample::select(vec!["coap", "cocoa", "cocoa+", "rfc6298"]);
+    let timer = prop::sample::select(vec!["coap", "cocoa", "cocoa+", "fasor", "rfc6298"]);
     let keys = (1u32..400, 0u32..400, 0u32..9, any::<bool>(), 1u32..9);
     let coap = (timer, keys, 1u64..1 << 40).prop_map(
         |(timer, (size, response, token, flag, nstart), every)| {

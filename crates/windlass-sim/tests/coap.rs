@@ -178,7 +178,9 @@ fn with_independent_losses_the_number_of_transmissions_is_geometric() {
 fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
     let no_floor = rto::Rfc6298Params { min: Span::ZERO, ..Default::default() };
     let named = |id| rto::AnyParams::by_name(id).unwrap();
-    for timer in [named("cocoa"), named("cocoa+"), rto::AnyParams::Rfc6298(no_floor)] {
+    let fasor = rto::FasorParams { dither: false, ..Default::default() };
+    let fasor = rto::AnyParams::Fasor(fasor);
+    for timer in [named("cocoa"), named("cocoa+"), fasor, rto::AnyParams::Rfc6298(no_floor)] {
         let id = timer.info().id;
         let mut config = over(Coap { timer, ..coap(20, 130) }, 200);
         // The third request is sent three times, the fifth once more.

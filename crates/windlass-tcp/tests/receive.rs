@@ -3,6 +3,7 @@
 
 use crate::script::{Script, plain, plain_with};
 use windlass_cc::Span;
+use windlass_cc::setup::{Counting, Setup};
 use windlass_tcp::stack::Lies;
 use windlass_tcp::{Preset, Profile};
 
@@ -59,6 +60,29 @@ fn a_receiver_that_splits_acknowledgements_covers_a_quarter_of_a_segment_at_a_ti
          201 < . 2001+1000 ack 1          # a hole is reported once
          201 > . 1 ack 1001",
     );
+}
+
+/// A sender in congestion avoidance with ten segments on their way.
+fn avoiding(counting: Counting) -> Script {
+    let mut p = plain_with(|s| s.window_counting = counting);
+    p.params.set_common(&Setup { initial_ssthresh: 2_000, ..p.params.common() });
+    Script::connected(p)
+}
+
+#[test]
+fn pieces_of_a_segment_open_the_window_of_who_counts_segments_once_the_whole_has_come() {
+    let mut opened = Vec::new();
+    for counting in [Counting::Bytes, Counting::Segments] {
+        let mut s = avoiding(counting);
+        let sent = |n: u32| format!("200 > . {}+1000 ack 1\n", 1 + 1_000 * n);
+        s.run(&format!("200 offer 10000\n{}", (0..10).map(sent).collect::<String>()));
+        for piece in 1..=40 {
+            s.run(&format!("{} < . 1 ack {}", 300 + piece, 1 + 250 * piece));
+        }
+        opened.push(s.e.control().cwnd);
+    }
+    assert!(opened[0] >= 13_000, "RFC 5681, equation 3, counts acknowledgements: {opened:?}");
+    assert!((10_900..=11_000).contains(&opened[1]), "a segment in a round trip: {opened:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::cmbo::Cmbo;
 use super::coap::Coap;
 use super::cocoa::{Cocoa, CocoaPlus};
+use super::fasor::Fasor;
 use super::icc::Icc;
 use super::linux::Linux;
 use super::peakhopper::Peakhopper;
@@ -55,6 +56,7 @@ timers! {
     Cocoa: Cocoa;
     CocoaPlus: CocoaPlus;
     Coap: Coap;
+    Fasor: Fasor;
     Peakhopper: Peakhopper;
     Uip: Uip;
     Icc: Icc;

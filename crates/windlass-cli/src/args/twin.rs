@@ -29,6 +29,9 @@ pub struct Twin {
     /// Seed of the losses.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: u64,
+    /// Write what the algorithm heard in either world into this folder: ALGORITHM-NETWORK-kernel.csv and -simulated.csv.
+    #[arg(long, value_name = "FOLDER")]
+    pub events: Option<PathBuf>,
     /// Put the rows into this page, in place of those of the same algorithm and kernel.
     #[arg(long, value_name = "PAGE", conflicts_with = "network")]
     pub write: Option<PathBuf>,

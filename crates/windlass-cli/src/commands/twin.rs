@@ -9,7 +9,7 @@ use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
 use windlass_lab::run::store::replace;
 use windlass_testbed::bpf::object;
-use windlass_testbed::twin::{self, Twins};
+use windlass_testbed::twin::{self, Twins, facts};
 
 use crate::args::Twin;
 use crate::output::{Chatter, Failure, print, width};
@@ -28,9 +28,13 @@ pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
         let id = params.info().id;
         let twins = twin::run(args.on, params, &args.network, args.seed).map_err(Failure::of)?;
         print(&text::table_within(&table(id, &twins), width()))?;
+        print(&first_facts(&twins))?;
         for twin in twins.twins.iter().filter(|twin| !twin.replayed.is_equal()) {
             let first = twin.replayed.first.as_deref().unwrap_or("events were not recorded");
             differing.push(format!("{id} over {}: {first}", twin.network));
+        }
+        if let Some(folder) = &args.events {
+            keep(folder, id, &twins)?;
         }
         if let Some(page) = &args.write {
             write(page, id, &twins)?;
@@ -92,6 +96,16 @@ fn table(id: &str, twins: &Twins) -> Table {
     }
 }
 
+/// The first fact that only one of the hosts told, a line for each network.
+fn first_facts(twins: &Twins) -> String {
+    let mut told = "first fact that differs (times by more than 1 ms and 2 %):\n".to_owned();
+    for twin in &twins.twins {
+        let fact = twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+        let _ = writeln!(told, "  {}: {fact}", twin.network);
+    }
+    told
+}
+
 /// All, or how many are not.
 fn equal(events: u64, not: u64) -> String {
     match (events, not) {
@@ -104,6 +118,19 @@ fn equal(events: u64, not: u64) -> String {
 /// How much more the kernel's flow got than the simulator's, per cent.
 fn gain(kernel: f64, simulated: f64) -> f64 {
     if simulated > 0.0 { 100.0 * (kernel / simulated - 1.0) } else { f64::NAN }
+}
+
+/// Writes the events of both worlds.
+fn keep(folder: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
+    let failed = |e| Failure::work(format!("{} cannot be written: {e}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for twin in &twins.twins {
+        for (world, heard) in [("kernel", &twin.replayed.heard), ("simulated", &twin.heard)] {
+            let file = folder.join(format!("{id}-{}-{world}.csv", twin.network));
+            std::fs::write(file, facts::table(heard)).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 /// The line before which the rows stand, and the rows' beginning.

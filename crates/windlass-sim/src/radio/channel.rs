@@ -88,6 +88,15 @@ pub struct Transmission {
     pub cut: bool,
 }
 
+/// How far the time has come with a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Passed {
+    /// The moment of the last thing that was done.
+    pub(crate) now: Time,
+    /// Moments after the first at which something was done.
+    pub(crate) moments: u64,
+}
+
 /// A station that hears another.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour {

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use crate::loss::{BerFormula, frame_error_rate};
-use crate::radio::channel::{Frame, FrameKind, Neighbour};
+use crate::radio::channel::{Frame, FrameKind, Neighbour, Passed};
 use crate::radio::config::LateCapture;
 use crate::radio::mac::{CONTROL_BYTES, Outcome, Radio};
 use crate::radio::queued::BROADCAST;
@@ -11,15 +11,6 @@ use crate::radio::rates::CONTROL;
 use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
-
-/// How far the time has come with a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Passed {
-    /// The moment of the last thing that was done.
-    pub(crate) now: Time,
-    /// Moments after the first at which something was done.
-    pub(crate) moments: u64,
-}
 
 impl Radio {
     /// A frame, whose event is at the root of the event queue, reaches a station or leaves it, and then others as long as

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use windlass_cc::{AnyController, AnyParams, Control, Time};
+use windlass_cc::{AnyController, AnyParams, Conn, Control};
 
 use super::record::{Moment, Record, What};
+use crate::twin::facts::Heard;
 
 /// What came of replaying the connections of one flow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Replayed {
     pub mss: u32,
     /// The windows of the connection with most events: one for each change by whole segments.
     pub course: Vec<Moment>,
+    /// What that connection heard.
+    pub heard: Vec<Heard>,
 }
 
 impl Replayed {
@@ -35,10 +38,11 @@ impl Replayed {
 struct Connection {
     controller: AnyController,
     number: u64,
-    begun: Time,
+    first: Conn,
     whole: bool,
     events: u64,
     course: Vec<Moment>,
+    heard: Vec<Heard>,
 }
 
 /// Feeds records to native controllers with these parameters and compares the answers, bit for bit.
@@ -52,10 +56,11 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
                 let begun = Connection {
                     controller,
                     number: record.number,
-                    begun: record.conn.now,
+                    first: record.conn,
                     whole: true,
                     events: 0,
                     course: Vec::new(),
+                    heard: Vec::new(),
                 };
                 connections.insert(record.id, begun);
                 connections.get_mut(&record.id)
@@ -81,16 +86,19 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
             replayed.compare(record, native);
         }
         connection.events += 1;
+        let heard = Heard::of(record.what, &record.conn, record.control, &connection.first);
+        connection.heard.extend(heard);
         replayed.mss = record.conn.mss;
         let window = record.control.cwnd / u64::from(record.conn.mss.max(1));
         if connection.course.last().is_none_or(|last| last.window != window) {
-            let time = record.conn.now.since(connection.begun).0;
+            let time = record.conn.now.since(connection.first.now).0;
             let what = record.what.name().to_owned();
             connection.course.push(Moment { time, una: record.conn.una, window, what });
         }
     }
-    let longest = connections.into_values().max_by_key(|c| c.events);
-    replayed.course = longest.map(|c| c.course).unwrap_or_default();
+    if let Some(longest) = connections.into_values().max_by_key(|c| c.events) {
+        (replayed.course, replayed.heard) = (longest.course, longest.heard);
+    }
     replayed
 }
 
@@ -121,7 +129,7 @@ fn told(c: Control) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass_cc::{Ack, Conn, Event, Phase};
+    use windlass_cc::{Ack, Event, Phase, Time};
 
     use super::*;
 

@@ -4,10 +4,16 @@
 //! tells the algorithm is recorded with the answer, and replayed on the native core: the answers must be the same to the bit.
 //! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm.
 
+pub mod facts;
+
+use std::sync::Arc;
+
+use facts::{Difference, Heard, Listener, Log};
 use windlass_cc::{AnyParams, Setup};
 use windlass_run::{Backend, RunError, Simulator, World};
-use windlass_scenario::{Home, Scenario};
-use windlass_sim::{FlowResult, Series};
+use windlass_scenario::{FlowSpec, Home, Scenario};
+use windlass_sim::{FlowResult, RunResult, Series};
+use windlass_tcp::CongestionControl;
 
 use crate::bpf::object;
 use crate::bpf::record::Moment;
@@ -39,6 +45,10 @@ pub struct Twin {
     pub simulated: FlowResult,
     /// Where the windows of the two part first.
     pub parting: Option<Parting>,
+    /// What the simulated algorithm heard.
+    pub heard: Vec<Heard>,
+    /// The first fact that only one of the two hosts told.
+    pub fact: Option<Difference>,
 }
 
 /// The first window that only one world had.
@@ -84,15 +94,33 @@ pub fn run(
     };
     let mut simulated = scenario;
     simulated.record.series = vec![Series::Cwnd];
-    let simulated = Simulator::default().run(&simulated, seed)?.result;
+    let rates = params.requirements().rate_samples;
+    let (simulated, mut heard) = listened(&simulated, seed)?;
     let flows = kernel.result.flows.into_iter().zip(simulated.flows).zip(replayed);
     let twins = flows.zip(0..).map(|(((kernel, of_simulator), replayed), flow)| {
         let mss = u64::from(replayed.mss.max(1));
         let own = simulated.samples.iter().filter(|sample| sample.flow == flow);
         let parting = part(&replayed.course, own.map(|sample| sample.value / mss));
-        Twin { network: kernel.name.clone(), parting, replayed, kernel, simulated: of_simulator }
+        let heard = std::mem::take(&mut heard[flow as usize]);
+        let fact = facts::differ(&replayed.heard, &heard, rates);
+        let network = kernel.name.clone();
+        Twin { network, parting, heard, fact, replayed, kernel, simulated: of_simulator }
     });
     Ok(Twins { kernel: kernel.kernel.unwrap_or_default(), twins: twins.collect() })
+}
+
+/// What the simulator makes of a scenario, and what each flow's algorithm heard there.
+fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>>), RunError> {
+    let logs: Vec<(String, Log)> =
+        scenario.flows.iter().map(|flow| (flow.name.clone(), Log::default())).collect();
+    let given = logs.clone();
+    let listen = move |flow: &FlowSpec| {
+        let (_, log) = given.iter().find(|(name, _)| *name == flow.name)?;
+        Some(Box::new(Listener::new(log.clone())) as Box<dyn CongestionControl>)
+    };
+    let ran = Simulator::default().with_controllers(Arc::new(listen)).run(scenario, seed)?;
+    let taken = |(_, log): &(String, Log)| std::mem::take(&mut *log.lock().expect("it is over"));
+    Ok((ran.result, logs.iter().map(taken).collect()))
 }
 
 /// The scenario with this algorithm on the networks that are asked for. The slow start is the one that is built in.
@@ -156,6 +184,19 @@ mod tests {
         assert_eq!((parting.common, parting.kernel.window, parting.simulated), (2, 12, Some(13)));
         let parting = part(&kernel, [10, 11].into_iter()).expect("one stops");
         assert_eq!((parting.common, parting.simulated), (2, None));
+    }
+
+    #[test]
+    fn an_algorithm_that_is_listened_to_does_what_it_does_alone() {
+        for id in ["cubic", "bbr3", "vegas"] {
+            let params = AnyParams::by_name(id).expect("there");
+            let mut scenario = prepared(&params, &["lossy".to_owned()]).expect("a scenario");
+            scenario.flows[0].home = Home::default();
+            let alone = Simulator::default().run(&scenario, 1).expect("runs").result;
+            let (result, heard) = listened(&scenario, 1).expect("runs");
+            assert_eq!(result.flows, alone.flows, "{id}");
+            assert!(heard[0].len() > 1000 && heard[0][0].what == "begin", "{id}");
+        }
     }
 
     #[test]

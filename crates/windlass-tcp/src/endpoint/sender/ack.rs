@@ -3,6 +3,7 @@
 //! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
 //! on the way goes on in one [`AckSummary`].
 
+use windlass_cc::setup::Counting;
 use windlass_cc::{Ack, Phase, RateSample, Span, Time};
 
 use super::Sender;
@@ -36,6 +37,7 @@ impl Sender {
             acked: ack.saturating_sub(self.una),
             duplicate,
             echo: s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0),
+            piece: false,
             prior_in_flight: self.in_flight(),
             prior_lost: self.sampler.lost(),
             delivered: 0,
@@ -154,11 +156,35 @@ impl Endpoint {
     /// The controller is told, in the phase in which the acknowledgement arrived; then the phase
     /// follows.
     fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
+        // Who counts in segments hears of a segment once the whole of it has arrived (`tcp_clean_rtx_queue`), so that
+        // acknowledgements of its pieces open nothing.
+        let pieces = std::mem::take(&mut self.send.pieces);
+        if a.piece && p.stack.window_counting == Counting::Segments {
+            self.send.pieces = (pieces.0 + a.acked, pieces.1 + a.delivered);
+        } else {
+            self.tell_of_acknowledgement(p, now, a, s, pieces);
+        }
+        self.follow_phase(p, now, a);
+        if a.probe_repaired {
+            self.answer_repaired_loss(p, now);
+        }
+        self.on_echo(p, now, a.acked, s);
+    }
+
+    /// What it acknowledges, with the pieces of a segment that came before.
+    fn tell_of_acknowledgement(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        a: &AckSummary,
+        s: &Segment,
+        pieces: (u64, u64),
+    ) {
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
         let event = Ack {
-            acked: a.acked,
-            delivered: a.delivered,
+            acked: a.acked + pieces.0,
+            delivered: a.delivered + pieces.1,
             lost: conn.lost - a.prior_lost,
             ce: self.marked_bytes(p, s, a.delivered),
             prior_in_flight: a.prior_in_flight,
@@ -172,11 +198,6 @@ impl Endpoint {
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
         self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
-        self.follow_phase(p, now, a);
-        if a.probe_repaired {
-            self.answer_repaired_loss(p, now);
-        }
-        self.on_echo(p, now, a.acked, s);
     }
 
     /// Where recovery stands.

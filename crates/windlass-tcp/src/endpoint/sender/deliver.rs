@@ -100,6 +100,7 @@ impl Sender {
     /// Everything below the acknowledgement has arrived.
     #[inline]
     fn advance(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
+        let segments = self.scoreboard.len();
         if self.inflates() && !self.samples {
             // Nobody asks which segments these were.
             let delivered = &mut a.delivered;
@@ -108,6 +109,7 @@ impl Sender {
         } else {
             self.advance_by_segment(p, now, a, mss);
         }
+        a.piece = self.scoreboard.len() == segments && segments > 0;
         self.una = a.ack;
         self.nxt = self.nxt.max(a.ack);
         self.retries = 0;

@@ -74,6 +74,8 @@ pub(super) struct Sender {
     /// Recovery ends when everything below this is acknowledged.
     pub(super) recover: u64,
     pub(super) dup_acks: u32,
+    /// Bytes acknowledged and delivered of a segment that the controller has not been told of.
+    pub(super) pieces: (u64, u64),
     /// `nxt` when the first duplicate acknowledgement came: what limited transmit sent after it does
     /// not count as flight (RFC 5681 section 3.2 step 2).
     pub(super) first_dup_nxt: u64,
@@ -120,6 +122,7 @@ impl Sender {
             last_sent: Time::ZERO,
             recover: 0,
             dup_acks: 0,
+            pieces: (0, 0),
             first_dup_nxt: 0,
             partial_acks: 0,
             rescued: false,

@@ -13,6 +13,8 @@ pub(in crate::endpoint) struct AckSummary {
     pub duplicate: bool,
     /// The timestamp that it echoes, where timestamps are in use.
     pub echo: Option<u32>,
+    /// It acknowledges a piece of a segment, and nothing whole.
+    pub piece: bool,
     /// Bytes in flight before it.
     pub prior_in_flight: u64,
     /// Bytes deemed lost before it.

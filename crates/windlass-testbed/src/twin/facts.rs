@@ -1,0 +1,265 @@
+//! What a host tells an algorithm, so that two hosts can be compared: the first fact that only one of them told.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Span};
+use windlass_tcp::CongestionControl;
+
+use crate::bpf::record::What;
+
+/// One event: what happened, and each of [`FACTS`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Heard {
+    /// What happened, in a word.
+    pub what: String,
+    /// Nanoseconds since the connection was established.
+    pub time: u64,
+    /// The facts in the order of [`FACTS`]; [`u64::MAX`] where there is none.
+    pub facts: Vec<u64>,
+}
+
+/// What a fact counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    Bytes,
+    /// Nanoseconds, which no two clocks measure alike.
+    Time,
+    Flag,
+}
+
+/// The facts, the causes before what hosts make of them.
+const FACTS: [(&str, Unit); 13] = [
+    ("acknowledged", Unit::Bytes),
+    ("delivered", Unit::Bytes),
+    ("lost", Unit::Bytes),
+    ("marked", Unit::Bytes),
+    ("sample of the round trip", Unit::Time),
+    ("smoothed round trip", Unit::Time),
+    ("least round trip", Unit::Time),
+    ("in flight", Unit::Bytes),
+    ("in flight before", Unit::Bytes),
+    ("window in use", Unit::Flag),
+    ("delivered in the rate's interval", Unit::Bytes),
+    ("the rate's interval", Unit::Time),
+    ("window answered", Unit::Bytes),
+];
+
+/// Times are the same within so many nanoseconds and one part in fifty: a kernel's clock has microseconds, its timers
+/// ticks of milliseconds.
+const TIME_TOLERANCE: u64 = 1_000_000;
+const TIME_PART: u64 = 50;
+
+impl Heard {
+    /// An event of a connection that began with `first`, and the answer. Of losses nothing is kept: a kernel tells several
+    /// at once, and the acknowledgement has their sum.
+    pub fn of(what: What, conn: &Conn, answer: Control, first: &Conn) -> Option<Heard> {
+        if matches!(what, What::Event(Event::Loss(_))) {
+            return None;
+        }
+        let ack = match what {
+            What::Event(Event::Ack(ack)) => Some(ack),
+            _ => None,
+        };
+        let of_ack = |value: fn(&windlass_cc::Ack) -> u64| ack.as_ref().map_or(0, value);
+        let mss = u64::from(conn.mss.max(1));
+        let facts = vec![
+            conn.una.wrapping_sub(first.una),
+            conn.delivered.wrapping_sub(first.delivered),
+            conn.lost.wrapping_sub(first.lost),
+            of_ack(|a| a.ce),
+            ack.map_or(Span::NONE, |a| a.rtt).0,
+            conn.srtt.0,
+            conn.min_rtt.0,
+            conn.in_flight,
+            of_ack(|a| a.prior_in_flight),
+            // Nothing is opened by another event.
+            ack.map_or(0, |_| u64::from(conn.cwnd_limited())),
+            of_ack(|a| a.rate.delivered),
+            ack.map_or(Span::NONE, |a| a.rate.interval).0,
+            answer.cwnd - answer.cwnd % mss,
+        ];
+        let time = conn.now.since(first.now).0;
+        Some(Heard { what: what.name().to_owned(), time, facts })
+    }
+}
+
+/// Events as a table with commas: nanoseconds, bytes; an empty field where there is no fact.
+pub fn table(heard: &[Heard]) -> String {
+    let names: Vec<&str> = FACTS.iter().map(|(name, _)| *name).collect();
+    let mut out = format!("event,time,{}\n", names.join(","));
+    for Heard { what, time, facts } in heard {
+        let value = |fact: &u64| if *fact == u64::MAX { String::new() } else { fact.to_string() };
+        let facts: Vec<String> = facts.iter().map(value).collect();
+        out.push_str(&format!("{what},{time},{}\n", facts.join(",")));
+    }
+    out
+}
+
+/// The first fact that two hosts told differently.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Events that both told alike before.
+    pub common: usize,
+    /// When, by the kernel's connection; nanoseconds.
+    pub time: u64,
+    /// The kernel's event.
+    pub event: String,
+    /// The fact, in words.
+    pub fact: &'static str,
+    /// The kernel's value and the simulator's.
+    pub values: [String; 2],
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { common, time, event, fact, values: [kernel, own] } = self;
+        let at = *time as f64 / 1e9;
+        write!(f, "event {}, {event} at {at:.3} s: {fact} {kernel}, simulated {own}", common + 1)
+    }
+}
+
+/// Where the kernel's events leave the simulator's: the first fact that differs. Samples of the rate count for who reads
+/// them; the simulator takes none for others.
+pub fn differ(kernel: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> {
+    for (common, theirs) in kernel.iter().enumerate() {
+        let told = |fact, values| {
+            let (time, event) = (theirs.time, theirs.what.clone());
+            Some(Difference { common, time, event, fact, values })
+        };
+        let Some(ours) = own.get(common) else {
+            return told("event", [theirs.what.clone(), "none".to_owned()]);
+        };
+        if theirs.what != ours.what {
+            return told("event", [theirs.what.clone(), ours.what.clone()]);
+        }
+        for ((name, unit), (a, b)) in FACTS.iter().zip(theirs.facts.iter().zip(&ours.facts)) {
+            if (rates || !name.contains("rate")) && !unit.alike(*a, *b) {
+                return told(name, [unit.told(*a), unit.told(*b)]);
+            }
+        }
+    }
+    None
+}
+
+impl Unit {
+    fn alike(self, a: u64, b: u64) -> bool {
+        let known = a != u64::MAX && b != u64::MAX;
+        match self {
+            Unit::Time if known => a.abs_diff(b) <= TIME_TOLERANCE + a.max(b) / TIME_PART,
+            _ => a == b,
+        }
+    }
+
+    fn told(self, value: u64) -> String {
+        match self {
+            _ if value == u64::MAX => "none".to_owned(),
+            Unit::Time => format!("{:.2} ms", value as f64 / 1e6),
+            Unit::Bytes => format!("{value} B"),
+            Unit::Flag => if value == 0 { "no" } else { "yes" }.to_owned(),
+        }
+    }
+}
+
+/// What an algorithm hears in the simulator.
+pub type Log = Arc<Mutex<Vec<Heard>>>;
+
+/// The algorithm itself, with everything that it hears noted.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    log: Log,
+    at_work: Option<(AnyParams, AnyController)>,
+    first: Conn,
+    answer: Control,
+}
+
+impl Listener {
+    /// One that notes in `log`.
+    pub fn new(log: Log) -> Listener {
+        let answer = Control { cwnd: 0, ssthresh: 0, pacing: windlass_cc::Rate(0) };
+        Listener { log, at_work: None, first: Conn::new(1), answer }
+    }
+
+    fn note(&mut self, what: What, conn: &Conn) {
+        let Some((params, controller)) = &self.at_work else { return };
+        self.answer = controller.control(params, conn);
+        let heard = Heard::of(what, conn, self.answer, &self.first);
+        self.log.lock().expect("one thread").extend(heard);
+    }
+}
+
+impl CongestionControl for Listener {
+    fn begin(&mut self, params: &AnyParams, conn: &Conn) {
+        self.first = *conn;
+        self.at_work = Some((*params, AnyController::init(params, conn)));
+        self.note(What::Begin, conn);
+    }
+
+    fn on_event(&mut self, conn: &Conn, event: &Event) {
+        if let Some((params, controller)) = &mut self.at_work {
+            controller.apply(params, conn, event);
+        }
+        self.note(What::Event(*event), conn);
+    }
+
+    fn control(&self) -> Control {
+        self.answer
+    }
+
+    fn boxed(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_cc::{Ack, Rate, Time};
+
+    use super::*;
+
+    /// Ten acknowledgements of a segment each, a millisecond apart; `change` has its way with each.
+    fn told(change: impl Fn(usize, &mut Conn, &mut Ack)) -> Vec<Heard> {
+        let first = Conn { now: Time(5), una: 7, delivered: 1_448, ..Conn::new(1_448) };
+        let answer = Control { cwnd: 14_480, ssthresh: u64::MAX, pacing: Rate(0) };
+        let mut heard = vec![Heard::of(What::Begin, &first, answer, &first).expect("no loss")];
+        for number in 1..=10 {
+            let passed = 1_448 * number as u64;
+            let (now, una) = (Time(5 + number as u64 * 1_000_000), 7 + passed);
+            let mut conn =
+                Conn { now, una, delivered: 1_448 + passed, srtt: Span(80_000_000), ..first };
+            let mut ack = Ack { rtt: Span(80_000_000), ..Ack::of(1_448) };
+            change(number, &mut conn, &mut ack);
+            heard.extend(Heard::of(What::Event(Event::Ack(ack)), &conn, answer, &first));
+        }
+        heard
+    }
+
+    #[test]
+    fn the_first_fact_that_differs_is_named_with_both_values_and_its_event() {
+        let own = told(|_, _, _| {});
+        assert_eq!(differ(&own, &own, true), None);
+        let kernel = told(|number, conn, _| conn.in_flight = if number < 4 { 0 } else { 2_896 });
+        let found = differ(&kernel, &own, false).expect("a difference").to_string();
+        assert_eq!(found, "event 5, ack at 0.004 s: in flight 2896 B, simulated 0 B");
+        let fewer = differ(&own, &own[..3], false).expect("a difference").to_string();
+        assert_eq!(fewer, "event 4, ack at 0.003 s: event ack, simulated none");
+    }
+
+    #[test]
+    fn a_sample_of_the_rate_counts_for_who_reads_it_only() {
+        let own = told(|_, _, _| {});
+        let kernel = told(|_, _, ack| ack.rate.delivered = 1_448);
+        assert_eq!(differ(&kernel, &own, false), None);
+        assert!(differ(&kernel, &own, true).is_some_and(|d| d.fact.contains("rate")));
+    }
+
+    #[test]
+    fn times_are_alike_within_a_kernels_tick_and_no_further() {
+        let own = told(|_, _, _| {});
+        let late = |by| told(move |_, _, ack| ack.rtt = Span(ack.rtt.0 + by));
+        assert_eq!(differ(&late(2_000_000), &own, false), None);
+        let found = differ(&late(3_000_000), &own, false).expect("a difference").to_string();
+        assert!(found.contains("sample of the round trip 83.00 ms, simulated 80.00 ms"), "{found}");
+    }
+}

@@ -1,0 +1,214 @@
+//! An algorithm of windlass-cc behind smoltcp's congestion control. `check` puts this file into a copy of smoltcp, in the place of
+//! its `reno.rs`, with the algorithm's type in the second line below: smoltcp takes no congestion control from outside.
+//!
+//! smoltcp has no SACK and leaves duplicates in the flight, so that the window inflates: RFC 6582's recovery. One segment at
+//! a time is timed for the round trip and for the rate (RFC 6298, section 3). There is no pacing, no mark, no undo.
+
+use windlass_cc::params::Known;
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::registry::fixed::CHOSEN as Algorithm;
+use windlass_cc::{Ack, Conn, Controller as _, Loss, Phase, RateSample, Span, Time, flags};
+
+use super::Controller;
+use crate::socket::tcp::RttEstimator;
+use crate::time::Instant;
+
+type Params = <Algorithm as windlass_cc::Controller>::Params;
+
+/// The defaults, with what the stack decides: its initial window and how it repairs losses.
+static PARAMS: Params = {
+    let mut params = <Params as Known>::DEFAULT;
+    params.initial_window = 2 * 1024;
+    params.recovery = Some(LossRecovery::NewReno);
+    params
+};
+
+/// A segment on its way, whose round trip is measured.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    end: u64,
+    at: Time,
+    delivered: u64,
+    in_flight: u64,
+}
+
+/// The algorithm and what it may know.
+#[derive(Debug)]
+pub struct Reno {
+    algorithm: Algorithm,
+    conn: Conn,
+    window: u64,
+    timed: Option<Timed>,
+    /// Stream offset of the next segment, and at which the recovery is over.
+    next: u64,
+    recover: u64,
+    /// What duplicates have counted as delivered and no acknowledgement has covered.
+    counted: u64,
+    established: bool,
+    /// The next segment is the first that is missing.
+    repairing: bool,
+}
+
+impl Reno {
+    pub fn new() -> Reno {
+        let conn = Conn::new(536);
+        Reno {
+            algorithm: Algorithm::init(&PARAMS, &conn),
+            conn,
+            window: PARAMS.initial_window,
+            timed: None,
+            next: 0,
+            recover: 0,
+            counted: 0,
+            established: false,
+            repairing: false,
+        }
+    }
+
+    fn obey(&mut self) {
+        self.window = self.algorithm.control(&PARAMS, &self.conn).cwnd;
+    }
+
+    fn look(&mut self, now: Instant, in_flight: u64) {
+        self.conn.now = Time(now.total_micros() as u64 * 1_000);
+        self.conn.in_flight = in_flight;
+        self.conn.flight_size = in_flight;
+    }
+
+    fn move_to(&mut self, to: Phase) {
+        let from = self.conn.phase;
+        self.conn.phase = to;
+        self.conn.flags = flags::CWND_LIMITED;
+        self.algorithm.on_phase(&PARAMS, &self.conn, from, to);
+        self.obey();
+    }
+
+    fn lose(&mut self, bytes: u64, in_flight: u64) {
+        self.timed = None;
+        self.conn.lost += bytes;
+        let loss =
+            Loss { bytes, tx_in_flight: in_flight, lost_since_sent: bytes, app_limited: false };
+        self.algorithm.on_loss(&PARAMS, &self.conn, &loss);
+    }
+
+    /// The round trip and the rate, if the segment that is timed has arrived.
+    fn sample(&mut self) -> (Span, RateSample) {
+        let Some(timed) = self.timed.filter(|timed| self.conn.una >= timed.end) else {
+            return (Span::NONE, RateSample::NONE);
+        };
+        self.timed = None;
+        let rtt = self.conn.now.since(timed.at);
+        if rtt.0 < self.conn.min_rtt.0 {
+            self.conn.min_rtt = rtt;
+        }
+        let delivered = self.conn.delivered - timed.delivered;
+        let (prior_delivered, tx_in_flight) = (timed.delivered, timed.in_flight);
+        let rate = RateSample {
+            delivered,
+            interval: rtt,
+            prior_delivered,
+            tx_in_flight,
+            ..RateSample::NONE
+        };
+        (rtt, rate)
+    }
+
+    fn acknowledge(&mut self, ack: Ack) {
+        let limited = ack.prior_in_flight + u64::from(self.conn.mss) > self.window;
+        self.conn.flags = if limited { flags::CWND_LIMITED } else { 0 };
+        self.algorithm.on_ack(&PARAMS, &self.conn, &ack);
+        self.obey();
+    }
+}
+
+impl Controller for Reno {
+    fn window(&self) -> usize {
+        self.window as usize
+    }
+
+    fn on_ack(&mut self, now: Instant, len: usize, in_flight: usize, rtt: &RttEstimator) {
+        if len == 0 {
+            return;
+        }
+        let (acked, in_flight) = (len as u64, in_flight as u64);
+        self.look(now, in_flight);
+        if rtt.have_measurement {
+            self.conn.srtt = Span(u64::from(rtt.srtt) * 1_000_000);
+        }
+        self.conn.una += acked;
+        self.next = self.next.max(self.conn.una);
+        let known = self.counted.min(acked);
+        self.counted -= known;
+        let delivered = acked - known;
+        self.conn.delivered += delivered;
+        let (rtt, rate) = self.sample();
+        self.acknowledge(Ack {
+            acked,
+            delivered,
+            prior_in_flight: in_flight + acked,
+            rtt,
+            rate,
+            ..Ack::default()
+        });
+        if self.conn.phase != Phase::Open && self.conn.una >= self.recover {
+            self.counted = 0;
+            self.move_to(Phase::Open);
+        }
+    }
+
+    fn on_dup_ack(&mut self, now: Instant, len: usize, in_flight: usize) {
+        let (delivered, prior_in_flight) = (len as u64, in_flight as u64);
+        self.look(now, prior_in_flight);
+        self.counted += delivered;
+        self.conn.delivered += delivered;
+        self.acknowledge(Ack { delivered, prior_in_flight, duplicate: true, ..Ack::default() });
+    }
+
+    fn on_loss(&mut self, now: Instant, in_flight: usize) {
+        self.look(now, in_flight as u64);
+        self.lose(u64::from(self.conn.mss), in_flight as u64);
+        self.repairing = true;
+        if self.conn.phase == Phase::Open {
+            self.recover = self.conn.next_id;
+            self.move_to(Phase::Recovery);
+        }
+    }
+
+    fn on_rto(&mut self, now: Instant, in_flight: usize) {
+        if !self.established {
+            return;
+        }
+        self.look(now, in_flight as u64);
+        self.lose(in_flight as u64, in_flight as u64);
+        self.repairing = false;
+        self.recover = self.conn.next_id;
+        self.next = self.conn.una;
+        self.counted = 0;
+        self.move_to(Phase::Loss);
+    }
+
+    fn post_transmit(&mut self, now: Instant, len: usize) {
+        if !self.established {
+            return;
+        }
+        self.conn.sent += len as u64;
+        if core::mem::take(&mut self.repairing) {
+            return;
+        }
+        self.next += len as u64;
+        if self.next > self.conn.next_id {
+            self.conn.next_id = self.next;
+            let at = Time(now.total_micros() as u64 * 1_000);
+            let in_flight = self.next - self.conn.una;
+            let timed = Timed { end: self.next, at, delivered: self.conn.delivered, in_flight };
+            self.timed.get_or_insert(timed);
+        }
+    }
+
+    fn set_mss(&mut self, mss: usize) {
+        self.established = true;
+        self.conn.mss = mss as u32;
+        self.algorithm = Algorithm::init(&PARAMS, &self.conn);
+        self.obey();
+    }
+}
