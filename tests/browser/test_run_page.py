@@ -31,13 +31,13 @@ def setUpModule():
 class RunPageTest(unittest.TestCase):
     def setUp(self):
         shared.browser.get("about:blank")
-        shared.browser.get_log("browser")
+        shared.complaints()
         shared.browser.get(page.as_uri())
         drawn = "return document.documentElement.dataset.charts"
         wait_for(lambda: shared.browser.execute_script(drawn), "the charts to be drawn")
 
     def tearDown(self):
-        self.assertEqual(shared.browser.get_log("browser"), [])
+        self.assertEqual(shared.complaints(), [])
 
     def ticks(self, chart):
         figure = shared.browser.find_element(By.ID, chart)

@@ -263,7 +263,7 @@ pub struct Diff {
     pub second: PathBuf,
     /// Compare this metric instead of goodput, losses, retransmissions, timeouts and round trip, as in `sweep`; may
     /// be given several times.
-    #[arg(long, value_name = "METRIC", value_parser = Measure::parse)]
+    #[arg(long, value_name = "METRIC", value_parser = known::measure(), hide_possible_values = true)]
     pub metric: Vec<Measure>,
 }
 
@@ -343,7 +343,7 @@ pub struct Run {
     /// The scenario.
     pub file: PathBuf,
     /// Change a value: `--set link.0.rate=2Mbps`, `--set flow.download.algorithm=newreno`.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
     /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), or ns3 (ns-3 3.44

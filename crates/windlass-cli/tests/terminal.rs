@@ -211,14 +211,23 @@ fn completions_exist_for_every_shell() {
         assert!(script.contains("windlass") && script.contains("reproduce"), "{shell}");
         assert!(script.contains("dry-run"), "{shell}");
     }
-    // What is known is offered: algorithms and worlds; where a shell completes more than options, timers and papers.
-    for (shell, words) in [
-        ("fish", &["tcp-modified", "linux-vt"][..]),
-        ("zsh", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
-        ("bash", &["tcp-modified", "linux-vt", "rfc6298", "cocoa3plus"]),
+    // What is known is offered: algorithms, worlds, keys and metrics; where a shell completes more than options,
+    // timers and papers.
+    let everywhere = [
+        "tcp-modified",
+        "linux-vt",
+        "flow.*.algorithm=",
+        "link.*.loss.probability=",
+        "link.*.mean_queue_packets",
+        "run.jain_index",
+    ];
+    for (shell, more) in [
+        ("fish", &[][..]),
+        ("zsh", &["rfc6298", "cocoa3plus"]),
+        ("bash", &["rfc6298", "cocoa3plus"]),
     ] {
         let script = done(&["completions", shell]).out;
-        for word in words {
+        for word in everywhere.iter().chain(more) {
             assert!(script.contains(word), "{shell} offers no {word}");
         }
     }

@@ -51,6 +51,15 @@ pub struct Options {
     pub command: String,
 }
 
+/// The page of the laboratory in a browser, in the folder above a paper's: a report beside it has links by which its runs are made again
+/// there.
+pub const LABORATORY: &str = "play.html";
+
+/// Its address from a paper's folder, if it is there.
+fn laboratory(dir: &Path) -> Option<String> {
+    dir.parent()?.join(LABORATORY).is_file().then(|| format!("../{LABORATORY}"))
+}
+
 /// A reproduction in the course of its work.
 pub struct Reproduction<'p> {
     paper: &'p Paper,
@@ -285,7 +294,8 @@ impl<'p> Reproduction<'p> {
             serde_json::to_writer_pretty(&mut *out, &judgements)?;
             out.write_all(b"\n")
         })?;
-        let page = report::html::render(&self.report(&records, &judgements, &shown))?;
+        let page = self.report(&records, &judgements, &shown);
+        let page = report::html::render_beside(&page, laboratory(&dir).as_deref())?;
         let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
         Ok(Outcome { judgements, sections, dir, report })
     }

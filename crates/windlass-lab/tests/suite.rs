@@ -18,4 +18,5 @@ mod scenario_energy;
 mod scenario_grid;
 mod scenario_multipath;
 mod scenario_wifi;
+mod scenario_wifi_errors;
 mod why;

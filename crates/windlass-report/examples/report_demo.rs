@@ -48,7 +48,7 @@ fn text(text: &str) -> Block {
 }
 
 fn command(command: &str) -> Block {
-    Block::Command { about: None, command: command.to_owned() }
+    Block::Command { about: None, command: command.to_owned(), scenario: None }
 }
 
 fn axis(label: &str, scale: Scale) -> ChartAxis {

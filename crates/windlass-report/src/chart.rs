@@ -56,8 +56,10 @@ pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
 
 /// The first line of the CSV that a reader downloads, with the axes' labels.
 pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
-    let names =
-        ["series", &chart.x.label, &chart.y.label, "95 % interval low", "95 % interval high"];
+    let banded = drawn.iter().any(|d| d.series.mark == Mark::Band);
+    let [low, high] =
+        if banded { ["lowest", "highest"] } else { ["95 % interval low", "95 % interval high"] };
+    let names = ["series", &chart.x.label, &chart.y.label, low, high];
     let columns = if any_interval(drawn) { 5 } else { 3 };
     let mut header = names.map(csv_field)[..columns].join(",");
     if any_interval_across(drawn) {
@@ -133,7 +135,7 @@ fn readout(chart: &Chart, drawn: &[Drawn<'_>]) -> Vec<Value> {
         return Vec::new();
     }
     let curves = drawn.iter().filter(|d| d.is_curve());
-    curves.map(|d| json!({"name": d.series.name, "step": d.series.mark == Mark::Step})).collect()
+    curves.map(|d| json!({"name": d.series.name, "step": d.series.mark != Mark::Line})).collect()
 }
 
 /// What the layers of one chart share.
@@ -202,8 +204,7 @@ impl<'a> Frame<'a> {
 /// series has a place of its own.
 fn slots(chart: &Chart) -> Vec<Option<usize>> {
     let is_paper = |s: &ChartSeries| s.mark == Mark::Paper;
-    let in_the_middle =
-        |s: &ChartSeries| matches!(s.mark, Mark::Line | Mark::Step | Mark::Bound(_));
+    let in_the_middle = |s: &ChartSeries| s.mark.is_curve() || matches!(s.mark, Mark::Bound(_));
     if chart.x.scale != Scale::Category {
         return vec![None; chart.series.len()];
     }
@@ -236,13 +237,13 @@ fn legend_layer(drawn: &[Drawn<'_>], palette: &Palette) -> Value {
     let styles: Vec<_> = drawn.iter().map(|d| (d, palette.style(d.series))).collect();
     let names: Vec<&str> = drawn.iter().map(|d| d.series.name.as_str()).collect();
     let shape = |d: &Drawn<'_>, shape| match d.series.mark {
-        Mark::Line | Mark::Step => "stroke",
+        Mark::Line | Mark::Step | Mark::Band => "stroke",
         Mark::Bars => "square",
         Mark::Points | Mark::Paper | Mark::Bound(_) => shape,
     };
     let fill = |d: &Drawn<'_>, colour| match d.series.mark {
         Mark::Points | Mark::Bars => colour,
-        Mark::Line | Mark::Step | Mark::Paper | Mark::Bound(_) => "transparent",
+        _ => "transparent",
     };
     let dash = |d: &Drawn<'_>, dash| if d.is_curve() { json!(dash) } else { json!([]) };
     let channel = |range: Value| {
@@ -296,6 +297,17 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     let mut layers = match d.series.mark {
         Mark::Line => vec![layer(curve("linear"), false)],
         Mark::Step => vec![layer(curve("step-after"), false)],
+        Mark::Band => {
+            let mut area = layer(
+                json!({
+                    "type": "area", "clip": true, "interpolate": "step-after", "color": style.colour,
+                    "opacity": 0.22, "line": false, "aria": false,
+                }),
+                false,
+            );
+            between_low_and_high(&mut area["encoding"]);
+            vec![area, layer(curve("step-after"), false)]
+        }
         Mark::Points => vec![layer(symbols(60.0, true), true)],
         Mark::Paper => vec![layer(symbols(110.0, false), true)],
         Mark::Bound(_) => vec![layer(symbols(500.0, false), true)],
@@ -304,7 +316,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     if d.is_curve() && frame.dotted {
         layers.push(layer(symbols(30.0, true), true));
     }
-    if d.has_interval() {
+    if d.has_interval() && d.series.mark != Mark::Band {
         layers.extend(whiskers(frame, at, d, whisker_colour(d, style.colour)));
     }
     if d.has_interval_across() {
@@ -345,7 +357,8 @@ fn tooltip_of(frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
     if d.has_interval()
         && let Some(lines) = tooltip.as_array_mut()
     {
-        lines.push(json!({"field": "interval", "type": "nominal", "title": "95 % interval"}));
+        let title = if d.series.mark == Mark::Band { "lowest to highest" } else { "95 % interval" };
+        lines.push(json!({"field": "interval", "type": "nominal", "title": title}));
     }
     tooltip
 }
@@ -375,6 +388,12 @@ fn transforms(only: &Value, frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
     ])
 }
 
+/// From the lower end of the interval to the upper one.
+fn between_low_and_high(encoding: &mut Value) {
+    encoding["y"]["field"] = json!("low");
+    encoding["y2"] = json!({"field": "hi"});
+}
+
 fn whiskers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, colour: &str) -> Vec<Value> {
     let mut pick = transforms(&json!({"field": "series", "equal": d.series.name}), frame, d);
     if let Some(steps) = pick.as_array_mut() {
@@ -385,8 +404,8 @@ fn whiskers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, colour: &str) -> Vec<Va
         encoding["y"]["field"] = json!(field);
         encoding
     };
-    let mut rule = at_field("low");
-    rule["y2"] = json!({"field": "hi"});
+    let mut rule = frame.position(at);
+    between_low_and_high(&mut rule);
     let stem = json!({
         "type": "rule", "clip": true, "color": colour, "strokeWidth": 1.4, "aria": false,
     });

@@ -26,7 +26,14 @@ impl Drawn<'_> {
 
     /// Whether it is drawn as a curve rather than as symbols or bars.
     pub fn is_curve(&self) -> bool {
-        matches!(self.series.mark, Mark::Line | Mark::Step)
+        self.series.mark.is_curve()
+    }
+}
+
+impl Mark {
+    /// Whether it is a curve rather than symbols or bars.
+    pub(super) fn is_curve(self) -> bool {
+        matches!(self, Mark::Line | Mark::Step | Mark::Band)
     }
 }
 
@@ -40,7 +47,7 @@ pub(super) fn drawn(chart: &Chart) -> Vec<Drawn<'_>> {
     let numeric = chart.x.scale != Scale::Category;
     let draw = |series: &'_ ChartSeries| -> Vec<usize> {
         let mut order: Vec<usize> = (0..series.points.len()).collect();
-        if numeric && matches!(series.mark, Mark::Line | Mark::Step) {
+        if numeric && series.mark.is_curve() {
             order.sort_by(|&a, &b| series.points[a].x.total_cmp(&series.points[b].x));
         }
         order

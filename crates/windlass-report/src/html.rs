@@ -35,6 +35,16 @@ const LICENCES: [&str; 3] = [
 /// not fit their table, values that a chart's axes cannot show, messages that arrive before they
 /// leave. The error names the place.
 pub fn render(report: &Report) -> Result<String, ReportError> {
+    render_beside(report, None)
+}
+
+/// The same beside the laboratory's page, whose address from the report is given: runs whose scenarios are known can be made
+/// again in it.
+///
+/// # Errors
+///
+/// As [`render`].
+pub fn render_beside(report: &Report, laboratory: Option<&str>) -> Result<String, ReportError> {
     check(report)?;
     let page = page(report)?;
     let library = if page.charts { library() } else { String::new() };
@@ -42,6 +52,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     Ok(environment.get_template("report.html")?.render(context! {
         page => Serde(page),
         library,
+        laboratory,
         style => STYLE,
         script => SCRIPT,
         version => env!("CARGO_PKG_VERSION"),
@@ -56,7 +67,8 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
 pub fn sections(report: &Report) -> Result<String, ReportError> {
     check(report)?;
     let page = page(report)?;
-    Ok(environment()?.get_template("sections.html")?.render(context! { page => Serde(page) })?)
+    let context = context! { page => Serde(page), laboratory => None::<&str> };
+    Ok(environment()?.get_template("sections.html")?.render(context)?)
 }
 
 fn environment() -> Result<Environment<'static>, ReportError> {

@@ -21,6 +21,7 @@ mod curve;
 mod drawn;
 mod heat;
 pub mod html;
+pub mod laboratory;
 mod ladder;
 mod ladder_layout;
 mod map;

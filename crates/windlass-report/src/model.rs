@@ -60,6 +60,8 @@ pub enum Block {
         about: Option<String>,
         /// The command.
         command: String,
+        /// The scenario of one such run, where the simulator makes it: the laboratory in a browser makes it again.
+        scenario: Option<String>,
     },
     /// A table.
     Table(Table),
@@ -180,6 +182,9 @@ pub enum Mark {
     Line,
     /// A step function: each value holds until the next point.
     Step,
+    /// A step function through the middle of a band from `lo` to `hi`: the lowest and the highest of many curves.
+    #[serde(skip_deserializing)]
+    Band,
     /// Points with interval whiskers where `lo` and `hi` are given.
     Points,
     /// Bars with interval whiskers.

@@ -119,7 +119,11 @@ fn the_same_report_gives_the_same_bytes() {
 fn hostile_text_anywhere_never_becomes_markup() {
     let mut hostile = report(vec![
         Block::Text { text: format!("{HOSTILE} `{HOSTILE}`") },
-        Block::Command { about: Some(HOSTILE.to_owned()), command: HOSTILE.to_owned() },
+        Block::Command {
+            about: Some(HOSTILE.to_owned()),
+            command: HOSTILE.to_owned(),
+            scenario: Some(HOSTILE.to_owned()),
+        },
         chart("c", vec![series(HOSTILE, Mark::Points, vec![point(1.0, 1.0)])]),
     ]);
     hostile.title = HOSTILE.to_owned();
@@ -195,7 +199,11 @@ fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
 fn a_list_has_a_point_an_item_and_a_command_says_what_it_makes() {
     let page = render(&report(vec![
         Block::List { items: vec!["one `code`".to_owned(), "two".to_owned()] },
-        Block::Command { about: Some("The first row:".to_owned()), command: "a b".to_owned() },
+        Block::Command {
+            about: Some("The first row:".to_owned()),
+            command: "a b".to_owned(),
+            scenario: None,
+        },
     ]));
     let page = page.unwrap();
     assert!(page.contains("<li>one <code>code</code></li>") && page.contains("<li>two</li>"));

@@ -7,6 +7,7 @@ use super::chart::spec_with;
 use super::curve;
 use super::drawn::{Drawn, drawn};
 use super::heat;
+use super::laboratory::fragment;
 use super::ladder;
 use super::ladder_layout::time_text;
 use super::map;
@@ -51,7 +52,7 @@ struct SectionView<'a> {
 enum BlockView<'a> {
     Text { paragraphs: Vec<Vec<Span>> },
     List { items: Vec<Vec<Span>> },
-    Command { about: Option<Vec<Span>>, command: &'a str },
+    Command { about: Option<Vec<Span>>, command: &'a str, again: Option<String> },
     Table(TableView<'a>),
     Chart(ChartView<'a>),
     Drawing(DrawingView<'a>),
@@ -186,9 +187,11 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
         Block::List { items } => {
             BlockView::List { items: items.iter().map(|item| spans(item)).collect() }
         }
-        Block::Command { about, command } => {
-            BlockView::Command { about: about.as_deref().map(spans), command }
-        }
+        Block::Command { about, command, scenario } => BlockView::Command {
+            about: about.as_deref().map(spans),
+            command,
+            again: scenario.as_deref().map(fragment),
+        },
         Block::Table(table) => BlockView::Table(table_view(table)),
         Block::Chart(chart) => BlockView::Chart(chart_view(chart, palette, |_| Vec::new())?),
         Block::Heat(map) => BlockView::Chart(heat_view(map)?),

@@ -1,8 +1,9 @@
 //! What simulating one scenario costs: the program behind `bench/speed`, which names the cases.
 //!
-//! `bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N]` prints one line of JSON. With one run the event
+//! `bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N] [--decisions]` prints one line of JSON. With one run the event
 //! loop runs once only, inside `event_loop`, so that a profiler can be told to count nothing else. With copies the
-//! network stands so many times beside itself, as that many gateways with what hangs on each.
+//! network stands so many times beside itself, as that many gateways with what hangs on each. With decisions the record
+//! of them is kept.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::error::Error;
@@ -58,15 +59,23 @@ struct Arguments {
     set: Vec<(String, String)>,
     runs: usize,
     copies: usize,
+    decisions: bool,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut parsed = Arguments { scenario: String::new(), set: Vec::new(), runs: 3, copies: 1 };
+    let mut parsed = Arguments {
+        scenario: String::new(),
+        set: Vec::new(),
+        runs: 3,
+        copies: 1,
+        decisions: false,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--runs" => parsed.runs = value()?.parse()?,
+            "--decisions" => parsed.decisions = true,
             "--copies" => parsed.copies = value()?.parse()?,
             "--set" => {
                 let value = value()?;
@@ -78,7 +87,9 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         }
     }
     if parsed.scenario.is_empty() || parsed.runs == 0 || parsed.copies == 0 {
-        return Err("bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N]".into());
+        return Err(
+            "bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N] [--decisions]".into(),
+        );
     }
     Ok(parsed)
 }
@@ -169,9 +180,10 @@ fn cpu_now() -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Arguments { scenario, set, runs, copies } = arguments()?;
+    let Arguments { scenario, set, runs, copies, decisions } = arguments()?;
     let scenario = Scenario::from_file_with(&scenario, &set)?;
-    let config = side_by_side(compile(&scenario, scenario.seed)?, copies)?;
+    let mut config = side_by_side(compile(&scenario, scenario.seed)?, copies)?;
+    config.record.decisions = decisions;
     let (run, times) = if runs == 1 {
         let run = once(config)?; // large ones have no room for a second configuration
         let cpu_s = run.cpu_s;

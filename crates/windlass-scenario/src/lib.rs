@@ -250,6 +250,13 @@ pub fn json_schema() -> serde_json::Value {
     json_schema::scenario()
 }
 
+/// The keys of scenario files as `--set` names them, with `*` for every item of a list: `flow.*.algorithm`.
+pub fn keys() -> std::collections::BTreeSet<String> {
+    let mut paths = std::collections::BTreeSet::new();
+    schema::Shape::Table(&read::SCENARIO).add_paths("", &mut paths);
+    paths
+}
+
 /// The keys of `stack` with their values as a scenario would spell them.
 pub fn stack_values(config: &windlass_tcp::StackConfig) -> Vec<(&'static str, String)> {
     stack::written(config)

@@ -4,6 +4,8 @@
 //! ([`json_schema`](crate::json_schema)) is made of them, and a test holds the tables of
 //! `docs/src/reference/scenarios.md` to them.
 
+use std::collections::BTreeSet;
+
 /// A key of a table.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -132,6 +134,30 @@ impl Shape {
                 all.any(|section| leads(section.keys(), first, rest))
             }
             (shape, path) => path.is_empty() && matches!(shape, Shape::Params | Shape::Timer),
+        }
+    }
+
+    /// Adds the paths of all values below this one, which stands at `path`, with `*` for an item of a list.
+    pub(crate) fn add_paths(&self, path: &str, paths: &mut BTreeSet<String>) {
+        let mut add_keys = |section: &Section| {
+            for key in section.keys() {
+                let dot = if path.is_empty() { "" } else { "." };
+                key.shape.add_paths(&format!("{path}{dot}{}", key.name), paths);
+            }
+        };
+        match self {
+            Shape::Either(shapes) => shapes.iter().for_each(|shape| shape.add_paths(path, paths)),
+            Shape::List(item) if matches!(**item, Shape::Table(_) | Shape::Kinds(_)) => {
+                item.add_paths(&format!("{path}.*"), paths);
+            }
+            Shape::Table(section) => add_keys(section),
+            Shape::Kinds(kinds) => {
+                kinds.kinds.iter().flat_map(|(_, sections)| *sections).copied().for_each(add_keys);
+                paths.insert(format!("{path}.{}", kinds.tag));
+            }
+            _ => {
+                paths.insert(path.to_owned());
+            }
         }
     }
 }

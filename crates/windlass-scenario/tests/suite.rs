@@ -4,6 +4,7 @@ mod canonical;
 mod courses;
 mod draw;
 mod errors;
+mod errors_of_overrides;
 mod files;
 mod outlook;
 mod properties;

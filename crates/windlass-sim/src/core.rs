@@ -237,12 +237,20 @@ impl Core {
     /// What waits before a link without a queue discipline that has just refused a packet.
     fn drop_tail_backlog(&self, link: u32) -> Backlog {
         let link = &self.links[link as usize];
-        let mut by_flow: Vec<(u32, u32)> = Vec::new();
+        // A flow's packets stand at few places in the table of routes: whose they are is asked once for each.
+        let mut by_hop: Vec<(PacketHandle, u32)> = Vec::new();
         for handle in link.refused_for() {
+            match by_hop.iter_mut().find(|(known, _)| known.hop == handle.hop) {
+                Some((_, count)) => *count += 1,
+                None => by_hop.push((handle, 1)),
+            }
+        }
+        let mut by_flow: Vec<(u32, u32)> = Vec::new();
+        for (handle, more) in by_hop {
             let flow = self.destined(handle).0 / 2;
             match by_flow.iter_mut().find(|(known, _)| *known == flow) {
-                Some((_, count)) => *count += 1,
-                None => by_flow.push((flow, 1)),
+                Some((_, count)) => *count += more,
+                None => by_flow.push((flow, more)),
             }
         }
         let (packets, bytes) = link.refused_at();

@@ -5,8 +5,7 @@ mod common;
 
 use common::{bulk, config, flow, link, need_live, run};
 use windlass_cc::{Span, Time};
-use windlass_sim::arrivals::{Arrivals, Draw, Law};
-use windlass_sim::config::{Cbr, Coap, Config, ReadPolicy, Record, Traffic};
+use windlass_sim::config::{Cbr, Config, ReadPolicy, Record, Traffic};
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{Discipline, Level, Threshold};
 use windlass_sim::{PacketFate, Series};
@@ -437,43 +436,6 @@ fn a_run_that_is_too_late_is_repeated_and_then_refused() {
     let error = live::run(&config, &options).unwrap_err();
     assert!(matches!(error, live::Error::Late { attempts: 2, .. }), "{error}");
     assert!(error.to_string().contains("too late in each of 2 runs"), "{error}");
-}
-
-#[test]
-fn an_algorithm_that_no_kernel_has_is_named() {
-    let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "copa", Some(10_000))]);
-    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
-    assert!(
-        error.contains("flow \"a\"") && error.contains("\"copa\"") && error.contains("cubic"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_flow_of_coap_is_refused_by_its_name() {
-    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
-    let requests = Arrivals {
-        gaps: constant(1_000_000_000),
-        sizes: constant(100),
-        phases: None,
-        stop: Time::from_secs(1),
-        deadline: None,
-        seed: 1,
-    };
-    let coap = Coap {
-        requests,
-        response: 0,
-        token: 4,
-        options: 8,
-        confirmable: true,
-        nstart: 1,
-        max_retransmit: 4,
-        timer: Default::default(),
-    };
-    let flow = flow(LINUX, "reno", Traffic::Coap(coap));
-    let config = config(vec![link(10_000_000, 5)], vec![flow]);
-    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
-    assert!(error.contains("flow \"a\": CoAP runs in the simulator only"), "{error}");
 }
 
 #[test]

@@ -1,8 +1,15 @@
 //! What kernels are not asked for.
 
-use windlass_cc::AnyParams;
+mod common;
+
+use common::{bulk, config, flow, link};
+use windlass_cc::{AnyParams, Time};
 use windlass_run::{Backend, KernelSeries, RunError};
 use windlass_scenario::Scenario;
+use windlass_sim::arrivals::{Arrivals, Draw, Law};
+use windlass_sim::config::{Coap, Traffic};
+use windlass_tcp::stack::LINUX;
+use windlass_testbed::live::{self, Options};
 use windlass_testbed::{Linux, LinuxVt};
 
 const CELL: &str = r#"
@@ -49,4 +56,41 @@ fn kernels_have_one_algorithm_for_all_subflows() {
     multipath.subflows[1].controller = AnyParams::by_name("cubic").unwrap();
     let error = Linux.run(&scenario, 1).unwrap_err().to_string();
     assert!(error.contains("one algorithm for all subflows"), "{error}");
+}
+
+#[test]
+fn an_algorithm_that_no_kernel_has_is_named() {
+    let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "copa", Some(10_000))]);
+    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("flow \"a\"") && error.contains("\"copa\"") && error.contains("cubic"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_flow_of_coap_is_refused_by_its_name() {
+    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
+    let requests = Arrivals {
+        gaps: constant(1_000_000_000),
+        sizes: constant(100),
+        phases: None,
+        stop: Time::from_secs(1),
+        deadline: None,
+        seed: 1,
+    };
+    let coap = Coap {
+        requests,
+        response: 0,
+        token: 4,
+        options: 8,
+        confirmable: true,
+        nstart: 1,
+        max_retransmit: 4,
+        timer: Default::default(),
+    };
+    let flow = flow(LINUX, "reno", Traffic::Coap(coap));
+    let config = config(vec![link(10_000_000, 5)], vec![flow]);
+    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("flow \"a\": CoAP runs in the simulator only"), "{error}");
 }

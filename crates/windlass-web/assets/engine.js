@@ -20,7 +20,7 @@ if (typeof WorkerGlobalScope !== "undefined") {
   addEventListener("message", async ({ data }) => {
     try {
       if (data.module) {
-        ask = asker((await WebAssembly.instantiate(data.module)).instance.exports);
+        ask = asker((await WebAssembly.instantiate(unpack(data.module))).instance.exports);
         postMessage({ ready: ask({ ask: "about" }) });
         return;
       }

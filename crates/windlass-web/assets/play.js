@@ -31,7 +31,7 @@
   }
 
   async function start() {
-    module ??= await through(new DecompressionStream("gzip"), bytesOf(byId("module").textContent.trim()));
+    module ??= bytesOf(byId("module").textContent.trim());
     const url = URL.createObjectURL(new Blob([byId("engine").textContent], { type: "text/javascript" }));
     worker = new Worker(url);
     worker.addEventListener("message", ({ data }) => heard(data));

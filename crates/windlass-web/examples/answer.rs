@@ -1,11 +1,19 @@
-//! Answers requests as the module does, one a line: `same-bytes` holds the two against each other.
+//! Answers requests as the module does, one a line: `same-bytes` holds the two against each other. With `--times` says how
+//! many milliseconds each took instead.
 
 use std::io::{self, BufRead, Write};
+use std::time::Instant;
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
+    let times = std::env::args().any(|word| word == "--times");
     for request in io::stdin().lock().lines() {
-        writeln!(out, "{}", windlass_web::answer(&request?))?;
+        let (request, began) = (request?, Instant::now());
+        let answer = windlass_web::answer(&request);
+        match times {
+            true => writeln!(out, "{}", began.elapsed().as_secs_f64() * 1e3)?,
+            false => writeln!(out, "{answer}")?,
+        }
     }
     Ok(())
 }

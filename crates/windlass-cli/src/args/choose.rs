@@ -56,7 +56,7 @@ pub struct Choose {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Print one JSON document with the advice and the comparison behind it.
     #[arg(long)]

@@ -51,7 +51,7 @@ pub struct Compare {
     #[arg(long)]
     pub no_harm: bool,
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Where to run it, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]

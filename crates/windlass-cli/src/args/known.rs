@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use windlass_lab::papers::PAPERS;
 use windlass_lab::run::World;
+use windlass_lab::run::fields::Kind;
+use windlass_lab::sweep::Measure;
 
 use crate::templates::TEMPLATES;
 
@@ -21,12 +23,28 @@ pub const PART: Known = Known(|| {
     let timers = windlass_cc::rto::TIMERS.iter().map(|info| info.id.to_owned());
     infos.map(|info| info.id.to_owned()).chain(timers).collect()
 });
+/// Metrics, of all parts of their kind together.
+const METRIC: Known = Known(|| {
+    let of = |(word, kind, name): &(&str, Kind, &str)| {
+        let parts = if name.is_empty() { "" } else { "*." };
+        kind.metrics().map(move |field| format!("{word}.{parts}{}", field.name)).collect::<Vec<_>>()
+    };
+    Kind::ALL.iter().flat_map(of).collect()
+});
+/// Keys of a scenario, with the sign that a value follows.
+pub const KEY: Known =
+    Known(|| windlass_lab::scenario::keys().iter().map(|key| format!("{key}=")).collect());
 /// Papers.
 pub const PAPER: Known = Known(|| PAPERS.iter().map(|paper| paper.id.to_string()).collect());
 
 /// Templates of scenarios.
 pub const TEMPLATE: Known =
     Known(|| TEMPLATES.iter().map(|(name, _)| (*name).to_owned()).collect());
+
+/// A metric, or the mean of one over many parts.
+pub fn measure() -> impl TypedValueParser<Value = Measure> {
+    METRIC.try_map(|path| Measure::parse(&path))
+}
 
 /// A world by its name.
 pub fn world() -> impl TypedValueParser<Value = World> {

@@ -26,10 +26,10 @@ pub struct Sweep {
     pub file: PathBuf,
     /// Vary a key: `link.0.queue=10pkt,50pkt,1bdp`, `link.0.rate=1Mbps..8Mbps times 2`,
     /// `'flow.*.algorithm=cubic,reno'`; keys joined by `+` move together; `NAME:` in front names it.
-    #[arg(long, value_name = "KEY=VALUES")]
+    #[arg(long, value_name = "KEY=VALUES", value_parser = super::known::KEY, hide_possible_values = true)]
     pub axis: Vec<String>,
     /// Change a value at every point, as in `windlass run`.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Where to run it: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several make an axis.
     #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
@@ -52,7 +52,7 @@ pub struct Sweep {
     pub max_seeds: Option<u64>,
     /// What to tabulate: flow.NAME.FIELD, link.NAME.FIELD or run.FIELD, `*` for the mean over all;
     /// `flow.*.goodput_bps` unless told otherwise; may be given several times.
-    #[arg(long, value_name = "METRIC", value_parser = Measure::parse)]
+    #[arg(long, value_name = "METRIC", value_parser = super::known::measure(), hide_possible_values = true)]
     pub metric: Vec<Measure>,
     /// Leave out each flow's beginning in flow.NAME.steady_goodput_bps: a time, or `mser` for as much
     /// as the MSER-5 rule says.

@@ -1,19 +1,18 @@
 //! `windlass play`: the laboratory in a browser.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use windlass_lab::report::laboratory;
+use windlass_lab::reproduce::LABORATORY;
 use windlass_lab::scenario::Scenario;
 
 use crate::args::Play;
 use crate::output::{Chatter, Failure, print};
 
-/// The page, as its build calls it.
-const PAGE: &str = "play.html";
 /// Longest wait for a browser that has connected, and longest request, bytes.
 const PATIENCE: Duration = Duration::from_secs(5);
 const REQUEST: u64 = 16 << 10;
@@ -44,11 +43,24 @@ pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Puts the page, if there is one, into a folder that gets reports, unless something of that name is there.
+pub fn lay_beside(folder: &Path) -> Result<(), Failure> {
+    let place = folder.join(LABORATORY);
+    match found() {
+        Ok(page) if !place.exists() => {
+            let unwritten = |e| Failure::work(format!("cannot write {}: {e}", place.display()));
+            fs::create_dir_all(folder).and_then(|()| fs::copy(page, &place)).map_err(unwritten)?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The page beside the binary, or in the folder of its build, which is one above.
 fn found() -> Result<PathBuf, Failure> {
     let binary = std::env::current_exe().and_then(fs::canonicalize).map_err(Failure::work)?;
     let folders = binary.ancestors().skip(1).take(2);
-    let tried: Vec<PathBuf> = folders.map(|folder| folder.join(PAGE)).collect();
+    let tried: Vec<PathBuf> = folders.map(|folder| folder.join(LABORATORY)).collect();
     tried.iter().find(|page| page.is_file()).cloned().ok_or_else(|| {
         let tried: Vec<String> = tried.iter().map(|page| page.display().to_string()).collect();
         Failure::input(format!(
@@ -67,18 +79,7 @@ fn fragment(file: &Path) -> Result<String, Failure> {
     let alone = Scenario::from_str(&text, &format!("{}.toml", scenario.name));
     let text =
         if alone.is_ok_and(|alone| alone == scenario) { text } else { scenario.resolved_toml() };
-    let mut out = String::from("#toml=");
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    Ok(out)
+    Ok(laboratory::fragment(&text))
 }
 
 /// Answers one request: the page is all there is.

@@ -14,6 +14,7 @@ use windlass_lab::run::{Failed, Runner};
 
 use super::making::runner;
 use super::papers::find;
+use super::play::lay_beside;
 use crate::args::Reproduce;
 use crate::output::{Chatter, Failure, keeps, print, width};
 
@@ -36,6 +37,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         out: args.work.out.clone(),
         command: command.to_owned(),
     };
+    lay_beside(&options.out)?;
     let runner = runner(args.work.jobs.into());
     if !args.looks.is_empty() {
         return papers.iter().try_for_each(|paper| look(paper, args, &options, &runner, chatter));

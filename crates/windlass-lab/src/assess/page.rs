@@ -16,7 +16,11 @@ pub fn one_page(card: &Scorecard) -> Report {
     let blocks = vec![
         Block::Table(families(card)),
         Block::Chart(picture(card)),
-        Block::Command { about: Some("All of it:".to_owned()), command: card.command.clone() },
+        Block::Command {
+            about: Some("All of it:".to_owned()),
+            command: card.command.clone(),
+            scenario: None,
+        },
     ];
     let section = Section { id: "scorecard".to_owned(), title: "Scorecard".to_owned(), blocks };
     head(card, vec![section])
@@ -150,6 +154,7 @@ fn family(f: &Family) -> Section {
             blocks.extend(n.commands.iter().enumerate().map(|(i, command)| Block::Command {
                 about: (i == 0).then(|| about.clone()),
                 command: command.clone(),
+                scenario: None,
             }));
         }
     }

@@ -101,7 +101,7 @@ fn method(f: &Findings, command: &str) -> Section {
          path, there and back, of all packets in them; the round trip adds what the path takes when \
          idle."
     );
-    let command = Block::Command { about: None, command: command.to_owned() };
+    let command = Block::Command { about: None, command: command.to_owned(), scenario: None };
     Section {
         id: "method".into(),
         title: "How it was found".into(),

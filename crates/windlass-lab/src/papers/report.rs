@@ -470,8 +470,8 @@ impl Drawing<'_> {
             _ => Some(commands::quick(self.m, &about)),
         };
         Ok(made.map(|block| match block {
-            Block::Command { about, command } => {
-                Block::Command { about, command: command + &c.more }
+            Block::Command { about, command, scenario } => {
+                Block::Command { about, command: command + &c.more, scenario }
             }
             other => other,
         }))
@@ -480,7 +480,7 @@ impl Drawing<'_> {
 
 /// Says which curves cannot be seen because the next one covers them.
 fn hidden(series: &[ChartSeries]) -> String {
-    let curve = |s: &ChartSeries| matches!(s.mark, Mark::Step | Mark::Line);
+    let curve = |s: &ChartSeries| matches!(s.mark, Mark::Step | Mark::Line | Mark::Band);
     let covered = series.windows(2).filter(|w| {
         let points = |s: &ChartSeries| s.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
         curve(&w[0]) && points(&w[0]) == points(&w[1])

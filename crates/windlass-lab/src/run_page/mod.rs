@@ -2,6 +2,7 @@
 //!
 //! A run is made again for it, with everything noted ([`crate::why`]): what is kept of a run need not have any series.
 
+mod bands;
 mod curves;
 mod ladder;
 
@@ -32,6 +33,8 @@ const WITH_PACKETS: usize = 12;
 /// Packet-hops up to which every change of a series is noted; of longer runs those that are far enough apart.
 const EVERY_CHANGE: u64 = 4_000_000;
 const SAMPLES: u64 = 20_000;
+/// Most runs whose curves are drawn as bands, each of which is made again.
+const BANDED: usize = 20;
 
 /// The page of these runs of the simulator, of which the first is drawn; `command` makes them again.
 ///
@@ -54,10 +57,13 @@ pub fn report(
         blocks.push(Block::Command {
             about: Some("Any of them, by its moment, in the folder of this page:".to_owned()),
             command: "windlass explain . --at 12.3s".to_owned(),
+            scenario: None,
         });
     }
+    sections.extend(between(scenario, records, &case)?);
     sections.extend(places(scenario, first));
-    let made = Block::Command { about: Some("Made by".to_owned()), command: command.to_owned() };
+    let about = Some("Made by".to_owned());
+    let made = Block::Command { about, command: command.to_owned(), scenario: None };
     sections.push(totals(scenario, records, Some(made)));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
     let line = |label: &str, value: String| (label.to_owned(), value);
@@ -224,6 +230,36 @@ fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Se
         title: "Over time".into(),
         blocks: vec![Block::Timeline(timeline)],
     }
+}
+
+/// How far runs with other seeds lie apart over time; `first` is the run of the first record.
+fn between(
+    scenario: &Scenario,
+    records: &[RunRecord],
+    first: &Case,
+) -> Result<Option<Section>, RunError> {
+    let charts = |case: &Case| curves::charts(case, &drawn(case).collect::<Vec<_>>());
+    let mut runs = vec![charts(first)];
+    for record in records.iter().take(BANDED).skip(1) {
+        runs.push(charts(&noted(scenario, record.seed, sparse(scenario))?));
+    }
+    if runs.len() < 2 {
+        return Ok(None);
+    }
+    let end = first.result.end.as_nanos() as f64 / 1e9;
+    let which = match runs.len() {
+        all if all == records.len() => format!("{all} runs"),
+        some => format!("The first {some} of {} runs", records.len()),
+    };
+    let text =
+        format!("{which}: the curve is the median, and every run lies in the band around it.");
+    let charts = bands::bands(&runs, end);
+    let timeline = Block::Timeline(Timeline { charts, ..Timeline::default() });
+    Ok(Some(Section {
+        id: "seeds".into(),
+        title: "Between seeds".into(),
+        blocks: vec![Block::Text { text }, timeline],
+    }))
 }
 
 /// When a sender was recovering.

@@ -249,6 +249,7 @@ impl Sweep {
         let command = Block::Command {
             about: Some("To make it again:".to_owned()),
             command: self.command.clone(),
+            scenario: None,
         };
         let blocks = vec![Block::List { items }, command];
         Section { id: "making".to_owned(), title: "How it was made".to_owned(), blocks }

@@ -95,6 +95,17 @@ fn curves_run_by_rising_x_whatever_the_order_given() {
 }
 
 #[test]
+fn a_band_is_an_area_behind_its_curve_without_whiskers() {
+    let at = |x| ChartPoint { x, y: 2.0, lo: Some(1.0), hi: Some(4.0), ..ChartPoint::default() };
+    let mut banded = chart(Scale::Linear, vec![series("s", Mark::Band, vec![at(0.0), at(1.0)])]);
+    banded.x.scale = Scale::Linear;
+    let text = spec_of(&banded).to_string();
+    assert!(text.contains("\"area\"") && text.contains("\"y2\":{\"field\":\"hi\"}"), "{text}");
+    assert!(!text.contains("\"rule\"") && !text.contains("95 %"), "{text}");
+    assert!(csv_header(&banded, &drawn(&banded)).ends_with("lowest,highest"));
+}
+
+#[test]
 fn an_interval_reaching_below_zero_is_cut_on_a_logarithmic_axis_only() {
     let ours = || series("ours", Mark::Points, vec![point("1 %", 0.5, Some((-0.25, 1.5)))]);
     let text = |scale| spec_of(&chart(scale, vec![ours()])).to_string();

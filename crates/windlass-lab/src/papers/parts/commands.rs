@@ -15,11 +15,11 @@ pub(crate) fn runs(m: &Material, about: &str, experiment: &str, point: &str) -> 
     let seeds = m.records.iter().filter(of_point).count();
     let (scenario, overrides) = setting(m, experiment, point)?;
     let many = if seeds > 1 { format!(" --seeds {seeds}") } else { String::new() };
-    let on = match world(m, experiment, point)? {
-        World::Sim => String::new(),
-        elsewhere => format!(" --on {elsewhere}"),
+    let (on, again) = match world(m, experiment, point)? {
+        World::Sim => (String::new(), one(m, scenario, &overrides, 1)),
+        elsewhere => (format!(" --on {elsewhere}"), None),
     };
-    Some(block(about, run(m, scenario, &overrides) + &on + &many))
+    Some(block(about, run(m, scenario, &overrides) + &on + &many, again))
 }
 
 /// One traced run: its series as Parquet, or its packets as pcapng, in the folder `out`.
@@ -31,24 +31,31 @@ pub(crate) fn recording(
 ) -> Option<Block> {
     let request = m.plan.traces.iter().find(|t| t.id == trace)?;
     let (scenario, mut overrides) = setting(m, &request.experiment, &request.point)?;
+    let again = one(m, scenario, &overrides, request.seed);
     overrides.push((record.0.to_owned(), record.1.to_owned()));
     let seed = if request.seed == 1 { String::new() } else { format!(" --seed {}", request.seed) };
     let out = format!("{seed} --out out");
-    Some(block(about, run(m, scenario, &overrides) + &out))
+    Some(block(about, run(m, scenario, &overrides) + &out, again))
 }
 
 /// Everything.
 pub(crate) fn whole(m: &Material) -> Block {
-    block("The whole report:", format!("windlass reproduce {}", m.paper.called()))
+    block("The whole report:", format!("windlass reproduce {}", m.paper.called()), None)
 }
 
 /// A quick run of everything.
 pub(crate) fn quick(m: &Material, about: &str) -> Block {
-    block(about, format!("windlass reproduce {} --quick", m.paper.called()))
+    block(about, format!("windlass reproduce {} --quick", m.paper.called()), None)
 }
 
-fn block(about: &str, command: String) -> Block {
-    Block::Command { about: Some(about.to_owned()), command }
+fn block(about: &str, command: String, scenario: Option<String>) -> Block {
+    Block::Command { about: Some(about.to_owned()), command, scenario }
+}
+
+/// The scenario of one of the runs by itself.
+fn one(m: &Material, scenario: &str, overrides: &[Override], seed: u64) -> Option<String> {
+    let read = Scenario::with_overrides(m.paper.scenario(scenario)?, scenario, overrides).ok()?;
+    Some(Scenario { seed, ..read }.resolved_toml())
 }
 
 /// The world that a point runs in.
