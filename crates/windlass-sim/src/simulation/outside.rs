@@ -9,7 +9,7 @@ impl Simulation {
     /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
     /// called before the run begins. Returns its gates, the hosts by which its packets go and come:
     /// itself, or one for each path of a multipath flow, whose two ends must both be outside then.
-    /// The gate of the path whose [track](Config::track) is `t` is `2t`, or `2t + 1` for the end that
+    /// The gate of the path whose [track](crate::Config::track) is `t` is `2t`, or `2t + 1` for the end that
     /// receives the data.
     ///
     /// # Panics
