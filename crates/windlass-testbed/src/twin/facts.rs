@@ -9,14 +9,14 @@ use windlass_tcp::CongestionControl;
 
 use crate::bpf::record::What;
 
-/// One event: what happened, and each of [`FACTS`].
+/// One event: what happened, and each of `FACTS`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Heard {
     /// What happened, in a word.
     pub what: String,
     /// Nanoseconds since the connection was established.
     pub time: u64,
-    /// The facts in the order of [`FACTS`]; [`u64::MAX`] where there is none.
+    /// The facts in the order of `FACTS`; [`u64::MAX`] where there is none.
     pub facts: Vec<u64>,
 }
 
