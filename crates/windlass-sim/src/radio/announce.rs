@@ -2,7 +2,6 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::packet::PacketHandle;
 use crate::radio::beacons::Announcer;
 use crate::radio::channel::{Frame, FrameKind};
 use crate::radio::config::{Hops, RadioConfig};
@@ -44,21 +43,7 @@ impl Radio {
         s.phase = Phase::SendBeacon;
         s.counters.beacons += 1;
         s.on_transmit(now, &self.timing);
-        let frame = Frame {
-            kind: FrameKind::Beacon,
-            from: station,
-            to: BROADCAST,
-            nav: Span::ZERO,
-            sequence: 0,
-            retry: false,
-            part: 0,
-            parts: 1,
-            mpdus: 1,
-            rate: BROADCAST_RATE,
-            pending: false,
-            handle: PacketHandle { id: 0, size: 0, hop: 0 },
-            bytes,
-        };
+        let frame = Frame::bare(FrameKind::Beacon, station, BROADCAST, BROADCAST_RATE, bytes);
         self.transmit(station, frame, now);
         true
     }

@@ -57,6 +57,25 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// A frame of its own, which carries no packet.
+    pub(super) fn bare(kind: FrameKind, from: u32, to: u32, rate: u8, bytes: u32) -> Frame {
+        Frame {
+            kind,
+            from,
+            to,
+            nav: Span::ZERO,
+            sequence: 0,
+            retry: false,
+            part: 0,
+            parts: 1,
+            mpdus: 1,
+            rate,
+            pending: false,
+            handle: PacketHandle { id: 0, size: 0, hop: 0 },
+            bytes,
+        }
+    }
+
     /// What tells the part of a packet from all others of its transmitter; parts in a row are numbers in a
     /// row.
     pub fn token(&self) -> u64 {

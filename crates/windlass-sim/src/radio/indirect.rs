@@ -2,7 +2,6 @@
 
 use windlass_cc::{Span, Time};
 
-use crate::packet::PacketHandle;
 use crate::radio::channel::{Frame, FrameKind};
 use crate::radio::config::RadioConfig;
 use crate::radio::lowpan::Lowpan;
@@ -246,21 +245,8 @@ impl Radio {
         s.phase = Phase::SendData;
         s.counters.polls += 1;
         s.on_transmit(now, &self.timing);
-        let frame = Frame {
-            kind: FrameKind::Request,
-            from: station,
-            to: parent,
-            nav: Span::ZERO,
-            sequence: 0,
-            retry: false,
-            part: 0,
-            parts: 1,
-            mpdus: 1,
-            rate: CONTROL,
-            pending: false,
-            handle: PacketHandle { id: 0, size: 0, hop: 0 },
-            bytes: request_bytes(&lowpan),
-        };
+        let bytes = request_bytes(&lowpan);
+        let frame = Frame::bare(FrameKind::Request, station, parent, CONTROL, bytes);
         self.transmit(station, frame, now);
     }
 
