@@ -70,6 +70,19 @@ class PlayTest(unittest.TestCase):
         wait_for(lambda: shown() > before and text_of(element("summary")) != said, "another run")
         self.assertIn("# One file over a link", element("text").get_attribute("value"))
 
+    def test_an_open_explanation_stays_open_when_its_run_is_drawn_again(self):
+        # When the reader has settled, the same run is drawn again with its packets.
+        before = shown()
+        summary = all_of("#why details.story summary")[0]
+        story = summary.find_element(By.XPATH, "..").get_attribute("id")
+        script("arguments[0].focus(); arguments[0].click()", summary)
+        self.assertEqual(all_of("#why figure.ladder"), [])
+        wait_for(lambda: shown() > before, "the packets")
+        open_ones = [details.get_attribute("id") for details in all_of("#why details.story[open]")]
+        self.assertEqual(open_ones, [story])
+        self.assertGreater(len(all_of("#why details.story[open] figure.ladder")), 0)
+        self.assertEqual(script("return document.activeElement.parentElement.id"), story)
+
     def test_an_error_says_its_place_and_leaves_the_run(self):
         sections = len(all_of("#result > section"))
         text = element("text")
@@ -122,7 +135,6 @@ class PlayTest(unittest.TestCase):
         self.assertGreater(script(curve), 100)
 
         def explained():
-            # When the reader has settled, the same run is drawn again with its packets: a story that is open then is closed.
             script("const story = document.querySelector('#why details.story'); if (!story.open) story.querySelector('summary').click()")
             return all_of("#why details.story[open] p")
 

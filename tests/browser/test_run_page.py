@@ -74,6 +74,11 @@ class RunPageTest(unittest.TestCase):
         for story in stories:
             self.assertRegex(text_of(story), r"\d\.\d{6} s")
 
+    def test_several_seeds_are_drawn_as_bands_around_their_median(self):
+        bands = all_of("#seeds figure.chart .mark-area path")
+        self.assertGreater(len(bands), 0)
+        self.assertEqual(len(all_of("#seeds figure.chart .failure")), 0)
+
     def test_nothing_is_wider_than_a_phone(self):
         shared.browser.set_window_size(420, 900)
         try:
