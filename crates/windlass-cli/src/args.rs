@@ -78,6 +78,7 @@ Examples:
   windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
   windlass explain download --json | jq '.[].lost[].fate'
   windlass explain download --qlog download.sqlog            every decision, for tools that read qlog
+  windlass explain download --qvis download.sqlog            with every packet, for qvis
 
 The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
 
@@ -399,11 +400,17 @@ pub struct Explain {
     #[arg(long, value_name = "POINT")]
     pub point: Option<String>,
     /// Print a JSON list with everything that is known of each reduction.
-    #[arg(long, conflicts_with = "qlog")]
+    #[arg(long)]
     pub json: bool,
     /// Write every decision and every loss, not only reductions, as a qlog file, such as run.sqlog.
-    #[arg(long, value_name = "FILE", conflicts_with = "at")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json"])]
     pub qlog: Option<PathBuf>,
+    /// Write them and every packet of the senders as qlog 0.3, which qvis draws, such as run.sqlog.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog"])]
+    pub qvis: Option<PathBuf>,
+    /// Write every packet on every link as a trace of ns-2, such as run.tr.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
+    pub ns2: Option<PathBuf>,
 }
 
 /// Arguments of `report`.
