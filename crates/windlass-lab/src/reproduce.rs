@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
+use crate::Shard;
 use crate::claims::{Basis, Claim, Judgement, Quantity, tally};
 use crate::experiment::{Experiment, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces, registered};
@@ -24,7 +25,7 @@ use crate::report::{self};
 use crate::run::store::export::export_records;
 use crate::run::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, Store,
-    replace,
+    StoreError, replace,
 };
 use crate::run::{self, Failed, Ran, RunRecord, Runner, Task, World, simulate};
 use crate::scenario::Scenario;
@@ -45,6 +46,8 @@ pub struct Options {
     pub seeds: Option<u32>,
     /// Worlds to run in besides the simulator, as far as the paper has experiments there.
     pub on: Vec<World>,
+    /// The part of the runs to make, whatever is decided before; who makes one has no verdicts yet.
+    pub shard: Option<Shard>,
     /// Folder in which the paper gets its own.
     pub out: PathBuf,
     /// The command line, for the record.
@@ -85,8 +88,8 @@ pub struct Outcome {
     pub sections: Vec<Section>,
     /// The paper's folder.
     pub dir: PathBuf,
-    /// The report's file.
-    pub report: PathBuf,
+    /// The report's file, where there was room for it and the tables beside it.
+    pub report: Result<PathBuf, StoreError>,
 }
 
 impl<'p> Reproduction<'p> {
@@ -97,7 +100,11 @@ impl<'p> Reproduction<'p> {
     ) -> Result<Reproduction<'p>, ReproduceError> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let (batch, mut notices) = Batch::open(options.out.join(&paper.id))?;
+        let dir = options.out.join(&paper.id);
+        let (batch, mut notices) = match options.shard {
+            None => Batch::open(dir)?,
+            Some(_) => Batch::share(dir)?,
+        };
         let (granted, spent) = match (options.seeds, options.budget) {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
             _ => (BTreeMap::new(), 0.0),
@@ -118,12 +125,16 @@ impl<'p> Reproduction<'p> {
         }
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
+        if let Some(shard) = options.shard {
+            let mut place = 0..;
+            tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
+        }
         // What another call has run elsewhere still counts.
         tasks.retain(|t| {
             t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
         });
         let command = options.command.clone();
-        let exhaustive = options.seeds.is_some();
+        let exhaustive = options.seeds.is_some() || options.shard.is_some();
         Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
@@ -273,7 +284,7 @@ impl<'p> Reproduction<'p> {
         if records.is_empty() {
             return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
-        let traces = self.trace()?;
+        let (traces, series) = self.trace()?;
         let mut judgements = self.judged(&records, runner)?;
         let outcome = readings::Outcome::kept(&dir, self.paper);
         outcome.iter().for_each(|o| o.apply(&mut judgements));
@@ -289,14 +300,18 @@ impl<'p> Reproduction<'p> {
         shown.extend(sections.iter().cloned());
         shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
         shown.push(registered::section(self.paper)?);
-        export_records(&dir, &records, &self.command, formats)?;
-        replace(&dir, "verdicts.json", |out| {
-            serde_json::to_writer_pretty(&mut *out, &judgements)?;
-            out.write_all(b"\n")
-        })?;
         let page = self.report(&records, &judgements, &shown);
         let page = report::html::render_beside(&page, laboratory(&dir).as_deref())?;
-        let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
+        let write = || {
+            series?;
+            export_records(&dir, &records, &self.command, formats)?;
+            replace(&dir, "verdicts.json", |out| {
+                serde_json::to_writer_pretty(&mut *out, &judgements)?;
+                out.write_all(b"\n")
+            })?;
+            replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
+        };
+        let report = write();
         Ok(Outcome { judgements, sections, dir, report })
     }
 
@@ -313,11 +328,14 @@ impl<'p> Reproduction<'p> {
         &self.command
     }
 
-    /// Writes the tables of the finished runs into the paper's folder, and says where that is and how many they are.
-    pub(crate) fn export(&self, formats: &[Format]) -> Result<(&Path, usize), ReproduceError> {
-        let records = self.records();
-        export_records(self.batch.dir(), &records, &self.command, formats)?;
-        Ok((self.batch.dir(), records.len()))
+    /// The paper's folder.
+    pub(crate) fn dir(&self) -> &Path {
+        self.batch.dir()
+    }
+
+    /// Writes the tables of the finished runs into the paper's folder.
+    pub(crate) fn export(&self, formats: &[Format]) -> Result<(), StoreError> {
+        export_records(self.dir(), &self.records(), &self.command, formats).map(|_| ())
     }
 
     /// Where the scenario of each point with a finished run is kept, and how many runs there are, by `experiment/point`.
@@ -332,16 +350,16 @@ impl<'p> Reproduction<'p> {
     }
 
     /// Makes the runs whose series and packets the figures show; they repeat exactly, so that
-    /// only their series are kept.
-    fn trace(&self) -> Result<Traces, ReproduceError> {
-        let mut traces = Traces::new();
+    /// only their series are kept, as far as there is room.
+    fn trace(&self) -> Result<(Traces, Result<(), StoreError>), ReproduceError> {
+        let (mut traces, mut kept) = (Traces::new(), Ok(()));
         for request in &self.plan.traces {
             let scenario = self.traced_scenario(request)?;
             let result = simulate(&scenario, request.seed)?;
-            self.keep_series(request, &scenario, &result)?;
+            kept = kept.and(self.keep_series(request, &scenario, &result));
             traces.insert(request.id.clone(), Trace::from(result));
         }
-        Ok(traces)
+        Ok((traces, kept))
     }
 
     /// What the traced runs yield.
@@ -352,7 +370,7 @@ impl<'p> Reproduction<'p> {
         let (paper, plan, scenarios) = (self.paper, &self.plan, &scenarios[..]);
         let claims: Vec<&Claim> = self.claims.iter().collect();
         let asked = Asked { paper, plan, claims: &claims, records, scenarios };
-        Traced::open(paper, plan, self.batch.dir())?.values(&asked, runner)
+        Traced::open(paper, plan, self.batch.dir(), None)?.values(&asked, runner)
     }
 
     fn keep_series(
@@ -360,7 +378,7 @@ impl<'p> Reproduction<'p> {
         request: &TraceRequest,
         scenario: &Scenario,
         result: &RunResult,
-    ) -> Result<(), ReproduceError> {
+    ) -> Result<(), StoreError> {
         if result.samples.is_empty() {
             return Ok(());
         }
@@ -378,8 +396,7 @@ impl<'p> Reproduction<'p> {
             seeds: [request.seed].into(),
             command: self.command.clone(),
         };
-        self.batch.write_series(run, &provenance)?;
-        Ok(())
+        self.batch.write_series(run, &provenance).map(|_| ())
     }
 
     fn traced_scenario(&self, request: &TraceRequest) -> Result<Scenario, ReproduceError> {
