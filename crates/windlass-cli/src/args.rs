@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use windlass_lab::Shard;
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 use windlass_lab::sweep::Measure;
@@ -319,6 +320,11 @@ pub struct Reproduce {
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
     #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
+    /// Make one part of the runs, such as 3/8, whatever is decided before, and judge nothing: shards may share a folder on a network disk,
+    /// and the same command without this takes their runs together. Of readings it makes those that do not depend on
+    /// what others yield, within a budget of its own.
+    #[arg(long, value_name = "I/N", conflicts_with = "looks")]
+    pub shard: Option<Shard>,
     /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
     /// time of --budget or --quick again, or in half an hour.
     #[arg(long)]
