@@ -13,6 +13,7 @@ from program import markdown, put
 TRUST = Path(__file__).resolve().parents[2] / "docs/src/trust"
 PAGE = TRUST / "validation-ns3.md"
 RADIO_PAGE = TRUST / "validation-ns3-radio.md"
+BENCHMARKS = TRUST / "benchmarks.md"
 MARKS = ("<!-- grid: written by bench/ns3/grid.py --write -->", "<!-- /grid -->")
 
 # What the comparison aims at: relative difference of goodput, median and 95th percentile.

@@ -33,10 +33,12 @@ const double NOISE_DBM_2_MHZ = -173.975 + 63.0103; // thermal, 290 K
 struct Totals
 {
     uint64_t delivered = 0, unacknowledged = 0, refused = 0, attempts = 0;
+    uint64_t packets = 0; // transmitted at least once
 };
 
 Totals g_totals;
 uint32_t g_payload = 116;
+std::vector<bool> g_fresh; // by station: its frame has not been transmitted yet
 
 Mac16Address
 AddressOf(uint32_t number)
@@ -56,6 +58,7 @@ Send(Ptr<LrWpanNetDevice> device)
     params.m_dstPanId = PAN;
     params.m_dstAddr = AddressOf(1);
     params.m_txOptions = TX_OPTION_ACK;
+    g_fresh[device->GetNode()->GetId()] = true;
     device->GetMac()->McpsDataRequest(params, Create<Packet>(g_payload));
 }
 
@@ -77,9 +80,14 @@ OnConfirm(Ptr<LrWpanNetDevice> device, McpsDataConfirmParams params)
 }
 
 void
-OnTransmit(Ptr<const Packet> packet)
+OnTransmit(uint32_t station, Ptr<const Packet> packet)
 {
-    g_totals.attempts += packet->GetSize() > OVERHEAD;
+    if (packet->GetSize() > OVERHEAD)
+    {
+        g_totals.attempts++;
+        g_totals.packets += g_fresh[station];
+        g_fresh[station] = false;
+    }
 }
 
 } // namespace
@@ -99,6 +107,7 @@ main(int argc, char* argv[])
     cmd.AddValue("hidden", "no two stations hear each other", hidden);
     cmd.Parse(argc, argv);
     g_payload = frame - OVERHEAD;
+    g_fresh.resize(stations + 1);
     RngSeedManager::SetRun(seed);
 
     NodeContainer nodes;
@@ -131,7 +140,7 @@ main(int argc, char* argv[])
         if (i > 0)
         {
             device->GetMac()->SetMcpsDataConfirmCallback(MakeBoundCallback(&OnConfirm, device));
-            phy->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&OnTransmit));
+            phy->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&OnTransmit, i));
             Simulator::Schedule(MicroSeconds(10 * i), &Send, device);
         }
     }
@@ -140,8 +149,8 @@ main(int argc, char* argv[])
     Simulator::Run();
     double cpu = static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC;
     std::printf("{\"delivered\": %" PRIu64 ", \"unacknowledged\": %" PRIu64 ", \"refused\": %" PRIu64
-                ", \"attempts\": %" PRIu64 ", \"cpu_s\": %.3f}\n",
-                g_totals.delivered, g_totals.unacknowledged, g_totals.refused, g_totals.attempts, cpu);
+                ", \"attempts\": %" PRIu64 ", \"packets\": %" PRIu64 ", \"cpu_s\": %.3f}\n",
+                g_totals.delivered, g_totals.unacknowledged, g_totals.refused, g_totals.attempts, g_totals.packets, cpu);
     Simulator::Destroy();
     return 0;
 }

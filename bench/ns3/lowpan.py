@@ -2,8 +2,8 @@
 """Holds Windlass's low-power radio against ns-3 3.44's lr-wpan.
 
 Saturated stations about a sink, 1 to 20 of them, with frames of 127 and 60 bytes, and two that do not hear each
-other: frames delivered, attempts that no acknowledgement answered, accesses that failed, and the speed of both. A
-minute. Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
+other: frames delivered, attempts that no acknowledgement answered, accesses that failed; with `--speed` packets put on
+the air per CPU-second. A minute. Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
 """
 
 import argparse
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import compare
 import setup
-from differences import RADIO_PAGE, aligned
-from program import ended, markdown, put
+from differences import BENCHMARKS, RADIO_PAGE, aligned
+from program import ended, markdown, put, run_lines
 
 MARKS = ("<!-- lowpan: written by bench/ns3/lowpan.py --write -->", "<!-- /lowpan -->")
+SPEED_MARKS = ("<!-- lowpan-speed: written by bench/ns3/lowpan.py --speed --write -->", "<!-- /lowpan-speed -->")
 SECONDS = 100
 SEEDS = (1, 2, 3)
 # MAC header and compressed IP header, and the headers of IPv4 and UDP, of which the first is not on the air.
@@ -60,12 +61,21 @@ traffic = {{ kind = "cbr", rate = "250kbps", packet = "{payload}B", transport = 
 CELLS = [*(Cell(n, frame) for frame in (127, 60) for n in (1, 2, 5, 10, 20)), Cell(2, 127, hidden=True)]
 
 
-def run_ns3(program, cell, seed):
+# Of these the speed is measured, so many times in turn.
+SPEED_CELLS = [Cell(n, 127) for n in (1, 5, 20)]
+PAIRS = 3
+
+
+def ask_ns3(program, cell, seed):
     command = [program, f"--stations={cell.stations}", f"--frame={cell.frame}", f"--seconds={SECONDS}", f"--seed={seed}"]
     done = subprocess.run([*command, f"--hidden={int(cell.hidden)}"], capture_output=True, text=True)
     if done.returncode:
         raise compare.Failed(f"ns-3 could not run {cell.name()}: {done.stderr.strip()}")
-    result = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def run_ns3(program, cell, seed):
+    result = ask_ns3(program, cell, seed)
     return shares(result["delivered"], result["attempts"], result["attempts"] - result["delivered"], result["refused"])
 
 
@@ -96,14 +106,44 @@ def row(cell, ns3, ours):
     return [cell.name(), *(f"{rate:.1f}" for rate in rates), f"{difference:+.1%}", *of(1), *of(2)]
 
 
+def speed_row(ns3, bench, cell):
+    """Packets put on the air in both, a CPU-second's of each, and their ratio over pairs of runs."""
+    pairs = []
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(cell.scenario())
+        file.flush()
+        for _ in range(PAIRS):
+            theirs = ask_ns3(ns3, cell, SEEDS[0])
+            (ours,) = run_lines([bench, file.name])
+            pairs.append((theirs["packets"] / theirs["cpu_s"], ours["hops_per_cpu_s"]))
+    hops = [theirs["packets"], ours["packet_hops"]]
+    ratios = [mine / others for others, mine in pairs]
+    speeds = [statistics.median(pair[side] for pair in pairs) for side in (0, 1)]
+    ratio = f"{statistics.median(ratios):.0f} ({min(ratios):.0f} to {max(ratios):.0f})"
+    return [cell.name(), *(f"{n:,}" for n in hops), *(f"{v:,.0f}" for v in speeds), ratio]
+
+
+def speed(arguments):
+    ns3, bench = setup.ensure("lowpan"), compare.build_bench()
+    head = ["cell", "packet-hops ns-3", "ours", "per CPU-second ns-3", "ours", "ratio"]
+    found = [speed_row(ns3, bench, cell) for cell in SPEED_CELLS]
+    print(aligned([head, *found]), compare.BUILD_NOTE, sep="\n")
+    if arguments.write:
+        put(BENCHMARKS, SPEED_MARKS, markdown(head, *found))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md")
+    parser.add_argument("--speed", action="store_true", help="packet-hops per CPU-second instead")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md, that of --speed into docs/src/trust/benchmarks.md")
     return parser.parse_args()
 
 
 def compare_cells(arguments):
+    if arguments.speed:
+        speed(arguments)
+        return
     ns3 = setup.ensure("lowpan")
     program = arguments.windlass or compare.build_windlass()
     head = ["cell", "frames/s ns-3", "ours", "difference", "unanswered ns-3", "ours", "no access ns-3", "ours"]

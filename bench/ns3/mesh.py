@@ -22,7 +22,7 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import RADIO_PAGE, STUDENT, TRUST, aligned
+from differences import BENCHMARKS, RADIO_PAGE, STUDENT, aligned
 from program import ended, put
 from runs import Kept, Stream
 
@@ -90,7 +90,6 @@ def cases(quick):
 # What scenarios/bench/grid-aodv.toml has too.
 SPEED = Case("grid-aodv", 10, 10, tuple((s, BASE) for s in SENDERS[:10]), 512, 16_384, 60)
 SPEED_SCENARIO = compare.ROOT / "scenarios/bench/grid-aodv.toml"
-BENCHMARKS = TRUST / "benchmarks.md"
 SPEED_MARKS = ("<!-- mesh-speed: written by bench/ns3/mesh.py --speed --write -->", "<!-- /mesh-speed -->")
 # Beyond this difference the two did not do the same work, and it is said which.
 SAME_WORK = 0.05

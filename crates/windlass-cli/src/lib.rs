@@ -11,7 +11,9 @@ mod templates;
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
+use windlass_lab::scenario::nearest;
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 use windlass_lab::run::{RunError, World};
@@ -39,10 +41,24 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>)
             if negative { arg.allow_negative_numbers(true) } else { arg }
         })
     });
-    let matches = command.try_get_matches_from_mut(words)?;
+    let matches = command.try_get_matches_from_mut(words).map_err(|e| suggesting(e, &command))?;
     let words = repeat::words(&command, &matches).unwrap_or_default();
     let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
     Ok((cli, words))
+}
+
+/// The error with the verb that was probably meant, where letters have changed places; of other slips clap knows itself.
+fn suggesting(mut e: clap::Error, command: &clap::Command) -> clap::Error {
+    if let Some(ContextValue::String(word)) = e.get(ContextKind::InvalidSubcommand)
+        && e.get(ContextKind::SuggestedSubcommand).is_none()
+    {
+        let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        if let Some(near) = nearest(word, &known) {
+            let near = ContextValue::Strings(vec![near.to_owned()]);
+            e.insert(ContextKind::SuggestedSubcommand, near);
+        }
+    }
+    e
 }
 
 /// Help and version are answers on standard output; anything else is clap's own error.

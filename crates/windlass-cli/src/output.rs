@@ -1,5 +1,6 @@
 //! What the command says, and how it fails.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
@@ -129,7 +130,7 @@ impl Failure {
 /// Prints to standard output; a closed pipe ends the command quietly.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
+    out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
 }
 
 /// Writes a file that must not be there yet.
@@ -145,7 +146,42 @@ pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
 
 /// A line on standard error. That nobody reads it any more is no reason to stop.
 fn remark(message: impl Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", abridged(&visible(&message.to_string())));
+}
+
+/// The text with characters that a terminal would obey written out, but for the ends of lines.
+fn visible(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && !"\n\t".contains(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match obeyed(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The text with words of more than a few lines cut short: a megabyte without a blank, put where a key belongs, is not told back
+/// whole.
+fn abridged(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 400;
+    const SHOWN: usize = 100;
+    if text.split(' ').all(|word| word.chars().nth(LONGEST).is_none()) {
+        return Cow::Borrowed(text);
+    }
+    let word = |word: &str| match word.chars().count() {
+        count if count > LONGEST => {
+            let first: String = word.chars().take(SHOWN).collect();
+            let last: String = word.chars().skip(count - SHOWN).collect();
+            format!("{first}[... {count} characters ...]{last}")
+        }
+        _ => word.to_owned(),
+    };
+    Cow::Owned(text.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }
 
 /// Columns of the terminal that standard output goes to; as many as one likes where it goes

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{SMALL, call, done, scenario, windlass};
+use crate::support::{SMALL, Said, call, done, scenario, windlass};
 use windlass_skip::skip;
 
 /// What is replaced in [`SMALL`], by what, and the error, where `FILE` stands for the file.
@@ -158,7 +158,47 @@ fn what_is_no_scenario_file_is_named() {
 }
 
 #[test]
+fn a_file_without_an_end_is_refused_before_memory_is() {
+    if !Path::new("/dev/zero").exists() {
+        skip("this system has no /dev/zero");
+        return;
+    }
+    for verb in [&["run", "/dev/zero"][..], &["sweep", "/dev/zero"]] {
+        refuses(verb, &["/dev/zero: the scenario file cannot be read: it has more than 256 MiB"]);
+    }
+}
+
+#[test]
+fn what_is_told_back_is_short_and_has_nothing_that_a_terminal_obeys() {
+    let long = "v".repeat(1_000_000);
+    let (_dir, file) = scenario(SMALL.replace("newreno", &long));
+    let said = call(&["run", &file]);
+    assert!(said.code == Some(2) && said.err.len() < 2000, "{} bytes", said.err.len());
+    assert!(said.err.contains("`algorithm`: unknown value `vvv"), "{}", said.err);
+    for args in [["run", "no\x1b[31m.toml"], ["run", "no\x07.toml"], ["algorithms", "no\x1b[31m"]] {
+        let said = call(&args);
+        assert!(said.code == Some(2) && !said.err.contains(['\x1b', '\x07']), "{:?}", said.err);
+    }
+    // Tables too: a label may have any character.
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("out");
+    let axis = "no\x1b[31m:link.0.delay=1ms,2ms";
+    let said = done(&[
+        "sweep",
+        &file,
+        "--axis",
+        axis,
+        "--seeds",
+        "1",
+        "--out",
+        out.to_str().expect("plain"),
+    ]);
+    assert!(said.out.contains("no\\u{1b}[31m") && !said.err.contains('\x1b'), "{:?}", said.out);
+}
+
+#[test]
 fn unknown_names_are_answered_with_the_known_ones() {
+    assert!(call(&["rnu"]).err.contains("a similar subcommand exists: 'run'"));
     refuses(
         &["algorithms", "zzz"],
         &["no algorithm, slow start or timer is called \"zzz\"; there are tahoe, reno, newreno"],
@@ -274,6 +314,42 @@ fn writing_to_a_full_disk_says_so() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         assert!(err.contains("error: cannot write to standard output: "), "{args:?}: {err}");
+    }
+}
+
+/// The command where no file can have more than so many kibibytes.
+#[cfg(unix)]
+fn with_files_up_to(kib: u32, args: &[&str]) -> Said {
+    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", 2 * kib);
+    let program = windlass::<&str>(&[]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).arg(program.get_program()).args(args);
+    command.output().expect("started").into()
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_finished_is_shown_and_kept_though_there_is_no_room_for_the_report() {
+    let (dir, file) = scenario(SMALL);
+    let out = |name: &str| dir.path().join(name).to_str().expect("plain").to_owned();
+    for (k, (args, shown)) in [
+        (&["run", &file, "--seeds", "3"][..], "download"),
+        (&["compare", &file, "-a", "reno,cubic", "--seeds", "3"], "cubic"),
+        (&["sweep", &file, "--axis", "link.0.delay=10ms,20ms", "--seeds", "3"], "20ms"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = out(&k.to_string());
+        let args = [args, &["--out", &out]].concat();
+        let (full, free) = (with_files_up_to(300, &args), done(&args));
+        let error = full.err.lines().last().unwrap_or_default();
+        assert!(error.starts_with("error: cannot write ") && error.contains(".html: "), "{error}");
+        assert_eq!(full.code, Some(1), "{args:?}");
+        assert!(full.out.contains(shown), "{args:?}: {}", full.out);
+        assert_eq!(full.out, free.out, "{args:?}");
+        let kept = ["are there already", " 6 runs there, 0 to make"];
+        assert!(kept.iter().any(|words| free.err.contains(words)), "{args:?}: {}", free.err);
     }
 }
 

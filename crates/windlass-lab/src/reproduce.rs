@@ -24,7 +24,7 @@ use crate::report::{self};
 use crate::run::store::export::export_records;
 use crate::run::store::{
     Batch, Format, Invocation, JOURNAL, Notice, Place, Provenance, RunKey, SeriesRun, Store,
-    replace,
+    StoreError, replace,
 };
 use crate::run::{self, Failed, Ran, RunRecord, Runner, Task, World, simulate};
 use crate::scenario::Scenario;
@@ -85,8 +85,8 @@ pub struct Outcome {
     pub sections: Vec<Section>,
     /// The paper's folder.
     pub dir: PathBuf,
-    /// The report's file.
-    pub report: PathBuf,
+    /// The report's file, where there was room for it and the tables beside it.
+    pub report: Result<PathBuf, StoreError>,
 }
 
 impl<'p> Reproduction<'p> {
@@ -273,7 +273,7 @@ impl<'p> Reproduction<'p> {
         if records.is_empty() {
             return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
         }
-        let traces = self.trace()?;
+        let (traces, series) = self.trace()?;
         let mut judgements = self.judged(&records, runner)?;
         let outcome = readings::Outcome::kept(&dir, self.paper);
         outcome.iter().for_each(|o| o.apply(&mut judgements));
@@ -289,14 +289,18 @@ impl<'p> Reproduction<'p> {
         shown.extend(sections.iter().cloned());
         shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
         shown.push(registered::section(self.paper)?);
-        export_records(&dir, &records, &self.command, formats)?;
-        replace(&dir, "verdicts.json", |out| {
-            serde_json::to_writer_pretty(&mut *out, &judgements)?;
-            out.write_all(b"\n")
-        })?;
         let page = self.report(&records, &judgements, &shown);
         let page = report::html::render_beside(&page, laboratory(&dir).as_deref())?;
-        let report = replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))?;
+        let write = || {
+            series?;
+            export_records(&dir, &records, &self.command, formats)?;
+            replace(&dir, "verdicts.json", |out| {
+                serde_json::to_writer_pretty(&mut *out, &judgements)?;
+                out.write_all(b"\n")
+            })?;
+            replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
+        };
+        let report = write();
         Ok(Outcome { judgements, sections, dir, report })
     }
 
@@ -313,11 +317,14 @@ impl<'p> Reproduction<'p> {
         &self.command
     }
 
-    /// Writes the tables of the finished runs into the paper's folder, and says where that is and how many they are.
-    pub(crate) fn export(&self, formats: &[Format]) -> Result<(&Path, usize), ReproduceError> {
-        let records = self.records();
-        export_records(self.batch.dir(), &records, &self.command, formats)?;
-        Ok((self.batch.dir(), records.len()))
+    /// The paper's folder.
+    pub(crate) fn dir(&self) -> &Path {
+        self.batch.dir()
+    }
+
+    /// Writes the tables of the finished runs into the paper's folder.
+    pub(crate) fn export(&self, formats: &[Format]) -> Result<(), StoreError> {
+        export_records(self.dir(), &self.records(), &self.command, formats).map(|_| ())
     }
 
     /// Where the scenario of each point with a finished run is kept, and how many runs there are, by `experiment/point`.
@@ -332,16 +339,16 @@ impl<'p> Reproduction<'p> {
     }
 
     /// Makes the runs whose series and packets the figures show; they repeat exactly, so that
-    /// only their series are kept.
-    fn trace(&self) -> Result<Traces, ReproduceError> {
-        let mut traces = Traces::new();
+    /// only their series are kept, as far as there is room.
+    fn trace(&self) -> Result<(Traces, Result<(), StoreError>), ReproduceError> {
+        let (mut traces, mut kept) = (Traces::new(), Ok(()));
         for request in &self.plan.traces {
             let scenario = self.traced_scenario(request)?;
             let result = simulate(&scenario, request.seed)?;
-            self.keep_series(request, &scenario, &result)?;
+            kept = kept.and(self.keep_series(request, &scenario, &result));
             traces.insert(request.id.clone(), Trace::from(result));
         }
-        Ok(traces)
+        Ok((traces, kept))
     }
 
     /// What the traced runs yield.
@@ -360,7 +367,7 @@ impl<'p> Reproduction<'p> {
         request: &TraceRequest,
         scenario: &Scenario,
         result: &RunResult,
-    ) -> Result<(), ReproduceError> {
+    ) -> Result<(), StoreError> {
         if result.samples.is_empty() {
             return Ok(());
         }
@@ -378,8 +385,7 @@ impl<'p> Reproduction<'p> {
             seeds: [request.seed].into(),
             command: self.command.clone(),
         };
-        self.batch.write_series(run, &provenance)?;
-        Ok(())
+        self.batch.write_series(run, &provenance).map(|_| ())
     }
 
     fn traced_scenario(&self, request: &TraceRequest) -> Result<Scenario, ReproduceError> {

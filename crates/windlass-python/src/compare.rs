@@ -68,6 +68,7 @@ pub fn compare(
             Some(dir) => {
                 let mut folder = Folder::open(dir, tasks.clone(), &runner).map_err(of)?;
                 let filled = folder.fill(&runner, &command, |_| watch.made()).map_err(of_making)?;
+                filled.tables.map_err(of)?;
                 Ok((filled.records, filled.failed))
             }
         }

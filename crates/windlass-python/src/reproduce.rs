@@ -55,7 +55,8 @@ pub fn reproduce(
     })??;
     let without = without.iter().map(Failed::to_string).collect();
     let words = headline(&outcome.judgements).to_string();
-    Ok((verdicts(&outcome.judgements)?, words, outcome.report, without))
+    let report = outcome.report.map_err(|e| failed(&e.to_string()))?;
+    Ok((verdicts(&outcome.judgements)?, words, report, without))
 }
 
 /// Puts an algorithm, or a class with its name that runs in place of one, through the built-in examination: the folder with its scorecards,
@@ -123,7 +124,9 @@ pub fn assess(
         classes.map_or(Ok(()), |classes| classes.check())?;
         let without = without.map_err(wrong)?;
         let assessed = examination.conclude(&subject, &work, &runner, &[Format::Parquet]);
-        let dir = assessed.map_err(|e| failed(&e.to_string()))?.dir;
+        let assessed = assessed.map_err(|e| failed(&e.to_string()))?;
+        assessed.files.map_err(|e| failed(&e.to_string()))?;
+        let dir = assessed.dir;
         Ok::<_, PyErr>((dir, without.iter().map(Failed::to_string).collect()))
     })?
 }

@@ -252,6 +252,7 @@ fn in_folder(
         watch.expect(total - folder.finished());
         folder.fill(&runner, command, |_| watch.made()).map_err(of_making)
     })??;
+    filled.tables.map_err(of)?;
     Ok((filled.records, Vec::new(), filled.failed))
 }
 

@@ -105,7 +105,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// A back end does not take a scenario, or a file cannot be written. What is finished stays.
+    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
     pub fn fill(
         &mut self,
         runner: &Runner,
@@ -128,8 +128,9 @@ impl Folder {
         )?;
         let records: Vec<RunRecord> =
             self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect();
-        export_records(self.batch.dir(), &records, command, &[Format::Parquet])?;
-        Ok(Filled { records, failed })
+        let tables = export_records(self.batch.dir(), &records, command, &[Format::Parquet]);
+        let tables = tables.map(|_| ());
+        Ok(Filled { records, failed, tables })
     }
 
     fn is_complete(&self, task: &Task) -> bool {
@@ -149,6 +150,8 @@ pub struct Filled {
     pub records: Vec<RunRecord>,
     /// Those that gave no result.
     pub failed: Vec<Failed>,
+    /// Whether the tables of those that are there could be written.
+    pub tables: Result<(), StoreError>,
 }
 
 /// A batch that keeps recordings too: first, so that a run in the journal has them.

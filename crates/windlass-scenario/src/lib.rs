@@ -89,6 +89,8 @@ mod ways;
 mod wifi;
 mod write;
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use windlass_cc::Span;
@@ -100,7 +102,7 @@ pub use model::{
     ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
-pub use problem::{did_you_mean, listed};
+pub use problem::{did_you_mean, listed, nearest};
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
@@ -154,7 +156,7 @@ impl Scenario {
     ///
     /// The file cannot be read.
     pub fn text_of(path: impl AsRef<Path>) -> Result<String, ScenarioError> {
-        std::fs::read_to_string(&path).map_err(|e| {
+        read_text(path.as_ref()).map_err(|e| {
             let name = path.as_ref().display().to_string();
             ScenarioError::unlocated(&name, format!("the scenario file cannot be read: {e}"))
         })
@@ -177,20 +179,7 @@ impl Scenario {
         source_name: &str,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
-        let file = SourceText { name: source_name, text };
-        let root =
-            tree::parse_document(text).map_err(|e| ScenarioError::in_file(&file, None, e))?;
-        let alone = read::scenario(&root, source_name)
-            .map_err(|e| ScenarioError::in_file(&file, Some(&root), e))?;
-        if overrides.is_empty() {
-            return Ok(alone);
-        }
-        let overrides: &[(String, String)] = &overrides
-            .iter()
-            .flat_map(|(key, value)| candidate::overrides(key, value))
-            .collect::<Vec<_>>();
-        changed(&root, source_name, overrides, None)
-            .map_err(|problem| blame(&root, source_name, overrides, problem))
+        Document::parse(text, source_name)?.with(overrides)
     }
 
     /// The scenario as TOML with every default filled in and topologies expanded. It reads back as
@@ -242,6 +231,61 @@ impl Scenario {
         };
         self.links.iter().zip(round_trips).map(product).collect()
     }
+}
+
+/// A scenario file that is right as it stands, to be read many times with other values.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    root: Node,
+    alone: Scenario,
+}
+
+impl Document {
+    /// Reads a scenario's text as [`Scenario::from_str`] does.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with its place.
+    pub fn parse(text: &str, source_name: &str) -> Result<Document, ScenarioError> {
+        let file = SourceText { name: source_name, text };
+        let root =
+            tree::parse_document(text).map_err(|e| ScenarioError::in_file(&file, None, e))?;
+        let alone = read::scenario(&root, source_name)
+            .map_err(|e| ScenarioError::in_file(&file, Some(&root), e))?;
+        Ok(Document { name: source_name.to_owned(), root, alone })
+    }
+
+    /// The scenario with single values changed, as [`Scenario::with_overrides`] changes them.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong after the overrides, with the override that causes it.
+    pub fn with(&self, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+        if overrides.is_empty() {
+            return Ok(self.alone.clone());
+        }
+        let overrides: &[(String, String)] = &overrides
+            .iter()
+            .flat_map(|(key, value)| candidate::overrides(key, value))
+            .collect::<Vec<_>>();
+        changed(&self.root, &self.name, overrides, None)
+            .map_err(|problem| blame(&self.root, &self.name, overrides, problem))
+    }
+}
+
+/// Most bytes of a file that is read as text: more than any trace of a network has, and less than a device without an
+/// end.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// A text file. What has no end is an error as soon as that is plain.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MOST_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {} MiB", MOST_BYTES >> 20)));
+    }
+    Ok(text)
 }
 
 /// The JSON Schema (draft 7) of scenario files, by which editors complete and check them. It takes words such as

@@ -55,7 +55,7 @@ fn suggested(word: &str) -> String {
 }
 
 /// The known word that is near or begins alike.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     const LEAST_BEGINNING: usize = 3;
     let lower = word.to_lowercase();
     let distance = |k: &str| strsim::damerau_levenshtein(&lower, &k.to_lowercase());

@@ -3,16 +3,16 @@
 use windlass_sim::quick_start::QuickStart;
 
 use crate::codec::{Codec, table};
-use crate::fields::{Field, Fields, positive_span, probability};
+use crate::fields::{Field, Fields, probability, span};
 use crate::problem::Problem;
 use crate::tree::Value;
 
-/// Longest interval, nanoseconds: an hour.
-const MAX_INTERVAL: u64 = 3_600_000_000_000;
+/// Shortest and longest interval, nanoseconds: a millisecond and an hour.
+const INTERVALS: std::ops::RangeInclusive<u64> = 1_000_000..=3_600_000_000_000;
 
 table!(QUICK_START, "quick_start", apply, pairs, QuickStart {
     share: Codec::share(share), "share of the rate up to which requests are approved, more than zero", "`1`";
-    interval: Codec::time(interval), "use is that of the busier of the last two whole intervals of this length; what was approved in this one and the one before counts as used", "`\"150ms\"`";
+    interval: Codec::time(interval), "use is that of the busier of the last two whole intervals of this length; what was approved in this one and the one before counts as used; from `1ms` to `1h`", "`\"150ms\"`";
 });
 
 fn share(field: &Field) -> Result<f64, Problem> {
@@ -23,11 +23,11 @@ fn share(field: &Field) -> Result<f64, Problem> {
 }
 
 fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
-    let interval = positive_span(field)?;
-    if interval.0 <= MAX_INTERVAL {
+    let interval = span(field)?;
+    if INTERVALS.contains(&interval.0) {
         return Ok(interval);
     }
-    Err(field.error("must be at most `1h`"))
+    Err(field.error("must be from `1ms` to `1h`"))
 }
 
 /// `true`, `false`, or a table.

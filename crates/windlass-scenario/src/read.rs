@@ -19,6 +19,7 @@ use crate::stack::STACK_TABLE;
 use crate::topology::{self, TOPOLOGY};
 use crate::traces;
 use crate::tree::Node;
+use crate::units::Duration;
 use crate::wifi::{self, CELL};
 
 /// Series by name; there is one for each field of an inner state.
@@ -49,7 +50,7 @@ section! {
     series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rto_ns`, `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
     interval Of(Time), "least time between two samples of a series; `0s` records every change", "`\"0s\"`";
     capture list(Text), "names of links whose packets are written as a pcapng file", "`[]`";
-    bins Of(Time), "length of the intervals by which drops of links and progress of flows are counted, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; `0s` counts none", "`\"0s\"`";
+    bins Of(Time), "length of the intervals by which drops of links and progress of flows are counted, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, at most a million of them a run, in the simulator only; `0s` counts none", "`\"0s\"`";
     delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
 }
 
@@ -64,12 +65,12 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     let embedded = traces::embedded(root, source_name)?;
     let root = embedded.as_ref().unwrap_or(root);
     let fields = Fields::open(root, "the scenario", SCENARIO.names)?;
-    let name = fields.or("name", text, stem(source_name))?;
+    let name = fields.or("name", title, stem(source_name))?;
     let description = fields.or("description", text, String::new())?;
     let duration = fields.req("duration", "\"100s\"", positive_span)?;
     let seed = fields.or("seed", whole(0, i64::MAX as u64), 1)?;
     let mut network = network(&fields)?;
-    let record = fields.or("record", |f| record(f, &network), RecordSpec::default())?;
+    let record = fields.or("record", |f| record(f, &network, duration), RecordSpec::default())?;
     let testbed = fields.or("testbed", testbed, TestbedSpec::default())?;
     let context = Context {
         network: &network,
@@ -105,12 +106,38 @@ fn stem(source_name: &str) -> String {
     stem.map_or_else(|| "scenario".to_owned(), |stem| stem.into_owned())
 }
 
-fn record(field: &Field, network: &Network) -> Result<RecordSpec, Problem> {
+/// Most intervals by which a run counts.
+const MOST_BINS: u64 = 1_000_000;
+
+/// The length of intervals, of which a run has so many only that they fit into memory.
+fn bins(duration: Span) -> impl Fn(&Field) -> Result<Span, Problem> {
+    move |field| match span(field)? {
+        Span::ZERO => Ok(Span::ZERO),
+        Span(length) if duration.0 / length <= MOST_BINS => Ok(Span(length)),
+        _ => {
+            let least = Duration(Span(duration.0.div_ceil(MOST_BINS)));
+            Err(field.error(format!(
+                "the run would have more than {MOST_BINS} intervals; write at least `{least}`"
+            )))
+        }
+    }
+}
+
+/// A name that stands in headings and in file names, where it is escaped; what a terminal obeys is not taken.
+fn title(field: &Field) -> Result<String, Problem> {
+    let title = text(field)?;
+    if title.chars().any(char::is_control) {
+        return Err(field.error("has a control character, such as a line's end"));
+    }
+    Ok(title)
+}
+
+fn record(field: &Field, network: &Network, duration: Span) -> Result<RecordSpec, Problem> {
     let fields = Fields::open(field.node, "`[record]`", RECORD.names)?;
     Ok(RecordSpec {
         series: fields.or("series", |f| distinct(f, series), Vec::new())?,
         interval: fields.or("interval", span, Span::ZERO)?,
-        bins: fields.or("bins", span, Span::ZERO)?,
+        bins: fields.or("bins", bins(duration), Span::ZERO)?,
         delays: fields.or("delays", boolean, false)?,
         capture: fields.or("capture", |f| distinct(f, |f| link_named(f, network)), Vec::new())?,
     })

@@ -67,6 +67,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "\"20ms\"",
+        "\"20ms\"\nquick_start = { interval = \"1ns\" }",
+        "s.toml:7:28: `interval`: must be from `1ms` to `1h`",
+    ),
+    (
+        "duration = \"100s\"",
+        "duration = \"100s\"\nrecord = { bins = \"1ns\" }",
+        "s.toml:2:19: `bins`: the run would have more than 1000000 intervals; write at least `100us`",
+    ),
+    (
+        "duration = \"100s\"",
+        "duration = \"100s\"\nname = \"a\\u001b[31mb\"",
+        "s.toml:2:8: `name`: has a control character, such as a line's end",
+    ),
+    (
+        "\"20ms\"",
         "\"20ms\"\nquick_start = { shar = 1 }",
         "s.toml:7:17: unknown key `shar` in `quick_start`; did you mean `share`?",
     ),

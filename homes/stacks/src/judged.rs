@@ -1,14 +1,43 @@
-//! The packet scripts, played against smoltcp.
+//! The packet scripts, played against other stacks.
 
 use std::fmt::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use smoltcp::socket::tcp::CongestionControl;
-use windlass_interop::script::{Check, Event, Mismatch, Script, World, load, play};
+use ::smoltcp::socket::tcp::CongestionControl;
+use windlass_interop::script::{Check, Event, Mismatch, Script, Settings, World, load, play};
 
+use crate::connection::Connection;
 use crate::scripted::Scripted;
+use crate::{lwip, smoltcp};
+
+/// A stack that is played against, in two ways.
+pub struct Contestant {
+    /// What the ways are called.
+    pub ways: [&'static str; 2],
+    /// How one is opened as a script's settings want it, in a way.
+    open: fn(&Settings, usize) -> Result<Box<dyn Connection>, String>,
+}
+
+/// smoltcp, with and without congestion control.
+pub const SMOLTCP: Contestant = Contestant {
+    ways: ["with congestion control", "without"],
+    open: |settings, way| {
+        let control = match (way, settings.algorithm.info().id) {
+            (1, _) => CongestionControl::None,
+            (_, "cubic") => CongestionControl::Cubic,
+            _ => CongestionControl::Reno,
+        };
+        Ok(Box::new(smoltcp::scripted(settings, control)))
+    },
+};
+
+/// lwIP, with its own initial window and with the scripts'.
+pub const LWIP: Contestant = Contestant {
+    ways: ["with its initial window", "with the script's"],
+    open: |settings, way| Ok(Box::new(lwip::scripted(settings, way == 1)?)),
+};
 
 /// What a script says of a stack.
 pub enum Outcome {
@@ -26,22 +55,22 @@ pub struct Judged {
     pub name: String,
     /// Where it is written that a stack shall do so.
     pub source: String,
-    /// What came of it with congestion control, the script's if smoltcp has it; and without.
+    /// What came of it in each way.
     pub outcomes: [Outcome; 2],
 }
 
-/// Plays every script of a folder. Checks of what smoltcp does not tell, such as its window, are left out: it is judged
-/// by what it sends.
+/// Plays every script of a folder. Checks of what such a stack does not tell, such as its window, are left out: it is
+/// judged by what it sends.
 ///
 /// # Errors
 ///
-/// A script cannot be read.
-pub fn all(folder: &Path) -> Result<Vec<Judged>, String> {
+/// A script cannot be read, or the stack cannot be had.
+pub fn all(folder: &Path, contestant: &Contestant) -> Result<Vec<Judged>, String> {
     let scripts = load(folder).map_err(|e| e.to_string())?;
-    Ok(scripts.into_iter().map(judged).collect())
+    scripts.into_iter().map(|script| judged(script, contestant)).collect()
 }
 
-fn judged(mut script: Script) -> Judged {
+fn judged(mut script: Script, contestant: &Contestant) -> Result<Judged, String> {
     script.lines.retain(|line| match &line.event {
         Event::Check(check) => {
             matches!(check, Check::State(_) | Check::Readable(_) | Check::Eof(_))
@@ -50,33 +79,30 @@ fn judged(mut script: Script) -> Judged {
     });
     let stem = Path::new(&script.file).file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
-    let control = match script.settings.algorithm.info().id {
-        "cubic" => CongestionControl::Cubic,
-        _ => CongestionControl::Reno,
-    };
-    let outcomes = [control, CongestionControl::None].map(|control| played(&script, control));
-    Judged { name, source: script.sources[0].clone(), outcomes }
+    let outcomes = [played(&script, contestant, 0)?, played(&script, contestant, 1)?];
+    Ok(Judged { name, source: script.sources[0].clone(), outcomes })
 }
 
 /// Where our endpoint and the kernel are known to differ, either will do.
-fn played(script: &Script, control: CongestionControl) -> Outcome {
-    let attempt = |world| {
-        let mut stack = Scripted::new(&script.settings, control);
-        match caught(|| play(script, world, &mut stack)) {
+fn played(script: &Script, contestant: &Contestant, way: usize) -> Result<Outcome, String> {
+    let attempt = |world| -> Result<Outcome, String> {
+        let mut connection = (contestant.open)(&script.settings, way)?;
+        let mut stack = Scripted::new(&mut *connection);
+        Ok(match caught(|| play(script, world, &mut stack)) {
             Ok(Ok(())) => Outcome::Passes,
             Ok(Err(mismatch)) => Outcome::Differs(Box::new(mismatch)),
             Err(why) => Outcome::Panics(why),
-        }
+        })
     };
-    match attempt(World::Sim) {
+    Ok(match attempt(World::Sim)? {
         Outcome::Differs(mismatch) if script.lines.iter().any(|line| line.only.is_some()) => {
-            match attempt(World::Linux) {
+            match attempt(World::Linux)? {
                 Outcome::Passes => Outcome::Passes,
                 _ => Outcome::Differs(mismatch),
             }
         }
         outcome => outcome,
-    }
+    })
 }
 
 /// What something comes to, or the words and the file with which it panics.
@@ -99,12 +125,13 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// The scripts as a table in Markdown: those that it does not pass both ways, with where it parts from them.
-pub fn table(all: &[Judged]) -> String {
+pub fn table(all: &[Judged], contestant: &Contestant) -> String {
     let passed =
         [0, 1].map(|way| all.iter().filter(|j| matches!(j.outcomes[way], Outcome::Passes)).count());
+    let [first, second] = contestant.ways;
     let mut out = format!(
-        "Of {} scripts it passes {} with congestion control and {} without, its default. The others, each with its first \
-         difference:\n\n| script | source | with congestion control | without |\n| --- | --- | --- | --- |\n",
+        "Of {} scripts it passes {} {first} and {} {second}. The others, each with its first difference:\n\n\
+         | script | source | {first} | {second} |\n| --- | --- | --- | --- |\n",
         all.len(),
         passed[0],
         passed[1],

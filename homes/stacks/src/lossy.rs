@@ -1,6 +1,7 @@
-//! Transfers over links that lose packets, by smoltcp and by Windlass's own endpoints.
+//! Transfers over links that lose packets, by other stacks and by Windlass's own endpoints.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use smoltcp::socket::tcp::CongestionControl;
 use windlass_cc::Time;
@@ -11,7 +12,10 @@ use windlass_sim::external::{self, PacketEnd};
 use windlass_sim::{FlowResult, Simulation};
 use windlass_stats::Summary;
 
-use crate::smoltcp::{Options, Role, Smoltcp};
+use crate::app::{App, Role};
+use crate::c_end::Setting;
+use crate::lwip;
+use crate::smoltcp::{Options, Stack};
 
 /// What is transferred, bytes.
 const BYTES: u64 = 200_000;
@@ -23,42 +27,32 @@ const LOSSES: [&str; 4] = ["0", "1", "3", "10"];
 enum Sender {
     /// smoltcp.
     Smoltcp(CongestionControl),
+    /// lwIP, built with these definitions.
+    Lwip(&'static [&'static str]),
     /// Ours, with this stack and algorithm.
     Ours(&'static str, &'static str),
 }
 
-const SENDERS: [(&str, Sender); 5] = [
+const SENDERS: [(&str, Sender); 7] = [
     ("smoltcp, no congestion control (its default)", Sender::Smoltcp(CongestionControl::None)),
     ("smoltcp, Reno", Sender::Smoltcp(CongestionControl::Reno)),
     ("smoltcp, CUBIC", Sender::Smoltcp(CongestionControl::Cubic)),
+    ("lwIP, its default segments and buffers", Sender::Lwip(&[])),
+    ("lwIP, 1460 B segments and 64 kB buffers", Sender::Lwip(lwip::LARGE)),
     ("Windlass, `rfc`, NewReno", Sender::Ours("rfc", "newreno")),
     ("Windlass, `linux`, CUBIC", Sender::Ours("linux", "cubic")),
 ];
 
-/// The network and its one flow.
+/// The network and its one flow: `lossy.toml` with this sender and this loss, percent.
 fn scenario(stack: &str, algorithm: &str, loss: &str) -> Scenario {
-    let text = format!(
-        r#"
-description = "An upload of a device over a link that loses packets both ways"
-duration = "3000s"
-[stack]
-preset = "{stack}"
-[[link]]
-name = "link"
-between = ["device", "server"]
-rate = "250kbps"
-delay = "50ms"
-queue = "20packets"
-loss = {{ model = "drop", probability = "{loss}%", direction = "both" }}
-[[flow]]
-name = "upload"
-from = "device"
-to = "server"
-algorithm = "{algorithm}"
-traffic = {{ kind = "bulk", bytes = "{BYTES}B" }}
-"#
-    );
-    Scenario::from_str(&text, "lossy.rs").unwrap_or_else(|e| panic!("{e}"))
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("lossy.toml");
+    let set = [
+        ("stack.preset", stack.to_owned()),
+        ("flow.upload.algorithm", algorithm.to_owned()),
+        ("link.link.loss.probability", format!("{loss}%")),
+    ];
+    let set = set.map(|(key, value)| (key.to_owned(), value));
+    Scenario::from_file_with(&file, &set).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// What one transfer came to: seconds until all was there, if it ever was, and packets that the device sent.
@@ -67,12 +61,17 @@ struct Upload {
     packets: u64,
 }
 
-fn upload(sender: Sender, loss: &str, seed: u64) -> Upload {
+fn upload(sender: Sender, loss: &str, seed: u64) -> Result<Upload, String> {
     let (stack, algorithm) = match sender {
-        Sender::Smoltcp(_) => ("linux", "cubic"),
         Sender::Ours(stack, algorithm) => (stack, algorithm),
+        _ => ("linux", "cubic"),
     };
     let config = compile(&scenario(stack, algorithm, loss), seed).expect("a network");
+    let ends = FlowAddresses::of_flow(0, &config.flows[0]).addresses(true);
+    let run = |end: &mut dyn PacketEnd| {
+        external::run(&config, &mut [(0, end)]).expect("a run").flows.remove(0)
+    };
+    let role = Role::Sends(BYTES);
     let flow: FlowResult = match sender {
         Sender::Ours(..) => {
             let mut simulation = Simulation::new(config).expect("a network");
@@ -80,28 +79,35 @@ fn upload(sender: Sender, loss: &str, seed: u64) -> Upload {
             simulation.finish().expect("packets are conserved").flows.remove(0)
         }
         Sender::Smoltcp(control) => {
-            let ends = FlowAddresses::of_flow(0, &config.flows[0]).addresses(true);
             let options = Options { control, seed, ..Options::default() };
-            let mut end = Smoltcp::new(&options, ends, Role::Sends(BYTES), Time::ZERO);
-            let mut ends: [(u32, &mut dyn PacketEnd); 1] = [(0, &mut end)];
-            external::run(&config, &mut ends).expect("a run").flows.remove(0)
+            run(&mut App::new(Stack::new(&options, ends), role, Time::ZERO))
+        }
+        Sender::Lwip(definitions) => {
+            let (mtu, start, options) = (1500, Time::ZERO, String::new());
+            let setting = Setting { ends, mtu, sends: true, start, seed, options };
+            run(&mut App::new(lwip::connection(definitions, &setting)?, role, Time::ZERO))
         }
     };
-    Upload { seconds: flow.completion_s, packets: flow.packets_sent }
+    Ok(Upload { seconds: flow.completion_s, packets: flow.packets_sent })
 }
 
 /// How long each sender takes at each loss, as a table in Markdown.
-pub fn table(seeds: u64) -> String {
+///
+/// # Errors
+///
+/// A stack cannot be had.
+pub fn table(seeds: u64) -> Result<String, String> {
     let heads = LOSSES.map(|loss| format!("{loss} %")).join(" | ");
     let mut out = format!("| sender | {heads} |\n|{}\n", " --- |".repeat(LOSSES.len() + 1));
     for (name, sender) in SENDERS {
-        let cells = LOSSES.map(|loss| {
-            let all: Vec<Upload> = (1..=seeds).map(|seed| upload(sender, loss, seed)).collect();
-            cell(&all)
-        });
-        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+        let cells: Result<Vec<String>, String> = LOSSES
+            .iter()
+            .map(|loss| (1..=seeds).map(|seed| upload(sender, loss, seed)).collect())
+            .map(|all: Result<Vec<Upload>, String>| Ok(cell(&all?)))
+            .collect();
+        let _ = writeln!(out, "| {name} | {} |", cells?.join(" | "));
     }
-    out
+    Ok(out)
 }
 
 /// The median time with its 95 % interval, and the mean number of packets that the device sent. A transfer that never

@@ -1,15 +1,45 @@
-//! `windlass-stacks`: the page on smoltcp under packet scripts and over lossy links.
+//! `windlass-stacks`: other stacks at the ends of flows, and the page on what they do.
 
 use std::path::Path;
+use std::process::ExitCode;
 
+use windlass_stacks::command::{self, Arguments, USAGE};
 use windlass_stacks::{judged, lossy};
 
 /// Runs of each cell.
 const SEEDS: u64 = 20;
 
-fn main() -> Result<(), String> {
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let done = match words.next().as_deref() {
+        Some("run") => Arguments::read(words).and_then(|a| command::run(&a)),
+        Some("tables") => tables(),
+        _ => Err(format!(
+            "{USAGE}\n\nwindlass-stacks tables: those of docs/src/guides/other-stacks.md"
+        )),
+    };
+    match done {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("windlass-stacks: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What stands on the page behind its mark.
+fn tables() -> Result<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
-    println!("{}", judged::table(&judged::all(&folder)?));
-    println!("{}", lossy::table(SEEDS));
-    Ok(())
+    let mut out = format!("### Over lossy links\n\n{}\n", lossy::table(SEEDS)?);
+    for (name, contestant) in [("smoltcp", &judged::SMOLTCP), ("lwIP", &judged::LWIP)] {
+        let all = judged::all(&folder, contestant)?;
+        out.push_str(&format!(
+            "### {name} under the scripts\n\n{}\n",
+            judged::table(&all, contestant)
+        ));
+    }
+    Ok(out)
 }

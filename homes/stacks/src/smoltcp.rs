@@ -1,17 +1,21 @@
-//! smoltcp as an end of a flow.
+//! smoltcp as a connection.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
-use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
+use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State as Theirs};
 use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpCidr};
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
+use windlass_interop::script::Settings;
 use windlass_sim::external::PacketEnd;
-use windlass_tcp::Seq;
-use windlass_tcp::wire::{Addresses, fill_pattern};
+use windlass_tcp::State;
+use windlass_tcp::wire::Addresses;
+
+use crate::connection::Connection;
+use crate::scripted::addresses;
 
 /// What smoltcp is told; the rest is its own.
 #[derive(Clone, Copy, Debug)]
@@ -81,144 +85,126 @@ impl Stack {
         Stack { interface, device, sockets, handle, ends }
     }
 
-    /// The socket.
-    pub fn socket(&mut self) -> &mut Socket<'static> {
+    fn socket(&mut self) -> &mut Socket<'static> {
         self.sockets.get_mut(self.handle)
     }
 
-    /// Begins to open the connection.
-    pub fn connect(&mut self) -> Result<(), String> {
+    /// Does what is due.
+    fn poll(&mut self, now: Time) {
+        CLOCK.set((now.0 / 1_000_000) as u32 + 1);
+        self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
+    }
+}
+
+impl PacketEnd for Stack {
+    fn receive(&mut self, now: Time, packet: &[u8]) {
+        self.device.received.push_back(packet.to_vec());
+        self.poll(now);
+    }
+
+    fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+        if self.device.sent.is_empty() {
+            self.poll(now);
+        }
+        self.device.sent.pop_front()
+    }
+
+    fn deadline(&mut self, now: Time) -> Time {
+        let at = self.interface.poll_at(instant(now), &self.sockets);
+        at.map_or(Time::NEVER, |at| Time(at.total_micros().max(0) as u64 * 1_000))
+    }
+}
+
+impl Connection for Stack {
+    fn tick(&self) -> Span {
+        Span::from_micros(1)
+    }
+
+    fn connect(&mut self, _: Time) -> Result<(), String> {
         let Addresses { source, destination } = self.ends;
         let socket = self.sockets.get_mut::<Socket>(self.handle);
         let to = (*destination.ip(), destination.port());
         socket.connect(self.interface.context(), to, source.port()).map_err(|e| e.to_string())
     }
 
-    /// Waits for the peer to open the connection.
-    pub fn listen(&mut self) -> Result<(), String> {
+    fn listen(&mut self, _: Time) -> Result<(), String> {
         let port = self.ends.source.port();
         self.socket().listen(port).map_err(|e| e.to_string())
     }
 
-    /// A packet has come.
-    pub fn receive(&mut self, packet: &[u8]) {
-        self.device.received.push_back(packet.to_vec());
+    fn write(&mut self, _: Time, bytes: &[u8]) -> usize {
+        self.socket().send_slice(bytes).unwrap_or(0)
     }
 
-    /// Does what is due.
-    pub fn poll(&mut self, now: Time) {
-        CLOCK.set((now.0 / 1_000_000) as u32 + 1);
-        self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
+    fn read(&mut self, _: Time, room: &mut [u8]) -> usize {
+        self.socket().recv_slice(room).unwrap_or(0)
     }
 
-    /// The next packet that it sends.
-    pub fn sent(&mut self) -> Option<Vec<u8>> {
-        self.device.sent.pop_front()
+    fn shutdown(&mut self, _: Time) {
+        self.socket().close();
     }
 
-    /// When it is to be polled next.
-    pub fn deadline(&mut self, now: Time) -> Time {
-        let at = self.interface.poll_at(instant(now), &self.sockets);
-        at.map_or(Time::NEVER, |at| Time(at.total_micros().max(0) as u64 * 1_000))
+    fn close(&mut self, _: Time) {
+        self.socket().close();
     }
+
+    fn abort(&mut self, _: Time) {
+        self.socket().abort();
+    }
+
+    fn state(&mut self) -> State {
+        ours(self.socket().state())
+    }
+
+    fn readable(&mut self) -> usize {
+        self.socket().recv_queue()
+    }
+
+    fn at_end(&mut self) -> bool {
+        let socket = self.socket();
+        !socket.may_recv() && socket.recv_queue() == 0
+    }
+}
+
+fn ours(state: Theirs) -> State {
+    match state {
+        Theirs::Closed => State::Closed,
+        Theirs::Listen => State::Listen,
+        Theirs::SynSent => State::SynSent,
+        Theirs::SynReceived => State::SynReceived,
+        Theirs::Established => State::Established,
+        Theirs::FinWait1 => State::FinWait1,
+        Theirs::FinWait2 => State::FinWait2,
+        Theirs::CloseWait => State::CloseWait,
+        Theirs::Closing => State::Closing,
+        Theirs::LastAck => State::LastAck,
+        Theirs::TimeWait => State::TimeWait,
+    }
+}
+
+/// The largest receive buffer with which smoltcp's windows have the shift that the scripts expect, 7; bytes.
+const SHIFT_OF_7: usize = (1 << 23) - 1;
+
+/// A connection with as much of a script's settings as smoltcp can be told.
+pub fn scripted(settings: &Settings, control: CongestionControl) -> Stack {
+    let mut options = Options {
+        control,
+        mtu: settings.mtu as usize,
+        nagle: settings.stack.nagle,
+        timestamps: settings.stack.timestamps,
+        ..Options::default()
+    };
+    options.buffers[0] = match settings.stack {
+        stack if settings.sets_receive_buffer => stack.receive_buffer as usize,
+        stack if stack.window_scaling => SHIFT_OF_7,
+        _ => options.buffers[0],
+    };
+    Stack::new(&options, addresses())
 }
 
 /// smoltcp counts microseconds.
 fn instant(now: Time) -> Instant {
     Instant::from_micros((now.0 / 1_000) as i64)
-}
-
-/// What the application of an end does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// It connects, sends so many bytes of the test pattern, and closes.
-    Sends(u64),
-    /// It listens, reads everything at once, and closes after the peer.
-    Receives,
-}
-
-/// smoltcp and its application.
-pub struct Smoltcp {
-    stack: Stack,
-    role: Role,
-    start: Time,
-    begun: bool,
-    /// Bytes handed to the stack, or taken from it.
-    pub moved: u64,
-    /// When the last of those that were taken came.
-    pub last: Time,
-}
-
-impl Smoltcp {
-    /// An end that begins at `start`.
-    pub fn new(options: &Options, ends: Addresses, role: Role, start: Time) -> Smoltcp {
-        let stack = Stack::new(options, ends);
-        Smoltcp { stack, role, start, begun: false, moved: 0, last: Time::ZERO }
-    }
-
-    fn act(&mut self, now: Time) {
-        if !self.begun && (self.role == Role::Receives || self.start <= now) {
-            self.begun = true;
-            let opened = match self.role {
-                Role::Sends(_) => self.stack.connect(),
-                Role::Receives => self.stack.listen(),
-            };
-            opened.expect("the socket is new");
-        }
-        let moved = self.moved;
-        let socket = self.stack.socket();
-        match self.role {
-            Role::Sends(bytes) => {
-                while self.moved < bytes && socket.can_send() {
-                    let left = (bytes - self.moved) as usize;
-                    let at = Seq(self.moved as u32);
-                    let sent = socket.send(|room| {
-                        let len = room.len().min(left);
-                        fill_pattern(at, &mut room[..len]);
-                        (len, len)
-                    });
-                    self.moved += sent.unwrap_or(0) as u64;
-                }
-                if self.moved == bytes && moved < bytes {
-                    socket.close();
-                }
-            }
-            Role::Receives => {
-                while socket.can_recv() {
-                    self.moved += socket.recv(|came| (came.len(), came.len())).unwrap_or(0) as u64;
-                }
-                if self.moved > 0 && !socket.may_recv() {
-                    socket.close();
-                }
-                if self.moved > moved {
-                    self.last = now;
-                }
-            }
-        }
-    }
-}
-
-impl PacketEnd for Smoltcp {
-    fn receive(&mut self, now: Time, packet: &[u8]) {
-        self.stack.receive(packet);
-        self.stack.poll(now);
-    }
-
-    fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
-        if let Some(packet) = self.stack.sent() {
-            return Some(packet);
-        }
-        self.act(now);
-        self.stack.poll(now);
-        self.stack.sent()
-    }
-
-    fn deadline(&mut self, now: Time) -> Time {
-        if !self.begun {
-            return self.start.max(now);
-        }
-        self.stack.deadline(now)
-    }
 }
 
 /// Where its packets go and come from.

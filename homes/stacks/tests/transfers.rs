@@ -1,5 +1,8 @@
-//! smoltcp at either end of a flow, and at both.
+//! Other stacks at either end of a flow, and at both.
 
+mod common;
+
+use common::lwip_or_skip;
 use smoltcp::socket::tcp::CongestionControl;
 use windlass_cc::Time;
 use windlass_scenario::Scenario;
@@ -7,12 +10,31 @@ use windlass_scenario::compile::compile;
 use windlass_sim::RunResult;
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::external::{self, PacketEnd};
-use windlass_stacks::smoltcp::{Options, Role, Smoltcp};
+use windlass_stacks::app::{App, Role};
+use windlass_stacks::c_end::Setting;
+use windlass_stacks::connection::Connection;
+use windlass_stacks::lwip;
+use windlass_stacks::smoltcp::{Options, Stack};
+use windlass_tcp::wire::Addresses;
 
 const BYTES: u64 = 300_000;
 
-/// A lossy path whose ends are smoltcp's where it says so, and what the receiver has taken and when.
-fn transfer(sends: bool, receives: bool, seed: u64) -> (RunResult, u64, Time) {
+/// Opens a stack between these addresses with this seed.
+type Open = fn(Addresses, u64) -> Box<dyn Connection>;
+
+fn smoltcp(ends: Addresses, seed: u64) -> Box<dyn Connection> {
+    let options = Options { control: CongestionControl::Reno, seed, ..Options::default() };
+    Box::new(Stack::new(&options, ends))
+}
+
+fn lwip(ends: Addresses, seed: u64) -> Box<dyn Connection> {
+    let (mtu, start, options) = (1500, Time::ZERO, String::new());
+    let setting = Setting { ends, mtu, sends: true, start, seed, options };
+    Box::new(lwip::connection(lwip::LARGE, &setting).unwrap())
+}
+
+/// A lossy path whose ends are other stacks where it says so, and what the receiver has taken and when.
+fn transfer(sends: Option<Open>, receives: Option<Open>, seed: u64) -> (RunResult, u64, Time) {
     let text = format!(
         r#"
 duration = "600s"
@@ -33,28 +55,26 @@ traffic = {{ kind = "bulk", bytes = "{BYTES}B" }}
     );
     let config = compile(&Scenario::from_str(&text, "test").unwrap(), seed).unwrap();
     let addresses = FlowAddresses::of_flow(0, &config.flows[0]);
-    let options = Options { control: CongestionControl::Reno, seed, ..Options::default() };
-    let end =
-        |from: bool, role| Smoltcp::new(&options, addresses.addresses(from), role, Time::ZERO);
-    let (mut sender, mut receiver) = (end(true, Role::Sends(BYTES)), end(false, Role::Receives));
+    let app = |open: Open, from, role| {
+        App::boxed(open(addresses.addresses(from), seed), role, Time::ZERO)
+    };
+    let mut sender = sends.map(|open| app(open, true, Role::Sends(BYTES)));
+    let mut receiver = receives.map(|open| app(open, false, Role::Receives));
     let mut ends: Vec<(u32, &mut dyn PacketEnd)> = Vec::new();
-    if sends {
-        ends.push((0, &mut sender));
-    }
-    if receives {
-        ends.push((1, &mut receiver));
-    }
+    ends.extend(sender.as_mut().map(|s| (0, s as &mut dyn PacketEnd)));
+    ends.extend(receiver.as_mut().map(|r| (1, r as &mut dyn PacketEnd)));
     let result = external::run(&config, &mut ends).unwrap();
-    (result, receiver.moved, receiver.last)
+    let (moved, last) = receiver.map_or((0, Time::ZERO), |r| (r.moved, r.last));
+    (result, moved, last)
 }
 
-#[test]
-fn a_file_arrives_whole_whoever_stands_at_its_ends() {
-    let (result, ..) = transfer(true, false, 1);
+/// A file arrives whole from one to the other, to and from ours.
+fn arrives_whole(open: Open, other: Open) {
+    let (result, ..) = transfer(Some(open), None, 1);
     assert_eq!(result.flows[0].delivered_bytes, BYTES);
     assert!(result.links[0].drops_error > 0, "nothing was lost");
-    for sends in [false, true] {
-        let (result, taken, last) = transfer(sends, true, 1);
+    for sender in [None, Some(open), Some(other)] {
+        let (result, taken, last) = transfer(sender, Some(open), 1);
         assert_eq!(taken, BYTES);
         // 1.2 s at the link's rate.
         assert!(Time::from_millis(1_200) < last && last < Time::from_secs(60), "{last}");
@@ -62,10 +82,27 @@ fn a_file_arrives_whole_whoever_stands_at_its_ends() {
     }
 }
 
-#[test]
-fn the_same_seed_gives_the_same_run() {
-    let (first, second, other) =
-        (transfer(true, true, 5), transfer(true, true, 5), transfer(true, true, 6));
+/// Runs with the same seed are the same to the last bit, those with another are others.
+fn repeats(open: Open) {
+    let run = |seed| transfer(Some(open), Some(open), seed);
+    let (first, second, other) = (run(5), run(5), run(6));
     assert_eq!(first, second);
     assert_ne!(first.2, other.2);
+}
+
+#[test]
+fn a_file_arrives_whole_whoever_stands_at_its_ends() {
+    arrives_whole(smoltcp, smoltcp);
+    if lwip_or_skip() {
+        arrives_whole(lwip, smoltcp);
+        arrives_whole(smoltcp, lwip);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    repeats(smoltcp);
+    if lwip_or_skip() {
+        repeats(lwip);
+    }
 }

@@ -120,6 +120,7 @@ fn show(assessed: &Assessed, chatter: &Chatter) -> Result<(), Failure> {
     print(&text::tables(&page.sections, width().min(text::WIDTH)))?;
     let tally: Vec<String> = page.verdicts.iter().map(|(b, n)| format!("{n} {}", b.name)).collect();
     print(&format!("{} families: {}\n", assessed.scorecard.families.len(), tally.join(", ")))?;
+    assessed.files.as_ref().map_err(|e| Failure::work(e.to_string()))?;
     let dir = assessed.dir.display();
     chatter.say(format!(
         "scorecard: {dir}/scorecard.html (also .md and .json)\nreport:    {dir}/report.html (every network, with its bounds and commands)"

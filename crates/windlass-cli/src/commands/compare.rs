@@ -25,7 +25,7 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     ready(&runner, args.on, &question.scenario, chatter)?;
     let tasks = question.tasks();
     let begun = Instant::now();
-    let (records, outcome) = match &args.out {
+    let (records, mut outcome) = match &args.out {
         Some(dir) => making(&runner, chatter).keep(dir, tasks, command),
         None => making(&runner, chatter).make(&tasks),
     }?;
@@ -36,8 +36,10 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
         chatter.say(format!("note: this scenario has no {name}; the ranking goes by another"));
     }
     if let Some(dir) = &args.out {
-        write_files(dir, &findings, &records, command)?;
-        chatter.say(format!("report:  {}", dir.join("report.html").display()));
+        outcome = outcome.and(write_files(dir, &findings, &records, command));
+        if outcome.is_ok() {
+            chatter.say(format!("report:  {}", dir.join("report.html").display()));
+        }
     }
     show(&findings, &records, args, command)?;
     outcome

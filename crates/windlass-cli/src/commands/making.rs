@@ -41,7 +41,8 @@ pub fn ready(
     backend.check().map_err(Failure::of)
 }
 
-/// The runs that there are, and the command's end where some gave no result.
+/// The runs that there are, and the command's end where some gave no result, or there was no room for their tables. What there
+/// is is shown first.
 pub type Made = (Vec<RunRecord>, Result<(), Failure>);
 
 /// Runs that gave no result end a command with exit code 1, after it has shown what there is.
@@ -89,8 +90,9 @@ impl Making<'_> {
         let progress = self.chatter.progress(finished, total, self.noun);
         let filled = folder.fill(self.runner, command, |r| progress.made((self.line)(r)));
         progress.end();
-        let Filled { records, failed } = filled.map_err(Failure::of)?;
-        Ok((records, outcome(&failed, Some(folder.own_dir()))))
+        let Filled { records, failed, tables } = filled.map_err(Failure::of)?;
+        let outcome = outcome(&failed, Some(folder.own_dir()));
+        Ok((records, outcome.and(tables.map_err(Failure::work))))
     }
 
     /// Makes the runs and keeps only their totals, by experiment, point and seed.

@@ -173,9 +173,10 @@ pub fn show(paper: &Paper, outcome: &Outcome, chatter: &Chatter) -> Result<(), F
         print(&text::prose(findings, width))?;
     }
     print(&format!("{}\n", headline(&outcome.judgements)))?;
+    let report = outcome.report.as_ref().map_err(|e| Failure::work(e.to_string()))?;
     chatter.say(format!(
         "report:   {} (also every claim with its tolerance, figures, fidelity notes)\nverdicts: {}",
-        outcome.report.display(),
+        report.display(),
         outcome.dir.join("verdicts.json").display()
     ));
     Ok(())

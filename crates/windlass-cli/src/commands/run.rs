@@ -121,12 +121,12 @@ fn keep(
     chatter: &Chatter,
 ) -> Result<Made, Failure> {
     let world = tasks.first().map(|t| t.world);
-    let made = making.keep(dir, tasks, command)?;
+    let (records, mut outcome) = making.keep(dir, tasks, command)?;
     chatter.say(format!("results: {}", dir.display()));
     if world == Some(World::Sim) {
-        write_page(scenario, dir, &made.0, command, chatter)?;
+        outcome = outcome.and(write_page(scenario, dir, &records, command, chatter));
     }
-    Ok(made)
+    Ok((records, outcome))
 }
 
 /// Draws the first of the runs. What a kernel did is seen in captures alone.

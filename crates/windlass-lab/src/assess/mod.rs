@@ -44,6 +44,8 @@ pub struct Assessed {
     pub scorecard: Scorecard,
     /// The folder, with `scorecard.html`, `.md` and `.json`, the long `report.html`, and the tables of the runs.
     pub dir: PathBuf,
+    /// Whether there was room for them.
+    pub files: Result<(), StoreError>,
 }
 
 impl Examination {
@@ -156,19 +158,25 @@ impl Examination {
         runner: &Runner,
         formats: &[Format],
     ) -> Result<Assessed, ReproduceError> {
-        let (dir, runs) = work.export(formats)?;
+        let (dir, runs) = (work.dir(), work.finished());
         let scorecard = scorecard::of(self, subject, work, runner, runs)?;
         let put = |name: &str, text: &str| -> Result<PathBuf, StoreError> {
             replace(dir, name, |out| out.write_all(text.as_bytes()))
         };
-        put("scorecard.html", &report::html::render(&one_page(&scorecard))?)?;
-        put("scorecard.md", &markdown(&scorecard))?;
-        replace(dir, "scorecard.json", |out| {
-            serde_json::to_writer_pretty(&mut *out, &scorecard)?;
-            out.write_all(b"\n")
-        })?;
-        put("report.html", &report::html::render(&page::long(&scorecard, &self.paper.fidelity))?)?;
-        Ok(Assessed { scorecard, dir: dir.to_path_buf() })
+        let short = report::html::render(&one_page(&scorecard))?;
+        let long = report::html::render(&page::long(&scorecard, &self.paper.fidelity))?;
+        let write = || {
+            work.export(formats)?;
+            put("scorecard.html", &short)?;
+            put("scorecard.md", &markdown(&scorecard))?;
+            replace(dir, "scorecard.json", |out| {
+                serde_json::to_writer_pretty(&mut *out, &scorecard)?;
+                out.write_all(b"\n")
+            })?;
+            put("report.html", &long).map(|_| ())
+        };
+        let files = write();
+        Ok(Assessed { dir: dir.to_path_buf(), scorecard, files })
     }
 }
 

@@ -179,7 +179,8 @@ impl Crosscheck {
         runner: &Runner,
         made: impl Fn(&RunRecord) + Sync,
     ) -> Result<Outcome, Error> {
-        let Filled { records, failed } = self.folder.fill(runner, &self.command, made)?;
+        let Filled { records, failed, tables } = self.folder.fill(runner, &self.command, made)?;
+        tables?;
         let comparisons = self.compare();
         if comparisons.is_empty() {
             return Err(Error::Input(format!(

@@ -10,12 +10,12 @@ use super::shard::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::run::{Runner, Task, World};
-use crate::scenario::{RecordSpec, Scenario};
+use crate::scenario::{Document, RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
 use crate::{Error, outlook};
 
-/// Most points of a sweep.
-const MOST_POINTS: usize = 1_000_000;
+/// Most points of a sweep: some two gigabytes, as each has its scenario in memory.
+const MOST_POINTS: usize = 100_000;
 /// Points that are looked through for what is probably not meant.
 const MOST_WARNED: usize = 1000;
 /// Runs of a point, unless told otherwise.
@@ -110,9 +110,9 @@ impl Plan {
         let (file, name, text) = read_files(request)?;
         let set = [file.set.clone(), request.set.clone()].concat();
         // What is wrong in the file alone is said first.
-        Scenario::from_str(&text, &name)?;
+        let document = Document::parse(&text, &name)?;
         let set = axes::spelt_out(&text, &set).map_err(|e| Error::Input(format!("--set {e}")))?;
-        let scenario = Scenario::with_overrides(&text, &name, &set)?;
+        let scenario = document.with(&set)?;
         let on = if request.on.is_empty() { &file.on } else { &request.on };
         let axes = all_axes(&file.axes, &request.axes, on, &Items::of(&text))?;
         let count = count(request, &file)?;
@@ -126,8 +126,7 @@ impl Plan {
         let title = file.name.clone().unwrap_or_else(|| scenario.name.clone());
         let experiment = Experiment::new(title.clone(), axes.clone(), seeds);
         let draft = Draft {
-            text: &text,
-            name: &name,
+            document: &document,
             set: &set,
             seeds: request.seeds,
             warm_up,
@@ -265,7 +264,8 @@ fn all_axes(
     match points {
         Some(n) if n <= MOST_POINTS => Ok(axes),
         _ => Err(Error::Input(format!(
-            "the axes make more than {MOST_POINTS} points; take fewer values"
+            "the axes make more than {MOST_POINTS} points, the most of one sweep; take fewer values, or \
+             make several sweeps, each with a part of the values of an axis"
         ))),
     }
 }
@@ -387,8 +387,7 @@ pub fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
 
 /// What points are made from.
 struct Draft<'a> {
-    text: &'a str,
-    name: &'a str,
+    document: &'a Document,
     set: &'a [(String, String)],
     /// Runs of every point, whatever its values say.
     seeds: Option<u64>,
@@ -422,8 +421,7 @@ impl Draft<'_> {
         group: usize,
     ) -> Result<PlannedPoint, Error> {
         let set = [self.set, &point.overrides].concat();
-        let scenario = Scenario::with_overrides(self.text, self.name, &set);
-        let mut scenario = scenario.map_err(|e| e.at_point(&point.id))?;
+        let mut scenario = self.document.with(&set).map_err(|e| e.at_point(&point.id))?;
         let world = experiment.world(&point);
         // Series and captures have no place in a sweep's tables; what becomes part of a run's own record has.
         let own = &scenario.record;

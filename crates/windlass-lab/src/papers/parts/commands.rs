@@ -4,7 +4,7 @@ use crate::experiment::Point;
 use crate::papers::material::Material;
 use crate::report::model::Block;
 use crate::run::World;
-use crate::scenario::Scenario;
+use crate::scenario::{Document, Scenario};
 
 /// Key and value, as `--set` takes them.
 type Override = (String, String);
@@ -73,9 +73,8 @@ fn setting<'a>(
     let experiment = m.plan.experiment(experiment)?;
     let point: Point = experiment.points().into_iter().find(|p| p.id == point)?;
     let text = m.paper.scenario(&experiment.scenario)?;
-    let hash = |set: &[Override]| {
-        Scenario::with_overrides(text, &experiment.scenario, set).ok().map(|s| s.hash())
-    };
+    let document = Document::parse(text, &experiment.scenario).ok()?;
+    let hash = |set: &[Override]| document.with(set).ok().map(|s| s.hash());
     let mut needed = point.overrides;
     let wanted = hash(&needed)?;
     for k in (0..needed.len()).rev() {
