@@ -76,12 +76,8 @@ fn pieces_of_a_segment_open_the_window_of_who_counts_segments_once_the_whole_has
         let mut s = avoiding(counting);
         let sent = |n: u32| format!("200 > . {}+1000 ack 1\n", 1 + 1_000 * n);
         s.run(&format!("200 offer 10000\n{}", (0..10).map(sent).collect::<String>()));
-        for piece in 1..=40_u64 {
+        for piece in 1..=40 {
             s.run(&format!("{} < . 1 ack {}", 300 + piece, 1 + 250 * piece));
-            if counting == Counting::Segments {
-                // So are the packets in flight.
-                assert_eq!(s.e.in_flight(), 10_000 - piece / 4 * 1_000, "{piece}");
-            }
         }
         opened.push(s.e.control().cwnd);
     }
